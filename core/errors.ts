@@ -1,0 +1,63 @@
+/**
+ * Every error that may leave the daemon is a row of a table: a stable code, a
+ * status, one sentence, and what the caller can do. Contract 1, "Errors".
+ */
+
+export interface ProblemSpec {
+  /** HTTP status. */
+  readonly status: number
+  /** The contract's error domain; absent where the contract names none. */
+  readonly domain?: string
+  /** One sentence. `{name}` is replaced by that detail, cut to 200 characters. */
+  readonly detail: string
+  /** What the caller can do about it, one sentence. */
+  readonly action?: string
+}
+
+/** Facts for one occurrence: values for `{name}` in the sentence, and members of the problem document. */
+export interface Occurrence {
+  readonly details?: Readonly<Record<string, string | number>>
+  /** Offending fields: dotted path (prefixed `body.`, `query.`, `path.` or `header.`) and rule. */
+  readonly errors?: readonly { readonly path: string; readonly rule: string }[]
+  /** Seconds, sent as `Retry-After`. */
+  readonly retryAfter?: number
+  /** Further response headers. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Further members of the document, such as `limit_bytes`. */
+  readonly members?: Readonly<Record<string, string | number | boolean>>
+  /** For the log only; never sent. */
+  readonly cause?: unknown
+}
+
+/** The only error a handler throws on purpose; the HTTP layer writes it as `application/problem+json`. */
+export class Problem extends Error {
+  readonly code: string
+  readonly spec: ProblemSpec
+  readonly occurrence: Occurrence
+
+  constructor(code: string, spec: ProblemSpec, occurrence: Occurrence) {
+    super(fill(spec.detail, occurrence.details ?? {}), { cause: occurrence.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.spec = spec
+    this.occurrence = occurrence
+  }
+}
+
+export interface ProblemFactory {
+  (occurrence?: Occurrence): Problem
+  readonly code: string
+  readonly spec: ProblemSpec
+}
+
+/** Makes a plugin's error table: `errors.session_not_found({ details: { session_id } })` is a Problem to throw. */
+export const defineErrors = <const T extends Record<string, ProblemSpec>>(table: T): { readonly [C in keyof T]: ProblemFactory } => {
+  const factories = Object.entries(table).map(([code, spec]) => {
+    const make = (occurrence: Occurrence = {}): Problem => new Problem(code, spec, occurrence)
+    return [code, Object.assign(make, { code, spec })] as const
+  })
+  return Object.freeze(Object.fromEntries(factories)) as { readonly [C in keyof T]: ProblemFactory }
+}
+
+const fill = (sentence: string, details: Readonly<Record<string, string | number>>): string =>
+  sentence.replace(/\{(\w+)\}/gu, (_, name: string) => String(details[name] ?? '?').slice(0, 200))

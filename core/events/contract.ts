@@ -1,0 +1,34 @@
+/** The daemon's one event bus. Contract 1, "Events". */
+import type { Struct } from '../schema.js'
+
+/** A kind of event. `name` is the SSE event name and the `type` member of its data. */
+export interface EventSpec<D extends object> {
+  readonly name: string
+  readonly summary: string
+  readonly data: Struct<D, any>
+}
+export const defineEvent = <D extends object>(spec: EventSpec<D>): EventSpec<D> => Object.freeze(spec)
+
+/** What a filtered stream selects by: scope name to id, such as `{ session: 's1', run: 'r1' }`. */
+export type EventKeys = Readonly<Record<string, string>>
+
+export interface PublishedEvent {
+  /** Decimal string: epoch × 2^32 + counter. Contract 1, Events rule 1. */
+  readonly id: string
+  readonly name: string
+  readonly keys: EventKeys
+  /** The bare object with its `type`, serialised once. */
+  json(): string
+}
+
+/** A view of the bus: events that carry this key. Absent: all events. */
+export interface EventFilter { readonly scope: string; readonly id: string }
+
+export interface Events {
+  /** For what is not state, such as traces. What follows from a commit uses `tx.emit`. */
+  emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
+  /** Listens in this process. A listener that throws is charged to its plugin; others still run. */
+  on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => void): () => void
+  /** Events kept in the replay window after an id, oldest first. */
+  since(id: string, filter?: EventFilter): PublishedEvent[]
+}

@@ -1,0 +1,74 @@
+/**
+ * One route is one object. From it come validation, the OpenAPI document, the
+ * reference page and the auth matrix. Handlers get parsed input and return a
+ * value; they never see the request, check auth or set a status.
+ */
+import type { EventFilter } from '../events/contract.js'
+import type { AnyStruct, Infer, Json, Struct } from '../schema.js'
+import type { ProblemFactory } from '../errors.js'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/** Who may call: anyone; a read-only token; an admin token; a connector's own check. Contract 1, "Authentication". */
+export type Access = 'public' | 'read' | 'admin' | 'ingress'
+
+export type ReplySpec =
+  | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: AnyStruct }
+  | { readonly kind: 'text'; readonly status: 200 }
+  | { readonly kind: 'stream'; readonly status: 200 }
+
+/** What a handler of a `stream` route returns: the view of the bus that this client follows. */
+export interface StreamReply { readonly filter?: EventFilter }
+
+/** A JSON answer. The struct is checked against every answer in the tests, not in production. */
+export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(body: S, status: C = 200 as C): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
+export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
+export const streamReply = (): { kind: 'stream'; status: 200 } => ({ kind: 'stream', status: 200 })
+
+type Parsed<S> = S extends Struct<any, any> ? Infer<S> : undefined
+type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct } ? Infer<B> : R extends { kind: 'stream' } ? StreamReply : string
+
+export interface Caller { readonly role: 'anonymous' | 'read' | 'admin' | 'ingress' }
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** The `Idempotency-Key` header, checked for form; only on routes with `idempotent: true`. */
+  readonly idempotencyKey: string | undefined
+  readonly caller: Caller
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
+}
+
+export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct | undefined, B extends AnyStruct | undefined, R extends ReplySpec> {
+  /** `noun.verb`, unique: the OpenAPI operationId. */
+  readonly id: string
+  readonly method: Method
+  /** `/v1/sessions/:session_id`. Literal segments win over parameters, whatever the order of registration. */
+  readonly path: string
+  readonly summary: string
+  readonly access: Access
+  readonly params?: P
+  /** Values arrive as text and are read by their JSON Schema type; a repeated key is refused. */
+  readonly query?: Q
+  readonly body?: B
+  /** The body may be left out; then `body` is the parse of `{}`. */
+  readonly bodyOptional?: boolean
+  /** Bytes; 1 MiB when absent. */
+  readonly bodyLimit?: number
+  readonly idempotent?: boolean
+  readonly reply: R
+  /** Problems this route may answer with, beyond those of every route. */
+  readonly problems?: readonly ProblemFactory[]
+  /** When an acknowledged change is safe: A on disk before the answer, B within a second, C can be rebuilt. Absent for reads. */
+  readonly durability?: 'A' | 'B' | 'C'
+  readonly example?: { readonly body?: Json; readonly reply?: Json }
+  readonly handler: (input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>) => ReplyValue<R> | Promise<ReplyValue<R>>
+}
+
+/** A route whose types have been checked by `defineRoute`. */
+export type Route = RouteSpec<any, any, any, ReplySpec>
+
+export const defineRoute = <R extends ReplySpec, P extends AnyStruct | undefined = undefined, Q extends AnyStruct | undefined = undefined, B extends AnyStruct | undefined = undefined>(
+  spec: RouteSpec<P, Q, B, R>,
+): Route => spec as Route

@@ -1,0 +1,120 @@
+/**
+ * The contract a plugin author reads. A plugin is a value: it says what it
+ * needs and provides, declares everything in `register`, and works from
+ * `onStart` on. See docs/plugin-guide.md.
+ */
+import type { Clock } from './clock.js'
+import type { Events } from './events/contract.js'
+import type { Ids } from './ids.js'
+import type { Log } from './log.js'
+import type { Route } from './http/route.js'
+import type { AnyStruct, Infer } from './schema.js'
+import type { Secrets } from './secrets.js'
+import type { State } from './state/contract.js'
+import type { Command } from './command.js'
+
+export * from './schema.js'
+export { defineErrors, Problem } from './errors.js'
+export type { ProblemFactory, ProblemSpec, Occurrence } from './errors.js'
+export { assert, assertNever, fault } from './assert.js'
+export { defineRoute, jsonReply, textReply, streamReply } from './http/route.js'
+export type { Route, RouteInput, Access, Caller, StreamReply } from './http/route.js'
+export { defineEvent } from './events/contract.js'
+export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from './events/contract.js'
+export type { Clock } from './clock.js'
+export type { Ids } from './ids.js'
+export type { Log } from './log.js'
+export type { Secrets } from './secrets.js'
+export type { State, Tx, Collection, CollectionSpec, IndexSpec, Stream, StreamSpec, StreamEntry, Document, Blobs, BlobRef, PageQuery, StorageHealth } from './state/contract.js'
+export { defineCommand } from './command.js'
+export type { Command, CommandInput, Client } from './command.js'
+
+/** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
+export interface Token<T> { readonly token: string; readonly type?: T }
+export const defineToken = <T>(id: string): Token<T> => Object.freeze({ token: id })
+
+/** A typed list that any plugin may contribute to. Exported by the plugin that owns the idea. */
+export interface Point<T> { readonly point: string; readonly type?: T; readonly key?: (value: T) => string }
+/** `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. */
+export const definePoint = <T>(id: string, key?: (value: T) => string): Point<T> => Object.freeze({ point: id, ...(key !== undefined && { key }) })
+
+type Tokens = Readonly<Record<string, Token<any>>>
+type Needed<N extends Tokens> = { readonly [K in keyof N]: N[K] extends Token<infer T> ? T : never }
+type Wanted<W extends Tokens> = { readonly [K in keyof W]: W[K] extends Token<infer T> ? () => T | undefined : never }
+
+/** Checks one invariant of the plugin's state at start and in `state verify`; `fix` must be idempotent: run twice, the second check finds nothing. */
+export interface RepairStep<F = unknown> {
+  readonly id: string
+  /** Ids of steps that must have run before. */
+  readonly after?: readonly string[]
+  readonly check: () => readonly F[]
+  /** Repairs through ordinary commits. May be called again after a crash in its middle. */
+  readonly fix: (findings: readonly F[]) => Promise<void>
+}
+
+export interface Warning {
+  readonly severity: 'info' | 'warning' | 'error'
+  /** Stable code; contract 1, "health.warnings". */
+  readonly code: string
+  readonly message: string
+  readonly related_id?: string
+  readonly action?: string
+}
+/** Looked at when `/v1/status` is read; must be fast and must not throw. */
+export interface HealthCheck { readonly id: string; readonly check: () => readonly Warning[] }
+
+export interface PluginContext<C> {
+  readonly id: string
+  /** The plugin's parsed configuration, frozen. */
+  readonly config: C
+  readonly log: Log
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly secrets: Secrets
+  /** Aborts when the daemon stops or the plugin is unloaded. */
+  readonly signal: AbortSignal
+  readonly state: State
+  readonly events: Events
+  /** Adds routes; a method and path that is taken is refused. */
+  routes(...routes: readonly Route[]): void
+  /** Provides a service under a token listed in `provides`. */
+  provide<T>(token: Token<T>, service: T): void
+  /** Adds values to a point. */
+  contribute<T>(point: Point<T>, ...values: readonly T[]): void
+  /** The current contributions of a point, in load order: call it when you need them, not in `register`. */
+  view<T>(point: Point<T>): () => readonly T[]
+  repair<F>(step: RepairStep<F>): void
+  health(check: HealthCheck): void
+  /** Runs after every plugin registered and repair is done, in load order, before the daemon listens. May return an undo. */
+  onStart(run: () => void | (() => void | Promise<void>) | Promise<void | (() => void | Promise<void>)>): void
+  /** Undone in reverse order when the plugin goes. */
+  own(undo: () => void | Promise<void>): void
+}
+
+export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S extends AnyStruct = AnyStruct> {
+  /** Kebab-case, unique. */
+  readonly id: string
+  readonly version: string
+  /** Version of this contract. */
+  readonly api: 1
+  readonly summary: string
+  readonly needs?: N
+  readonly wants?: W
+  readonly provides?: readonly Token<any>[]
+  /** An `object(…)` struct with a default for every field. */
+  readonly config?: S
+  /** Flags of `serve` by config field: `{ provider: 'provider' }` is `--provider` and `SERVICE_PROVIDER`. */
+  readonly flags?: Readonly<Record<string, string>>
+  /** Sub-commands of the command line; they talk to a daemon over HTTP and need no state. */
+  readonly commands?: readonly Command[]
+  /** Declares. Must do no I/O, set no timer and call no service. */
+  register(ctx: PluginContext<Infer<S>>, services: Needed<N> & Wanted<W>): void
+}
+
+/** Checks a plugin's types and returns it. */
+export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S extends AnyStruct = AnyStruct>(plugin: Plugin<N, W, S>): Plugin<N, W, S> => plugin
+
+/** What a plugin without a runtime import of ours receives when its default export is a function: this module. */
+export type Kit = typeof import('./plugin.js')
+export type PluginModule = { readonly default: Plugin<any, any, any> | ((kit: Kit) => Plugin<any, any, any>) }
+

@@ -1,0 +1,186 @@
+/**
+ * One description of a value, three uses: it checks input (superstruct), it is
+ * the JSON Schema of the OpenAPI document, and it is the TypeScript type.
+ * superstruct forgets what is inside records and unions, so each constructor
+ * here builds the struct and notes its JSON Schema beside it.
+ */
+import * as ss from 'superstruct'
+import type { Struct, Infer } from 'superstruct'
+
+export type { Struct, Infer }
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+export type JsonSchema = { readonly [keyword: string]: unknown }
+export type AnyStruct = Struct<any, any>
+
+/** One place where a value breaks its struct: a dotted path and the rule, never the value. */
+export interface Issue { path: string; rule: string }
+export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
+
+const notes = new WeakMap<object, JsonSchema>()
+const names = new WeakMap<object, string>()
+const optionals = new WeakSet<object>()
+
+const note = <S extends AnyStruct>(struct: S, schema: JsonSchema): S => {
+  notes.set(struct, schema)
+  return struct
+}
+
+const derive = <S extends AnyStruct>(from: AnyStruct, struct: S, more: JsonSchema): S => {
+  if (optionals.has(from)) optionals.add(struct)
+  return note(struct, { ...jsonSchema(from), ...more })
+}
+
+/** The JSON Schema (2020-12) of a struct made here; named structs appear as `$ref`. */
+export const jsonSchema = (struct: AnyStruct): JsonSchema => {
+  const name = names.get(struct)
+  return name === undefined ? inlineSchema(struct) : { $ref: `#/components/schemas/${name}` }
+}
+
+/** The JSON Schema of a struct with its own name resolved once (for the components section). */
+export const inlineSchema = (struct: AnyStruct): JsonSchema => {
+  const schema = notes.get(struct)
+  if (schema === undefined) throw new TypeError('struct was not made by core/schema')
+  return typeof schema['lazy'] === 'function' ? (schema['lazy'] as () => JsonSchema)() : schema
+}
+
+/** The name given by `named`, if any. */
+export const schemaName = (struct: AnyStruct): string | undefined => names.get(struct)
+export const isOptional = (struct: AnyStruct): boolean => optionals.has(struct)
+
+const safeNumber = ss.refine(ss.number(), 'number', (n) => Number.isFinite(n))
+const safeInteger = ss.refine(ss.integer(), 'integer', (n) => Number.isSafeInteger(n))
+const codePoints = (text: string): number => { let n = 0; for (const _ of text) n += 1; return n }
+
+export interface StringRules { min?: number; max?: number; pattern?: string }
+/** Text; `min` and `max` count Unicode code points, as JSON Schema does. */
+export const string = (rules: StringRules = {}): Struct<string, null> => {
+  const { min = 0, max = Infinity, pattern } = rules
+  const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  const struct = ss.refine(ss.string(), 'string', (text) => {
+    const length = min > 0 || max < Infinity ? codePoints(text) : 0
+    if (length < min) return `must have at least ${min} characters`
+    if (length > max) return `must have at most ${max} characters`
+    return regex === undefined || regex.test(text) || `must match ${pattern}`
+  })
+  return note(struct, {
+    type: 'string', ...(min > 0 && { minLength: min }), ...(max < Infinity && { maxLength: max }), ...(pattern !== undefined && { pattern }),
+  })
+}
+
+export interface NumberRules { min?: number; max?: number }
+const ranged = (base: Struct<number, null>, type: 'number' | 'integer', { min = -Infinity, max = Infinity }: NumberRules): Struct<number, null> => {
+  const struct = ss.refine(base, type, (n) => {
+    if (n < min) return `must be at least ${min}`
+    return n <= max || `must be at most ${max}`
+  })
+  const low = type === 'integer' ? Math.max(min, Number.MIN_SAFE_INTEGER) : min
+  const high = type === 'integer' ? Math.min(max, Number.MAX_SAFE_INTEGER) : max
+  return note(struct, { type, ...(low > -Infinity && { minimum: low }), ...(high < Infinity && { maximum: high }) })
+}
+/** A finite number. */
+export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(safeNumber, 'number', rules)
+/** A safe integer (±2^53−1). */
+export const integer = (rules: NumberRules = {}): Struct<number, null> => ranged(safeInteger, 'integer', rules)
+/** Unix time in milliseconds. */
+export const timestamp = (): Struct<number, null> => doc(integer({ min: 0 }), 'Unix time in milliseconds.')
+export const boolean = (): Struct<boolean, null> => note(ss.boolean(), { type: 'boolean' })
+/** Any JSON value. */
+export const json = (): Struct<Json, null> => note(ss.define<Json>('json', () => true), {})
+export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>
+  note(ss.literal(value as never) as unknown as Struct<T, any>, { const: value })
+export const enums = <const T extends readonly string[]>(values: T): Struct<T[number], any> =>
+  note(ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>, { enum: values })
+
+export interface ListRules { min?: number; max?: number }
+export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: ListRules = {}): Struct<T[], any> => {
+  const struct = ss.refine(ss.array(item), 'array', (list) => {
+    if (list.length < min) return `must have at least ${min} items`
+    return list.length <= max || `must have at most ${max} items`
+  })
+  return note(struct as unknown as Struct<T[], any>, {
+    type: 'array', items: jsonSchema(item), ...(min > 0 && { minItems: min }), ...(max < Infinity && { maxItems: max }),
+  })
+}
+/** An object with any keys and values of one kind. */
+export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
+  note(ss.record(ss.string(), value), { type: 'object', additionalProperties: jsonSchema(value) })
+/** A JSON object with any content. */
+export const jsonObject = (): Struct<JsonObject, any> => record(json()) as Struct<JsonObject, any>
+
+type Fields = Record<string, AnyStruct>
+type ObjectOf<F extends Fields> = ss.Infer<ReturnType<typeof ss.object<F>>>
+const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
+  const required = Object.keys(fields).filter((key) => !optionals.has(fields[key] as object))
+  const properties = Object.fromEntries(Object.entries(fields).map(([key, struct]) => [key, jsonSchema(struct)]))
+  return { type: 'object', properties, ...(required.length > 0 && { required }), ...(closed && { additionalProperties: false }) }
+}
+/** An object with these keys and no others. */
+export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
+  note(ss.object(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, true))
+/** An object with these keys; unknown keys are kept. */
+export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
+  note(ss.type(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, false))
+
+export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> => {
+  const made = derive(struct, ss.optional(struct), {})
+  optionals.add(made)
+  return made
+}
+/** Optional, with the value that stands in when it is missing. */
+export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> => {
+  const made = derive(struct, ss.defaulted(struct, value), { default: value })
+  optionals.add(made)
+  return made
+}
+export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
+  note(ss.nullable(struct), { anyOf: [jsonSchema(struct), { type: 'null' }] })
+/** Adds a sentence for readers of the reference and the OpenAPI document. */
+export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
+  derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
+/** A rule that JSON Schema cannot say; `sentence` goes into its description. */
+export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> =>
+  derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+
+/** Objects told apart by one literal field, checked against one variant only. */
+export const tagged = <K extends string, V extends Record<string, AnyStruct>>(key: K, variants: V): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
+  const known = ss.enums(Object.keys(variants))
+  const fallback = ss.type({ [key]: known })
+  const struct = ss.dynamic((value) => {
+    const tag = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+    return typeof tag === 'string' && Object.hasOwn(variants, tag) ? (variants[tag] as AnyStruct) : (fallback as unknown as AnyStruct)
+  })
+  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) })
+}
+/** Any of a few kinds; prefer `tagged`, whose errors are exact. */
+export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Struct<ss.Infer<A> | ss.Infer<B>, any> =>
+  note(ss.union([a, b]) as never, { anyOf: [jsonSchema(a), jsonSchema(b)] })
+/** A component with a name of its own in the OpenAPI document. */
+export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> => {
+  const made = derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, {})
+  notes.set(made, inlineSchema(struct))
+  names.set(made, name)
+  return made
+}
+/** A struct that mentions itself; give it a name. */
+export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any> => {
+  const made = note(ss.lazy(make) as Struct<T, any>, { lazy: () => inlineSchema(make()) })
+  names.set(made, name)
+  return made
+}
+
+/** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
+export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
+  const [error, parsed] = ss.validate(value, struct, { coerce: true })
+  if (error === undefined) return { ok: true, value: parsed }
+  const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
+  return { ok: false, issues }
+}
+
+const sentence = (failure: ss.Failure): string => {
+  if (failure.type === 'never') return 'is not a known field'
+  if (failure.value === undefined) return 'is required'
+  if (failure.refinement !== undefined && !failure.message.startsWith('Expected')) return failure.message
+  return `must be ${article(failure.type)}`
+}
+const article = (type: string): string => (type === 'enums' ? 'one of the allowed values' : /^[aeiou]/u.test(type) ? `an ${type}` : `a ${type}`)

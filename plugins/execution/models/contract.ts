@@ -1,0 +1,130 @@
+/** The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime` routes. */
+import { definePoint, defineToken } from '../../../core/plugin.js'
+import type { Json, JsonObject, JsonSchema, Point, Token } from '../../../core/plugin.js'
+
+/** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
+export type ProviderMetadata = JsonObject
+
+export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata }
+export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: ProviderMetadata }
+/** `input` is parsed JSON; a call whose input does not parse is never a part. */
+export type ToolCallPart = { type: 'tool_call'; id: string; name: string; input: Json; metadata?: ProviderMetadata }
+export type ToolResultPart = { type: 'tool_result'; tool_call_id: string; name: string; output: Json; is_error: boolean }
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
+
+export type ModelMessage =
+  | { role: 'user'; content: TextPart[] }
+  | { role: 'assistant'; content: AssistantPart[] }
+  | { role: 'tool'; content: ToolResultPart[] }
+
+export interface ModelTool { readonly name: string; readonly description: string; readonly parameters: JsonSchema }
+
+export type ToolChoice = { type: 'auto' } | { type: 'none' } | { type: 'required' } | { type: 'specific'; name: string }
+/** Contract 1, "SessionRoutePolicy": `generation`. Absent means the provider's own default. */
+export interface Generation {
+  readonly tool_choice?: ToolChoice
+  readonly allow_parallel_tool_calls?: boolean
+  readonly max_output_tokens?: number
+  readonly temperature?: number
+}
+
+export interface ModelRequest {
+  readonly model: string
+  readonly system: string
+  /** Every tool call in it has its result: the engine never sends an unpaired one. */
+  readonly messages: readonly ModelMessage[]
+  readonly tools: readonly ModelTool[]
+  readonly generation: Generation
+}
+
+export interface Usage { readonly input_tokens: number; readonly output_tokens: number; readonly cached_input_tokens?: number; readonly reasoning_tokens?: number }
+
+export type FailureClass = 'rate_limited' | 'overloaded' | 'auth' | 'bad_request' | 'context_length' | 'network' | 'timeout' | 'truncated' | 'invalid_output' | 'aborted' | 'unknown'
+export interface ModelFailure {
+  readonly class: FailureClass
+  readonly retryable: boolean
+  /** From `Retry-After`, milliseconds. */
+  readonly retry_after_ms?: number
+  /** One sentence without secrets, addresses or bodies. */
+  readonly message: string
+  readonly status?: number
+}
+
+/**
+ * What `stream` yields, in order: deltas as they come (for people who watch),
+ * whole parts when they are complete, and exactly one `done`, last. Parts
+ * before a failed `done` are discarded by the engine: nothing acts on them.
+ */
+export type ModelEvent =
+  | { type: 'text_delta'; text: string }
+  | { type: 'part'; part: AssistantPart }
+  | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length'; usage: Usage }
+  | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
+
+export interface Readiness {
+  readonly state: 'ok' | 'warning' | 'error'
+  readonly code: string
+  readonly message: string
+  readonly action?: string
+}
+
+export interface RouteCapabilities {
+  readonly matrix_version: 2
+  readonly multimodal_input: boolean
+  readonly native_web_search: boolean
+  readonly image_generation: boolean
+  readonly image_edit: boolean
+  readonly audio_generation: boolean
+  readonly transcription: boolean
+}
+
+/** One usable connection to a provider. */
+export interface ModelConnection {
+  /**
+   * Asks the model once. Must not throw and must not retry. Must end with
+   * exactly one `done` within the idle limit, also after an abort (then
+   * `failed` with class `aborted`), and must have closed its socket by then.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
+  readiness(): Readiness
+}
+
+export interface ConnectionOptions {
+  readonly base_url?: string
+  readonly api_key?: string
+  /** Longest silence of the provider, milliseconds. */
+  readonly idle_timeout_ms: number
+}
+
+/** A family of models reached in one way; one page each in `plugins/providers/`. */
+export interface ModelProvider {
+  /** Wire name, such as `demo` or `openai_compatible`. */
+  readonly id: string
+  readonly summary: string
+  /** Used when the route names no model; absent if one must be named. */
+  readonly default_model?: string
+  readonly capabilities: RouteCapabilities
+  /** Must do no I/O. Throws a Problem for options that cannot work. */
+  connect(options: ConnectionOptions): ModelConnection
+}
+export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>('model-providers@1', (provider) => provider.id)
+
+/** A named, configured way to a model: what a run pins when it starts. Contract 1, "Runtime views". */
+export interface ModelRoute {
+  readonly route_id: string
+  readonly provider: string
+  readonly model: string
+  readonly auth_ref?: string
+  readonly capabilities: RouteCapabilities
+  readonly connection: ModelConnection
+}
+
+export interface Models {
+  readonly default_route: string
+  list(): readonly ModelRoute[]
+  /** The route of this id; undefined if the daemon no longer has it. */
+  find(route_id: string): ModelRoute | undefined
+  /** The route of this id or the default. Throws `route_not_found` or, if its readiness is `error`, `route_not_ready` (400, domain `routes`). */
+  ready(route_id?: string): ModelRoute
+}
+export const Models: Token<Models> = defineToken<Models>('models@1')

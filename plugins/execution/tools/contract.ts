@@ -1,0 +1,113 @@
+/** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
+import { definePoint, defineToken } from '../../../core/plugin.js'
+import type { AnyStruct, Infer, Json, Point, Struct, Token, Tx } from '../../../core/plugin.js'
+
+/**
+ * What a repetition would do: `read` may be repeated; `idempotent` may be
+ * repeated under the same key; `once` is never repeated by the daemon: after a
+ * crash its outcome is unknown.
+ */
+export type Effect = 'read' | 'idempotent' | 'once'
+
+export interface ToolCall {
+  readonly tool_call_id: string
+  readonly session_id: string
+  readonly run_id: string
+  /** Stable over restarts: the key for an `idempotent` effect. */
+  readonly key: string
+  /** Absolute path of the folder that tools may work in. */
+  readonly workspace: string
+  /** Aborts on cancel, interrupt, time-out and stop. The tool must end soon after; what it started must be gone. */
+  readonly signal: AbortSignal
+}
+
+export interface QuestionOptionDraft { readonly label: string; readonly description?: string; readonly preview?: string }
+export interface QuestionDraft { readonly header: string; readonly question: string; readonly options: readonly QuestionOptionDraft[]; readonly multi_select: boolean }
+export interface AskDraft { readonly questions: readonly QuestionDraft[]; readonly expires_at_ms?: number }
+
+/**
+ * `result` ends the call; its `apply` is part of the same commit as the
+ * outcome. `ask` suspends the run until a person answers; the answer becomes
+ * the result.
+ */
+export type ToolOutcome =
+  | { readonly type: 'result'; readonly output: Json; readonly is_error?: boolean; readonly apply?: (tx: Tx) => void }
+  | { readonly type: 'ask'; readonly ask: AskDraft }
+
+export interface Tool<S extends AnyStruct = AnyStruct> {
+  /** `[a-z][a-z0-9_]*`, as the model sees it. */
+  readonly name: string
+  readonly description: string
+  readonly input: S
+  readonly effect: Effect
+  /** May run beside others of the same turn. */
+  readonly parallel: boolean
+  readonly timeout_ms: number
+  readonly sandbox: 'inherited' | 'read_only' | 'workspace_write' | 'network_enabled'
+  /**
+   * Must not throw for what the model can correct: return `is_error`. A throw
+   * is charged to the plugin and shown to the model as a failed call without
+   * its message.
+   */
+  run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
+}
+/** Checks a tool's types and returns it. */
+export const defineTool = <S extends Struct<any, any>>(tool: Tool<S>): Tool => tool as unknown as Tool
+export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name)
+
+export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
+export type PermissionMode = (typeof permissionModes)[number]
+export type RuleScope = 'user' | 'project' | 'session'
+export type RuleBehavior = 'allow' | 'deny' | 'ask'
+export interface PermissionRule {
+  readonly scope: RuleScope
+  /** Exact name, `*`, or a prefix with a trailing star. */
+  readonly tool_name_pattern: string
+  readonly behavior: RuleBehavior
+  readonly reason?: string
+}
+
+/** Contract 1, "PermissionExplanation"; the fields of reference 1, 2.5. */
+export interface PermissionDecision {
+  readonly effective_mode: PermissionMode
+  readonly decision: RuleBehavior
+  readonly base_decision: RuleBehavior
+  readonly mode_applied: boolean
+  readonly mode_effect?: string
+  readonly matched_rule?: PermissionRule
+  readonly approval_required: boolean
+  readonly scope: RuleScope
+  readonly reason?: string
+}
+
+export interface PermissionQuestion {
+  readonly tool_name: string
+  /** The session's own mode, which beats the daemon's. */
+  readonly session_mode?: PermissionMode
+  /** The session's own rules, looked at first. */
+  readonly session_rules?: readonly PermissionRule[]
+}
+
+/** What the engine asks of the registered tools. */
+export interface ToolRegistry {
+  list(): readonly Tool[]
+  find(name: string): Tool | undefined
+  decide(question: PermissionQuestion): PermissionDecision
+  readonly permission_mode: PermissionMode
+  readonly workspace: string
+  readonly limits: ToolLimits
+}
+export const ToolRegistry: Token<ToolRegistry> = defineToken<ToolRegistry>('tools@1')
+
+/** Reference 1, 6.7 "Tool limits". */
+export interface ToolLimits {
+  readonly max_input_bytes: number
+  readonly max_output_bytes: number
+  readonly max_result_envelope_bytes: number
+  readonly max_timeout_ms: number
+  readonly max_parallel_tools: number
+  readonly max_calls_per_turn: number
+  readonly max_cumulative_output_bytes: number
+  readonly max_cumulative_result_envelope_bytes: number
+  readonly max_sandbox: 'inherited' | 'read_only' | 'workspace_write' | 'network_enabled'
+}

@@ -1,0 +1,17 @@
+/** `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here. Contract 1, "Runtime views". */
+import { definePoint } from '../../../core/plugin.js'
+import type { AnyStruct, JsonObject, Point } from '../../../core/plugin.js'
+
+/** One top-level member of `/v1/status`. */
+export interface StatusSection {
+  /** The member's name, such as `runs`. */
+  readonly name: string
+  readonly schema: AnyStruct
+  /** Must be fast, must not throw and must not do I/O. */
+  readonly collect: () => JsonObject
+}
+export const StatusSections: Point<StatusSection> = definePoint<StatusSection>('status-sections@1', (section) => section.name)
+
+/** Booleans and versions that a plugin adds to `/v1/capabilities`. */
+export interface CapabilityClaim { readonly name: string; readonly value: boolean | number | string }
+export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>('capabilities@1', (claim) => claim.name)
