@@ -4,6 +4,7 @@
  * value; they never see the request, check auth or set a status.
  */
 import type { EventFilter } from '../events/contract.js'
+import { trusted } from '../schema.js'
 import type { AnyStruct, Infer, Json, Struct } from '../schema.js'
 import type { ProblemFactory } from '../errors.js'
 
@@ -20,7 +21,7 @@ export type ReplySpec =
 export interface StreamReply { readonly filter?: EventFilter }
 
 /** A JSON answer. The struct is checked against every answer in the tests, not in production. */
-export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(body: S, status: C = 200 as C): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
+export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(body: S, status: C = trusted<C>(200)): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
 export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
 export const streamReply = (): { kind: 'stream'; status: 200 } => ({ kind: 'stream', status: 200 })
 
@@ -71,4 +72,4 @@ export type Route = RouteSpec<any, any, any, ReplySpec>
 
 export const defineRoute = <R extends ReplySpec, P extends AnyStruct | undefined = undefined, Q extends AnyStruct | undefined = undefined, B extends AnyStruct | undefined = undefined>(
   spec: RouteSpec<P, Q, B, R>,
-): Route => spec as Route
+): Route => trusted<Route>(spec)

@@ -1,5 +1,5 @@
 /** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
-import { definePoint, defineToken } from '../../../core/plugin.js'
+import { definePoint, defineToken, trusted } from '../../../core/plugin.js'
 import type { AnyStruct, Infer, Json, Point, Struct, Token, Tx } from '../../../core/plugin.js'
 
 /**
@@ -52,7 +52,7 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
 }
 /** Checks a tool's types and returns it. */
-export const defineTool = <S extends Struct<any, any>>(tool: Tool<S>): Tool => tool as unknown as Tool
+export const defineTool = <S extends Struct<any, any>>(tool: Tool<S>): Tool => trusted<Tool>(tool)
 export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name)
 
 export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
