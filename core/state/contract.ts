@@ -1,0 +1,147 @@
+/**
+ * The four shapes of state that a plugin sees, and the commit that changes
+ * them. Only `core/state` knows files. See docs/state-format.md.
+ */
+import type { AnyStruct, Json, JsonObject } from '../schema.js'
+import type { EventSpec, EventKeys } from '../events/contract.js'
+
+/**
+ * An ordered view of a collection. Records that share a group are listed by
+ * ascending sort key, then id.
+ */
+export interface IndexSpec<T> {
+  /** The group a record is listed in; undefined leaves it out. Must be pure. */
+  readonly group: (record: T) => string | undefined
+  /** The position in its group; the id when absent. Must be pure. */
+  readonly sort?: (record: T) => string
+}
+
+export interface CollectionSpec<T extends object> {
+  /** The folder's name under `data/`: `[a-z][a-z0-9_]*`, unique in the daemon. */
+  readonly name: string
+  /** Version of the record's shape; written into each page. */
+  readonly version: number
+  readonly id: (record: T) => string
+  readonly indexes: Readonly<Record<string, IndexSpec<T>>>
+  /** True for a record that no longer changes: it may leave memory after a checkpoint and is read from its page. */
+  readonly settled?: (record: T) => boolean
+  /** Checked by `state verify`, never on the hot path. */
+  readonly schema?: AnyStruct
+  /** Ids of other collections that this record names; `state verify` checks that they exist. */
+  readonly references?: (record: T) => readonly { readonly collection: string; readonly id: string }[]
+}
+
+export interface PageQuery {
+  readonly index: string
+  readonly group: string
+  /** Most records to return. */
+  readonly limit: number
+  readonly order?: 'asc' | 'desc'
+  /** Only records whose sort key is strictly beyond this one, in the direction of `order`. */
+  readonly beyond?: string
+}
+
+/** Records by id. Reads are synchronous and see what the running commit wrote. Returned records are frozen or must be treated so. */
+export interface Collection<T extends object> {
+  readonly spec: CollectionSpec<T>
+  /** The record, read from its page if it has left memory. */
+  find(id: string): T | undefined
+  has(id: string): boolean
+  /** True if the id was deleted once: it is never used again. */
+  buried(id: string): boolean
+  count(index: string, group: string): number
+  /** Groups of an index that hold at least one record. */
+  groups(index: string): string[]
+  /** Ids of one group in order; does not read records. */
+  ids(index: string, group: string): readonly string[]
+  list(query: PageQuery): T[]
+}
+
+export interface StreamSpec<E extends Json> {
+  /** The folder's name under `streams/`. */
+  readonly name: string
+  readonly version: number
+  readonly schema?: AnyStruct
+  /** For the compiler only: the type of an entry. */
+  readonly entry?: E
+}
+
+export interface StreamEntry<E> { readonly seq: number; readonly entry: E }
+
+/** Append-only entries of an owner, numbered 1, 2, 3 … without gaps. */
+export interface Stream<E extends Json> {
+  readonly spec: StreamSpec<E>
+  /** Number of entries, which is the last sequence. */
+  length(owner: string): number
+  /** Entries with `seq > after`, oldest first, at most `limit`. */
+  read(owner: string, range: { readonly after: number; readonly limit: number }): StreamEntry<E>[]
+  owners(): Iterable<string>
+}
+
+/** One small JSON file: whole old or whole new, never half. Not part of a commit. */
+export interface Document<T extends JsonObject> {
+  readonly path: string
+  read(): T | undefined
+  write(value: T): Promise<void>
+}
+
+export interface BlobRef { readonly sha256: string; readonly bytes: number }
+
+/** Bytes, addressed by their content, verified on every read. Write the blob, then commit the record that names it. */
+export interface Blobs {
+  /** Resolves when the bytes and their folder are on disk. Equal content is stored once. */
+  put(bytes: Uint8Array): Promise<BlobRef>
+  /** Undefined if absent. Throws `blob_damaged` if the bytes do not match. */
+  read(ref: BlobRef): Promise<Uint8Array | undefined>
+  has(ref: BlobRef): boolean
+  /** Removes bytes that no record names any more; call after the commit that dropped the last reference. */
+  remove(ref: BlobRef): Promise<void>
+}
+
+/** The changes of one commit. Every method applies at once in memory and is undone if the commit fails. */
+export interface Tx {
+  /** Unix ms of this commit; never smaller than that of the commit before it. */
+  readonly now: number
+  /** Adds a record. Throws `id_taken` if the id is in use or was ever deleted. */
+  insert<T extends object>(collection: Collection<T>, record: T): void
+  /** Adds or replaces a record whose id was never deleted. */
+  put<T extends object>(collection: Collection<T>, record: T): void
+  /** Removes a record and buries its id for ever. No effect if it is absent. */
+  remove<T extends object>(collection: Collection<T>, id: string, reason: string): void
+  /** Appends an entry; returns its sequence. */
+  append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number
+  /** Publishes an event when this commit is durable, in commit order. The data is made on first use: it must not read state that can change. */
+  emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
+  /** Runs when this commit is durable, in commit order. Must not throw; must not start another commit synchronously that others wait for. */
+  after(effect: () => void): void
+}
+
+export interface State {
+  collection<T extends object>(spec: CollectionSpec<T>): Collection<T>
+  stream<E extends Json>(spec: StreamSpec<E>): Stream<E>
+  document<T extends JsonObject>(name: string): Document<T>
+  blobs(area: string): Blobs
+  /**
+   * Runs `change` synchronously against the current state and appends what it
+   * did as one line. Resolves with its result when the line is on disk.
+   * Rejects with the problem `storage_read_only` when storage refuses writes,
+   * with what `change` threw, or with `storage_write_failed`; then nothing of
+   * it is left in memory. After `storage_sync_failed` the outcome is unknown.
+   */
+  commit<R>(change: (tx: Tx) => R): Promise<R>
+  /** Resolves when everything committed so far is on disk: what a reader saw may then leave the daemon. */
+  durable(): Promise<void>
+  readonly health: StorageHealth
+}
+
+export interface StorageHealth {
+  readonly mode: 'ok' | 'read_only' | 'closed'
+  /** Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`. */
+  readonly reason?: string
+  /** What the operator can do, one sentence. */
+  readonly action?: string
+  readonly writeErrors: number
+  /** Last durable sequence. */
+  readonly sequence: number
+  readonly generation: number
+}
