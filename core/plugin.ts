@@ -31,6 +31,7 @@ export type { Command, CommandInput, Client } from './command.js'
 
 /** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
 export interface Token<T> { readonly token: string; readonly type?: T }
+/** Names a service: `defineToken<Sessions>('sessions@1')`. */
 export const defineToken = <T>(id: string): Token<T> => Object.freeze({ token: id })
 
 /** A typed list that any plugin may contribute to. Exported by the plugin that owns the idea. */
@@ -52,6 +53,7 @@ export interface RepairStep<F = unknown> {
   readonly fix: (findings: readonly F[]) => Promise<void>
 }
 
+/** One row of `health.warnings` in `/v1/status`. Contract 1, "Runtime views". */
 export interface Warning {
   readonly severity: 'info' | 'warning' | 'error'
   /** Stable code; contract 1, "health.warnings". */
@@ -63,6 +65,7 @@ export interface Warning {
 /** Looked at when `/v1/status` is read; must be fast and must not throw. */
 export interface HealthCheck { readonly id: string; readonly check: () => readonly Warning[] }
 
+/** What a plugin may do; everything registered here is undone backwards when the plugin goes. */
 export interface PluginContext<C> {
   readonly id: string
   /** The plugin's parsed configuration, frozen. */
@@ -91,6 +94,7 @@ export interface PluginContext<C> {
   own(undo: () => void | Promise<void>): void
 }
 
+/** A plugin: a value that says what it needs, provides and adds. */
 export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S extends AnyStruct = AnyStruct> {
   /** Kebab-case, unique. */
   readonly id: string
@@ -116,5 +120,6 @@ export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S ext
 
 /** What a plugin without a runtime import of ours receives when its default export is a function: this module. */
 export type Kit = typeof import('./plugin.js')
+/** What the module of a plugin exports. */
 export type PluginModule = { readonly default: Plugin<any, any, any> | ((kit: Kit) => Plugin<any, any, any>) }
 

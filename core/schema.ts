@@ -6,6 +6,7 @@
  */
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
+import { fault } from './assert.js'
 
 export type { Struct, Infer }
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -40,7 +41,7 @@ export const jsonSchema = (struct: AnyStruct): JsonSchema => {
 /** The JSON Schema of a struct with its own name resolved once (for the components section). */
 export const inlineSchema = (struct: AnyStruct): JsonSchema => {
   const schema = notes.get(struct)
-  if (schema === undefined) throw new TypeError('struct was not made by core/schema')
+  if (schema === undefined) throw fault('struct was not made by core/schema')
   return typeof schema['lazy'] === 'function' ? (schema['lazy'] as () => JsonSchema)() : schema
 }
 

@@ -7,11 +7,13 @@ export interface EventSpec<D extends object> {
   readonly summary: string
   readonly data: Struct<D, any>
 }
+/** Checks the type of an event kind and returns it. */
 export const defineEvent = <D extends object>(spec: EventSpec<D>): EventSpec<D> => Object.freeze(spec)
 
 /** What a filtered stream selects by: scope name to id, such as `{ session: 's1', run: 'r1' }`. */
 export type EventKeys = Readonly<Record<string, string>>
 
+/** One event as it stands in the replay window. */
 export interface PublishedEvent {
   /** Decimal string: epoch × 2^32 + counter. Contract 1, Events rule 1. */
   readonly id: string
@@ -24,6 +26,7 @@ export interface PublishedEvent {
 /** A view of the bus: events that carry this key. Absent: all events. */
 export interface EventFilter { readonly scope: string; readonly id: string }
 
+/** The bus, as a plugin sees it. */
 export interface Events {
   /** For what is not state, such as traces. What follows from a commit uses `tx.emit`. */
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void

@@ -16,6 +16,7 @@ export interface IndexSpec<T> {
   readonly sort?: (record: T) => string
 }
 
+/** Declares records by id: name, shape version, indexes. */
 export interface CollectionSpec<T extends object> {
   /** The folder's name under `data/`: `[a-z][a-z0-9_]*`, unique in the daemon. */
   readonly name: string
@@ -31,6 +32,7 @@ export interface CollectionSpec<T extends object> {
   readonly references?: (record: T) => readonly { readonly collection: string; readonly id: string }[]
 }
 
+/** Asks for a part of one group of an index. */
 export interface PageQuery {
   readonly index: string
   readonly group: string
@@ -57,6 +59,7 @@ export interface Collection<T extends object> {
   list(query: PageQuery): T[]
 }
 
+/** Declares an append-only stream per owner. */
 export interface StreamSpec<E extends Json> {
   /** The folder's name under `streams/`. */
   readonly name: string
@@ -66,6 +69,7 @@ export interface StreamSpec<E extends Json> {
   readonly entry?: E
 }
 
+/** One entry with its number, from 1. */
 export interface StreamEntry<E> { readonly seq: number; readonly entry: E }
 
 /** Append-only entries of an owner, numbered 1, 2, 3 … without gaps. */
@@ -85,6 +89,7 @@ export interface Document<T extends JsonObject> {
   write(value: T): Promise<void>
 }
 
+/** Names bytes by content: SHA-256 in hex and length in bytes. */
 export interface BlobRef { readonly sha256: string; readonly bytes: number }
 
 /** Bytes, addressed by their content, verified on every read. Write the blob, then commit the record that names it. */
@@ -116,6 +121,7 @@ export interface Tx {
   after(effect: () => void): void
 }
 
+/** The state as a plugin sees it: four shapes, and the commit that changes two of them. */
 export interface State {
   collection<T extends object>(spec: CollectionSpec<T>): Collection<T>
   stream<E extends Json>(spec: StreamSpec<E>): Stream<E>
@@ -134,6 +140,7 @@ export interface State {
   readonly health: StorageHealth
 }
 
+/** Whether storage takes changes now. Contract 1, `storage` of `/v1/status`. */
 export interface StorageHealth {
   readonly mode: 'ok' | 'read_only' | 'closed'
   /** Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`. */

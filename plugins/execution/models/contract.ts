@@ -5,20 +5,27 @@ import type { Json, JsonObject, JsonSchema, Point, Token } from '../../../core/p
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
 
+/** Visible text. */
 export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata }
+/** What the model thought, where its provider shows it; sent back verbatim. */
 export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: ProviderMetadata }
 /** `input` is parsed JSON; a call whose input does not parse is never a part. */
 export type ToolCallPart = { type: 'tool_call'; id: string; name: string; input: Json; metadata?: ProviderMetadata }
+/** The answer to one tool call of the turn before. */
 export type ToolResultPart = { type: 'tool_result'; tool_call_id: string; name: string; output: Json; is_error: boolean }
+/** What an assistant message is made of. */
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
 
+/** One message of the conversation, oldest first. */
 export type ModelMessage =
   | { role: 'user'; content: TextPart[] }
   | { role: 'assistant'; content: AssistantPart[] }
   | { role: 'tool'; content: ToolResultPart[] }
 
+/** A tool as a model sees it. */
 export interface ModelTool { readonly name: string; readonly description: string; readonly parameters: JsonSchema }
 
+/** Contract 1, `generation.tool_choice`; reference 1, 6.6. */
 export type ToolChoice = { type: 'auto' } | { type: 'none' } | { type: 'required' } | { type: 'specific'; name: string }
 /** Contract 1, "SessionRoutePolicy": `generation`. Absent means the provider's own default. */
 export interface Generation {
@@ -28,6 +35,7 @@ export interface Generation {
   readonly temperature?: number
 }
 
+/** One question to a model. */
 export interface ModelRequest {
   readonly model: string
   readonly system: string
@@ -37,9 +45,12 @@ export interface ModelRequest {
   readonly generation: Generation
 }
 
+/** Tokens of one model call. */
 export interface Usage { readonly input_tokens: number; readonly output_tokens: number; readonly cached_input_tokens?: number; readonly reasoning_tokens?: number }
 
+/** Why a model call failed, by what can be done about it. */
 export type FailureClass = 'rate_limited' | 'overloaded' | 'auth' | 'bad_request' | 'context_length' | 'network' | 'timeout' | 'truncated' | 'invalid_output' | 'aborted' | 'unknown'
+/** A failed model call; never carries secrets, addresses or bodies. */
 export interface ModelFailure {
   readonly class: FailureClass
   readonly retryable: boolean
@@ -61,6 +72,7 @@ export type ModelEvent =
   | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length'; usage: Usage }
   | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
 
+/** Contract 1, "Route readiness states". */
 export interface Readiness {
   readonly state: 'ok' | 'warning' | 'error'
   readonly code: string
@@ -68,6 +80,7 @@ export interface Readiness {
   readonly action?: string
 }
 
+/** Capability flags of a model route. Contract 1, `/v1/runtime` routes. */
 export interface RouteCapabilities {
   readonly matrix_version: 2
   readonly multimodal_input: boolean
@@ -89,6 +102,7 @@ export interface ModelConnection {
   readiness(): Readiness
 }
 
+/** How to reach a provider. */
 export interface ConnectionOptions {
   readonly base_url?: string
   readonly api_key?: string
@@ -107,6 +121,7 @@ export interface ModelProvider {
   /** Must do no I/O. Throws a Problem for options that cannot work. */
   connect(options: ConnectionOptions): ModelConnection
 }
+/** Every provider of the daemon, by wire name. */
 export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>('model-providers@1', (provider) => provider.id)
 
 /** A named, configured way to a model: what a run pins when it starts. Contract 1, "Runtime views". */
@@ -119,6 +134,7 @@ export interface ModelRoute {
   readonly connection: ModelConnection
 }
 
+/** The configured model routes. */
 export interface Models {
   readonly default_route: string
   list(): readonly ModelRoute[]

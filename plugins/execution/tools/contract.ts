@@ -1,6 +1,6 @@
 /** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
 import { definePoint, defineToken, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, Infer, Json, Point, Struct, Token, Tx } from '../../../core/plugin.js'
+import type { AnyStruct, Infer, Json, Point, Token, Tx } from '../../../core/plugin.js'
 
 /**
  * What a repetition would do: `read` may be repeated; `idempotent` may be
@@ -9,6 +9,7 @@ import type { AnyStruct, Infer, Json, Point, Struct, Token, Tx } from '../../../
  */
 export type Effect = 'read' | 'idempotent' | 'once'
 
+/** What a tool knows of the call it runs for. */
 export interface ToolCall {
   readonly tool_call_id: string
   readonly session_id: string
@@ -21,8 +22,11 @@ export interface ToolCall {
   readonly signal: AbortSignal
 }
 
+/** One option of a question; its id is given by the questions plugin. */
 export interface QuestionOptionDraft { readonly label: string; readonly description?: string; readonly preview?: string }
+/** One question with two to four options. Contract 1, `UserQuestionRequest`. */
 export interface QuestionDraft { readonly header: string; readonly question: string; readonly options: readonly QuestionOptionDraft[]; readonly multi_select: boolean }
+/** One to four questions that suspend the run. `expires_at_ms` is Unix ms. */
 export interface AskDraft { readonly questions: readonly QuestionDraft[]; readonly expires_at_ms?: number }
 
 /**
@@ -34,6 +38,7 @@ export type ToolOutcome =
   | { readonly type: 'result'; readonly output: Json; readonly is_error?: boolean; readonly apply?: (tx: Tx) => void }
   | { readonly type: 'ask'; readonly ask: AskDraft }
 
+/** A tool: what the model sees, and what it does. */
 export interface Tool<S extends AnyStruct = AnyStruct> {
   /** `[a-z][a-z0-9_]*`, as the model sees it. */
   readonly name: string
@@ -52,13 +57,19 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
 }
 /** Checks a tool's types and returns it. */
-export const defineTool = <S extends Struct<any, any>>(tool: Tool<S>): Tool => trusted<Tool>(tool)
+export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => trusted<Tool>(tool)
+/** Every tool of the daemon, by name. */
 export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name)
 
+/** Wire names of the permission modes. Reference 1, 2.4. */
 export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
+/** One of the permission modes. */
 export type PermissionMode = (typeof permissionModes)[number]
+/** Whose rule it is; session rules are looked at first, then project, then user. */
 export type RuleScope = 'user' | 'project' | 'session'
+/** What a rule does with a call. */
 export type RuleBehavior = 'allow' | 'deny' | 'ask'
+/** One permission rule. Reference 1, 2.5. */
 export interface PermissionRule {
   readonly scope: RuleScope
   /** Exact name, `*`, or a prefix with a trailing star. */
@@ -80,6 +91,7 @@ export interface PermissionDecision {
   readonly reason?: string
 }
 
+/** What a decision depends on. */
 export interface PermissionQuestion {
   readonly tool_name: string
   /** The session's own mode, which beats the daemon's. */

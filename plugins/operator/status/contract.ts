@@ -10,8 +10,10 @@ export interface StatusSection {
   /** Must be fast, must not throw and must not do I/O. */
   readonly collect: () => JsonObject
 }
+/** Members of `/v1/status` by name. */
 export const StatusSections: Point<StatusSection> = definePoint<StatusSection>('status-sections@1', (section) => section.name)
 
 /** Booleans and versions that a plugin adds to `/v1/capabilities`. */
 export interface CapabilityClaim { readonly name: string; readonly value: boolean | number | string }
+/** Members of `/v1/capabilities` by name. */
 export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>('capabilities@1', (claim) => claim.name)
