@@ -15,6 +15,7 @@ import type { Command } from './command.js'
 
 export * from './schema.js'
 export { defineErrors, Problem } from './errors.js'
+export { readSecretFile } from './state/secret-file.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './errors.js'
 export { assert, assertNever, fault } from './assert.js'
 export { defineRoute, jsonReply, textReply, streamReply } from './http/route.js'

@@ -140,7 +140,10 @@ export interface Models {
   list(): readonly ModelRoute[]
   /** The route of this id; undefined if the daemon no longer has it. */
   find(route_id: string): ModelRoute | undefined
-  /** The route of this id or the default. Throws `route_not_found` or, if its readiness is `error`, `route_not_ready` (400, domain `routes`). */
+  /** The route of this id or the default. Throws `bad_request` if there is none, or `route_not_ready` (400, domain `routes`) if its readiness is `error`. */
   ready(route_id?: string): ModelRoute
 }
 export const Models: Token<Models> = defineToken<Models>('models@1')
+
+/** The problems of `Models.ready`, for the `problems` of routes that call it. Contract 1, "Errors". */
+export { modelErrors } from './errors.js'

@@ -1,0 +1,15 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+export const modelErrors = defineErrors({
+  bad_request: {
+    status: 400,
+    detail: 'This daemon has no model route {route_id}.',
+    action: 'Use a route_id that GET /v1/runtime lists.',
+  },
+  route_not_ready: {
+    status: 400,
+    domain: 'routes',
+    detail: 'The model route {route_id} is not ready: {reason}',
+    action: 'See provider_readiness in GET /v1/status.',
+  },
+})

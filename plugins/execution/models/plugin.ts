@@ -1,0 +1,45 @@
+import { defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
+import { StatusSections } from '../../operator/status/contract.js'
+import { ModelProviders, Models } from './contract.js'
+import { buildRoute } from './model-route.js'
+import { createModels } from './models.js'
+import { activeRouteCheck, readinessSection } from './provider-readiness.js'
+
+const config = object({
+  provider: doc(defaulted(string({ min: 1, pattern: '^[^\\s/]+$' }), 'demo'), 'Model provider of the default route; also the route_id.'),
+  base_url: doc(optional(string()), 'Where the provider answers, for providers that have no address of their own.'),
+  model: doc(optional(string()), 'Model of the default route; the default model of the provider when absent.'),
+  api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
+  api_key_file: doc(optional(string()), 'File that holds the key for the provider.'),
+  idle_timeout_ms: doc(defaulted(integer({ min: 100, max: 86_400_000 }), 300_000), 'Longest silence of a provider, milliseconds.'),
+})
+
+export default definePlugin({
+  id: 'models',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Model routes: which models runs can use and whether they are ready.',
+  provides: [Models],
+  config,
+  flags: {
+    provider: 'provider',
+    base_url: 'provider-base-url',
+    model: 'model',
+    api_key: 'api-key',
+    api_key_file: 'api-key-file',
+    idle_timeout_ms: 'provider-idle-timeout-ms',
+  },
+  register(ctx) {
+    const providers = ctx.view(ModelProviders)
+    const models = createModels(ctx.config.provider, () => [buildRoute(ctx.config, providers(), ctx.secrets)])
+    ctx.provide(Models, models)
+    ctx.contribute(StatusSections, readinessSection(models))
+    ctx.health(activeRouteCheck(models))
+    ctx.onStart(() => {
+      for (const { route_id, connection } of models.list()) {
+        const { state, code, message } = connection.readiness()
+        if (state !== 'ok') ctx.log.warn('model route is not ready', { route_id, state, code, message })
+      }
+    })
+  },
+})

@@ -1,0 +1,88 @@
+import { assertNever } from '../../../core/plugin.js'
+import type { Clock, JsonObject } from '../../../core/plugin.js'
+import type { AssistantPart, FailureClass, ModelConnection, ModelEvent, ModelMessage, ModelRequest, Readiness, Usage } from '../../execution/models/contract.js'
+import { readScript, turnOf } from './script.js'
+import type { Step, Turn } from './script.js'
+
+interface Life { readonly clock: Clock; readonly idle_timeout_ms: number }
+
+const readiness: Readiness = { state: 'ok', code: 'ready', message: 'The demo model is inside the daemon.' }
+
+/** A model that needs no key and no network and keeps nothing: the messages alone say where it is. */
+export const createDemoModel = (life: Life): ModelConnection => ({
+  readiness: () => readiness,
+  stream: (request, signal) => play(request, signal, life),
+})
+
+async function* play(request: ModelRequest, signal: AbortSignal, life: Life): AsyncGenerator<ModelEvent> {
+  const parts: AssistantPart[] = []
+  for (const [index, step] of currentTurn(request.messages).entries()) {
+    const failed = await wait(step, signal, life)
+    if (failed !== undefined) return yield failed
+    const part = partOf(step, callId(request.messages, index))
+    if (part === undefined) continue
+    if (part.type === 'text') yield { type: 'text_delta', text: part.text }
+    parts.push(part)
+    yield { type: 'part', part }
+  }
+  if (signal.aborted) return yield failure('aborted', false, 'The model call was aborted.')
+  const outcome = parts.some(({ type }) => type === 'tool_call') ? 'tool_calls' : 'stop'
+  yield { type: 'done', outcome, usage: usage(request, parts) }
+}
+
+const failure = (cls: FailureClass, retryable: boolean, message: string): ModelEvent => ({
+  type: 'done', outcome: 'failed', failure: { class: cls, retryable, message },
+})
+
+/** Sleeps as long as a step asks for, and ends the call where it fails. */
+const wait = async (step: Step, signal: AbortSignal, { clock, idle_timeout_ms }: Life): Promise<ModelEvent | undefined> => {
+  if (signal.aborted) return failure('aborted', false, 'The model call was aborted.')
+  if (step.type === 'fail') return step.retryable ? failure('overloaded', true, step.text) : failure('bad_request', false, step.text)
+  if (step.type !== 'sleep') return undefined
+  const whole = await clock.sleep(Math.min(step.ms, idle_timeout_ms), signal)
+  if (!whole) return failure('aborted', false, 'The model call was aborted.')
+  return step.ms > idle_timeout_ms ? failure('timeout', true, 'The model was silent for too long.') : undefined
+}
+
+const partOf = (step: Step, id: string): AssistantPart | undefined => {
+  switch (step.type) {
+    case 'say': return { type: 'text', text: step.text }
+    case 'call': return { type: 'tool_call', id, name: step.name, input: step.input }
+    case 'sleep':
+    case 'fail': return undefined
+    default: return assertNever(step)
+  }
+}
+
+const isUserText = (message: ModelMessage): boolean => message.role === 'user'
+const isAssistant = (message: ModelMessage): boolean => message.role === 'assistant'
+
+/** The turn to play: as many turns are over as the model has answered since the last user text. */
+const currentTurn = (messages: readonly ModelMessage[]): Turn => {
+  const at = messages.findLastIndex(isUserText)
+  const message = messages[at]
+  const text = message?.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
+  return turnOf(readScript(text), messages.slice(at + 1).filter(isAssistant).length)
+}
+
+/** Unique in a conversation and the same at every repetition of one call. */
+const callId = (messages: readonly ModelMessage[], index: number): string => `call_${messages.filter(isAssistant).length + 1}_${index + 1}`
+
+const tokens = (characters: number): number => Math.ceil(characters / 4)
+
+const size = (value: JsonObject): number => {
+  switch (value['type']) {
+    case 'text':
+    case 'reasoning': return String(value['text']).length
+    case 'tool_call': return JSON.stringify(value['input']).length
+    default: return JSON.stringify(value['output']).length
+  }
+}
+
+const sizeOf = (parts: readonly JsonObject[]): number => parts.reduce((sum, part) => sum + size(part), 0)
+
+/** Four characters are a token. */
+const usage = ({ system, messages }: ModelRequest, parts: readonly AssistantPart[]): Usage => ({
+  input_tokens: tokens(messages.reduce((sum, { content }) => sum + sizeOf(content), system.length)),
+  output_tokens: tokens(sizeOf(parts)),
+})

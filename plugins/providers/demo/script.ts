@@ -1,0 +1,107 @@
+/** The language of the demo model. See docs/demo.md. */
+import type { Json } from '../../../core/plugin.js'
+
+export type Step =
+  | { readonly type: 'say'; readonly text: string }
+  | { readonly type: 'sleep'; readonly ms: number }
+  | { readonly type: 'fail'; readonly retryable: boolean; readonly text: string }
+  | { readonly type: 'call'; readonly name: string; readonly input: Json }
+
+/** What the model does in one call. */
+export type Turn = readonly Step[]
+
+type Read = { readonly ok: true; readonly step: Step } | { readonly ok: false; readonly reason: string }
+
+const step = (value: Step): Read => ({ ok: true, step: value })
+const refuse = (reason: string): Read => ({ ok: false, reason })
+
+/** An hour: longer than anyone wants to watch. */
+const longestSleep = 3_600_000
+
+const directives: Readonly<Record<string, (rest: string) => Read>> = {
+  say: (rest) => (rest === '' ? refuse('/say needs a text') : step({ type: 'say', text: rest })),
+  emit: (rest) => (rest === '' ? refuse('/emit needs a text') : step({ type: 'call', name: 'emit_output', input: { content: rest } })),
+  tool: (rest) => readTool(/^(\S+)\s*(.*)$/u.exec(rest)),
+  ask: (rest) => readAsk(rest.split('|').map((piece) => piece.trim())),
+  sleep: (rest) => (/^\d{1,7}$/u.test(rest) && Number(rest) <= longestSleep ? step({ type: 'sleep', ms: Number(rest) }) : refuse(`/sleep needs milliseconds, at most ${longestSleep}`)),
+  fail: (rest) => readFail(/^(retryable|fatal)(?:\s+(.*))?$/u.exec(rest)),
+}
+
+const readTool = (match: RegExpExecArray | null): Read => {
+  const [, name, text = ''] = match ?? []
+  if (name === undefined) return refuse('/tool needs the name of a tool')
+  const input = parseJson(text === '' ? '{}' : text)
+  return input === undefined ? refuse('the input of /tool is not valid JSON') : step({ type: 'call', name, input: input.value })
+}
+
+const parseJson = (text: string): { value: Json } | undefined => {
+  try {
+    const value: Json = JSON.parse(text)
+    return { value }
+  } catch {
+    return undefined
+  }
+}
+
+const readAsk = ([question = '', ...labels]: readonly string[]): Read => {
+  if (question === '' || labels.length < 2 || labels.length > 4 || labels.includes('')) return refuse('/ask needs a question and two to four options: /ask Question? | A | B')
+  const options = labels.map((label) => ({ label }))
+  return step({ type: 'call', name: 'ask_user_question', input: { questions: [{ header: 'Question', question, options, multi_select: false }] } })
+}
+
+const readFail = (match: RegExpExecArray | null): Read => {
+  if (match === null) return refuse('/fail needs retryable or fatal, then a text')
+  return step({ type: 'fail', retryable: match[1] === 'retryable', text: match[2] ?? 'The demo model was asked to fail.' })
+}
+
+const known = new RegExp(`^/(${Object.keys(directives).join('|')})(\\s|$)`, 'u')
+const slash = /^\/([a-z_]+)(?:\s+(.*))?$/u
+
+const isScript = (lines: readonly string[]): boolean => {
+  const first = lines.find((line) => line !== '')
+  return (first !== undefined && slash.test(first)) || lines.some((line) => known.test(line))
+}
+
+const readLine = (line: string): Read => {
+  const [, name = '', rest = ''] = slash.exec(line) ?? []
+  const read = Object.hasOwn(directives, name) ? directives[name] : undefined
+  return read === undefined ? refuse(`it is not a directive; I know ${Object.keys(directives).map((word) => `/${word}`).join(', ')} and ---`) : read(rest.trim())
+}
+
+/** The turns of a text: one that repeats it, the turns of a script, or one that says what is wrong with the script. */
+export const readScript = (text: string): readonly Turn[] => {
+  const lines = text.split('\n').map((line) => line.trim())
+  return isScript(lines) ? readLines(lines) : [[{ type: 'say', text: `You said: ${text}` }]]
+}
+
+const readLines = (lines: readonly string[]): readonly Turn[] => {
+  const turns: Step[][] = []
+  let open: Step[] = []
+  const close = (): void => {
+    turns.push(open)
+    open = []
+  }
+  for (const [index, line] of lines.entries()) {
+    if (line === '') continue
+    const read = line === '---' ? undefined : readLine(line)
+    if (read?.ok === false) return [[{ type: 'say', text: `I cannot read line ${index + 1}: ${read.reason}.` }]]
+    if (calls(open) && read?.step.type !== 'call') close()
+    if (read !== undefined) open.push(read.step)
+  }
+  close()
+  return finished(turns)
+}
+
+/** A model acts by calling tools, so a turn ends where its calls end; without a call it goes on. */
+const calls = (turn: Turn): boolean => turn.some(({ type }) => type === 'call')
+
+const done: Step = { type: 'say', text: 'Done.' }
+
+const finished = (turns: readonly Turn[]): readonly Turn[] => {
+  const last = turns.at(-1) ?? []
+  if (calls(last)) return [...turns, [done]]
+  return last.at(-1)?.type === 'say' ? turns : [...turns.slice(0, -1), [...last, done]]
+}
+
+/** The turn of a script; beyond its last one the model has nothing to add. */
+export const turnOf = (turns: readonly Turn[], index: number): Turn => turns[index] ?? [done]
