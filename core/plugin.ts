@@ -8,10 +8,12 @@ import type { Events } from './events/contract.js'
 import type { Ids } from './ids.js'
 import type { Log } from './log.js'
 import type { Route } from './http/route.js'
+import type { HealthCheck } from './health.js'
 import type { AnyStruct, Infer } from './schema.js'
 import type { Secrets } from './secrets.js'
 import type { State } from './state/contract.js'
 import type { Command } from './command.js'
+import type { Point, Token } from './token.js'
 
 export * from './schema.js'
 export { defineErrors, Problem } from './errors.js'
@@ -29,16 +31,11 @@ export type { Secrets } from './secrets.js'
 export type { State, Tx, Collection, CollectionSpec, IndexSpec, Stream, StreamSpec, StreamEntry, Document, Blobs, BlobRef, PageQuery, StorageHealth } from './state/contract.js'
 export { defineCommand } from './command.js'
 export type { Command, CommandInput, Client } from './command.js'
-
-/** A typed name for a service that one plugin provides and others need. The major is in the id: `sessions@1`. */
-export interface Token<T> { readonly token: string; readonly type?: T }
-/** Names a service: `defineToken<Sessions>('sessions@1')`. */
-export const defineToken = <T>(id: string): Token<T> => Object.freeze({ token: id })
-
-/** A typed list that any plugin may contribute to. Exported by the plugin that owns the idea. */
-export interface Point<T> { readonly point: string; readonly type?: T; readonly key?: (value: T) => string }
-/** `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. */
-export const definePoint = <T>(id: string, key?: (value: T) => string): Point<T> => Object.freeze({ point: id, ...(key !== undefined && { key }) })
+export { defineToken, definePoint } from './token.js'
+export type { Token, Point } from './token.js'
+export { Host } from './host/contract.js'
+export type { HostView, PluginReport, PluginFault, BootReport, BootStep, LockReport, ControlPlaneReport, TokenFileReport } from './host/contract.js'
+export type { HealthCheck, Warning } from './health.js'
 
 type Tokens = Readonly<Record<string, Token<any>>>
 type Needed<N extends Tokens> = { readonly [K in keyof N]: N[K] extends Token<infer T> ? T : never }
@@ -55,18 +52,6 @@ export interface RepairStep<F = unknown> {
 }
 
 /** One row of `health.warnings` in `/v1/status`. Contract 1, "Runtime views". */
-export interface Warning {
-  readonly severity: 'info' | 'warning' | 'error'
-  /** Stable code; contract 1, "health.warnings". */
-  readonly code: string
-  readonly message: string
-  readonly related_id?: string
-  readonly action?: string
-}
-/** Looked at when `/v1/status` is read; must be fast and must not throw. */
-export interface HealthCheck { readonly id: string; readonly check: () => readonly Warning[] }
-
-/** What a plugin may do; everything registered here is undone backwards when the plugin goes. */
 export interface PluginContext<C> {
   readonly id: string
   /** The plugin's parsed configuration, frozen. */
@@ -108,7 +93,10 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   readonly provides?: readonly Token<any>[]
   /** An `object(…)` struct with a default for every field. */
   readonly config?: S
-  /** Flags of `serve` by config field: `{ provider: 'provider' }` is `--provider` and `SERVICE_PROVIDER`. */
+  /**
+   * Flags of `serve`, each naming a config field: `{ 'provider-base-url': 'base_url' }` is `--provider-base-url` and
+   * `SERVICE_PROVIDER_BASE_URL`. A flag that ends in `-file` names a file whose trimmed content is the value, for secrets.
+   */
   readonly flags?: Readonly<Record<string, string>>
   /** Sub-commands of the command line; they talk to a daemon over HTTP and need no state. */
   readonly commands?: readonly Command[]
@@ -122,5 +110,17 @@ export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S ext
 /** What a plugin without a runtime import of ours receives when its default export is a function: this module. */
 export type Kit = typeof import('./plugin.js')
 /** What the module of a plugin exports. */
-export type PluginModule = { readonly default: Plugin<any, any, any> | ((kit: Kit) => Plugin<any, any, any>) }
+/** A plugin of any type parameters. */
+export type AnyPlugin = Plugin<any, any, any>
+/** What a plugin's main file exports. */
+export type PluginModule = { readonly default: AnyPlugin | ((kit: Kit) => AnyPlugin) }
 
+/** One line of `plugins/index.ts`. */
+export interface ShippedPlugin {
+  /** The plugin's id, which is also its folder's name. */
+  readonly id: string
+  /** True: if it fails, the daemon does not start. */
+  readonly required: boolean
+  /** Imports the plugin's main file. */
+  readonly load: () => Promise<PluginModule>
+}

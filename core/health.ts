@@ -1,0 +1,19 @@
+/** What the operator should know. Contract 1, "health.warnings". */
+
+/** One line of `health.warnings` in `/v1/status`. */
+export interface Warning {
+  readonly severity: 'info' | 'warning' | 'error'
+  /** Stable code; contract 1, "health.warnings". */
+  readonly code: string
+  readonly message: string
+  readonly related_id?: string
+  readonly action?: string
+}
+/** Looked at when `/v1/status` is read; must be fast and must not throw. */
+export interface HealthCheck { readonly id: string; readonly check: () => readonly Warning[] }
+
+const rank = { error: 0, warning: 1, info: 2 } as const
+
+/** The worst first; equal ones in the order in which they were found. */
+export const bySeverity = (warnings: readonly Warning[]): readonly Warning[] =>
+  warnings.toSorted((a, b) => rank[a.severity] - rank[b.severity])

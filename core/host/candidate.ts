@@ -1,0 +1,40 @@
+/** A plugin that may be loaded, before any of its code ran. */
+import * as kit from '../plugin.js'
+import type { AnyPlugin, Kit, PluginModule, ShippedPlugin } from '../plugin.js'
+import { literal, open, parse, string, trusted } from '../schema.js'
+import { errors } from './errors.js'
+
+export interface Candidate {
+  readonly id: string
+  readonly from: string
+  readonly required: boolean
+  /** Part of a path that names the plugin's code in a stack. */
+  readonly folder: string
+  readonly load: () => Promise<AnyPlugin>
+}
+
+const Shape = open({ id: string({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$' }), version: string({ min: 1 }), api: literal(1), summary: string({ min: 1 }) })
+const refuse = (reason: string): never => { throw errors.plugin_refused({ details: { reason } }) }
+
+const checkConfig = (plugin: AnyPlugin): void => {
+  if (plugin.config === undefined) return
+  const defaults = parse(plugin.config, {})
+  if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
+}
+
+/** Checks what a main file exports; a function is called with the kit. */
+export const pluginOf = (module: Partial<PluginModule>, id: string): AnyPlugin => {
+  const exported = module.default
+  const plugin: AnyPlugin = typeof exported === 'function' ? trusted<(made: Kit) => AnyPlugin>(exported)(kit) : trusted(exported)
+  if (typeof plugin !== 'object' || plugin === null) return refuse('its main file must have a plugin, or a function that returns one, as default export')
+  const shape = parse(Shape, plugin)
+  if (!shape.ok) return refuse(`its default export is not a plugin: ${shape.issues.map(({ path, rule }) => `${path} ${rule}`).join(', ')}`)
+  if (typeof plugin.register !== 'function') return refuse('its default export is not a plugin: register must be a function')
+  if (plugin.id !== id) return refuse(`it calls itself ${plugin.id}, but is listed as ${id}`)
+  checkConfig(plugin)
+  return plugin
+}
+
+export const shippedCandidate = ({ id, required, load }: ShippedPlugin): Candidate => ({
+  id, required, from: 'shipped', folder: `/${id}/`, load: async () => pluginOf(await load(), id),
+})

@@ -1,0 +1,148 @@
+/** What a plugin is given: the core's services, each bound to the plugin's scope and charged to it. */
+import type { Clock } from '../clock.js'
+import { Problem } from '../errors.js'
+import type { Events } from '../events/contract.js'
+import type { Route } from '../http/route.js'
+import type { Ids } from '../ids.js'
+import type { Log } from '../log.js'
+import type { AnyPlugin, HealthCheck, PluginContext, RepairStep } from '../plugin.js'
+import type { Secrets } from '../secrets.js'
+import { trusted } from '../schema.js'
+import type { State } from '../state/contract.js'
+import type { Point, Token } from '../token.js'
+import { errors } from './errors.js'
+import { isPromise } from './faults.js'
+import type { Faults } from './faults.js'
+import type { Registry } from './registry.js'
+import type { Scope } from './scope.js'
+
+/** What core lends to every plugin. */
+export interface Core {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly secrets: Secrets
+  readonly state: State
+  readonly events: Events
+}
+
+export type StartRun = Parameters<PluginContext<unknown>['onStart']>[0]
+
+export interface ContextParts {
+  readonly plugin: AnyPlugin
+  readonly config: unknown
+  readonly core: Core
+  readonly scope: Scope
+  readonly registry: Registry
+  readonly faults: Faults
+}
+
+export interface OpenContext {
+  readonly context: PluginContext<unknown>
+  readonly starts: readonly StartRun[]
+  /** Ends the time for declaring; throws if a token of `provides` is missing. */
+  seal(): void
+}
+
+/** Lines of one plugin carry its id. */
+const ownLog = (log: Log, plugin: string): Log => ({
+  debug: (fact, details) => log.debug(fact, { plugin, ...details }),
+  info: (fact, details) => log.info(fact, { plugin, ...details }),
+  warn: (fact, details) => log.warn(fact, { plugin, ...details }),
+  error: (fact, details) => log.error(fact, { plugin, ...details }),
+})
+
+/** Timers end with the scope, and what their callbacks throw is charged. */
+const ownClock = ({ core: { clock }, plugin, scope, faults }: ContextParts): Clock => ({
+  now: () => clock.now(),
+  elapsed: () => clock.elapsed(),
+  after: (ms, callback) => {
+    const run = faults.guard(plugin.id, 'a timer', callback)
+    const cancel = clock.after(ms, () => { forget(); run() })
+    const forget = scope.own(cancel)
+    return () => { forget(); cancel() }
+  },
+  sleep: (ms, signal) => clock.sleep(ms, signal ?? scope.signal),
+})
+
+const ownEvents = ({ core: { events }, plugin, scope, faults }: ContextParts): Events => ({
+  emit: (event, keys, data) => events.emit(event, keys, data),
+  on: (event, listener) => {
+    const off = events.on(event, faults.guard(plugin.id, `the listener for ${event.name}`, listener))
+    const forget = scope.own(off)
+    return () => { forget(); off() }
+  },
+  since: (id, filter) => events.since(id, filter),
+})
+
+/** A handler's problems are answers; anything else it throws is its plugin's fault. */
+const ownRoute = (route: Route, { plugin, faults }: ContextParts): Route => {
+  const charged = (error: unknown): unknown => {
+    if (!(error instanceof Problem)) faults.charge(plugin.id, `the route ${route.id}`, error)
+    return error
+  }
+  const rethrow = (error: unknown): never => { throw charged(error) }
+  const handler: Route['handler'] = (input) => {
+    try {
+      const reply = route.handler(input)
+      return isPromise(reply) ? reply.catch(rethrow) : reply
+    } catch (error) {
+      return rethrow(error)
+    }
+  }
+  return { ...route, handler }
+}
+
+/** Verbs that only `register` may use, and those that work as long as the plugin lives. */
+const createGate = (scope: Scope) => {
+  let sealed = false
+  const alive = (what: string): void => { if (scope.closed) throw errors.plugin_gone({ details: { what } }) }
+  const declaring = (what: string): void => {
+    alive(what)
+    if (sealed) throw errors.plugin_sealed({ details: { what } })
+  }
+  return { alive, declaring, seal: () => { sealed = true } }
+}
+
+const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
+  const { plugin, scope, registry } = parts
+  const gate = createGate(scope)
+  const declare = (what: string, add: () => () => void): void => { gate.declaring(what); scope.own(add()) }
+  const listed = ({ token }: Token<unknown>): void => {
+    if (!(plugin.provides ?? []).some((entry) => entry.token === token)) throw errors.token_not_listed({ details: { token } })
+  }
+  const contribute = <T>(point: Point<T>, ...values: readonly T[]): void => {
+    gate.alive('a contribution')
+    for (const value of values) scope.own(registry.contribute(plugin.id, point, value))
+  }
+  const verbs = {
+    routes: (...routes: readonly Route[]) => routes.forEach((route) => declare('a route', () => registry.route(plugin.id, ownRoute(route, parts)))),
+    provide: <T>(token: Token<T>, service: T) => { listed(token); declare('a service', () => registry.provide(plugin.id, token, service)) },
+    contribute,
+    view: <T>(point: Point<T>) => registry.view(point),
+    repair: <F>(step: RepairStep<F>) => declare('a repair step', () => registry.repair(plugin.id, trusted<RepairStep>(step))),
+    health: (check: HealthCheck) => declare('a health check', () => registry.health(plugin.id, check)),
+    onStart: (run: StartRun) => { gate.declaring('onStart'); starts.push(run) },
+    own: (undo: () => void | Promise<void>) => { scope.own(undo) },
+  }
+  return { verbs, seal: gate.seal }
+}
+
+export const openContext = (parts: ContextParts): OpenContext => {
+  const { plugin, core, scope, registry } = parts
+  const starts: StartRun[] = []
+  const { verbs, seal } = createVerbs(parts, starts)
+  const context: PluginContext<unknown> = Object.freeze({
+    id: plugin.id, config: parts.config, log: ownLog(core.log, plugin.id), clock: ownClock(parts), ids: core.ids,
+    secrets: core.secrets, signal: scope.signal, state: core.state, events: ownEvents(parts), ...verbs,
+  })
+  const missing = (): string | undefined => (plugin.provides ?? []).find((token) => registry.provider(token) !== plugin.id)?.token
+  return {
+    context, starts,
+    seal: () => {
+      seal()
+      const token = missing()
+      if (token !== undefined) throw errors.token_missing({ details: { token } })
+    },
+  }
+}

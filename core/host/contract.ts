@@ -1,0 +1,105 @@
+/** What the host tells about itself, the plugins and the daemon: read by `/v1/status`, `plugins list` and the tests. */
+import { defineToken } from '../token.js'
+import type { Token } from '../token.js'
+import type { Warning } from '../health.js'
+
+/** Something that a plugin did wrong, kept for the operator. */
+export interface PluginFault {
+  /** Unix ms. */
+  readonly at_ms: number
+  /** What was running, such as `listener run_updated` or `route sessions.create`. */
+  readonly where: string
+  /** One sentence, cut to 300 characters, with known secrets redacted. */
+  readonly message: string
+}
+
+/** How one plugin is. */
+export interface PluginReport {
+  readonly id: string
+  readonly version: string
+  readonly summary: string
+  /** `shipped`, or what the configuration names: `state:<folder>` or `npm:<package>`. */
+  readonly from: string
+  readonly required: boolean
+  /** `degraded` works but a fault was charged to it; `failed` did not come up; `skipped` was never tried, because of another plugin or the configuration. */
+  readonly state: 'loading' | 'registered' | 'ready' | 'degraded' | 'failed' | 'skipped' | 'stopped'
+  /** Why it is failed or skipped, one sentence. */
+  readonly reason?: string
+  /** Faults charged to it since the start. */
+  readonly fault_count: number
+  readonly last_fault?: PluginFault
+  /** Milliseconds spent importing, registering and starting it. */
+  readonly load_ms: number
+  readonly register_ms: number
+  readonly start_ms: number
+}
+
+/** One step of the start. */
+export interface BootStep {
+  /** Such as `lock`, `open`, `plugins`, `recover`, `repair`, `start`, `listen`. */
+  readonly step: string
+  readonly ms: number
+  /** What it found, such as the number of repaired records. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** The story of this start. */
+export interface BootReport {
+  /** Unix ms. */
+  readonly started_at_ms: number
+  /** Milliseconds from the start to the first accepted request; 0 until then. */
+  readonly total_ms: number
+  /** True if third-party plugins were left out (`serve --safe`). */
+  readonly safe: boolean
+  readonly steps: readonly BootStep[]
+}
+
+/** Who holds the state root. Reference 1 §4.3. */
+export interface LockReport { readonly path: string; readonly held: boolean; readonly mechanism: string; readonly generation: number }
+
+/** A token file as it is now; never its content. */
+export interface TokenFileReport { readonly role: 'admin' | 'read_only'; readonly path: string; readonly readable: boolean; readonly token_loaded: boolean; readonly error?: string }
+
+/** The `control_plane` member of `/v1/status`. Reference 1 §6.7. */
+export interface ControlPlaneReport {
+  readonly base_url: string
+  readonly bind_addr?: string
+  readonly bind_is_loopback: boolean
+  readonly bind_is_unspecified: boolean
+  readonly auth_enabled: boolean
+  readonly read_only_token_enabled: boolean
+  readonly auth_effective_admin_token_available: boolean
+  readonly auth_effective_read_only_token_available: boolean
+  readonly auth_token_file_count: number
+  readonly auth_token_file_error_count: number
+  readonly auth_duplicate_token: boolean
+  readonly auth_token_files?: readonly TokenFileReport[]
+  readonly cors_policy: 'loopback' | 'exact'
+  readonly cors_allowed_origin_count: number
+  readonly externally_exposed_without_auth: boolean
+}
+
+/** The daemon as its host sees it. Every method is fast, does no I/O and does not throw. */
+export interface HostView {
+  /** Version of the daemon. */
+  readonly version: string
+  readonly processId: number
+  /** Unix ms. */
+  readonly startedAtMs: number
+  /** Absolute path. */
+  readonly stateRoot: string
+  /** Absolute path: where sessions work unless they say otherwise. */
+  readonly workspaceRoot: string
+  /** `ready` between the first accepted request and the begin of a drain. */
+  phase(): 'starting' | 'ready' | 'draining'
+  /** Every plugin of the shipped list and the configuration, in load order. */
+  plugins(): readonly PluginReport[]
+  boot(): BootReport
+  /** What the health checks of core and all plugins say now. A check that throws is charged to its plugin and becomes a warning. */
+  warnings(): readonly Warning[]
+  lock(): LockReport
+  controlPlane(): ControlPlaneReport
+}
+
+/** The host's view of the daemon; core provides it, any plugin may need it. */
+export const Host: Token<HostView> = defineToken<HostView>('host@1')

@@ -1,0 +1,56 @@
+/** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
+import type { Clock } from '../clock.js'
+import type { Log } from '../log.js'
+import type { Secrets } from '../secrets.js'
+import type { PluginFault } from './contract.js'
+
+export interface Faults {
+  charge(plugin: string, where: string, error: unknown): void
+  count(plugin: string): number
+  last(plugin: string): PluginFault | undefined
+  /** The sentence of an error, redacted and cut. */
+  sentence(error: unknown): string
+  /** A callback whose throw or rejection is charged instead of passed on. */
+  guard<A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown): (...args: A) => void
+}
+
+export interface FaultsOptions { readonly clock: Clock; readonly log: Log; readonly secrets: Secrets }
+
+export const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
+
+export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => {
+  const faults = new Map<string, { count: number; last: PluginFault }>()
+  const sentence = (error: unknown): string => secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
+  const charge = (plugin: string, where: string, error: unknown): void => {
+    const last: PluginFault = { at_ms: clock.now(), where, message: sentence(error) }
+    faults.set(plugin, { count: (faults.get(plugin)?.count ?? 0) + 1, last })
+    log.error(`plugin ${plugin} failed in ${where}`, { plugin, where, error })
+  }
+  const guard = <A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown) =>
+    (...args: A): void => {
+      try {
+        const outcome = run(...args)
+        if (isPromise(outcome)) outcome.catch((error: unknown) => charge(plugin, where, error))
+      } catch (error) {
+        charge(plugin, where, error)
+      }
+    }
+  return {
+    charge, guard, sentence,
+    count: (plugin) => faults.get(plugin)?.count ?? 0,
+    last: (plugin) => faults.get(plugin)?.last,
+  }
+}
+
+/**
+ * The plugin whose code a stack passes through first, for errors that nobody
+ * caught. `folders` maps a part of a path, such as `/plugins/execution/runs/`,
+ * to an id.
+ */
+export const ownerOf = (error: unknown, folders: ReadonlyMap<string, string>): string | undefined => {
+  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  for (const line of stack.split('\n')) {
+    for (const [folder, plugin] of folders) if (line.includes(folder)) return plugin
+  }
+  return undefined
+}

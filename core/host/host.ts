@@ -1,0 +1,80 @@
+/**
+ * The plugins' life: registered in the order of their needs, repaired,
+ * started, and undone backwards. One that fails takes what needs it with it
+ * and nothing else; only a required one stops the daemon's start.
+ */
+import type { HealthCheck, Warning } from '../health.js'
+import type { Route } from '../http/route.js'
+import type { Body, HostOptions } from './body.js'
+import type { PluginReport } from './contract.js'
+import { createFaults, ownerOf } from './faults.js'
+import type { Loaded } from './load.js'
+import { registerAll } from './register.js'
+import { createRegistry } from './registry.js'
+import type { Registry } from './registry.js'
+import type { RepairOutcome } from './repair.js'
+import { report } from './slot.js'
+import type { Slot } from './slot.js'
+import { repairAll, startAll, stopAll } from './start.js'
+
+export interface PluginHost {
+  register(): Promise<void>
+  /** Runs the repair steps; `writable` false only looks. */
+  repair(writable: boolean): Promise<readonly RepairOutcome[]>
+  start(): Promise<void>
+  stop(): Promise<void>
+  routes(): readonly Route[]
+  reports(): readonly PluginReport[]
+  warnings(): readonly Warning[]
+  /** Charges an error that nobody caught to the plugin whose code it came from; undefined if it is nobody's. */
+  charge(where: string, error: unknown): string | undefined
+  readonly registry: Registry
+}
+
+const createSlot = (entry: Loaded): Slot => ({
+  candidate: entry.candidate, plugin: entry.ok ? entry.plugin : undefined, scope: undefined, starts: [],
+  state: 'loading', reason: undefined, ms: { load: entry.ms, register: 0, start: 0 },
+})
+
+const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): readonly Warning[] => {
+  try {
+    return check()
+  } catch (error) {
+    faults.charge(owner, `the health check ${id}`, error)
+    return [{ severity: 'warning', code: 'plugin_health_check_failed', message: `The health check ${id} of the plugin ${owner} failed.`, related_id: owner }]
+  }
+}
+
+const complaint = ({ faults }: Body, slot: Slot): Warning[] => {
+  const { id, state, reason, last_fault: last } = report(slot, faults)
+  if (state === 'failed' || state === 'skipped') return [{ severity: 'error', code: 'plugin_not_loaded', message: `The plugin ${id} is not loaded: ${reason ?? ''}`, related_id: id }]
+  return state === 'degraded' ? [{ severity: 'warning', code: 'plugin_degraded', message: `The plugin ${id} failed in ${last?.where ?? ''}.`, related_id: id }] : []
+}
+
+const warnings = (body: Body): readonly Warning[] => [
+  ...body.registry.checks().flatMap(({ owner, value }) => look(body, owner, value)),
+  ...body.slots.flatMap((slot) => complaint(body, slot)),
+]
+
+export const createHost = (options: HostOptions): PluginHost => {
+  const faults = createFaults(options.core)
+  const registry = createRegistry()
+  const body: Body = { options, faults, registry, slots: options.loaded.map(createSlot), order: [] }
+  const folders = new Map(body.slots.map(({ candidate }) => [candidate.folder, candidate.id]))
+  for (const [token, service] of options.services) registry.provide('core', token, service)
+  return {
+    registry,
+    register: () => registerAll(body),
+    repair: (writable) => repairAll(body, writable),
+    start: () => startAll(body),
+    stop: () => stopAll(body),
+    routes: () => registry.routes(),
+    reports: () => body.slots.map((slot) => report(slot, faults)),
+    warnings: () => warnings(body),
+    charge: (where, error) => {
+      const owner = ownerOf(error, folders)
+      if (owner !== undefined) faults.charge(owner, where, error)
+      return owner
+    },
+  }
+}

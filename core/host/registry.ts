@@ -1,0 +1,114 @@
+/** The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo. */
+import type { HealthCheck, RepairStep } from '../plugin.js'
+import type { Route } from '../http/route.js'
+import { trusted } from '../schema.js'
+import type { Point, Token } from '../token.js'
+import { errors } from './errors.js'
+
+export type Undo = () => void
+interface Owned<T> { readonly owner: string; readonly value: T }
+
+export interface Registry {
+  provide(owner: string, token: Token<unknown>, service: unknown): Undo
+  /** The service, or undefined. */
+  service(token: Token<unknown>): unknown
+  provider(token: Token<unknown>): string | undefined
+  contribute<T>(owner: string, point: Point<T>, value: T): Undo
+  view<T>(point: Point<T>): () => readonly T[]
+  route(owner: string, route: Route): Undo
+  repair(owner: string, step: RepairStep): Undo
+  health(owner: string, check: HealthCheck): Undo
+  readonly routes: () => readonly Route[]
+  readonly repairs: () => readonly Owned<RepairStep>[]
+  readonly checks: () => readonly Owned<HealthCheck>[]
+  /** Number of entries of each kind; all zero after a stop. */
+  counts(): Readonly<Record<'services' | 'contributions' | 'routes' | 'repairs' | 'checks', number>>
+}
+
+const add = <T>(list: Owned<T>[], entry: Owned<T>): Undo => {
+  list.push(entry)
+  return () => {
+    const at = list.indexOf(entry)
+    if (at >= 0) list.splice(at, 1)
+  }
+}
+
+interface Shelf { entries: Owned<unknown>[]; values: readonly unknown[]; key: ((value: unknown) => string) | undefined }
+
+/** Contributions by point id. A point may be named again without its key, by a plugin that cannot import it. */
+const createShelves = () => {
+  const shelves = new Map<string, Shelf>()
+  const shelf = (point: Point<unknown>): Shelf => {
+    const found = shelves.get(point.point) ?? { entries: [], values: [], key: undefined }
+    found.key ??= point.key
+    shelves.set(point.point, found)
+    return found
+  }
+  const refuseTaken = (point: Point<unknown>, { key, entries }: Shelf, value: unknown): void => {
+    if (key === undefined) return
+    const mine = key(value)
+    const taken = entries.find((entry) => key(entry.value) === mine)
+    if (taken !== undefined) throw errors.key_taken({ details: { point: point.point, key: mine, plugin: taken.owner } })
+  }
+  const renew = (on: Shelf): void => { on.values = Object.freeze(on.entries.map(({ value }) => value)) }
+  return {
+    contribute: (owner: string, point: Point<unknown>, value: unknown): Undo => {
+      const on = shelf(point)
+      refuseTaken(point, on, value)
+      const undo = add(on.entries, { owner, value })
+      renew(on)
+      return () => { undo(); renew(on) }
+    },
+    view: (point: Point<unknown>) => {
+      const on = shelf(point)
+      return () => on.values
+    },
+    count: () => [...shelves.values()].reduce((sum, { entries }) => sum + entries.length, 0),
+  }
+}
+
+const shape = (route: Route): string => `${route.method} ${route.path.replaceAll(/:[^/]+/gu, ':')}`
+
+const createRoutes = () => {
+  const list: Owned<Route>[] = []
+  const refuseTaken = (route: Route): void => {
+    const path = list.find(({ value }) => shape(value) === shape(route))
+    if (path !== undefined) throw errors.route_taken({ details: { method: route.method, path: route.path, plugin: path.owner } })
+    const id = list.find(({ value }) => value.id === route.id)
+    if (id !== undefined) throw errors.route_id_taken({ details: { id: route.id, plugin: id.owner } })
+  }
+  return { list, add: (owner: string, value: Route): Undo => { refuseTaken(value); return add(list, { owner, value }) } }
+}
+
+export const createRegistry = (): Registry => {
+  const services = new Map<string, Owned<unknown>>()
+  const shelves = createShelves()
+  const routes = createRoutes()
+  const repairs: Owned<RepairStep>[] = []
+  const checks: Owned<HealthCheck>[] = []
+  const provide = (owner: string, { token }: Token<unknown>, value: unknown): Undo => {
+    const taken = services.get(token)
+    if (taken !== undefined) throw errors.token_taken({ details: { token, plugin: taken.owner } })
+    services.set(token, { owner, value })
+    return () => services.delete(token)
+  }
+  const repair = (owner: string, value: RepairStep): Undo => {
+    const taken = repairs.find((entry) => entry.value.id === value.id)
+    if (taken !== undefined) throw errors.repair_id_taken({ details: { id: value.id, plugin: taken.owner } })
+    return add(repairs, { owner, value })
+  }
+  return {
+    provide,
+    service: ({ token }) => services.get(token)?.value,
+    provider: ({ token }) => services.get(token)?.owner,
+    contribute: (owner, point, value) => shelves.contribute(owner, trusted(point), value),
+    view: (point) => trusted(shelves.view(trusted(point))),
+    route: routes.add,
+    repair,
+    health: (owner, value) => add(checks, { owner, value }),
+    routes: () => routes.list.map(({ value }) => value),
+    repairs: () => repairs,
+    checks: () => checks,
+    counts: () => ({ services: services.size, contributions: shelves.count(), routes: routes.list.length, repairs: repairs.length, checks: checks.length }),
+  }
+}

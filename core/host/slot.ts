@@ -1,0 +1,31 @@
+/** One plugin's place in the host, from candidate to stopped. */
+import type { AnyPlugin } from '../plugin.js'
+import type { Candidate } from './candidate.js'
+import type { StartRun } from './context.js'
+import type { PluginReport } from './contract.js'
+import type { Faults } from './faults.js'
+import type { Scope } from './scope.js'
+
+export interface Slot {
+  readonly candidate: Candidate
+  readonly plugin: AnyPlugin | undefined
+  scope: Scope | undefined
+  starts: readonly StartRun[]
+  state: Exclude<PluginReport['state'], 'degraded'>
+  reason: string | undefined
+  readonly ms: { readonly load: number; register: number; start: number }
+}
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10
+
+export const report = ({ candidate, plugin, state, reason, ms }: Slot, faults: Faults): PluginReport => {
+  const count = faults.count(candidate.id)
+  const last = faults.last(candidate.id)
+  return {
+    id: candidate.id, version: plugin?.version ?? '', summary: plugin?.summary ?? '', from: candidate.from, required: candidate.required,
+    state: state === 'ready' && count > 0 ? 'degraded' : state,
+    ...(reason !== undefined && { reason }),
+    fault_count: count, ...(last !== undefined && { last_fault: last }),
+    load_ms: tenths(ms.load), register_ms: tenths(ms.register), start_ms: tenths(ms.start),
+  }
+}

@@ -1,0 +1,97 @@
+/** Plugins that the operator names in `config/plugins.toml`. Their package.json is read before any of their code. */
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { AnyPlugin, PluginModule } from '../plugin.js'
+import { boolean, defaulted, doc, json, literal, object, open, optional, parse, string } from '../schema.js'
+import type { Infer, Issue, Json } from '../schema.js'
+import type { Disk } from '../state/disk.js'
+import { pluginOf } from './candidate.js'
+import type { Candidate } from './candidate.js'
+import { errors } from './errors.js'
+import { readToml } from './toml.js'
+
+const Manifest = open({
+  name: string({ min: 1 }),
+  version: string({ min: 1 }),
+  main: optional(string({ min: 1 })),
+  exports: optional(json()),
+  holdfast: object({ api: literal(1) }),
+})
+type Manifest = Infer<typeof Manifest>
+
+/** One table of `config/plugins.toml`. */
+const PluginEntry = object({
+  from: doc(string({ pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$' }), '`state:<folder under plugins/>` or `npm:<package>`.'),
+  required: doc(defaulted(boolean(), false), 'True: if it fails, the daemon does not start.'),
+})
+type Entry = Infer<typeof PluginEntry>
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+const refuse = (reason: string): never => { throw errors.plugin_refused({ details: { reason } }) }
+const sentenceOf = (issues: readonly Issue[]): string => issues.map(({ path: at, rule }) => `${at} ${rule}`).join(', ')
+
+const readJson = (bytes: Uint8Array, file: string): Json => {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    return refuse(`${file} is not JSON`)
+  }
+}
+
+const readManifest = (disk: Disk, folder: string): Manifest => {
+  const bytes = disk.readFile(path.join(folder, 'package.json'))
+  if (bytes === undefined) return refuse(`${folder} has no package.json`)
+  const manifest = parse(Manifest, readJson(bytes, path.join(folder, 'package.json')))
+  return manifest.ok ? manifest.value : refuse(`its package.json: ${sentenceOf(manifest.issues)} (this daemon speaks "holdfast": { "api": 1 })`)
+}
+
+/** `exports` as a text, its `.`, or the `import` or `default` of either. */
+const exported = (value: Json | undefined): string | undefined => {
+  if (typeof value === 'string' || value === undefined) return value
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
+  return exported(value['.'] ?? value['import'] ?? value['default'])
+}
+
+const mainFile = (disk: Disk, folder: string, manifest: Manifest): string => {
+  const main = exported(manifest.exports) ?? manifest.main ?? 'index.js'
+  const file = path.resolve(folder, main)
+  if (!file.startsWith(folder + path.sep)) return refuse(`its main file ${main} is outside of its folder`)
+  return disk.stat(file)?.kind === 'file' ? file : refuse(`its main file ${main} does not exist`)
+}
+
+const installed = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+
+/** `npm:` packages are installed with `npm install --prefix <root>/plugins <package>`, or beside the daemon. */
+const folderOf = (disk: Disk, root: string, from: string): string => {
+  const [kind, name = ''] = from.split(/:(.*)/su)
+  const places = kind === 'state' ? [path.join(root, 'plugins')] : [path.join(root, 'plugins', 'node_modules'), installed]
+  const found = places.map((place) => path.join(place, name)).find((folder) => disk.stat(folder)?.kind === 'folder')
+  return found ?? refuse(`there is no folder ${path.join(places[0] ?? '', name)}`)
+}
+
+const importPlugin = async (file: string, id: string): Promise<AnyPlugin> => {
+  const module: Partial<PluginModule> = await import(pathToFileURL(file).href)
+  return pluginOf(module, id)
+}
+
+const candidate = (disk: Disk, root: string, [id, entry]: readonly [string, Entry]): Candidate => {
+  const { from, required } = entry
+  const name = from.replace(/^[a-z]+:/u, '')
+  return {
+    id, from, required, folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
+    load: async () => {
+      const folder = folderOf(disk, root, from)
+      return importPlugin(mainFile(disk, folder, readManifest(disk, folder)), id)
+    },
+  }
+}
+
+/** What `config/plugins.toml` names, in its order. A file that cannot be read stops the start. */
+export const thirdPartyCandidates = (disk: Disk, root: string): readonly Candidate[] => {
+  const tables = readToml(disk, path.join(root, 'config', 'plugins.toml')) ?? {}
+  return Object.entries(tables).map(([id, table]) => {
+    const entry = parse(PluginEntry, table)
+    if (entry.ok) return candidate(disk, root, [id, entry.value])
+    throw errors.config_invalid({ details: { source: 'config/plugins.toml', problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', ') } })
+  })
+}
