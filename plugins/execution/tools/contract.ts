@@ -10,6 +10,12 @@ import type { AnyStruct, Infer, Json, Point, Token, Tx } from '../../../core/plu
 export type Effect = 'read' | 'idempotent' | 'once'
 
 /** What a tool knows of the call it runs for. */
+/** What a tool may reach, from nothing of its own to the network; `inherited` leaves it to what the tool calls. */
+export const sandboxes = ['inherited', 'read_only', 'workspace_write', 'network_enabled'] as const
+/** One of `sandboxes`. */
+export type Sandbox = (typeof sandboxes)[number]
+
+/** One call of a tool. */
 export interface ToolCall {
   readonly tool_call_id: string
   readonly session_id: string
@@ -48,7 +54,7 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   /** May run beside others of the same turn. */
   readonly parallel: boolean
   readonly timeout_ms: number
-  readonly sandbox: 'inherited' | 'read_only' | 'workspace_write' | 'network_enabled'
+  readonly sandbox: Sandbox
   /**
    * Must not throw for what the model can correct: return `is_error`. A throw
    * is charged to the plugin and shown to the model as a failed call without
@@ -75,7 +81,7 @@ export interface PermissionRule {
   /** Exact name, `*`, or a prefix with a trailing star. */
   readonly tool_name_pattern: string
   readonly behavior: RuleBehavior
-  readonly reason?: string
+  readonly reason?: string | undefined
 }
 
 /** Contract 1, "PermissionExplanation"; the fields of reference 1, 2.5. */
@@ -121,5 +127,5 @@ export interface ToolLimits {
   readonly max_calls_per_turn: number
   readonly max_cumulative_output_bytes: number
   readonly max_cumulative_result_envelope_bytes: number
-  readonly max_sandbox: 'inherited' | 'read_only' | 'workspace_write' | 'network_enabled'
+  readonly max_sandbox: Sandbox
 }

@@ -1,0 +1,10 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+/** Problems of the permission check. Contract 1, "Errors". */
+export const toolErrors = defineErrors({
+  session_not_found: {
+    status: 404,
+    detail: 'There is no session {session_id}.',
+    action: 'List sessions with GET /v1/sessions, or leave session_id out.',
+  },
+})

@@ -1,0 +1,105 @@
+/** Whether a tool may run: rules first, then what the mode makes of their answer. Reference 1, 2.4 and 2.5. Pure. */
+import { assertNever } from '../../../core/plugin.js'
+import type { PermissionDecision, PermissionMode, PermissionRule, RuleBehavior } from './contract.js'
+
+/** Tools that change files in a way `acceptEdits` lets pass. */
+const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch'])
+
+/** What plan mode leaves usable: looking, and talking to people and agents. */
+export const planTools: ReadonlySet<string> = new Set([
+  'read_file', 'list_files', 'glob_search', 'grep_search', 'web_fetch', 'web_search',
+  'list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'list_skills', 'read_channel_thread',
+  'ask_operator', 'ask_user_question', 'request_parent_clarification',
+  'spawn_agent', 'list_agents', 'list_agent_summaries', 'message_agent', 'wait_agent', 'get_agent',
+  'enter_plan_mode', 'exit_plan_mode', 'task_get', 'task_list', 'task_output', 'schedule_get', 'schedule_list', 'get_goal',
+])
+
+const asking = [
+  'bash', 'write_file', 'edit_file', 'apply_patch', 'mcp__*',
+  'list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'exit_plan_mode',
+]
+/** What holds when nobody said otherwise: what acts on the outside asks, the rest may run. */
+export const builtInRules: readonly PermissionRule[] = Object.freeze([
+  ...asking.map((tool_name_pattern): PermissionRule => Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask' })),
+  Object.freeze({ scope: 'session', tool_name_pattern: '*', behavior: 'allow' } as const),
+])
+
+/** How exactly a pattern names the tool; undefined if it does not. */
+const specificity = (pattern: string, tool: string): number | undefined => {
+  if (pattern === tool) return Infinity
+  const prefix = pattern.slice(0, -1)
+  return pattern.endsWith('*') && tool.startsWith(prefix) ? prefix.length : undefined
+}
+
+/** The most exact rule for a tool; of equals, the first. */
+export const matchRule = (rules: readonly PermissionRule[], tool: string): PermissionRule | undefined => {
+  let best: PermissionRule | undefined
+  let score = -1
+  for (const rule of rules) {
+    const exactness = specificity(rule.tool_name_pattern, tool) ?? -1
+    if (exactness > score) [best, score] = [rule, exactness]
+  }
+  return best
+}
+
+export interface PermissionCase {
+  readonly tool_name: string
+  readonly mode: PermissionMode
+  /** Rules of one scope each; the first list that has a match decides. */
+  readonly rules: readonly (readonly PermissionRule[])[]
+}
+
+export const decidePermission = ({ tool_name, mode, rules }: PermissionCase): PermissionDecision => {
+  const rule = firstMatch(rules, tool_name)
+  const base = rule?.behavior ?? 'allow'
+  const { decision, effect } = applyMode(mode, base, tool_name)
+  const reason = reasonFor({ rule, decision, effect, tool_name, mode })
+  return {
+    effective_mode: mode,
+    decision,
+    base_decision: base,
+    mode_applied: effect !== undefined,
+    ...(effect !== undefined && { mode_effect: effect }),
+    ...(rule !== undefined && { matched_rule: rule }),
+    approval_required: decision === 'ask',
+    scope: rule?.scope ?? 'session',
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+const firstMatch = (scopes: PermissionCase['rules'], tool: string): PermissionRule | undefined => {
+  for (const rules of scopes) {
+    const rule = matchRule(rules, tool)
+    if (rule !== undefined) return rule
+  }
+  return undefined
+}
+
+interface ModeAnswer { readonly decision: RuleBehavior; readonly effect?: string }
+
+const applyMode = (mode: PermissionMode, base: RuleBehavior, tool: string): ModeAnswer => {
+  if (base === 'deny') return { decision: 'deny' }
+  switch (mode) {
+    case 'default': return { decision: base }
+    case 'acceptEdits':
+      return base === 'ask' && editTools.has(tool) ? { decision: 'allow', effect: 'accept_edits_auto_allowed_edit_approval' } : { decision: base }
+    case 'bypassPermissions':
+      return base === 'ask' ? { decision: 'allow', effect: 'bypass_permissions_auto_allowed_approval' } : { decision: base }
+    case 'plan':
+      return planTools.has(tool)
+        ? { decision: base, effect: 'plan_mode_allowed_read_only_or_coordination_tool' }
+        : { decision: 'deny', effect: 'plan_mode_denied_non_whitelisted_tool' }
+    case 'dontAsk':
+      return base === 'ask' ? { decision: 'deny', effect: 'dont_ask_denied_approval' } : { decision: base }
+    default: return assertNever(mode)
+  }
+}
+
+interface Grounds { readonly rule: PermissionRule | undefined; readonly decision: RuleBehavior; readonly effect: string | undefined; readonly tool_name: string; readonly mode: PermissionMode }
+
+const reasonFor = ({ rule, decision, effect, tool_name, mode }: Grounds): string | undefined => {
+  if (decision === 'deny' && effect !== undefined) return `The permission mode ${mode} does not let ${tool_name} run.`
+  if (rule?.reason !== undefined) return rule.reason
+  if (decision === 'ask') return `${tool_name} asks before it runs.`
+  return decision === 'deny' ? `A rule denies ${tool_name}.` : undefined
+}

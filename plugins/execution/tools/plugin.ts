@@ -1,0 +1,20 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { ToolRegistry, Tools } from './contract.js'
+import { ToolsConfig } from './config.js'
+import { createRegistry } from './registry.js'
+import { permissionRoutes } from './routes.js'
+
+export default definePlugin({
+  id: 'tools',
+  version: '1.0.0',
+  api: 1,
+  summary: 'The tools that models may call, and the rules that decide whether they may.',
+  provides: [ToolRegistry],
+  config: ToolsConfig,
+  flags: { permission_mode: 'permission-mode', workspace_root: 'workspace-root' },
+  register(ctx) {
+    const registry = createRegistry(ctx.config, ctx.view(Tools))
+    ctx.provide(ToolRegistry, registry)
+    ctx.routes(...permissionRoutes(registry, () => false))
+  },
+})

@@ -1,0 +1,40 @@
+/** The tools that plugins contributed, and who decides about them. */
+import { resolve } from 'node:path'
+import type { PermissionDecision, PermissionQuestion, PermissionRule, Tool, ToolLimits, ToolRegistry } from './contract.js'
+import { builtInRules, decidePermission } from './permissions.js'
+import type { ToolsConfig } from './config.js'
+
+/** What a declared sandbox demands. `inherited` demands nothing of its own. */
+const demand = { inherited: 0, read_only: 0, workspace_write: 1, network_enabled: 2 } as const
+
+const withinSandbox = (tool: Tool, max: ToolLimits['max_sandbox']): boolean =>
+  max === 'inherited' || demand[tool.sandbox] <= demand[max]
+
+/** A denial by a limit is no doing of the mode. */
+const overLimit = ({ mode_effect: _, ...decision }: PermissionDecision, tool: Tool): PermissionDecision => ({
+  ...decision,
+  decision: 'deny',
+  base_decision: 'deny',
+  mode_applied: false,
+  approval_required: false,
+  reason: `${tool.name} needs ${tool.sandbox}, which the limit max_sandbox does not grant.`,
+})
+
+export const createRegistry = (config: ToolsConfig, tools: () => readonly Tool[]): ToolRegistry => {
+  const ofScope = (scope: PermissionRule['scope']): PermissionRule[] => config.permission_rules.filter((rule) => rule.scope === scope)
+  const configured = [ofScope('project'), ofScope('user'), builtInRules]
+  const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
+  const decide = ({ tool_name, session_mode, session_rules = [] }: PermissionQuestion): PermissionDecision => {
+    const decision = decidePermission({ tool_name, mode: session_mode ?? config.permission_mode, rules: [session_rules, ...configured] })
+    const tool = find(tool_name)
+    return tool === undefined || withinSandbox(tool, config.limits.max_sandbox) ? decision : overLimit(decision, tool)
+  }
+  return {
+    list: tools,
+    find,
+    decide,
+    permission_mode: config.permission_mode,
+    workspace: resolve(config.workspace_root === '' ? process.cwd() : config.workspace_root),
+    limits: config.limits,
+  }
+}
