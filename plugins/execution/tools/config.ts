@@ -42,7 +42,6 @@ const ConfiguredRule = object({
 
 export const ToolsConfig = object({
   permission_mode: doc(defaulted(enums(permissionModes), 'default'), 'What becomes of tools that would ask: see "Permission modes". A session\'s own mode beats it.'),
-  workspace_root: doc(defaulted(string(), ''), 'Folder that tools work in; the folder the daemon is started in when empty.'),
   permission_rules: doc(defaulted(array(ConfiguredRule, { max: 1000 }), []), 'Rules that decide before the built-in ones. The most exact pattern wins.'),
   limits: doc(defaulted(ToolLimitsConfig, defaultLimits), 'Bounds of every tool call.'),
 })

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { Host, definePlugin } from '../../../core/plugin.js'
 import { ToolRegistry, Tools } from './contract.js'
 import { ToolsConfig } from './config.js'
 import { createRegistry } from './registry.js'
@@ -9,11 +9,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The tools that models may call, and the rules that decide whether they may.',
+  needs: { host: Host },
   provides: [ToolRegistry],
   config: ToolsConfig,
-  flags: { permission_mode: 'permission-mode', workspace_root: 'workspace-root' },
-  register(ctx) {
-    const registry = createRegistry(ctx.config, ctx.view(Tools))
+  flags: { permission_mode: 'permission-mode' },
+  register(ctx, { host }) {
+    const registry = createRegistry({ config: ctx.config, workspace: host.workspaceRoot, tools: ctx.view(Tools) })
     ctx.provide(ToolRegistry, registry)
     ctx.routes(...permissionRoutes(registry, () => false))
   },

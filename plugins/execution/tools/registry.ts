@@ -1,5 +1,4 @@
 /** The tools that plugins contributed, and who decides about them. */
-import { resolve } from 'node:path'
 import type { PermissionDecision, PermissionQuestion, PermissionRule, Tool, ToolLimits, ToolRegistry } from './contract.js'
 import { builtInRules, decidePermission } from './permissions.js'
 import type { ToolsConfig } from './config.js'
@@ -11,16 +10,25 @@ const withinSandbox = (tool: Tool, max: ToolLimits['max_sandbox']): boolean =>
   max === 'inherited' || demand[tool.sandbox] <= demand[max]
 
 /** A denial by a limit is no doing of the mode. */
-const overLimit = ({ mode_effect: _, ...decision }: PermissionDecision, tool: Tool): PermissionDecision => ({
-  ...decision,
+const overLimit = (decision: PermissionDecision, tool: Tool): PermissionDecision => ({
+  effective_mode: decision.effective_mode,
   decision: 'deny',
   base_decision: 'deny',
   mode_applied: false,
+  ...(decision.matched_rule !== undefined && { matched_rule: decision.matched_rule }),
   approval_required: false,
+  scope: decision.scope,
   reason: `${tool.name} needs ${tool.sandbox}, which the limit max_sandbox does not grant.`,
 })
 
-export const createRegistry = (config: ToolsConfig, tools: () => readonly Tool[]): ToolRegistry => {
+export interface RegistryParts {
+  readonly config: ToolsConfig
+  /** Absolute path. */
+  readonly workspace: string
+  readonly tools: () => readonly Tool[]
+}
+
+export const createRegistry = ({ config, workspace, tools }: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] => config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user'), builtInRules]
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
@@ -34,7 +42,7 @@ export const createRegistry = (config: ToolsConfig, tools: () => readonly Tool[]
     find,
     decide,
     permission_mode: config.permission_mode,
-    workspace: resolve(config.workspace_root === '' ? process.cwd() : config.workspace_root),
+    workspace,
     limits: config.limits,
   }
 }

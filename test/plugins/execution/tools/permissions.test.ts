@@ -112,7 +112,7 @@ test('an approval is required exactly when the decision is to ask, and only a la
 })
 
 test('an empty configuration gives the defaults of the reference', (t) => {
-  t.deepEqual(parse(ToolsConfig, {}), { ok: true, value: { permission_mode: 'default', workspace_root: '', permission_rules: [], limits: defaultLimits } })
+  t.deepEqual(parse(ToolsConfig, {}), { ok: true, value: { permission_mode: 'default', permission_rules: [], limits: defaultLimits } })
   const partial = parse(ToolsConfig, { limits: { max_timeout_ms: 5 } })
   t.true(partial.ok && partial.value.limits.max_timeout_ms === 5 && partial.value.limits.max_parallel_tools === 16)
 })
