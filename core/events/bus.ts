@@ -1,0 +1,139 @@
+/** The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events". */
+import type { EventFilter, EventKeys, EventSpec, Events, PublishedEvent } from './contract.js'
+import { createIdSpace } from './epoch.js'
+import { createFanOut } from './fan-out.js'
+import type { Follower, Reader } from './fan-out.js'
+import { createListeners } from './listeners.js'
+import type { EventFault, Listener } from './listeners.js'
+import { trusted } from '../schema.js'
+import { carries, createWindow } from './window.js'
+import type { WindowEvent } from './window.js'
+
+export type { EventFault } from './listeners.js'
+export type { Follower, Gap, Reader } from './fan-out.js'
+
+/** The `events` member of `/v1/status`. Reference 1, 6.1. Ids are decimal strings. */
+export interface BusStatistics {
+  readonly history_capacity: number
+  readonly retained_event_count: number
+  readonly subscriber_count: number
+  readonly oldest_event_id?: string
+  readonly newest_event_id?: string
+  readonly next_event_id: string
+  readonly tail_event_id_cursor?: string
+  readonly replay_buffer_utilization_percent: number
+  readonly evicted_event_count: number
+  readonly replay_gap_count: number
+  readonly stream_lagged_event_count: number
+  readonly scope_eviction_floor_id: string
+  readonly evicted_session_scope_count: number
+  readonly evicted_run_scope_count: number
+}
+
+export interface Bus extends Events {
+  /** Adds an event and hands it to listeners and followers. `data` is made at most once, on first use. */
+  publish<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
+  /** As in `Events`; faults of the listener are charged to `owner`. */
+  on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => unknown, owner?: string): () => void
+  /** A reader of frames. Without a cursor it sees only what comes; with 0 the whole window. */
+  follow(reader: Reader, view: { readonly filter?: EventFilter; readonly cursor?: bigint }): Follower
+  statistics(): BusStatistics
+}
+
+export interface BusOptions {
+  readonly epoch: number
+  /** Events kept for replay; clamped to 1..262144. */
+  readonly capacity: number
+  readonly onFault: (fault: EventFault) => void
+}
+
+export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
+  const ids = createIdSpace(epoch)
+  const window = createWindow(capacity)
+  const listeners = createListeners(onFault)
+  const fanOut = createFanOut({ window, ids, onFault })
+
+  const publish = <D extends object>(spec: EventSpec<D>, keys: EventKeys, data: () => D): void => {
+    const charge = (error: unknown): void => onFault({ owner: 'events', event: spec.name, error })
+    const made = once(data, charge)
+    const json = once(() => { const value = made(); return value && JSON.stringify({ type: spec.name, ...value }) }, charge)
+    const event = describe({ counter: window.newest + 1, name: spec.name, keys, json, id: ids.id })
+    window.push(event)
+    fanOut.push(event)
+    listeners.deliver({ name: spec.name, keys, data: made })
+  }
+  const since = (id: string, filter?: EventFilter): PublishedEvent[] => {
+    if (!/^\d{1,20}$/u.test(id)) return []
+    const found: PublishedEvent[] = []
+    const place = ids.locate(BigInt(id), window.newest)
+    const after = place === 'before' ? 0 : place
+    for (let counter = Math.max(after + 1, window.oldest); counter <= window.newest; counter += 1) {
+      const event = window.at(counter)
+      if (event !== undefined && carries(event.keys, filter)) found.push(event)
+    }
+    return found
+  }
+  return {
+    publish,
+    emit: publish,
+    since,
+    on: (spec, listener, owner = 'core') => listeners.on(spec.name, trusted<Listener>(listener), owner),
+    follow: (reader, view) => fanOut.follow(reader, view),
+    statistics: () => {
+      const held = window.newest - window.oldest + 1
+      return {
+        history_capacity: window.capacity,
+        retained_event_count: held,
+        subscriber_count: fanOut.size,
+        ...(held > 0 && { oldest_event_id: ids.id(window.oldest), newest_event_id: ids.id(window.newest), tail_event_id_cursor: ids.id(window.newest) }),
+        next_event_id: ids.id(window.newest + 1),
+        replay_buffer_utilization_percent: Math.round((held / window.capacity) * 100),
+        evicted_event_count: window.oldest - 1,
+        replay_gap_count: fanOut.gaps,
+        stream_lagged_event_count: fanOut.lagged,
+        scope_eviction_floor_id: ids.id(window.forgotten),
+        evicted_session_scope_count: window.evictedIds('session'),
+        evicted_run_scope_count: window.evictedIds('run'),
+      }
+    },
+  }
+}
+
+/** The value, made on first use; undefined for good if making it throws. */
+const once = <T>(make: () => T, onError: (error: unknown) => void): (() => T | undefined) => {
+  let source: (() => T) | undefined = make
+  let value: T | undefined
+  return () => {
+    if (source === undefined) return value
+    const run = source
+    source = undefined
+    try {
+      value = run()
+    } catch (error) {
+      onError(error)
+    }
+    return value
+  }
+}
+
+interface Description {
+  readonly counter: number
+  readonly name: string
+  readonly keys: EventKeys
+  readonly json: () => string | undefined
+  readonly id: (counter: number) => string
+}
+/** Text is made on first use, so that an event that nobody reads costs no serialisation. */
+const describe = ({ counter, name, keys, json, id }: Description): WindowEvent => {
+  let frame: string | undefined
+  const make = (): string => {
+    const data = json()
+    return data === undefined ? '' : `event: ${name}\nid: ${id(counter)}\ndata: ${data}\n\n`
+  }
+  return {
+    counter, name, keys,
+    get id() { return id(counter) },
+    json: () => json() ?? JSON.stringify({ type: name }),
+    frame: () => (frame ??= make()),
+  }
+}

@@ -1,0 +1,23 @@
+/** Event ids are `epoch × 2^32 + counter`, so that they rise over restarts. Reference 1, 6.1. */
+
+/** The epoch of the next life: unix seconds, but always above the last one. */
+export const nextEpoch = (previous: number, nowMs: number): number => Math.max(Math.floor(nowMs / 1000), previous + 1)
+
+export interface IdSpace {
+  /** The id of the counter's value; 0 is the floor, a cursor before the first event. */
+  id(counter: number): string
+  /** Where a cursor lies in this epoch: its counter, `'before'` for an older epoch, clamped to `newest`. */
+  locate(cursor: bigint, newest: number): number | 'before'
+}
+
+export const createIdSpace = (epoch: number): IdSpace => {
+  const floor = BigInt(epoch) << 32n
+  return {
+    id: (counter) => (floor + BigInt(counter)).toString(),
+    locate: (cursor, newest) => {
+      if (cursor < floor) return 'before'
+      const beyond = cursor - floor
+      return beyond > BigInt(newest) ? newest : Number(beyond)
+    },
+  }
+}

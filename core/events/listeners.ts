@@ -1,0 +1,51 @@
+/** Listeners in this process: each runs in its own scope, in the order of publication. */
+import { TypedEmitter } from 'tiny-typed-emitter'
+import type { EventKeys } from './contract.js'
+
+export type Listener = (data: object, keys: EventKeys) => unknown
+/** A listener, a follower or an event's data threw: whose it is, the event's name, and what was thrown. */
+export type EventFault = { readonly owner: string; readonly event: string; readonly error: unknown }
+
+interface Delivery { readonly name: string; readonly keys: EventKeys; readonly data: () => object | undefined }
+
+export interface Listeners {
+  on(name: string, listener: Listener, owner: string): () => void
+  deliver(delivery: Delivery): void
+}
+
+export const createListeners = (onFault: (fault: EventFault) => void): Listeners => {
+  const emitter = new TypedEmitter<Record<string, (data: object, keys: EventKeys) => void>>()
+  emitter.setMaxListeners(0)
+  const waiting: Delivery[] = []
+  let delivering = false
+
+  const guarded = (name: string, listener: Listener, owner: string) => (data: object, keys: EventKeys): void => {
+    const charge = (error: unknown): void => onFault({ owner, event: name, error })
+    try {
+      const outcome = listener(data, keys)
+      if (outcome instanceof Promise) outcome.catch(charge)
+    } catch (error) {
+      charge(error)
+    }
+  }
+  const run = (): void => {
+    delivering = true
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const data = next.data()
+      if (data !== undefined) emitter.emit(next.name, data, next.keys)
+    }
+    delivering = false
+  }
+  return {
+    on(name, listener, owner) {
+      const call = guarded(name, listener, owner)
+      emitter.on(name, call)
+      return () => void emitter.off(name, call)
+    },
+    deliver(delivery) {
+      if (emitter.listenerCount(delivery.name) === 0) return
+      waiting.push(delivery)
+      if (!delivering) run()
+    },
+  }
+}

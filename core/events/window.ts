@@ -1,0 +1,105 @@
+/**
+ * The replay window: the last `capacity` events, and for four times as many
+ * evicted ones the keys they carried, so that a filtered reader learns exactly
+ * what it lost. Contract 1, "Events", rules 3 to 5.
+ */
+import type { EventFilter, EventKeys, PublishedEvent } from './contract.js'
+
+/** An event in the window. `frame` is its SSE text, made once for all readers. */
+export interface WindowEvent extends PublishedEvent {
+  /** Position in this epoch: 1, 2, 3 … */
+  readonly counter: number
+  frame(): string
+}
+
+export interface Loss { readonly skipped: number; readonly estimate: boolean }
+
+export interface Window {
+  readonly capacity: number
+  /** Counter of the newest event; 0 before the first. */
+  readonly newest: number
+  /** Counter of the oldest event that is still kept; `newest + 1` if there is none. */
+  readonly oldest: number
+  /** Evictions up to this counter are forgotten. */
+  readonly forgotten: number
+  push(event: WindowEvent): void
+  at(counter: number): WindowEvent | undefined
+  /** What a reader that has everything up to `counter` cannot get any more. */
+  loss(counter: number, filter?: EventFilter): Loss
+  /** Distinct ids of a scope among the remembered evictions. */
+  evictedIds(scope: string): number
+}
+
+export const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1, Math.trunc(capacity) || 1))
+
+export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean => filter === undefined || keys[filter.scope] === filter.id
+
+/** Counts how often each id of each scope occurs. */
+const createTally = () => {
+  const scopes = new Map<string, Map<string, number>>()
+  const change = (keys: EventKeys, by: 1 | -1): void => {
+    for (const scope in keys) {
+      const id = keys[scope]
+      if (id === undefined) continue
+      const counts = scopes.get(scope) ?? new Map<string, number>()
+      scopes.set(scope, counts)
+      const count = (counts.get(id) ?? 0) + by
+      if (count === 0) counts.delete(id)
+      else counts.set(id, count)
+    }
+  }
+  return {
+    change,
+    size: (scope: string): number => scopes.get(scope)?.size ?? 0,
+    has: (filter: EventFilter): boolean => scopes.get(filter.scope)?.has(filter.id) ?? false,
+  }
+}
+
+export const createWindow = (wanted: number): Window => {
+  const capacity = clampCapacity(wanted)
+  const remembered = capacity * 4
+  const events: WindowEvent[] = []
+  const evicted: EventKeys[] = []
+  const tally = createTally()
+  let newest = 0
+  const oldest = (): number => Math.max(1, newest - capacity + 1)
+  const forgotten = (): number => Math.max(0, oldest() - 1 - remembered)
+
+  const evict = (keys: EventKeys, counter: number): void => {
+    const slot = counter % remembered
+    const old = evicted[slot]
+    if (old !== undefined) tally.change(old, -1)
+    evicted[slot] = keys
+    tally.change(keys, 1)
+  }
+  const countLost = (from: number, filter: EventFilter): number => {
+    let lost = 0
+    for (let counter = from + 1; counter < oldest(); counter += 1) {
+      const keys = evicted[counter % remembered]
+      if (keys !== undefined && carries(keys, filter)) lost += 1
+    }
+    return lost
+  }
+  return {
+    capacity,
+    get newest() { return newest },
+    get oldest() { return oldest() },
+    get forgotten() { return forgotten() },
+    push(event) {
+      const slot = event.counter % capacity
+      const old = events[slot]
+      if (old !== undefined) evict(old.keys, old.counter)
+      events[slot] = event
+      newest = event.counter
+    },
+    at: (counter) => (counter < oldest() || counter > newest ? undefined : events[counter % capacity]),
+    loss(counter, filter) {
+      const skipped = oldest() - 1 - counter
+      if (skipped <= 0) return { skipped: 0, estimate: false }
+      if (filter === undefined) return { skipped, estimate: false }
+      const known = tally.has(filter) ? countLost(Math.max(counter, forgotten()), filter) : 0
+      return counter >= forgotten() ? { skipped: known, estimate: false } : { skipped: Math.max(1, known), estimate: true }
+    },
+    evictedIds: (scope) => tally.size(scope),
+  }
+}

@@ -1,0 +1,40 @@
+/** What every request must satisfy before anything else looks at it: version, target, Host, and headers that may occur once. */
+import type { IncomingMessage } from 'node:http'
+import { badRequest, httpErrors } from './errors.js'
+
+const single = new Set(['authorization', 'content-encoding', 'content-length', 'content-type', 'host', 'idempotency-key', 'last-event-id', 'origin', 'transfer-encoding'])
+const maxHeaders = 100
+
+const checkHeaders = ({ rawHeaders }: IncomingMessage): void => {
+  if (rawHeaders.length > maxHeaders * 2) throw httpErrors.headers_too_large()
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    if (!single.has(name)) continue
+    if (seen.has(name)) throw name === 'idempotency-key' ? httpErrors.invalid_idempotency_key() : badRequest({ path: `header.${name}`, rule: 'is given twice' })
+    seen.add(name)
+  }
+}
+
+const checkTarget = ({ httpVersionMajor, url = '', method, headers }: IncomingMessage): void => {
+  if (httpVersionMajor !== 1) throw badRequest({ path: 'request', rule: 'must be HTTP/1.1' })
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) throw badRequest({ path: 'request.target', rule: 'must be a path that starts with a slash' })
+  if (/[^\x21-\x7e]|#/u.test(url)) throw badRequest({ path: 'request.target', rule: 'must be percent-encoded' })
+  const encoding = headers['transfer-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') throw badRequest({ path: 'header.transfer-encoding', rule: 'must be chunked' })
+}
+
+/** The name in a Host header or a bind address, without port and brackets, in lower case. */
+export const hostName = (host: string): string | undefined => /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/iu.exec(host)?.slice(1).find(Boolean)?.toLowerCase()
+
+export const isLoopback = (name: string): boolean => name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/u.test(name)
+
+/** Host and Origin rules keep web pages, also rebound ones, from driving the daemon. */
+export const createAdmission = (hosts: () => readonly string[]) => (request: IncomingMessage): void => {
+  checkTarget(request)
+  checkHeaders(request)
+  const { host } = request.headers
+  const name = host === undefined ? undefined : hostName(host)
+  if (name === undefined) throw badRequest({ path: 'header.host', rule: 'must name one host' })
+  if (!isLoopback(name) && !hosts().includes(name)) throw httpErrors.host_not_allowed()
+}

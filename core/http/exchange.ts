@@ -1,0 +1,133 @@
+/** One request through its route: who calls, what is asked, the handler, durability, the answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../log.js'
+import { fault } from '../assert.js'
+import { Problem } from '../errors.js'
+import { trusted } from '../schema.js'
+import type { Auth } from './auth.js'
+import { httpErrors } from './errors.js'
+import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'
+import type { OriginPolicy } from './origin.js'
+import { problemAnswer, send } from './reply.js'
+import type { Answer } from './reply.js'
+import type { Caller, RouteInput, StreamReply } from './route.js'
+import { readCursor } from './stream.js'
+import type { Streams } from './stream.js'
+import type { Found, RouteTable } from './table.js'
+
+export interface ExchangeOptions {
+  readonly table: RouteTable
+  readonly auth: Auth
+  readonly origins: OriginPolicy
+  readonly streams: Streams
+  readonly durable: () => Promise<void>
+  readonly log: Log
+  readonly redact: (text: string) => string
+  /** A handler threw something that is no problem. */
+  readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
+}
+
+export interface Exchange {
+  /** Answers a request whose route is known or not. Never rejects. */
+  serve(request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void>
+  /** Answers with a problem. */
+  refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void
+}
+
+type AnyInput = RouteInput<unknown, unknown, unknown>
+
+export const createExchange = (options: ExchangeOptions): Exchange => {
+  const { table, auth, origins, streams, durable, log, redact, onFault } = options
+
+  const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
+    const methods = table.methods(pathOf(url))
+    if (methods.length === 0) return httpErrors.route_not_found()
+    const allow = [...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'].sort().join(', ')
+    return httpErrors.method_not_allowed({ details: { method }, headers: { allow } })
+  }
+  const toProblem = (error: unknown, found: Found | undefined): Problem => {
+    if (error instanceof Problem) return error
+    const { owner = 'core', route } = found?.entry ?? {}
+    log.error('request failed', { owner, route: route?.id, error })
+    onFault({ owner, route: route?.id ?? 'none', error })
+    return httpErrors.internal_error({ cause: error })
+  }
+  const answer = (request: IncomingMessage, response: ServerResponse, reply: Answer): void => {
+    const cors = origins.headers(request)
+    send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
+  }
+  const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown, found?: Found): void =>
+    answer(request, response, problemAnswer(toProblem(error, found), redact))
+
+  const run = async (request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void> => {
+    const caller = auth.admit(request, found?.entry.access ?? 'admin')
+    if (found === undefined) throw noRoute(request)
+    const { route } = found.entry
+    const { input, cursor } = await readAll(request, response, { found, caller })
+    if (input === undefined) return
+    const value = await settle(async () => route.handler(trusted(input)), durable)
+    if (route.reply.kind !== 'stream') return answer(request, response, formatReply(route.reply, value))
+    streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
+  }
+  return {
+    serve: (request, response, found) => run(request, response, found).catch((error: unknown) => refuse(request, response, error, found)),
+    refuse,
+  }
+}
+
+/** Waits until everything the handler may have seen is on disk, also when it refuses. */
+const settle = async <T>(work: () => Promise<T>, durable: () => Promise<void>): Promise<T> => {
+  try {
+    return await work()
+  } finally {
+    await durable()
+  }
+}
+
+interface Read { readonly input: AnyInput | undefined; readonly cursor: bigint | undefined }
+const readAll = async (request: IncomingMessage, response: ServerResponse, { found, caller }: { found: Found; caller: Caller }): Promise<Read> => {
+  const { route } = found.entry
+  const params = readParams(found)
+  const pairs = readPairs(searchOf(request.url ?? ''))
+  const cursor = route.reply.kind === 'stream' ? takeCursor(request, pairs) : undefined
+  const query = readQuery(route.query, pairs)
+  const idempotencyKey = readIdempotencyKey(request, route)
+  const body = await readInput(request, route)
+  if (body === undefined) return { input: undefined, cursor }
+  let controller: AbortController | undefined
+  const input: AnyInput = {
+    params, query, body: body.body, idempotencyKey, caller,
+    get signal() { return (controller ??= abortOnClose(response)).signal },
+  }
+  return { input, cursor }
+}
+
+const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigint | undefined => {
+  const query = pairs.get('cursor')
+  pairs.delete('cursor')
+  const header = request.headers['last-event-id']
+  return readCursor(typeof header === 'string' ? header : undefined, query)
+}
+
+const abortOnClose = (response: ServerResponse): AbortController => {
+  const controller = new AbortController()
+  if (response.destroyed) controller.abort()
+  response.once('close', () => { if (!response.writableFinished) controller.abort() })
+  return controller
+}
+
+const formatReply = (reply: { readonly kind: 'json' | 'text'; readonly status: number }, value: unknown): Answer => {
+  if (reply.kind === 'text') return { status: reply.status, type: 'text/plain; charset=utf-8', body: String(value) }
+  const body = JSON.stringify(value)
+  if (body === undefined) throw fault('a handler returned no value')
+  return { status: reply.status, type: 'application/json', body }
+}
+
+export const pathOf = (url: string): string => {
+  const cut = url.indexOf('?')
+  return cut === -1 ? url : url.slice(0, cut)
+}
+const searchOf = (url: string): string => {
+  const cut = url.indexOf('?')
+  return cut === -1 ? '' : url.slice(cut + 1)
+}

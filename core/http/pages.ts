@@ -1,0 +1,108 @@
+/** Lists in pages. Contract 1, "Pagination"; reference 1, section 8. */
+import { array, boolean, doc, integer, object, optional, string, trusted, union } from '../schema.js'
+import type { Struct } from '../schema.js'
+import type { Collection } from '../state/contract.js'
+import { httpErrors } from './errors.js'
+
+export const defaultLimit = 50
+export const maxLimit = 100
+
+/** Fields of a list route's query: `object({ ...pageFields, session_id: optional(string()) })`. */
+export const pageFields = {
+  page: optional(doc(boolean(), 'Answers with an envelope of items and pagination instead of a plain array.')),
+  cursor: optional(doc(string({ max: 2048 }), '`next_cursor` of the page before; implies an envelope.')),
+  limit: optional(doc(integer(), `Most items to return, 1 to ${maxLimit}; larger values mean ${maxLimit}.`)),
+}
+export interface PageRequest { readonly page?: boolean | undefined; readonly cursor?: string | undefined; readonly limit?: number | undefined }
+
+export interface Pagination { limit: number; total_count: number; has_more: boolean; next_cursor?: string; order: string }
+export interface Page<V> { items: V[]; pagination: Pagination }
+
+const pagination = object({
+  limit: doc(integer({ min: 1, max: maxLimit }), 'The limit in force.'),
+  total_count: doc(integer({ min: 0 }), 'Items of the whole list, after filters.'),
+  has_more: boolean(),
+  next_cursor: optional(doc(string(), 'Absent on the last page.')),
+  order: doc(string(), 'Names of the sort keys.'),
+})
+
+/** The answer of a paged list: a plain array, or an envelope. */
+export const pageOf = <T>(item: Struct<T, any>): Struct<T[] | Page<T>, any> =>
+  trusted(union(array(item), object({ items: array(item), pagination })))
+
+/** What a list reads from: ordered by ascending key, keys unique. */
+export interface PageSource<T> {
+  readonly count: () => number
+  readonly key: (item: T) => string
+  /** Items strictly beyond a key in the direction of `order`. */
+  readonly list: (range: { readonly limit: number; readonly order: 'asc' | 'desc'; readonly beyond?: string }) => readonly T[]
+}
+
+export interface PageInput<T, V> {
+  readonly query: PageRequest
+  readonly source: PageSource<T>
+  /** Names the order, such as `run_id_asc`. */
+  readonly label: string
+  readonly order?: 'asc' | 'desc'
+  /** Which end a plain array with a limit keeps; still in ascending order. Default `first`. */
+  readonly legacy?: 'first' | 'last'
+  readonly view: (item: T) => V
+}
+
+const limitOf = (limit: number | undefined): number | undefined => {
+  if (limit === undefined) return undefined
+  if (limit < 1) throw httpErrors.invalid_limit({ errors: [{ path: 'query.limit', rule: 'must be at least 1' }] })
+  return Math.min(limit, maxLimit)
+}
+
+export const encodeCursor = (key: string): string => Buffer.from(key, 'utf8').toString('base64url')
+export const decodeCursor = (cursor: string): string => {
+  const key = Buffer.from(cursor, 'base64url').toString('utf8')
+  if (encodeCursor(key) !== cursor) throw httpErrors.invalid_cursor({ errors: [{ path: 'query.cursor', rule: 'must be a next_cursor of this daemon' }] })
+  return key
+}
+
+/** Throws `invalid_limit` and `invalid_cursor`, domain `pagination`. */
+export const listPage = <T, V>(input: PageInput<T, V>): V[] | Page<V> => {
+  const limit = limitOf(input.query.limit)
+  return input.query.page === true || input.query.cursor !== undefined ? envelope(input, limit ?? defaultLimit) : plain(input, limit)
+}
+
+const plain = <T, V>({ source, legacy = 'first', view }: PageInput<T, V>, limit: number | undefined): V[] => {
+  if (limit === undefined || legacy === 'first') return source.list({ limit: limit ?? source.count(), order: 'asc' }).map(view)
+  return [...source.list({ limit, order: 'desc' })].reverse().map(view)
+}
+
+const envelope = <T, V>({ source, query, label, order = 'asc', view }: PageInput<T, V>, limit: number): Page<V> => {
+  const beyond = query.cursor === undefined || query.cursor === '' ? undefined : decodeCursor(query.cursor)
+  const found = source.list({ limit: limit + 1, order, ...(beyond !== undefined && { beyond }) })
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  const more = found.length > limit && last !== undefined
+  return {
+    items: items.map(view),
+    pagination: { limit, total_count: source.count(), has_more: more, ...(more && { next_cursor: encodeCursor(source.key(last)) }), order: label },
+  }
+}
+
+/** One group of an index of a collection; the cursor is the index's sort key, so it must be unique in its group. */
+export const collectionSource = <T extends object>(collection: Collection<T>, index: string, group: string): PageSource<T> => ({
+  count: () => collection.count(index, group),
+  key: (record) => (collection.spec.indexes[index]?.sort ?? collection.spec.id)(record),
+  list: (range) => collection.list({ index, group, ...range }),
+})
+
+/** Items in memory, in any order. */
+export const arraySource = <T>(items: readonly T[], key: (item: T) => string): PageSource<T> => {
+  const sorted = [...items].sort((a, b) => compare(key(a), key(b)))
+  return {
+    count: () => items.length,
+    key,
+    list({ limit, order, beyond }) {
+      const ordered = order === 'asc' ? sorted : sorted.toReversed()
+      const sign = order === 'asc' ? 1 : -1
+      return ordered.filter((item) => beyond === undefined || compare(key(item), beyond) * sign > 0).slice(0, limit)
+    },
+  }
+}
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,174 @@
+/** The HTTP server: node:http carries the connection, polka the request, the route table finds the route. */
+import { createServer as createNodeServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import polka from 'polka'
+import type { Clock } from '../clock.js'
+import type { Bus } from '../events/bus.js'
+import type { Log } from '../log.js'
+import { createAdmission, hostName } from './admit.js'
+import type { Auth } from './auth.js'
+import { badRequest, httpErrors, startErrors } from './errors.js'
+import { createExchange } from './exchange.js'
+import type { Exchange } from './exchange.js'
+import { createOpenapi } from './openapi.js'
+import { createOriginPolicy } from './origin.js'
+import type { OriginPolicy } from './origin.js'
+import { createOwnRoutes } from './own-routes.js'
+import type { Readiness } from './own-routes.js'
+import { send, sendRaw } from './reply.js'
+import { trusted } from '../schema.js'
+import { createStreams } from './stream.js'
+import type { RouteTable } from './table.js'
+
+export interface ServerLimits {
+  /** Ms until the headers of a request must be there. */
+  readonly headersTimeout: number
+  /** Ms until a whole request must be there. */
+  readonly requestTimeout: number
+  readonly keepAliveTimeout: number
+  /** Ms between looks at slow connections. */
+  readonly checkInterval: number
+  readonly maxConnections: number
+}
+const defaults: ServerLimits = { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000, checkInterval: 5_000, maxConnections: 16_384 }
+
+export interface ServerOptions {
+  readonly routes: RouteTable
+  readonly auth: Auth
+  readonly bus: Bus
+  /** Resolves when all that a reader may have seen is on disk. */
+  readonly durable: () => Promise<void>
+  readonly log: Log
+  readonly clock: Clock
+  /** A handler threw something that is no problem: whose route it is. */
+  readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
+  readonly version: string
+  /** Names beside loopback and the bound host that a Host header may carry. */
+  readonly allowedHosts?: readonly string[]
+  /** Loopback origins that may call; any loopback origin when empty. */
+  readonly corsOrigins?: readonly string[]
+  readonly ready?: () => boolean
+  readonly redact?: (text: string) => string
+  readonly limits?: Partial<ServerLimits>
+}
+
+export interface HttpServer {
+  listen(at: { readonly host: string; readonly port: number }): Promise<{ readonly port: number }>
+  /** Takes no new connections, lets requests finish, ends event streams; what is left after `ms` is cut. */
+  drain(ms: number): Promise<void>
+  /** Cuts everything at once. */
+  close(): Promise<void>
+  readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
+}
+
+export const createServer = (options: ServerOptions): HttpServer => {
+  const { routes, auth, bus, log, clock, onFault, durable, version, redact = (text) => text } = options
+  const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
+  const origins = createOriginPolicy(options.corsOrigins)
+  const streams = createStreams({ bus, clock })
+  const exchange = createExchange({ table: routes, auth, origins, streams, durable, log, redact, onFault })
+  const server = createNode({ ...defaults, ...options.limits })
+  let draining = false
+  const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
+  for (const route of createOwnRoutes({ readiness, document: createOpenapi({ table: routes, version }) })) routes.add('core', route)
+
+  const admit = createAdmission(() => hosts)
+  const forward = createApp({ server, routes, exchange })
+  server.on('request', (request, response) => {
+    try {
+      admit(request)
+      if (draining) response.shouldKeepAlive = false
+      if (!origins.admits(request)) throw auth.refuseOrigin(request)
+      if (request.method === 'OPTIONS') preflight(request, response, origins)
+      else forward(request, response)
+    } catch (error) {
+      exchange.refuse(request, response, error)
+    }
+  })
+  watchFaults(server, exchange)
+  return {
+    cors: origins,
+    async listen({ host, port }) {
+      const name = hostName(host.includes(':') ? `[${host}]` : host)
+      if (name !== undefined) hosts.push(name)
+      return { port: await bind(server, { host, port }) }
+    },
+    async drain(ms) {
+      draining = true
+      streams.endAll()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const cancel = clock.after(ms, () => server.closeAllConnections())
+      await closed
+      cancel()
+    },
+    async close() {
+      draining = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const createNode = (limits: ServerLimits): Server => {
+  const server = createNodeServer({
+    headersTimeout: limits.headersTimeout, requestTimeout: limits.requestTimeout, keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval, requireHostHeader: false, maxHeaderSize: 16_384, noDelay: true, keepAlive: true,
+  })
+  server.maxConnections = limits.maxConnections
+  // Surplus headers would be dropped in silence; they are counted and refused instead.
+  server.maxHeadersCount = 0
+  return server
+}
+
+type Forward = (request: IncomingMessage, response: ServerResponse) => void
+
+/** polka with our route table: it carries the request and never sees an error. */
+const createApp = ({ server, routes, exchange }: { server: Server; routes: RouteTable; exchange: Exchange }): Forward => {
+  const app = polka({
+    server,
+    onNoMatch: (request, response) => exchange.serve(request, response, undefined),
+    onError: (error, request, response) => exchange.refuse(request, response, error),
+  })
+  app.find = (method, path) => {
+    const found = routes.find(method, path)
+    return { params: {}, handlers: found === undefined ? [] : [(request, response) => exchange.serve(request, response, found)] }
+  }
+  return trusted<Forward>(app.handler)
+}
+
+const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
+  send(request, response, { status: 204, headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) } })
+
+/** Requests that cannot be read are answered on the bare connection, unless an answer is already under way there. */
+const watchFaults = (server: Server, exchange: Exchange): void => {
+  const busy = new WeakSet<object>()
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    busy.add(request.socket)
+    response.once('close', () => busy.delete(request.socket))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || busy.has(socket) || error.code === 'ECONNRESET') socket.destroy()
+    else sendRaw(socket, unreadable(error.code))
+  })
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } })))
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => exchange.refuse(request, response, httpErrors.expectation_failed()))
+}
+
+const unreadable = (code: string | undefined) => {
+  if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headers_too_large()
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpErrors.request_timeout() : badRequest({ path: 'request', rule: 'must be well-formed HTTP/1.1' })
+}
+
+const bind = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(startErrors.listen_failed({ details: { host, port, code: error.code ?? 'unknown' }, cause: error }))
+    server.once('error', fail)
+    server.listen({ host, port }, () => {
+      server.off('error', fail)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })

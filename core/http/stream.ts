@@ -1,0 +1,79 @@
+/** Server-sent events: one socket follows one view of the bus. Contract 1, "Events". */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../clock.js'
+import type { Bus } from '../events/bus.js'
+import { httpErrors } from './errors.js'
+import type { StreamReply } from './route.js'
+
+export const streamType = 'text/event-stream'
+export const heartbeatMs = 10_000
+/** Unsent bytes a reader may hold; then it waits for its socket and is fed from the replay window. */
+const unsentLimit = 262_144
+const heartbeat = Buffer.from('event: heartbeat\ndata: {"type":"heartbeat"}\n\n')
+const opening = Buffer.from(': connected\n\n')
+
+/** The larger of header and query; undefined if both are missing or blank. */
+export const readCursor = (header: string | undefined, query: string | undefined): bigint | undefined => {
+  const cursors = [header, query].map((text) => text?.trim() ?? '').filter((text) => text !== '').map((text) => {
+    if (!/^\d{1,20}$/u.test(text) || BigInt(text) >= 1n << 64n) throw httpErrors.invalid_event_cursor()
+    return BigInt(text)
+  })
+  return cursors.reduce<bigint | undefined>((largest, cursor) => (largest === undefined || cursor > largest ? cursor : largest), undefined)
+}
+
+export interface StreamRequest extends StreamReply {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly cursor: bigint | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+export interface Streams {
+  readonly size: number
+  open(stream: StreamRequest): void
+  /** Ends every stream cleanly; clients come back with their cursor. */
+  endAll(): void
+}
+
+const writeHead = ({ response, headers }: StreamRequest): void => {
+  // The connection ends with the stream, so frames need no chunk headers and one buffer serves all readers.
+  response.removeHeader('transfer-encoding')
+  response.shouldKeepAlive = false
+  response.writeHead(200, { 'content-type': streamType, 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff', connection: 'close', ...headers })
+}
+
+export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly clock: Clock }): Streams => {
+  const responses = new Set<ServerResponse>()
+  let cancel: (() => void) | undefined
+  const beat = (): void => {
+    for (const response of responses) if (response.writableLength <= unsentLimit) response.write(heartbeat)
+    cancel = responses.size > 0 ? clock.after(heartbeatMs, beat) : undefined
+  }
+  const leave = (response: ServerResponse): void => {
+    responses.delete(response)
+    if (responses.size > 0) return
+    cancel?.()
+    cancel = undefined
+  }
+  return {
+    get size() { return responses.size },
+    open(stream) {
+      const { request, response, filter, cursor } = stream
+      writeHead(stream)
+      if (request.method === 'HEAD') return void response.end()
+      response.socket?.setNoDelay(true)
+      response.write(opening)
+      responses.add(response)
+      cancel ??= clock.after(heartbeatMs, beat)
+      const reader = { ready: () => response.writableLength <= unsentLimit, write: (frames: Uint8Array) => void response.write(frames) }
+      const follower = bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
+      response.on('drain', () => follower.resume())
+      response.once('close', () => {
+        follower.leave()
+        leave(response)
+      })
+    },
+    endAll() {
+      for (const response of responses) response.end()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+/** A server on port 0 with the routes a test gives it. */
+import type { ExecutionContext } from 'ava'
+import { request as nodeRequest } from 'node:http'
+import { connect } from 'node:net'
+import { createClock } from '../../core/clock.js'
+import { createBus } from '../../core/events/bus.js'
+import type { Bus, EventFault } from '../../core/events/bus.js'
+import { createAuth } from '../../core/http/auth.js'
+import type { AuthOptions, AuthRecord } from '../../core/http/auth.js'
+import type { Route } from '../../core/http/route.js'
+import { createServer } from '../../core/http/server.js'
+import type { HttpServer, ServerOptions } from '../../core/http/server.js'
+import { createRouteTable } from '../../core/http/table.js'
+import type { Log } from '../../core/log.js'
+import { parseJson } from './json.js'
+
+export interface Reply { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string; readonly body: any }
+export interface TestServer {
+  readonly port: number
+  readonly url: string
+  readonly server: HttpServer
+  readonly bus: Bus
+  readonly faults: { readonly owner: string; readonly route: string; readonly error: unknown }[]
+  readonly eventFaults: EventFault[]
+  readonly audit: AuthRecord[]
+  readonly lines: string[]
+  ask(method: string, path: string, more?: { body?: unknown; headers?: Record<string, string> }): Promise<Reply>
+  /** Sends text on a bare socket; resolves with all that came back when the other side closes or after `quietMs` of silence. */
+  raw(text: string | Uint8Array, quietMs?: number): Promise<string>
+}
+
+export interface TestServerOptions {
+  readonly routes?: readonly Route[]
+  readonly auth?: Partial<AuthOptions>
+  readonly server?: Partial<ServerOptions>
+  readonly capacity?: number
+  readonly epoch?: number
+}
+
+export const startServer = async (t: ExecutionContext<any>, options: TestServerOptions = {}): Promise<TestServer> => {
+  const clock = createClock()
+  const [faults, eventFaults, audit, lines]: [TestServer['faults'], EventFault[], AuthRecord[], string[]] = [[], [], [], []]
+  const write = (fact: string): void => void lines.push(fact)
+  const log: Log = { debug: write, info: write, warn: write, error: write }
+  const bus = createBus({ epoch: options.epoch ?? 1000, capacity: options.capacity ?? 2048, onFault: (fault) => eventFaults.push(fault) })
+  const routes = createRouteTable()
+  for (const route of options.routes ?? []) routes.add('test', route)
+  const auth = createAuth({ mode: 'auto', clock, audit: (record) => audit.push(record), readFile: () => undefined, ...options.auth })
+  const server = createServer({ routes, auth, bus, log, clock, durable: () => Promise.resolve(), onFault: (fault) => faults.push(fault), version: '0.0.0', ...options.server })
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => server.close())
+  return {
+    port, url: `http://127.0.0.1:${port}`, server, bus, faults, eventFaults, audit, lines,
+    ask: (method, path, more = {}) => ask({ port, method, path, ...more }),
+    raw: (text, quietMs = 300) => raw({ port, text, quietMs }),
+  }
+}
+
+interface Asked { readonly port: number; readonly method: string; readonly path: string; readonly body?: unknown; readonly headers?: Record<string, string> }
+const ask = ({ port, method, path, body, headers = {} }: Asked): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const payload = body === undefined ? undefined : typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const type = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }
+    const outgoing = nodeRequest({ port, method, path, headers: { ...type, ...headers }, agent: false }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('error', reject)
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const got = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+        resolve({ status: incoming.statusCode ?? 0, headers: got, text, body: /json/u.test(got['content-type'] ?? '') && text !== '' ? parseJson(text) : undefined })
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(payload)
+  })
+
+const raw = ({ port, text, quietMs }: { port: number; text: string | Uint8Array; quietMs: number }): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let got = ''
+    let cancel = (): void => {}
+    const finish = (): void => { cancel(); socket.destroy(); resolve(got) }
+    const arm = (): void => { cancel(); cancel = createClock().after(quietMs, finish) }
+    socket.on('data', (chunk) => { got += chunk.toString('latin1'); arm() })
+    socket.on('error', finish)
+    socket.on('close', finish)
+    socket.on('connect', () => { socket.write(text); arm() })
+  })
