@@ -135,8 +135,13 @@ export interface State {
    * it is left in memory. After `storage_sync_failed` the outcome is unknown.
    */
   commit<R>(change: (tx: Tx) => R): Promise<R>
-  /** Resolves when everything committed so far is on disk: what a reader saw may then leave the daemon. */
-  durable(): Promise<void>
+  /**
+   * Resolves when everything committed so far is on disk: what a reader saw
+   * may then leave the daemon. Rejects if it was undone. With `since`, the
+   * value of `health.undone` when the reader began, it also rejects if
+   * something was undone between then and this call.
+   */
+  durable(since?: number): Promise<void>
   readonly health: StorageHealth
 }
 
@@ -144,10 +149,12 @@ export interface State {
 export interface StorageHealth {
   readonly mode: 'ok' | 'read_only' | 'closed'
   /** Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`. */
-  readonly reason?: string
+  readonly reason?: string | undefined
   /** What the operator can do, one sentence. */
-  readonly action?: string
+  readonly action?: string | undefined
   readonly writeErrors: number
+  /** How often changes that readers may have seen were undone because they could not be written. */
+  readonly undone: number
   /** Last durable sequence. */
   readonly sequence: number
   readonly generation: number

@@ -1,0 +1,186 @@
+/** Opens segments, keeps the watermark, and brings the log back after a failed write. */
+import { fault } from '../assert.js'
+import type { Clock } from '../clock.js'
+import type { Ids } from '../ids.js'
+import type { Log } from '../log.js'
+import { createCommitLog } from './commit-log.js'
+import type { CommitLog } from './commit-log.js'
+import type { Disk } from './disk.js'
+import { numberOf, segmentName } from './layout.js'
+import type { Layout } from './layout.js'
+import type { ManifestHolder, SegmentRef } from './manifest.js'
+import { longestTail } from './replay.js'
+import { scanSegment } from './segment.js'
+import { createSegmentFile } from './segment-file.js'
+import type { SegmentFile } from './segment-file.js'
+import { reasonOf, storageErrors } from './storage-errors.js'
+import type { ReadOnlyReason } from './storage-errors.js'
+import type { StorageMode } from './storage-mode.js'
+import type { Tuning } from './tuning.js'
+import { writeWatermark } from './watermark.js'
+
+export interface LogKeeperOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly manifest: ManifestHolder
+  readonly mode: StorageMode
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly tuning: Tuning
+  readonly generation: number
+  readonly sequence: number
+  /** Called after each durable batch. */
+  readonly advanced: () => void
+}
+
+export interface LogKeeper {
+  readonly commits: CommitLog
+  /** Starts to write: a new segment behind the sealed ones. */
+  start(sealed: readonly SegmentRef[]): Promise<void>
+  /** Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment. */
+  rotate(frozen: () => void): Promise<number>
+  /** Tries to leave a passing read-only mode. True if writes are taken again. */
+  recover(): Promise<boolean>
+  refuse(reason: ReadOnlyReason): void
+  close(): Promise<void>
+}
+
+const sealLast = (segments: readonly SegmentRef[], length: number): SegmentRef[] =>
+  segments.map((segment) => (segment.length === null ? { ...segment, length } : segment))
+
+export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
+  const { disk, paths, manifest, mode, clock, tuning, generation } = options
+  const root = manifest.current.root
+  let nextNo = 1 + Math.max(0, ...disk.list(paths.log).map((name) => numberOf(name) ?? 0))
+  let marked = -1
+  let cancelMark: (() => void) | undefined
+  let cancelRetry: (() => void) | undefined
+  let pause = tuning.retryMs
+  let closed = false
+
+  const mark = async (clean: boolean): Promise<void> => {
+    const sequence = commits.sequence
+    await writeWatermark(disk, paths.watermark, { root, generation, sequence, clean })
+    marked = sequence
+  }
+  const hasRoom = (): boolean => disk.space(paths.root).free >= tuning.freeBytes
+  const tick = async (): Promise<void> => {
+    cancelMark = undefined
+    if (mode.mode !== 'ok') return
+    try {
+      if (!hasRoom()) return refuse('disk_full')
+      await mark(false)
+    } catch (error) {
+      mode.count()
+      options.log.warn('the watermark could not be written', { error })
+    }
+    if (commits.sequence !== marked) scheduleMark()
+  }
+  const scheduleMark = (): void => {
+    if (!closed && cancelMark === undefined) cancelMark = clock.after(tuning.watermarkMs, () => void tick())
+  }
+  const scheduleRetry = (): void => {
+    if (closed || cancelRetry !== undefined || !mode.passing) return
+    cancelRetry = clock.after(pause, () => {
+      cancelRetry = undefined
+      void recover()
+    })
+    pause = Math.min(pause * 2, tuning.longestRetryMs)
+  }
+  const refuse = (reason: ReadOnlyReason): void => {
+    mode.refuse(reason)
+    options.log.error('storage refuses changes', { reason: mode.reason })
+    if (mode.halted) commits.abandon(storageErrors.storage_read_only({ details: { reason: 'lock_lost' } }))
+    scheduleRetry()
+  }
+  const failed = (reason: ReadOnlyReason, error: unknown): void => {
+    mode.count()
+    options.log.error('a write of the commit log failed', { error })
+    refuse(reason)
+  }
+  const advanced = (): void => {
+    scheduleMark()
+    options.advanced()
+  }
+  const commits = createCommitLog({ sequence: options.sequence, failed, advanced, permitted: () => !mode.halted })
+
+  /** Names a new segment behind `sealed` and writes to it from now on. Segments without a line are dropped. */
+  const openSegment = async (sealed: readonly SegmentRef[]): Promise<void> => {
+    const first = commits.sequence + 1
+    const no = nextNo
+    nextNo += 1
+    const segment = await createSegmentFile(disk, paths.log, { no, root, first, salt: options.ids.random(4), generation })
+    const kept = sealed.filter((ref) => ref.first < first)
+    try {
+      await manifest.update((current) => ({ ...current, generation, segments: [...kept, { no, first, length: null }] }))
+    } catch (error) {
+      await segment.close().catch(() => undefined)
+      throw error
+    }
+    const before = commits.segment
+    commits.use(segment)
+    await before?.close().catch(() => undefined)
+  }
+  /** The file of the segment must hold exactly what was acknowledged; what a failed write left behind is cut. */
+  const verify = async (segment: SegmentFile): Promise<void> => {
+    const file = await disk.open(segment.path, 'write')
+    try {
+      const scan = scanSegment(file.read(0, segment.length), { file: segment.path, root, no: segment.no, first: segment.first, longestTail }, () => undefined)
+      if (scan.fault !== undefined || scan.last !== commits.sequence) throw storageErrors.storage_damaged({ details: { file: segmentName(segment.no), offset: scan.sound } })
+      if (file.size() > segment.length) await file.truncate(segment.length)
+      await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+    } finally {
+      await file.close()
+    }
+  }
+  const reopen = async (): Promise<void> => {
+    const { segment } = commits
+    if (segment === undefined) throw fault('there is no segment to recover')
+    await verify(segment)
+    await openSegment(sealLast(manifest.current.segments, segment.length))
+    await mark(false)
+  }
+  const lasting = (error: unknown): ReadOnlyReason => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'storage_damaged') return 'damaged'
+    return code === 'storage_sync_failed' ? 'sync_failed' : reasonOf(error)
+  }
+  const recover = async (): Promise<boolean> => {
+    if (!mode.passing || closed) return mode.mode === 'ok'
+    try {
+      if (!hasRoom()) throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
+      await commits.between(reopen)
+      pause = tuning.retryMs
+      mode.recover()
+      options.log.info('storage takes changes again')
+      return true
+    } catch (error) {
+      if (hasRoom()) mode.refuse(lasting(error))
+      scheduleRetry()
+      return false
+    }
+  }
+  const rotate = (frozen: () => void): Promise<number> => commits.between(async () => {
+    const { segment } = commits
+    if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
+    await openSegment(sealLast(manifest.current.segments, segment.length))
+    frozen()
+    return commits.sequence + 1
+  })
+  const close = async (): Promise<void> => {
+    closed = true
+    cancelMark?.()
+    cancelRetry?.()
+    await commits.between(async () => undefined)
+    if (mode.mode === 'ok') await mark(true)
+    await commits.segment?.close()
+  }
+  return {
+    commits, recover, refuse, rotate, close,
+    start: async (sealed) => {
+      await openSegment(sealed)
+      await mark(false)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The manifest names every file of the log and of the checkpoint and how many
+ * of its bytes count. Replacing it is the commit point of a checkpoint and of
+ * a new segment: bytes and files that it does not name hold nothing that was
+ * acknowledged.
+ */
+import { trusted } from '../schema.js'
+import type { JsonObject } from '../schema.js'
+import type { Disk } from './disk.js'
+import type { Fault } from './line.js'
+import { seal, unseal } from './sealed.js'
+
+export interface SegmentRef {
+  readonly no: number
+  /** Sequence of its first line. */
+  readonly first: number
+  /** Bytes that count; null for the last one, which is still written. */
+  readonly length: number | null
+}
+export interface PageRef { readonly no: number; readonly length: number; /** Bytes of records that were not replaced since. */ readonly live: number }
+export interface IndexRef { readonly no: number; readonly length: number; readonly rows: number }
+/** The checkpointed files of one collection or stream; without an index it is made again from the pages. */
+export interface ShelfRef { readonly pages: readonly PageRef[]; readonly index: IndexRef | null }
+
+export interface Manifest {
+  readonly v: 1
+  readonly k: 'manifest'
+  readonly root: string
+  readonly generation: number
+  /** Pages, streams and tombstones hold every commit up to this sequence. */
+  readonly sequence: number
+  /** Stamp of that commit, Unix ms. */
+  readonly t: number
+  readonly segments: readonly SegmentRef[]
+  readonly collections: Readonly<Record<string, ShelfRef>>
+  readonly streams: Readonly<Record<string, ShelfRef>>
+  /** Bytes that count of each collection's tombstones. */
+  readonly tombstones: Readonly<Record<string, number>>
+}
+
+export const emptyManifest = (root: string, generation: number): Manifest =>
+  ({ v: 1, k: 'manifest', root, generation, sequence: 0, t: 0, segments: [], collections: {}, streams: {}, tombstones: {} })
+
+export type ManifestRead = { readonly ok: true; readonly manifest: Manifest | undefined } | { readonly ok: false; readonly fault: Fault }
+
+/** Reads and checks a manifest; undefined where there is none. */
+export const readManifest = (disk: Disk, path: string): ManifestRead => {
+  const bytes = disk.readFile(path)
+  if (bytes === undefined) return { ok: true, manifest: undefined }
+  const value = unseal(bytes)
+  if (value === undefined) return { ok: false, fault: { file: path, offset: 0, rule: 'the digest does not match' } }
+  return { ok: true, manifest: trusted<Manifest>(value) }
+}
+
+export interface ManifestHolder {
+  readonly current: Manifest
+  /** Replaces the manifest by what `change` makes of the current one; one at a time, in order of calls. */
+  update(change: (manifest: Manifest) => Manifest): Promise<void>
+}
+
+export const holdManifest = (disk: Disk, path: string, initial: Manifest): ManifestHolder => {
+  let current = initial
+  let turn: Promise<void> = Promise.resolve()
+  const replace = async (change: (manifest: Manifest) => Manifest): Promise<void> => {
+    const next = change(current)
+    await disk.replace(path, seal(trusted<JsonObject>(next)))
+    current = next
+  }
+  const update = (change: (manifest: Manifest) => Manifest): Promise<void> => {
+    const done = turn.then(() => replace(change))
+    turn = done.catch(() => undefined)
+    return done
+  }
+  return { get current() { return current }, update }
+}

@@ -1,0 +1,81 @@
+/** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
+import { join } from 'node:path'
+import type { Disk } from './disk.js'
+import { segmentName } from './layout.js'
+import type { Layout } from './layout.js'
+import type { Fault } from './line.js'
+import type { ManifestHolder, SegmentRef } from './manifest.js'
+import { setAside } from './quarantine.js'
+import { replayLog } from './replay.js'
+import type { Replay } from './replay.js'
+import type { Store } from './store.js'
+import { readWatermark } from './watermark.js'
+
+export interface RecoveryReport {
+  /** Last sequence that is in memory. */
+  readonly sequence: number
+  /** Lines of the log that were applied. */
+  readonly replayed: number
+  readonly segments: number
+  /** An unfinished batch that was copied to the quarantine and cut. */
+  readonly torn: (Fault & { readonly bytes: number; readonly quarantine: string }) | undefined
+  /** The first byte that may have been acknowledged and cannot be read; storage is read-only then. */
+  readonly damage: Fault | undefined
+  /** Files that nothing named, removed. */
+  readonly swept: readonly string[]
+  /** Derived files that were made again, and why. */
+  readonly rebuilt: readonly string[]
+  /** Lost for good because the operator accepted it. */
+  readonly lost: readonly Fault[]
+  readonly milliseconds: number
+}
+
+export interface RecoveryOptions { readonly disk: Disk; readonly paths: Layout; readonly manifest: ManifestHolder; readonly store: Store; /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean }
+
+/** What recovery found in the log, and the segments as they are now, all sealed. */
+export interface LogRecovery {
+  readonly replay: Replay
+  readonly sealed: readonly SegmentRef[]
+  readonly torn: RecoveryReport['torn']
+  readonly damage: Fault | undefined
+  readonly lost: readonly Fault[]
+  readonly rebuilt: readonly string[]
+}
+
+/** Copies what lies behind the sound bytes into the quarantine, then cuts it. */
+const cutBehind = async ({ disk, paths }: RecoveryOptions, file: string, fault: Fault): Promise<{ bytes: number; quarantine: string }> => {
+  const handle = await disk.open(file, 'write')
+  try {
+    const bytes = handle.read(fault.offset, handle.size() - fault.offset)
+    const name = `${file.slice(file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
+    const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
+    await handle.truncate(fault.offset)
+    await handle.sync()
+    return { bytes: bytes.length, quarantine }
+  } finally {
+    await handle.close()
+  }
+}
+
+const sealAll = (replay: Replay): SegmentRef[] => replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
+
+const acceptable = (replay: Replay): Fault | undefined => replay.damage ?? replay.torn
+
+export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery> => {
+  const { disk, paths, manifest, store, acceptLoss } = options
+  const { watermark, broken } = readWatermark(disk, paths.watermark)
+  let conflict: string | undefined
+  const visit = (line: { s: number } & Parameters<Store['apply']>[0]): void => { conflict ??= store.apply(line) }
+  const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
+  const conflicted = conflict === undefined ? undefined : { file: paths.log, offset: 0, rule: conflict }
+  const damage = replay.damage ?? conflicted
+  const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
+  if (damage !== undefined && !acceptLoss) return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
+  const cut = acceptable(replay)
+  const last = replay.sound.at(-1)
+  const behind = last !== undefined && last.size > last.length
+  const fault = cut ?? { file: '', offset: 0, rule: '' }
+  const file = last === undefined ? undefined : join(paths.log, segmentName(last.segment.no))
+  const torn = behind && file !== undefined ? { ...fault, file, offset: last.length, ...await cutBehind(options, file, { ...fault, file, offset: last.length }) } : undefined
+  return { replay, sealed: sealAll(replay), torn, damage: undefined, lost: damage === undefined ? [] : [damage], rebuilt }
+}

@@ -1,0 +1,92 @@
+/** Reads the log behind the checkpoint and decides about its end. Looks only; changes no file. */
+import { join } from 'node:path'
+import type { Disk } from './disk.js'
+import { segmentName } from './layout.js'
+import type { Fault } from './line.js'
+import type { Manifest, SegmentRef } from './manifest.js'
+import { scanSegment } from './segment.js'
+import type { LogLine, SegmentScan } from './segment.js'
+import type { Watermark } from './watermark.js'
+
+/** The most bytes that one unfinished batch can leave behind: a batch, and the line that overfilled it. */
+export const longestTail = 32 * 1024 * 1024
+
+export interface ReplayOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly watermark: Watermark | undefined
+  readonly visit: (line: LogLine) => void
+}
+
+export interface Replay {
+  /** Last sound sequence. */
+  readonly sequence: number
+  readonly t: number
+  readonly lines: number
+  /** Bytes of each segment that are sound, in the manifest's order, up to the first fault. */
+  readonly sound: readonly { readonly segment: SegmentRef; readonly length: number; readonly size: number }[]
+  /** A tail that was never acknowledged. */
+  readonly torn: Fault | undefined
+  /** The first byte that may have been acknowledged and cannot be read. */
+  readonly damage: Fault | undefined
+}
+
+type Mutable = { sequence: number; t: number; lines: number; sound: { segment: SegmentRef; length: number; size: number }[]; torn: Fault | undefined; damage: Fault | undefined }
+
+/** The bytes of a segment that count, or the fault of the file as a whole. */
+const segmentBytes = (disk: Disk, path: string, { length }: SegmentRef): { bytes: Uint8Array; size: number; fault?: Fault } => {
+  const bytes = disk.readFile(path)
+  if (bytes === undefined) return { bytes: new Uint8Array(), size: 0, fault: { file: path, offset: 0, rule: 'the file is missing' } }
+  if (length === null) return { bytes, size: bytes.length }
+  const fault = bytes.length < length ? { fault: { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` } } : {}
+  return { bytes: bytes.subarray(0, length), size: bytes.length, ...fault }
+}
+
+const judge = (scan: SegmentScan, replay: Mutable, sealed: boolean): void => {
+  if (scan.fault === undefined) return
+  if (scan.verdict === 'torn' && !sealed) replay.torn = scan.fault
+  else replay.damage = scan.fault
+}
+
+/** A log that ends before what was acknowledged, or goes on after a clean close, is damaged. */
+const judgeEnd = (replay: Mutable, { manifest, watermark, folder }: ReplayOptions): void => {
+  const last = replay.sound.at(-1)
+  const file = last === undefined ? folder : join(folder, segmentName(last.segment.no))
+  const offset = last?.length ?? 0
+  const least = Math.max(manifest.sequence, watermark?.sequence ?? 0)
+  if (replay.sequence < least) {
+    replay.damage = { file, offset, rule: `the log ends at ${replay.sequence}, but ${least} was acknowledged` }
+  } else if (watermark?.clean === true && watermark.generation === manifest.generation && (replay.torn !== undefined || replay.sequence > watermark.sequence)) {
+    replay.damage = { file, offset: replay.torn?.offset ?? offset, rule: `the log goes on behind its clean end at ${watermark.sequence}` }
+  }
+}
+
+export const replayLog = (options: ReplayOptions): Replay => {
+  const { disk, folder, manifest, visit } = options
+  const replay: Mutable = { sequence: manifest.sequence, t: manifest.t, lines: 0, sound: [], torn: undefined, damage: undefined }
+  let expectedFirst: number | undefined
+  const take = (line: LogLine): void => {
+    if (line.s <= manifest.sequence) return
+    visit(line)
+    replay.lines += 1
+    replay.sequence = line.s
+    replay.t = line.t
+  }
+  for (const segment of manifest.segments) {
+    const file = join(folder, segmentName(segment.no))
+    const { bytes, size, fault } = segmentBytes(disk, file, segment)
+    const gap = expectedFirst === undefined ? segment.first > manifest.sequence + 1 : segment.first !== expectedFirst
+    if (gap) replay.damage = { file, offset: 0, rule: `the segment starts at ${segment.first} where ${expectedFirst ?? manifest.sequence + 1} belongs` }
+    else if (fault?.offset === 0) replay.damage = fault
+    if (replay.damage !== undefined) break
+    const scan = scanSegment(bytes, { file, root: manifest.root, no: segment.no, first: segment.first, longestTail }, take)
+    replay.sound.push({ segment, length: scan.sound, size })
+    judge(scan, replay, segment.length !== null)
+    if (scan.fault === undefined && fault !== undefined) replay.damage = fault
+    if (replay.damage !== undefined) break
+    expectedFirst = scan.last + 1
+  }
+  if (replay.damage === undefined) judgeEnd(replay, options)
+  return replay
+}

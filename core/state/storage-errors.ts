@@ -1,0 +1,63 @@
+import { defineErrors } from '../errors.js'
+
+/** Problems of the store. */
+export const storageErrors = defineErrors({
+  storage_read_only: {
+    status: 503,
+    detail: 'Storage refuses changes: {reason}.',
+    action: 'Read on; the reason and what to do about it are in GET /v1/status under storage.',
+  },
+  storage_write_failed: {
+    status: 503,
+    detail: 'The change could not be written and was undone.',
+    action: 'Retry with the same idempotency key once storage is writable again.',
+  },
+  storage_sync_failed: {
+    status: 503,
+    detail: 'The disk did not confirm the change; whether it survives is unknown until a restart.',
+    action: 'Check the disk, restart the daemon, then retry with the same idempotency key.',
+  },
+  storage_damaged: {
+    status: 503,
+    detail: 'Stored data is damaged: {file} at byte {offset}.',
+    action: 'Run state verify, restore a backup, or let state repair decide.',
+  },
+  id_taken: {
+    status: 409,
+    detail: 'The id is in use or was used before.',
+    action: 'Choose another id; an id is never used twice.',
+  },
+  commit_too_large: {
+    status: 413,
+    detail: 'The change is larger than one line of the log may be.',
+    action: 'Send less at once.',
+  },
+  commit_not_serialisable: {
+    status: 400,
+    detail: 'The change holds a value that cannot be stored as JSON.',
+    action: 'Send plain JSON with less nesting.',
+  },
+})
+
+/** Why storage refuses writes. Stable: shown in status. */
+export type ReadOnlyReason = 'disk_full' | 'too_many_files' | 'io_error' | 'sync_failed' | 'lock_lost' | 'damaged' | 'halted'
+
+/** What the operator can do, by reason. */
+export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
+  disk_full: 'Free space on the state root; writing resumes by itself.',
+  too_many_files: 'Raise the limit of open files or close connections; writing resumes by itself.',
+  io_error: 'Check the disk and its mount; writing resumes by itself when it answers again.',
+  sync_failed: 'Check the disk, then restart the daemon: it re-verifies everything from disk.',
+  lock_lost: 'Another process may own the state root: stop this daemon and look at lock/owner.json.',
+  damaged: 'Run state verify, then restore a backup or run state repair.',
+  halted: 'Restart the daemon.',
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+
+/** The reason a failed file operation gives. */
+export const reasonOf = (error: unknown): ReadOnlyReason => {
+  const code = codeOf(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk_full'
+  return code === 'EMFILE' || code === 'ENFILE' ? 'too_many_files' : 'io_error'
+}

@@ -1,0 +1,12 @@
+/** Half-written files of an interrupted replace: `name.<digits>` beside the file they were to become. */
+import { join } from 'node:path'
+import type { Disk } from './disk.js'
+
+const temporary = /\.\d+$/u
+
+/** Deletes them from one folder; returns the paths. No file of a root may have a name like that. */
+export const sweepTemps = async (disk: Disk, folder: string): Promise<string[]> => {
+  const found = disk.list(folder).filter((name) => temporary.test(name)).map((name) => join(folder, name)).filter((path) => disk.stat(path)?.kind === 'file')
+  for (const path of found) await disk.unlink(path)
+  return found
+}

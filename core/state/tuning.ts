@@ -1,0 +1,30 @@
+/** Sizes and times of the store. Tests make them small. */
+export interface Tuning {
+  /** The log is checkpointed when it has grown by this many bytes. */
+  readonly segmentBytes: number
+  /** Most bytes of one commit. */
+  readonly longestLine: number
+  /** Real bytes kept to close in order on a full disk; 0 for none. */
+  readonly ballastBytes: number
+  /** Refuse changes when the file system has less than this free. */
+  readonly freeBytes: number
+  readonly watermarkMs: number
+  /** First pause before storage tries to write again; doubles up to `longestRetryMs`. */
+  readonly retryMs: number
+  readonly longestRetryMs: number
+  /** A new page is begun behind this many bytes. */
+  readonly pageBytes: number
+}
+
+const mebibyte = 1024 * 1024
+
+export const defaultTuning: Tuning = {
+  segmentBytes: 16 * mebibyte,
+  longestLine: 24 * mebibyte,
+  ballastBytes: mebibyte,
+  freeBytes: 64 * mebibyte,
+  watermarkMs: 1000,
+  retryMs: 1000,
+  longestRetryMs: 30_000,
+  pageBytes: 16 * mebibyte,
+}
