@@ -1,0 +1,57 @@
+/** Everything that can go wrong between the daemon and its disk, and what its operator can do. */
+import { defineErrors } from '../errors.js'
+
+export const errors = defineErrors({
+  state_root_locked: {
+    status: 503, domain: 'storage', detail: 'The state root {path} is in use by process {pid} on {host}.',
+    action: 'Stop that daemon, or start this one on another state root.',
+  },
+  state_root_not_folder: {
+    status: 503, domain: 'storage', detail: 'The state root {path} is not a folder.',
+    action: 'Name a folder, or a path that does not exist yet.',
+  },
+  state_root_not_owned: {
+    status: 503, domain: 'storage', detail: '{path} belongs to user {uid}, not to the user of this daemon.',
+    action: 'Run the daemon as that user, or change the owner of the whole state root.',
+  },
+  state_root_exposed: {
+    status: 503, domain: 'storage', detail: '{path} can be entered by other users: its mode is {mode}.',
+    action: 'Close it with chmod 700.',
+  },
+  state_root_foreign: {
+    status: 503, domain: 'storage', detail: 'The folder {path} holds {name} but no root.json: it is not a state root.',
+    action: 'Name an empty folder, or restore root.json from a backup.',
+  },
+  state_root_link: {
+    status: 503, domain: 'storage', detail: '{path} must be a real folder inside the state root.',
+    action: 'Replace the link or file by the folder itself; only the state root as a whole may be a link.',
+  },
+  state_root_network: {
+    status: 503, domain: 'storage', detail: 'The state root {path} is on a network file system ({type}), where locks and syncs cannot be relied on.',
+    action: 'Use a local disk, or accept the risk explicitly.',
+  },
+  state_root_read_only: {
+    status: 503, domain: 'storage', detail: '{path} cannot be written: {reason}.',
+    action: 'Make the folder writable for this user, and its file system mounted for writing.',
+  },
+  state_root_damaged: {
+    status: 503, domain: 'storage', detail: '{path} is damaged: its bytes do not match its digest.',
+    action: 'Restore it from a backup.',
+  },
+  state_root_incompatible: {
+    status: 503, domain: 'storage', detail: '{path} was written by a newer version: this one does not know {flag}.',
+    action: 'Start the newer version, or restore an older backup.',
+  },
+  document_damaged: {
+    status: 500, domain: 'storage', detail: 'The document {path} is damaged: its bytes do not match its digest.',
+    action: 'Restart the daemon: it sets the file aside and goes on without it; then restore it from a backup.',
+  },
+  blob_damaged: {
+    status: 500, domain: 'storage', detail: 'The stored bytes {sha256} do not match their digest.',
+    action: 'Restore the file from a backup or upload the bytes again.',
+  },
+})
+
+/** The code of a system error, such as `ENOSPC`. */
+export const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined

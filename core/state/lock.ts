@@ -1,0 +1,199 @@
+/**
+ * Who owns a state root. Three layers, the first that can tell decides: a
+ * guard that the kernel frees at death, proper-lockfile for platforms and
+ * containers that the guard does not reach, and the owner's record beside.
+ */
+import { mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import lockfile from 'proper-lockfile'
+import { fault } from '../assert.js'
+import { createIds } from '../ids.js'
+import type { Clock } from '../clock.js'
+import type { Problem } from '../errors.js'
+import type { Log } from '../log.js'
+import type { Disk } from './disk.js'
+import { codeOf, errors } from './errors.js'
+import { guardHolder, takeGuard } from './guard.js'
+import type { Guard } from './guard.js'
+import { describeOwner, isRunning, mechanisms, ownerIsDead, readOwner } from './owner.js'
+import type { Mechanism, OwnerRecord } from './owner.js'
+import { createDisk } from './real-disk.js'
+import { checkRoot } from './root-check.js'
+import { openRootDocument, readRoot, refusable } from './root-document.js'
+import type { RootFacts } from './root-document.js'
+import { sweepTemps } from './temps.js'
+
+export type { OwnerRecord } from './owner.js'
+
+export interface LockOptions {
+  readonly root: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly disk?: Disk
+  /** Accept a network file system. */
+  readonly allowNetwork?: boolean
+  /** Guards to try, best first. */
+  readonly guards?: readonly Mechanism[]
+}
+
+export interface Lock {
+  /** The root without links in its path: use this one from here on. */
+  readonly root: string
+  /** Rises with each opening of the root. */
+  readonly generation: number
+  readonly owner: OwnerRecord
+  readonly facts: RootFacts
+  /** As `/v1/status` shows it. */
+  readonly status: () => { readonly path: string; readonly held: boolean; readonly mechanism: Mechanism }
+  /** Asks the disk, in microseconds, whether the root is still ours. */
+  held(): boolean
+  /** Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost already. */
+  onLost(callback: (reason: string) => void): void
+  release(): Promise<void>
+}
+
+const watchEvery = 5_000
+const staleAfter = 10_000
+
+/** Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`. */
+export const acquireLock = async (options: LockOptions): Promise<Lock> => {
+  const disk = options.disk ?? createDisk()
+  const root = await prepareRoot(options, disk)
+  const guard = await refusable(root, () => takeGuard(root, options.guards ?? mechanisms))
+  if (guard === undefined || !guard.intact()) {
+    await guard?.release()
+    throw locked(root)
+  }
+  try {
+    return await holdRoot({ ...options, root, disk, guard })
+  } catch (cause) {
+    await guard.release()
+    throw cause
+  }
+}
+
+const prepareRoot = async ({ root: path, allowNetwork = false }: LockOptions, disk: Disk): Promise<string> => {
+  const root = await refusable(path, () => {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 })
+    } catch (cause) {
+      if (codeOf(cause) !== 'EEXIST' && codeOf(cause) !== 'ENOTDIR') throw cause
+      throw errors.state_root_not_folder({ details: { path }, cause })
+    }
+    return realpathSync(path)
+  })
+  checkRoot({ root, disk, allowNetwork })
+  readRoot({ root, disk })
+  return root
+}
+
+interface Holding extends LockOptions { readonly disk: Disk; readonly guard: Guard }
+
+const holdRoot = async (holding: Holding): Promise<Lock> => {
+  const { root, disk, clock, guard } = holding
+  const loss = createLoss(holding)
+  const unlock = await takeLockfile(holding, loss.lose)
+  try {
+    guard.sign()
+    await sweepTemps(disk, root)
+    const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
+    const owner = describeOwner({ generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
+    await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
+    return lockOf({ ...holding, facts, owner, loss, unlock })
+  } catch (cause) {
+    await unlock()
+    throw cause
+  }
+}
+
+/** A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale. */
+const takeLockfile = async ({ root, guard }: Holding, lose: (reason: string) => void): Promise<() => Promise<void>> => {
+  const folder = join(root, 'lock')
+  if (ownerIsDead(readOwner(join(root, 'owner.json')), guard.mechanism)) removeLeftover(folder)
+  try {
+    const unlock = await lockfile.lock(root, { lockfilePath: folder, realpath: false, stale: staleAfter, onCompromised: () => lose('lock_taken') })
+    return () => unlock().catch(() => {})
+  } catch (cause) {
+    if (codeOf(cause) === 'ELOCKED') throw locked(root)
+    throw cause
+  }
+}
+
+const removeLeftover = (folder: string): void => {
+  try {
+    rmdirSync(folder)
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT') throw fault('the folder lock/ of the state root must be empty', cause)
+  }
+}
+
+/** The holder writes its number a little after it has the guard: until then the file names nobody, or a dead one. */
+const locked = (root: string): Problem => {
+  let pid: number | undefined
+  for (let look = 0; look < 10 && (pid === undefined || !isRunning(pid)); look += 1) {
+    if (look > 0) pause(20)
+    pid = guardHolder(root) ?? readOwner(join(root, 'owner.json'))?.pid
+  }
+  const owner = readOwner(join(root, 'owner.json'))
+  const host = owner !== undefined && owner.pid === pid ? owner.host : 'this machine'
+  return errors.state_root_locked({ details: { path: root, pid: pid ?? 'unknown', host }, members: { pid: pid ?? 0 } })
+}
+
+/** A timer of the clock would not keep a process alive that has nothing else to do yet. */
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+interface Loss {
+  readonly lose: (reason: string) => void
+  readonly reason: () => string | undefined
+  readonly onLost: (callback: (reason: string) => void) => void
+  readonly stop: () => void
+}
+
+const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
+  const callbacks: ((reason: string) => void)[] = []
+  let reason: string | undefined
+  const lose = (why: string): void => {
+    if (reason !== undefined) return
+    reason = why
+    cancel()
+    log.error('lock lost', { root, reason: why })
+    for (const callback of callbacks) callback(why)
+  }
+  const look = (): void => {
+    if (guard.intact()) cancel = clock.after(watchEvery, look)
+    else lose('guard_removed')
+  }
+  let cancel = clock.after(watchEvery, look)
+  const onLost = (callback: (reason: string) => void): void => {
+    if (reason === undefined) callbacks.push(callback)
+    else callback(reason)
+  }
+  return { lose, reason: () => reason, onLost, stop: () => cancel() }
+}
+
+interface Held extends Holding { readonly facts: RootFacts; readonly owner: OwnerRecord; readonly loss: Loss; readonly unlock: () => Promise<void> }
+
+const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
+  let released: Promise<void> | undefined
+  const held = (): boolean => {
+    if (loss.reason() === undefined && released === undefined && !guard.intact()) loss.lose('guard_removed')
+    return loss.reason() === undefined && released === undefined
+  }
+  const free = async (): Promise<void> => {
+    loss.stop()
+    forgetOwner(join(root, 'owner.json'), owner)
+    await unlock()
+    await guard.release()
+  }
+  return {
+    root, generation: facts.generation, owner, facts, held,
+    status: () => ({ path: join(root, 'daemon.lock'), held: held(), mechanism: guard.mechanism }),
+    onLost: loss.onLost,
+    release: () => (released ??= free()),
+  }
+}
+
+const forgetOwner = (path: string, owner: OwnerRecord): void => {
+  const written = readOwner(path)
+  if (written?.pid === owner.pid && written.generation === owner.generation) unlinkSync(path)
+}

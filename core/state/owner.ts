@@ -1,0 +1,72 @@
+/** Who holds a state root: `owner.json`, for people and for the next start. */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { enums, integer, open, parse, string, trusted } from '../schema.js'
+import type { Infer, Json } from '../schema.js'
+import { codeOf } from './errors.js'
+
+export const mechanisms = ['flock', 'socket', 'lockfile'] as const
+export type Mechanism = (typeof mechanisms)[number]
+
+const record = open({
+  pid: integer({ min: 1 }),
+  /** In the kernel's ticks since boot: tells a process from a later one with the same number. */
+  start_ticks: string(),
+  boot_id: string(),
+  /** Process numbers can be compared only inside one of these. */
+  pid_space: string(),
+  host: string(),
+  generation: integer({ min: 1 }),
+  locked_at_ms: integer({ min: 0 }),
+  mechanism: enums(mechanisms),
+})
+export type OwnerRecord = Infer<typeof record>
+
+const textOf = (read: () => string): string => {
+  try {
+    return read().trim()
+  } catch {
+    return ''
+  }
+}
+/** The fields of /proc/<pid>/stat behind the name, which may hold any character. */
+const startTicks = (pid: number): string =>
+  textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /su, '').split(' ')[19] ?? '')
+const bootId = (): string => textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
+const pidSpace = (): string => textOf(() => readlinkSync('/proc/self/ns/pid'))
+
+export const describeOwner = (facts: { readonly generation: number; readonly now: number; readonly mechanism: Mechanism }): OwnerRecord => ({
+  pid: process.pid, start_ticks: startTicks(process.pid), boot_id: bootId(), pid_space: pidSpace(), host: hostname(),
+  generation: facts.generation, locked_at_ms: facts.now, mechanism: facts.mechanism,
+})
+
+export const readOwner = (path: string): OwnerRecord | undefined => {
+  const text = textOf(() => readFileSync(path, 'utf8'))
+  if (text === '') return undefined
+  try {
+    const parsed = parse(record, trusted<Json>(JSON.parse(text)))
+    return parsed.ok ? parsed.value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether the last owner is dead for certain, asked by the one who has the
+ * guard now. The kernel takes a flock from the dead only; behind a socket, or
+ * when the two used different guards, boot and process tell.
+ */
+export const ownerIsDead = (last: OwnerRecord | undefined, mechanism: Mechanism): boolean => {
+  if (mechanism === 'lockfile') return false
+  if (last === undefined || last.mechanism === 'flock') return mechanism === 'flock'
+  if (last.boot_id !== bootId()) return true
+  return last.boot_id !== '' && last.pid_space === pidSpace() && !(isRunning(last.pid) && last.start_ticks === startTicks(last.pid))
+}
+
+export const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    return codeOf(cause) !== 'ESRCH'
+  }
+}
