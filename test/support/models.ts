@@ -9,10 +9,8 @@ export const userText = (text: string): ModelMessage => ({ role: 'user', content
 export const requestOf = (messages: readonly ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest =>
   ({ model: 'test-model', system: 'You are a test.', messages, tools: [], generation: {}, ...more })
 
-const never = new AbortController().signal
-
 /** The whole answer; a throw of the connection is a throw here. */
-export const ask = async (connection: ModelConnection, request: ModelRequest, signal: AbortSignal = never): Promise<Answer> => {
+export const ask = async (connection: ModelConnection, request: ModelRequest, signal: AbortSignal = new AbortController().signal): Promise<Answer> => {
   const events: ModelEvent[] = []
   for await (const event of connection.stream(request, signal)) events.push(event)
   return answerOf(events)

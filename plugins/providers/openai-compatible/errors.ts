@@ -1,0 +1,27 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+/** Why a connection cannot work as configured; shown as the readiness of its route. */
+export const linkErrors = defineErrors({
+  base_url_missing: {
+    status: 400,
+    detail: 'The provider openai_compatible needs the address of its server.',
+    action: 'Start with --provider-base-url, such as http://127.0.0.1:11434/v1.',
+  },
+  base_url_invalid: {
+    status: 400,
+    detail: 'The base URL of the provider cannot be used: {reason}.',
+    action: 'Give an http or https URL without user, query and fragment, such as https://api.openai.com/v1.',
+  },
+  api_key_invalid: {
+    status: 400,
+    detail: 'The key of the provider has characters that a header cannot carry.',
+    action: 'Give the key alone, without quotes or line breaks.',
+  },
+})
+
+/** Answers that are none: repeating the question would bring the same. */
+export const answerErrors = defineErrors({
+  provider_redirected: { status: 502, detail: 'The provider answered with a redirect (status {status}), which is not followed.' },
+  provider_not_streaming: { status: 502, detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.' },
+  provider_answer_too_large: { status: 502, detail: 'The answer of the provider is larger than 32 MiB.' },
+})

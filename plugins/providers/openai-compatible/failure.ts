@@ -1,0 +1,113 @@
+/** Sorts what can go wrong by what can be done about it. Sentences are ours: no address, key or body of the provider gets in. */
+import { Problem } from '../../../core/plugin.js'
+import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
+import { retryAfter } from './retry-after.js'
+
+const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({ class: cls, retryable, message })
+
+export const failures = {
+  aborted: () => failure('aborted', false, 'The model call was aborted.'),
+  silent: () => failure('timeout', true, 'The provider was silent for too long.'),
+  truncated: () => failure('truncated', true, 'The answer of the provider was cut off.'),
+  overloaded: () => failure('overloaded', true, 'The provider broke off its answer.'),
+  filtered: () => failure('bad_request', false, 'The content filter of the provider stopped the answer.'),
+  invalid: (why: string) => failure('invalid_output', true, `The answer of the provider cannot be used. ${why}`),
+} as const
+
+/** What is known of an error of the vendor's package, whose classes are not loaded here. */
+interface Seen {
+  readonly status: number | undefined
+  readonly headers: Readonly<Record<string, string>>
+  /** What the server said about it; for recognising, never for showing. */
+  readonly text: string
+  /** The server's machine-readable code, if it looks like one. */
+  readonly code: string | undefined
+  /** Codes and names of the error and its causes. */
+  readonly marks: readonly string[]
+}
+
+export const classify = (error: unknown, now: () => number): ModelFailure => {
+  const ours = [...causes(error)].find((link) => link instanceof Problem)
+  if (ours instanceof Problem) return failure('bad_request', false, ours.message)
+  const seen = look(error)
+  if (seen.status !== undefined && seen.status >= 400) return byStatus(seen, seen.status, now)
+  return byMarks(seen)
+}
+
+const byStatus = (seen: Seen, status: number, now: () => number): ModelFailure => {
+  const wait = retryAfter(seen.headers, now)
+  const { class: cls, retryable, sentence } = rowOf(seen, status)
+  const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
+  return { class: cls, retryable, message: `${sentence} (${said}).`, status, ...(retryable && wait !== undefined && { retry_after_ms: wait }) }
+}
+
+interface Row { readonly class: FailureClass; readonly retryable: boolean; readonly sentence: string }
+const row = (cls: FailureClass, retryable: boolean, sentence: string): Row => ({ class: cls, retryable, sentence })
+
+const outOfCredit = /insufficient_quota|insufficient[ _]credits?|billing_hard_limit|exceeded your current quota/iu
+const tooLong = /context[ _]length|context[ _]window|context[ _]size|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/iu
+
+const rowOf = ({ text }: Seen, status: number): Row => {
+  if (status === 402 || (status === 429 && outOfCredit.test(text))) return row('rate_limited', false, 'The account at the provider has no credit left')
+  if (status === 429) return row('rate_limited', true, 'The provider limits the rate of requests')
+  if (status === 401 || status === 403) return row('auth', false, 'The provider refused the key')
+  if (status === 408) return row('timeout', true, 'The provider gave up waiting')
+  if (status === 413 || (status < 500 && tooLong.test(text))) return row('context_length', false, 'The conversation is too long for the model')
+  if (status === 409 || status === 425) return row('overloaded', true, 'The provider cannot answer now')
+  if (status === 404) return row('bad_request', false, 'The provider knows no such address or model')
+  if (status < 500) return row('bad_request', false, 'The provider refused the request')
+  return tooLong.test(text) ? row('context_length', false, 'The conversation is too long for the model') : row('overloaded', true, 'The provider failed')
+}
+
+const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HPE_/u
+const unreachable = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
+const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
+
+const byMarks = ({ status, marks, text }: Seen): ModelFailure => {
+  const some = (pattern: RegExp): boolean => marks.some((mark) => pattern.test(mark))
+  if (some(untrusted)) return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
+  if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
+  if (some(cut)) return status === undefined ? failure('network', true, 'The connection to the provider broke.') : failures.truncated()
+  if (/without a finish reason/u.test(text)) return failures.truncated()
+  if (some(/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/u)) return failures.invalid('It does not follow the protocol.')
+  return failure('unknown', false, 'The model call failed for a reason that is not known.')
+}
+
+const look = (error: unknown): Seen => {
+  const chain = [...causes(error)]
+  const outer = chain[0] ?? {}
+  const said = chain.map((link) => saidBy(link)).find((code) => code !== undefined)
+  return {
+    status: chain.map(statusOf).find((status) => status !== undefined),
+    headers: plainHeaders(outer['responseHeaders']),
+    text: chain.flatMap((link) => [link['message'], link['responseBody'], link['code'], link['type']]).filter((piece) => typeof piece === 'string').join('\n').slice(0, 10_000),
+    code: said,
+    marks: chain.flatMap((link) => [link['code'], link['name']]).filter((mark) => typeof mark === 'string'),
+  }
+}
+
+type Link = Readonly<Record<string, unknown>>
+const isLink = (value: unknown): value is Link => typeof value === 'object' && value !== null
+
+/** An error, what caused it, and what a server put into an `error` of its own. */
+function* causes(error: unknown, depth = 0): Generator<Link> {
+  if (!isLink(error) || depth > 8) return
+  yield error
+  yield* causes(error['cause'], depth + 1)
+  yield* causes(error['error'], depth + 1)
+  yield* causes(error['data'], depth + 1)
+}
+
+/** Mid-stream errors carry the status in `code`. */
+const statusOf = (link: Link): number | undefined => {
+  const status = Number(link['statusCode'] ?? link['code'])
+  return Number.isInteger(status) && status >= 100 && status <= 599 ? status : undefined
+}
+
+const saidBy = (link: Link): string | undefined =>
+  [link['code'], link['type']].find((word): word is string => typeof word === 'string' && /^[a-z]+(?:_[a-z]+){1,6}$/u.test(word) && word.length <= 48)
+
+const plainHeaders = (value: unknown): Readonly<Record<string, string>> => {
+  if (!isLink(value)) return {}
+  return Object.fromEntries(Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name.toLowerCase(), text]] : [])))
+}

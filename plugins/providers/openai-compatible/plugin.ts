@@ -1,0 +1,25 @@
+import { definePlugin, object } from '../../../core/plugin.js'
+import { ModelProviders } from '../../execution/models/contract.js'
+import { createConnection } from './connection.js'
+import { createTransport } from './transport.js'
+
+export default definePlugin({
+  id: 'openai-compatible',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Models behind the chat-completions protocol: Ollama, vLLM, llama.cpp, LM Studio, OpenRouter, OpenAI.',
+  config: object({}),
+  register(ctx) {
+    const transport = createTransport()
+    ctx.own(() => transport.close())
+    ctx.contribute(ModelProviders, {
+      id: 'openai_compatible',
+      summary: 'Any server that speaks the chat-completions protocol.',
+      capabilities: {
+        matrix_version: 2, multimodal_input: false, native_web_search: false, image_generation: false,
+        image_edit: false, audio_generation: false, transcription: false,
+      },
+      connect: (options) => createConnection(options, ctx.clock, transport),
+    })
+  },
+})
