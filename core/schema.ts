@@ -22,14 +22,17 @@ const notes = new WeakMap<object, JsonSchema>()
 const names = new WeakMap<object, string>()
 const optionals = new WeakSet<object>()
 
-const note = <S extends AnyStruct>(struct: S, schema: JsonSchema): S => {
+const parts = new WeakMap<object, () => readonly AnyStruct[]>()
+
+const note = <S extends AnyStruct>(struct: S, schema: JsonSchema, inside: () => readonly AnyStruct[] = () => []): S => {
   notes.set(struct, schema)
+  parts.set(struct, inside)
   return struct
 }
 
 const derive = <S extends AnyStruct>(from: AnyStruct, struct: S, more: JsonSchema): S => {
   if (optionals.has(from)) optionals.add(struct)
-  return note(struct, { ...jsonSchema(from), ...more })
+  return note(struct, { ...jsonSchema(from), ...more }, () => [from])
 }
 
 /** The JSON Schema (2020-12) of a struct made here; named structs appear as `$ref`. */
@@ -44,6 +47,9 @@ export const inlineSchema = (struct: AnyStruct): JsonSchema => {
   if (schema === undefined) throw fault('struct was not made by core/schema')
   return typeof schema['lazy'] === 'function' ? (schema['lazy'] as () => JsonSchema)() : schema
 }
+
+/** The structs that this one is made of. */
+export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => parts.get(struct)?.() ?? []
 
 /** The name given by `named`, if any. */
 export const schemaName = (struct: AnyStruct): string | undefined => names.get(struct)
@@ -101,11 +107,11 @@ export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: List
   })
   return note(struct as unknown as Struct<T[], any>, {
     type: 'array', items: jsonSchema(item), ...(min > 0 && { minItems: min }), ...(max < Infinity && { maxItems: max }),
-  })
+  }, () => [item])
 }
 /** An object with any keys and values of one kind. */
 export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
-  note(ss.record(ss.string(), value), { type: 'object', additionalProperties: jsonSchema(value) })
+  note(ss.record(ss.string(), value), { type: 'object', additionalProperties: jsonSchema(value) }, () => [value])
 /** A JSON object with any content. */
 export const jsonObject = (): Struct<JsonObject, any> => record(json()) as Struct<JsonObject, any>
 
@@ -118,10 +124,10 @@ const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
 }
 /** An object with these keys and no others. */
 export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
-  note(ss.object(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, true))
+  note(ss.object(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, true), () => Object.values(fields))
 /** An object with these keys; unknown keys are kept. */
 export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
-  note(ss.type(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, false))
+  note(ss.type(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, false), () => Object.values(fields))
 
 export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> => {
   const made = derive(struct, ss.optional(struct), {})
@@ -135,7 +141,7 @@ export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> =>
   return made
 }
 export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
-  note(ss.nullable(struct), { anyOf: [jsonSchema(struct), { type: 'null' }] })
+  note(ss.nullable(struct), { anyOf: [jsonSchema(struct), { type: 'null' }] }, () => [struct])
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
@@ -151,11 +157,11 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(ke
     const tag = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
     return typeof tag === 'string' && Object.hasOwn(variants, tag) ? (variants[tag] as AnyStruct) : (fallback as unknown as AnyStruct)
   })
-  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) })
+  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) }, () => Object.values(variants))
 }
 /** Any of a few kinds; prefer `tagged`, whose errors are exact. */
 export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Struct<ss.Infer<A> | ss.Infer<B>, any> =>
-  note(ss.union([a, b]) as never, { anyOf: [jsonSchema(a), jsonSchema(b)] })
+  note(ss.union([a, b]) as never, { anyOf: [jsonSchema(a), jsonSchema(b)] }, () => [a, b])
 /** A component with a name of its own in the OpenAPI document. */
 export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> => {
   const made = derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, {})
@@ -165,7 +171,9 @@ export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> =>
 }
 /** A struct that mentions itself; give it a name. */
 export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any> => {
-  const made = note(ss.lazy(make) as Struct<T, any>, { lazy: () => inlineSchema(make()) })
+  let inner: Struct<T, any> | undefined
+  const get = (): Struct<T, any> => (inner ??= make())
+  const made = note(ss.lazy(get) as Struct<T, any>, { lazy: () => inlineSchema(get()) }, () => [get()])
   names.set(made, name)
   return made
 }

@@ -7,6 +7,9 @@ import { httpErrors } from './errors.js'
 export const defaultLimit = 50
 export const maxLimit = 100
 
+/** What a paged list may answer with: `problems: [...pageProblems]`. */
+export const pageProblems = [httpErrors.invalid_limit, httpErrors.invalid_cursor] as const
+
 /** Fields of a list route's query: `object({ ...pageFields, session_id: optional(string()) })`. */
 export const pageFields = {
   page: optional(doc(boolean(), 'Answers with an envelope of items and pagination instead of a plain array.')),

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import polka from 'polka'
 import type { Clock } from '../clock.js'
+import type { ProblemFactory } from '../errors.js'
 import type { Bus } from '../events/bus.js'
 import type { Log } from '../log.js'
 import { createAdmission, hostName } from './admit.js'
@@ -44,6 +45,8 @@ export interface ServerOptions {
   /** A handler threw something that is no problem: whose route it is. */
   readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
   readonly version: string
+  /** Problems that any route may answer with, such as those of the store; for the OpenAPI document. */
+  readonly problems?: readonly ProblemFactory[]
   /** Names beside loopback and the bound host that a Host header may carry. */
   readonly allowedHosts?: readonly string[]
   /** Loopback origins that may call; any loopback origin when empty. */
@@ -71,7 +74,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const server = createNode({ ...defaults, ...options.limits })
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
-  for (const route of createOwnRoutes({ readiness, document: createOpenapi({ table: routes, version }) })) routes.add('core', route)
+  for (const route of createOwnRoutes({ readiness, document: createOpenapi({ table: routes, version, problems: options.problems ?? [] }) })) routes.add('core', route)
 
   const admit = createAdmission(() => hosts)
   const forward = createApp({ server, routes, exchange })
