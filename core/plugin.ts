@@ -96,8 +96,9 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   /** An `object(…)` struct with a default for every field. */
   readonly config?: S
   /**
-   * Flags of `serve`, each naming a config field: `{ 'provider-base-url': 'base_url' }` is `--provider-base-url` and
-   * `SERVICE_PROVIDER_BASE_URL`. A flag that ends in `-file` names a file whose trimmed content is the value, for secrets.
+   * Flags of `serve` by config field: `{ base_url: 'provider-base-url' }` is `--provider-base-url` and
+   * `SERVICE_PROVIDER_BASE_URL`. Text is read by the field's type: numbers, `true` and `false`, lists separated by
+   * commas. The value of a flag named like a secret (`…-key`, `…-token`, `…-password`) is redacted in logs.
    */
   readonly flags?: Readonly<Record<string, string>>
   /** Sub-commands of the command line; they talk to a daemon over HTTP and need no state. */

@@ -2,9 +2,8 @@
 import type { ShippedPlugin } from '../core/plugin.js'
 
 export const shipped: readonly ShippedPlugin[] = [
-  { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
+  { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
-  { id: 'runtime', required: false, load: () => import('./operator/runtime/plugin.js') },
 ]

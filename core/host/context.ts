@@ -1,6 +1,5 @@
 /** What a plugin is given: the core's services, each bound to the plugin's scope and charged to it. */
 import type { Clock } from '../clock.js'
-import { Problem } from '../errors.js'
 import type { Events } from '../events/contract.js'
 import type { Route } from '../http/route.js'
 import type { Ids } from '../ids.js'
@@ -11,7 +10,6 @@ import { trusted } from '../schema.js'
 import type { State } from '../state/contract.js'
 import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
-import { isPromise } from './faults.js'
 import type { Faults } from './faults.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
@@ -75,24 +73,6 @@ const ownEvents = ({ core: { events }, plugin, scope, faults }: ContextParts): E
   since: (id, filter) => events.since(id, filter),
 })
 
-/** A handler's problems are answers; anything else it throws is its plugin's fault. */
-const ownRoute = (route: Route, { plugin, faults }: ContextParts): Route => {
-  const charged = (error: unknown): unknown => {
-    if (!(error instanceof Problem)) faults.charge(plugin.id, `the route ${route.id}`, error)
-    return error
-  }
-  const rethrow = (error: unknown): never => { throw charged(error) }
-  const handler: Route['handler'] = (input) => {
-    try {
-      const reply = route.handler(input)
-      return isPromise(reply) ? reply.catch(rethrow) : reply
-    } catch (error) {
-      return rethrow(error)
-    }
-  }
-  return { ...route, handler }
-}
-
 /** Verbs that only `register` may use, and those that work as long as the plugin lives. */
 const createGate = (scope: Scope) => {
   let sealed = false
@@ -116,7 +96,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     for (const value of values) scope.own(registry.contribute(plugin.id, point, value))
   }
   const verbs = {
-    routes: (...routes: readonly Route[]) => routes.forEach((route) => declare('a route', () => registry.route(plugin.id, ownRoute(route, parts)))),
+    routes: (...routes: readonly Route[]) => routes.forEach((route) => declare('a route', () => registry.route(plugin.id, route))),
     provide: <T>(token: Token<T>, service: T) => { listed(token); declare('a service', () => registry.provide(plugin.id, token, service)) },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),

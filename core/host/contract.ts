@@ -2,6 +2,7 @@
 import { defineToken } from '../token.js'
 import type { Token } from '../token.js'
 import type { Warning } from '../health.js'
+import type { BusStatistics } from '../events/bus.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
 export interface PluginFault {
@@ -99,6 +100,8 @@ export interface HostView {
   warnings(): readonly Warning[]
   lock(): LockReport
   controlPlane(): ControlPlaneReport
+  /** The `events` member of `/v1/status`. */
+  events(): BusStatistics
 }
 
 /** The host's view of the daemon; core provides it, any plugin may need it. */

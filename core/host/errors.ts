@@ -16,5 +16,4 @@ export const errors = defineErrors({
   repair_id_taken: { status: 500, detail: 'the repair step {id} is already declared by {plugin}' },
   repair_order: { status: 500, detail: 'the repair steps {ids} wait for each other or for a step that does not exist' },
   repair_unsettled: { status: 500, detail: 'after its fix the repair step {id} still finds {count} faults' },
-  config_invalid: { status: 500, detail: '{source}: {problem}', action: 'Correct the value and start again.' },
 })

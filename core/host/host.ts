@@ -11,7 +11,7 @@ import { createFaults, ownerOf } from './faults.js'
 import type { Loaded } from './load.js'
 import { registerAll } from './register.js'
 import { createRegistry } from './registry.js'
-import type { Registry } from './registry.js'
+import type { Owned, Registry } from './registry.js'
 import type { RepairOutcome } from './repair.js'
 import { report } from './slot.js'
 import type { Slot } from './slot.js'
@@ -23,9 +23,11 @@ export interface PluginHost {
   repair(writable: boolean): Promise<readonly RepairOutcome[]>
   start(): Promise<void>
   stop(): Promise<void>
-  routes(): readonly Route[]
+  routes(): readonly Owned<Route>[]
   reports(): readonly PluginReport[]
   warnings(): readonly Warning[]
+  /** Charges a fault to a plugin. */
+  fault(plugin: string, where: string, error: unknown): void
   /** Charges an error that nobody caught to the plugin whose code it came from; undefined if it is nobody's. */
   charge(where: string, error: unknown): string | undefined
   readonly registry: Registry
@@ -71,6 +73,7 @@ export const createHost = (options: HostOptions): PluginHost => {
     routes: () => registry.routes(),
     reports: () => body.slots.map((slot) => report(slot, faults)),
     warnings: () => warnings(body),
+    fault: (plugin, where, error) => faults.charge(plugin, where, error),
     charge: (where, error) => {
       const owner = ownerOf(error, folders)
       if (owner !== undefined) faults.charge(owner, where, error)

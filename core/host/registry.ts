@@ -6,7 +6,7 @@ import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
 
 export type Undo = () => void
-interface Owned<T> { readonly owner: string; readonly value: T }
+export interface Owned<T> { readonly owner: string; readonly value: T }
 
 export interface Registry {
   provide(owner: string, token: Token<unknown>, service: unknown): Undo
@@ -18,7 +18,7 @@ export interface Registry {
   route(owner: string, route: Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
-  readonly routes: () => readonly Route[]
+  readonly routes: () => readonly Owned<Route>[]
   readonly repairs: () => readonly Owned<RepairStep>[]
   readonly checks: () => readonly Owned<HealthCheck>[]
   /** Number of entries of each kind; all zero after a stop. */
@@ -106,7 +106,7 @@ export const createRegistry = (): Registry => {
     route: routes.add,
     repair,
     health: (owner, value) => add(checks, { owner, value }),
-    routes: () => routes.list.map(({ value }) => value),
+    routes: () => routes.list,
     repairs: () => repairs,
     checks: () => checks,
     counts: () => ({ services: services.size, contributions: shelves.count(), routes: routes.list.length, repairs: repairs.length, checks: checks.length }),

@@ -1,6 +1,7 @@
 /** Plugins that the operator names in `config/plugins.toml`. Their package.json is read before any of their code. */
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { errors as configErrors } from '../config.js'
 import type { AnyPlugin, PluginModule } from '../plugin.js'
 import { boolean, defaulted, doc, json, literal, object, open, optional, parse, string } from '../schema.js'
 import type { Infer, Issue, Json } from '../schema.js'
@@ -92,6 +93,6 @@ export const thirdPartyCandidates = (disk: Disk, root: string): readonly Candida
   return Object.entries(tables).map(([id, table]) => {
     const entry = parse(PluginEntry, table)
     if (entry.ok) return candidate(disk, root, [id, entry.value])
-    throw errors.config_invalid({ details: { source: 'config/plugins.toml', problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', ') } })
+    throw configErrors.config_invalid({ details: { source: 'config/plugins.toml', problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', ') } })
   })
 }

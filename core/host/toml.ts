@@ -3,7 +3,7 @@ import { parse, TomlError } from 'smol-toml'
 import { trusted } from '../schema.js'
 import type { JsonObject } from '../schema.js'
 import type { Disk } from '../state/disk.js'
-import { errors } from './errors.js'
+import { errors } from '../config.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,0 +1,50 @@
+/** Sub-commands that belong to no plugin. */
+import { defineCommand } from '../command.js'
+import type { Command } from '../command.js'
+import { array, open, optional, parse, string } from '../schema.js'
+import type { Json } from '../schema.js'
+
+const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+}
+
+const streamEvents = defineCommand({
+  path: ['events', 'stream'],
+  summary: 'Follow the events of the daemon, one a line, until interrupted.',
+  flags: {
+    'session-id': { kind: 'text', summary: 'Only events of this session.' },
+    'run-id': { kind: 'text', summary: 'Only events of this run.' },
+    cursor: { kind: 'text', summary: 'Replay what came after this event id.' },
+  },
+  run: async ({ client, flags, output, print, signal }) => {
+    const path = `/v1/events/stream${query({ session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] })}`
+    for await (const { event, id, data } of client.stream(path, signal)) {
+      if (output === 'json') print(JSON.stringify({ event, ...(id !== undefined && { id }), data }))
+      else if (event !== 'heartbeat') print(`${id ?? '-'} ${event} ${JSON.stringify(data)}`)
+    }
+  },
+})
+
+const Plugins = open({ plugins: array(open({ id: string(), version: string(), from: string(), state: string(), reason: optional(string()), summary: string() })) })
+
+const showPlugins = (answer: Json): string => {
+  const parsed = parse(Plugins, { plugins: answer })
+  if (!parsed.ok) return JSON.stringify(answer, null, 2)
+  const width = Math.max(...parsed.value.plugins.map(({ id }) => id.length))
+  return parsed.value.plugins.map(({ id, state, from, reason, summary }) => `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`).join('\n')
+}
+
+const listPlugins = defineCommand({
+  path: ['plugins', 'list'],
+  summary: 'Every plugin with its state and, if it is left out, the reason.',
+  run: async ({ client }) => {
+    const status = parse(Plugins, await client.get('/v1/status'))
+    return status.ok ? JSON.parse(JSON.stringify(status.value.plugins)) : []
+  },
+  show: showPlugins,
+})
+
+const openapi = defineCommand({ path: ['openapi'], summary: 'The OpenAPI 3.1 document of the daemon.', run: ({ client }) => client.get('/v1/openapi.json') })
+
+export const coreCommands: readonly Command[] = [streamEvents, listPlugins, openapi]

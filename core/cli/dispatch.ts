@@ -1,0 +1,87 @@
+/** Finds the command that a command line names and runs it against a daemon. */
+import type { Command, CommandInput } from '../command.js'
+import { errors as configErrors } from '../config.js'
+import type { Environment, Flags } from '../config.js'
+import { nearest } from '../nearest.js'
+import type { Json } from '../schema.js'
+import { readSecretFile } from '../state/secret-file.js'
+import { createClient } from './client.js'
+import { errors } from './errors.js'
+import { usage } from './help.js'
+
+export interface Line { readonly words: readonly string[]; readonly flags: Flags; readonly environment: Environment; readonly signal: AbortSignal; readonly print: (text: string) => void }
+
+const globals = ['base-url', 'token', 'token-file', 'output', 'help']
+
+const matches = (words: readonly string[], { path }: Command): boolean => path.every((word, at) => words[at] === word)
+
+const nameOf = ({ path }: Command): string => path.join(' ')
+
+/** The command with the longest path that the words begin with. */
+export const findCommand = (words: readonly string[], commands: readonly Command[]): Command => {
+  const [found] = commands.filter((command) => matches(words, command)).toSorted((a, b) => b.path.length - a.path.length)
+  if (found !== undefined) return found
+  const command = words.slice(0, 2).join(' ')
+  const meant = nearest(command, ['serve', ...commands.map(nameOf)]) ?? commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
+  throw errors.command_unknown({ details: { command, hint: meant === undefined ? '; see holdfast --help' : `; did you mean holdfast ${meant}?` } })
+}
+
+const argsOf = (command: Command, words: readonly string[]): Readonly<Record<string, string>> => {
+  const given = words.slice(command.path.length)
+  const names = command.args ?? []
+  const surplus = given[names.length]
+  if (surplus !== undefined) throw errors.argument_surplus({ details: { command: usage(command), word: surplus } })
+  const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
+  if (missing !== undefined) throw errors.argument_missing({ details: { command: nameOf(command), argument: missing } })
+  return Object.fromEntries(given.map((word, at) => [names[at]?.replace(/\?$/u, '') ?? '', word]))
+}
+
+const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {
+  const own = command.flags ?? {}
+  const known = [...Object.keys(own), ...globals]
+  for (const [flag, value] of flags) {
+    if (!known.includes(flag)) {
+      const meant = nearest(flag, known)
+      throw configErrors.flag_unknown({ details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` } })
+    }
+    if (value === true && flag !== 'help' && own[flag]?.kind !== 'switch') throw errors.flag_value_missing({ details: { flag } })
+  }
+  return Object.fromEntries([...flags].filter(([flag]) => Object.hasOwn(own, flag)))
+}
+
+const textOf = (flags: Flags, flag: string): string | undefined => {
+  const value = flags.get(flag)
+  return typeof value === 'string' ? value : undefined
+}
+
+const tokenOf = ({ flags, environment }: Line): string | undefined => {
+  const file = textOf(flags, 'token-file')
+  const token = textOf(flags, 'token') ?? (file === undefined ? environment['SERVICE_DAEMON_TOKEN'] : undefined)
+  if (token !== undefined && token !== '') return token
+  const path = file ?? environment['SERVICE_DAEMON_TOKEN_FILE']
+  return path === undefined || path === '' ? undefined : readSecretFile(path)
+}
+
+const urlOf = ({ flags, environment }: Line): string => {
+  const text = textOf(flags, 'base-url') ?? environment['SERVICE_DAEMON_URL'] ?? ''
+  const url = text === '' ? 'http://127.0.0.1:4000' : text
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw configErrors.config_invalid({ details: { source: '--base-url', problem: 'must be an http or https URL' } })
+  return url
+}
+
+const outputOf = (flags: Flags): CommandInput['output'] => {
+  const output = textOf(flags, 'output') ?? 'pretty'
+  if (output !== 'pretty' && output !== 'json') throw errors.output_unknown()
+  return output
+}
+
+const shown = (answer: Json, { show }: Command, output: CommandInput['output']): string =>
+  output === 'pretty' && show !== undefined ? show(answer) : JSON.stringify(answer, null, 2)
+
+export const runCommand = async (command: Command, line: Line): Promise<void> => {
+  const { flags, print, signal } = line
+  const output = outputOf(flags)
+  const input = { args: argsOf(command, line.words), flags: flagsOf(command, flags), output, print, signal }
+  const answer = await command.run({ ...input, client: createClient({ baseUrl: urlOf(line), token: tokenOf(line) }) })
+  if (answer !== undefined) print(shown(answer, command, output))
+}

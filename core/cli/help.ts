@@ -1,0 +1,48 @@
+/** Texts of `--help`. */
+import type { Command } from '../command.js'
+import { daemonSettings, Settings } from '../settings.js'
+import { inlineSchema, trusted } from '../schema.js'
+import type { JsonSchema } from '../schema.js'
+
+const columns = (rows: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n')
+}
+
+const placeholder = (name: string): string => (name.endsWith('?') ? `[${name.slice(0, -1)}]` : `<${name}>`)
+export const usage = ({ path, args = [] }: Command): string => [...path, ...args.map(placeholder)].join(' ')
+
+const clientFlags: readonly (readonly [string, string])[] = [
+  ['--base-url <url>', 'The daemon to call; SERVICE_DAEMON_URL, else http://127.0.0.1:4000.'],
+  ['--token <token>', 'Bearer token; SERVICE_DAEMON_TOKEN.'],
+  ['--token-file <file>', 'File with the bearer token; SERVICE_DAEMON_TOKEN_FILE.'],
+  ['--output pretty|json', 'Readable text, or JSON for programs.'],
+]
+
+export const commandHelp = (command: Command): string => {
+  const own = Object.entries(command.flags ?? {}).map(([flag, { kind, summary }]) => [`--${flag}${kind === 'text' ? ' <text>' : ''}`, summary] as const)
+  return [`holdfast ${usage(command)}`, '', command.summary, '', 'Flags', columns([...own, ...clientFlags])].join('\n')
+}
+
+export const overview = (commands: readonly Command[]): string => [
+  'holdfast: a daemon that hosts durable agent sessions', '',
+  'Commands',
+  columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...commands.map((command) => [usage(command), command.summary] as const)]), '',
+  'Flags of every command but serve', columns(clientFlags), '',
+  'holdfast <command> --help tells more about one.',
+].join('\n')
+
+export interface PluginFlag { readonly flag: string; readonly variable: string; readonly description: string }
+
+const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(Settings)['properties'])
+const describe = (field: string): string => {
+  const { description, default: fallback } = properties[field] ?? {}
+  const shown = fallback === undefined || fallback === false || (Array.isArray(fallback) && fallback.length === 0) ? '' : ` Default ${String(fallback)}.`
+  return `${String(description)}${shown}`
+}
+
+export const serveHelp = (plugins: readonly PluginFlag[]): string => {
+  const own = daemonSettings.map(({ flag, variable, field }) => [`--${flag}`, `${describe(field)} ${variable}`] as const)
+  const theirs = plugins.map(({ flag, variable, description }) => [`--${flag}`, `${description} ${variable}`] as const)
+  return ['holdfast serve', '', 'Start the daemon in the foreground. Logs go to standard error, one line each.', '', 'Flags', columns([...own, ...theirs])].join('\n')
+}

@@ -1,0 +1,75 @@
+/** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
+import { createClock } from '../clock.js'
+import type { Environment, Flags } from '../config.js'
+import { startDaemon } from '../daemon.js'
+import type { Daemon } from '../daemon.js'
+import { shippedPlugins } from '../host/candidates.js'
+import { createLog } from '../log.js'
+import type { Log } from '../log.js'
+import { createSecrets } from '../secrets.js'
+import type { Secrets } from '../secrets.js'
+import { readSettings } from '../settings.js'
+import type { Settings } from '../settings.js'
+import { createDisk } from '../state/real-disk.js'
+import { version } from '../version.js'
+
+export interface ServeInput {
+  readonly flags: Flags
+  readonly environment: Environment
+  /** Ends the process at once. */
+  readonly exit: (code: number) => never
+  readonly print: (line: string) => void
+}
+
+const logOf = (settings: Settings, secrets: Secrets): Log => {
+  const { stderr } = process
+  const format = settings.logFormat === 'auto' ? (stderr.isTTY ? 'pretty' : 'json') : settings.logFormat
+  return createLog({ level: settings.logLevel, format, secrets, write: (line) => { stderr.write(line) } })
+}
+
+/** The first signal asks for a drain; a second one does not wait. */
+const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
+  new Promise((resolve) => {
+    let asked = false
+    const hear = (signal: string): void => {
+      if (asked) exit(signal === 'SIGINT' ? 130 : 143)
+      asked = true
+      log.info('asked to stop', { signal })
+      resolve(signal)
+    }
+    process.on('SIGTERM', hear)
+    process.on('SIGINT', hear)
+  })
+
+/** What nobody caught: a plugin's is charged to it; anything else may have broken the daemon, so it ends. */
+const watchFaults = (log: Log, daemon: () => Daemon | undefined, broken: (what: string) => void): void => {
+  const hear = (what: string) => (error: unknown): void => {
+    if (daemon()?.host.charge(what, error) !== undefined) return
+    log.error(`the daemon failed: ${what}`, { error })
+    broken(what)
+  }
+  process.on('uncaughtException', hear('an uncaught exception'))
+  process.on('unhandledRejection', hear('an unhandled rejection'))
+}
+
+const readyLine = ({ url, root }: Daemon, settings: Settings): string =>
+  `Holdfast ${version} is ready at ${url}, state in ${root}, logs on standard error (${settings.logLevel} and above)`
+
+/** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
+export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
+  const guarded: string[] = []
+  const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
+  const disk = createDisk()
+  const secrets = createSecrets({ disk, root: settings.stateRoot })
+  guarded.forEach(secrets.guard)
+  const log = logOf(settings, secrets)
+  let daemon: Daemon | undefined
+  const asked = onSignals(exit, log)
+  const broke = new Promise<number>((resolve) => watchFaults(log, () => daemon, () => (daemon === undefined ? exit(1) : resolve(1))))
+  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock: createClock() })
+  print(readyLine(daemon, settings))
+  const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
+  const { clean, reason } = await daemon.stop()
+  log.info('stopped', { reason, clean })
+  return clean && reason === 'stopped' ? code : 1
+}

@@ -1,0 +1,111 @@
+/**
+ * Configuration: defaults, then `config/<plugin>.toml`, then the environment,
+ * then flags. The only reader of the process's environment. Values arrive as
+ * text from two of these and are read by the field's JSON Schema type.
+ */
+import { defineErrors } from './errors.js'
+import { inlineSchema, parse, trusted } from './schema.js'
+import type { AnyStruct, Issue, Json, JsonSchema } from './schema.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+/** Flags by name; `true` for one without a value. */
+export type Flags = ReadonlyMap<string, string | true>
+
+export const environment = (): Environment => process.env
+
+export const errors = defineErrors({
+  flag_unknown: { status: 400, detail: 'there is no flag --{flag}{hint}' },
+  flag_twice: { status: 400, detail: '--{flag} is given twice' },
+  config_invalid: { status: 400, detail: '{source} {problem}' },
+})
+
+/** A flag, its variable, and the field that both set. */
+export interface Setting {
+  readonly flag: string
+  readonly variable: string
+  readonly field: string
+}
+
+export const variableOf = (flag: string): string => `SERVICE_${flag.replaceAll('-', '_').toUpperCase()}`
+
+/** Settings for a plugin's `flags`. */
+export const settingsOf = (flags: Readonly<Record<string, string>>): readonly Setting[] =>
+  Object.entries(flags).map(([field, flag]) => ({ flag, field, variable: variableOf(flag) }))
+
+export interface Sources {
+  readonly struct: AnyStruct
+  readonly settings: readonly Setting[]
+  /** The parsed configuration file and its name for messages. */
+  readonly file: { readonly name: string; readonly table: Readonly<Record<string, Json>> }
+  readonly environment: Environment
+  readonly flags: Flags
+  /** Told every value whose flag is named like a secret. */
+  readonly guard: (value: string) => void
+}
+
+interface Given { readonly source: string; readonly value: Json }
+
+const typeOf = (struct: AnyStruct, field: string): unknown => {
+  const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(struct)['properties'] ?? {})
+  return properties[field]?.['type']
+}
+
+const booleans = new Map<string, boolean>([['true', true], ['1', true], ['false', false], ['0', false]])
+
+/** Text that does not read as its type stays text, so that the struct names what is wrong. */
+const readText = (text: string | true, type: unknown): Json => {
+  if (text === true) return true
+  if (type === 'array') return text.split(',').map((item) => item.trim()).filter((item) => item !== '')
+  if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text
+  if (type === 'number' || type === 'integer') return /^-?\d+(\.\d+)?$/u.test(text) ? Number(text) : text
+  return text
+}
+
+const secretName = /(?:^|-)(?:key|token|secret|password)$/u
+
+const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard }: Sources): Json => {
+  if (text !== true && secretName.test(flag)) guard(text)
+  return readText(text, typeOf(struct, field))
+}
+
+/** One layer's values by field. */
+const layer = (sources: Sources, find: (setting: Setting) => { source: string; text: string | true } | undefined): Map<string, Given> => {
+  const given = new Map<string, Given>()
+  for (const setting of sources.settings) {
+    const found = find(setting)
+    if (found === undefined) continue
+    const { source, text } = found
+    given.set(setting.field, { source, value: valueOf(text, setting, sources) })
+  }
+  return given
+}
+
+const fromEnvironment = ({ environment: env }: Sources) => ({ variable }: Setting) => {
+  const text = env[variable]
+  return text === undefined || text === '' ? undefined : { source: variable, text }
+}
+const fromFlags = ({ flags }: Sources) => ({ flag }: Setting) => {
+  const text = flags.get(flag)
+  return text === undefined ? undefined : { source: `--${flag}`, text }
+}
+
+const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, file: string): never => {
+  const { path, rule } = issue ?? { path: '', rule: 'is wrong' }
+  const [field = ''] = path.split('.')
+  const source = given.get(field)?.source
+  throw errors.config_invalid({ details: source === undefined ? { source: file, problem: `${path} ${rule}` } : { source, problem: rule } })
+}
+
+const freeze = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of Object.values(value)) freeze(inner)
+  return Object.freeze(value)
+}
+
+/** The parsed, frozen value of all layers. Throws one problem that names the source and the rule, never the value. */
+export const readLayers = <T>(sources: Sources): T => {
+  const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
+  const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
+  const parsed = parse(sources.struct, { ...sources.file.table, ...values })
+  return freeze(parsed.ok ? trusted<T>(parsed.value) : refuse(parsed.issues[0], given, sources.file.name))
+}

@@ -1,0 +1,178 @@
+/**
+ * The story of one life: take the root, open the state, let the plugins
+ * declare, recover, repair, start, listen; and back in reverse. Whatever a
+ * step takes is given back when a later one fails.
+ */
+import { createAudit } from './audit.js'
+import { createClock } from './clock.js'
+import type { Clock } from './clock.js'
+import type { Environment, Flags } from './config.js'
+import { nextEpoch } from './epoch.js'
+import { createBus } from './events/bus.js'
+import type { Bus } from './events/bus.js'
+import { addressOf, checkAccess, createFront } from './front.js'
+import type { Front } from './front.js'
+import { createStory } from './host/boot.js'
+import type { Story } from './host/boot.js'
+import { shippedCandidate } from './host/candidate.js'
+import { thirdParty } from './host/candidates.js'
+import { createConfigure, refuseUnknownFlags } from './host/configure.js'
+import { Host } from './host/contract.js'
+import type { HostView } from './host/contract.js'
+import { createHost } from './host/host.js'
+import type { PluginHost } from './host/host.js'
+import { loadAll } from './host/load.js'
+import type { Loaded } from './host/load.js'
+import { createView } from './host/view.js'
+import { createIds } from './ids.js'
+import type { Ids } from './ids.js'
+import type { Log } from './log.js'
+import type { ShippedPlugin } from './plugin.js'
+import type { JsonObject } from './schema.js'
+import type { Secrets } from './secrets.js'
+import { daemonSettings } from './settings.js'
+import type { Settings } from './settings.js'
+import type { Disk } from './state/disk.js'
+import { acquireLock } from './state/lock.js'
+import type { Lock } from './state/lock.js'
+import { openState } from './state/root.js'
+import type { OpenState } from './state/root.js'
+import { version } from './version.js'
+
+export interface DaemonOptions {
+  readonly settings: Settings
+  readonly shipped: readonly ShippedPlugin[]
+  readonly log: Log
+  readonly secrets: Secrets
+  readonly disk: Disk
+  readonly clock?: Clock
+  readonly environment?: Environment
+  readonly flags?: Flags
+  /** Configuration by plugin id that stands in for `config/<id>.toml`. */
+  readonly config?: Readonly<Record<string, JsonObject>>
+}
+
+/** How a daemon ended: `clean` is false if something on the way back failed. */
+export interface Ending { readonly reason: 'stopped' | 'lock_lost'; readonly clean: boolean }
+
+export interface Daemon {
+  readonly url: string
+  readonly root: string
+  readonly host: PluginHost
+  readonly view: HostView
+  /** Drains, stops the plugins backwards, closes the state, frees the root. Every call returns the same promise. */
+  stop(): Promise<Ending>
+  readonly ended: Promise<Ending>
+}
+
+interface Life extends DaemonOptions {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly story: Story
+  phase: 'starting' | 'ready' | 'draining'
+}
+
+/** Most milliseconds that one plugin may take to import, start or stop. */
+const patienceMs = 10_000
+const ownFlags: ReadonlySet<string> = new Set(daemonSettings.map(({ flag }) => flag))
+
+export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
+  const { settings, log, clock = createClock() } = options
+  const story = createStory({ clock, safe: settings.safe, onFault: (step, error) => log.error('the way back failed', { step, error }) })
+  try {
+    return await live({ ...options, clock, ids: createIds(clock), story, phase: 'starting' })
+  } catch (error) {
+    await story.back()
+    throw error
+  }
+}
+
+const live = async (life: Life): Promise<Daemon> => {
+  const { story } = life
+  checkAccess(life.settings)
+  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: patienceMs })
+  const lock = await takeRoot(life)
+  const { opened, bus, keepEpoch } = await openRoot(life, lock)
+  const loaded = await story.step('plugins', () => loadPlugins(life, lock.root, shipped), (plugins) => ({ count: plugins.length }))
+  const { host, view, front } = assemble(life, { lock, opened, bus, loaded })
+
+  await story.step('register', host.register)
+  await story.step('recover', opened.load, ({ replayed, segments, sequence }) => ({ replayed, segments, sequence }))
+  await keepEpoch()
+  await story.step('repair', () => host.repair(opened.state.health.mode === 'ok'), (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }))
+  await story.step('start', host.start)
+  story.own('http', () => front.server.drain(life.settings.drainMs))
+  const bound = await story.step('listen', () => front.listen(host.routes()))
+  story.done()
+  life.phase = 'ready'
+  return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
+}
+
+const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
+  story.step('lock', async () => {
+    const lock = await acquireLock({ root: settings.stateRoot, clock, log, disk })
+    story.own('lock', lock.release)
+    return lock
+  })
+
+/** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
+const openRoot = async (life: Life, { root, generation }: Lock): Promise<{ opened: OpenState; bus: Bus; keepEpoch: () => Promise<void> }> => {
+  const { story, clock, ids, log, disk, settings } = life
+  const opened = await story.step('open', () => openState({ root, disk, clock, ids, log, generation, publish: (...event) => bus.publish(...event) }))
+  story.own('state', opened.close)
+  const epoch = nextEpoch(opened.state, clock, log)
+  const bus = createBus({
+    epoch: epoch.value, capacity: settings.eventHistoryCapacity,
+    onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
+  })
+  return { opened, bus, keepEpoch: epoch.save }
+}
+
+/** Third-party code is looked at only after the root has been checked and taken. */
+const loadPlugins = async ({ settings, clock, disk, flags }: Life, root: string, shipped: Promise<readonly Loaded[]>): Promise<readonly Loaded[]> => {
+  const added = settings.safe ? [] : await thirdParty(disk, root)
+  const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: patienceMs }))]
+  refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
+  return loaded
+}
+
+interface Taken { readonly lock: Lock; readonly opened: OpenState; readonly bus: Bus; readonly loaded: readonly Loaded[] }
+
+const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: PluginHost; view: HostView; front: Front } => {
+  const { settings, log, clock, ids, secrets, disk, story } = life
+  const { root } = lock
+  const front = createFront({
+    settings, bus, log, clock, secrets, durable: opened.state.durable, audit: createAudit(opened.state, log), ready: () => life.phase === 'ready',
+    onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
+  })
+  const view = createView({
+    version, stateRoot: root, workspaceRoot: settings.workspaceRoot, story, bus, phase: () => life.phase,
+    lock: () => ({ ...lock.status(), generation: lock.generation }), controlPlane: front.report, host: () => host,
+  })
+  const configure = createConfigure({
+    disk, root, environment: life.environment ?? {}, flags: life.flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: life.config ?? {},
+  })
+  const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], configure, patienceMs })
+  story.own('plugins', host.stop)
+  return { host, view, front }
+}
+
+interface Running { readonly lock: Lock; readonly opened: OpenState; readonly host: PluginHost; readonly view: HostView; readonly url: string }
+
+const createDaemon = (life: Life, { lock, opened, host, view, url }: Running): Daemon => {
+  let ending: Promise<Ending> | undefined
+  let tell: (ending: Ending) => void
+  const ended = new Promise<Ending>((resolve) => { tell = resolve })
+  const end = async (reason: Ending['reason']): Promise<Ending> => {
+    life.phase = 'draining'
+    const outcome: Ending = { reason, clean: await life.story.back() }
+    tell(outcome)
+    return outcome
+  }
+  const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
+  lock.onLost(() => {
+    opened.halt('lock_lost')
+    void stop('lock_lost')
+  })
+  return { url, root: lock.root, host, view, stop: () => stop('stopped'), ended }
+}

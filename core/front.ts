@@ -1,0 +1,89 @@
+/** The daemon's HTTP side, put together from its settings. */
+import type { Clock } from './clock.js'
+import type { Bus } from './events/bus.js'
+import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
+import type { Owned } from './host/registry.js'
+import { isLoopback } from './http/admit.js'
+import { createAuth } from './http/auth.js'
+import type { Auth, AuthRecord } from './http/auth.js'
+import { createServer } from './http/server.js'
+import type { HttpServer, ServerOptions } from './http/server.js'
+import type { Route } from './http/route.js'
+import { createRouteTable } from './http/table.js'
+import { refuseSettings } from './http/tokens.js'
+import type { TokenFile, TokenSource } from './http/tokens.js'
+import type { Log } from './log.js'
+import { parseBind } from './settings.js'
+import type { Bind, Settings } from './settings.js'
+import type { Secrets } from './secrets.js'
+import { readSecretFile } from './state/secret-file.js'
+import { version } from './version.js'
+
+export interface FrontOptions {
+  readonly settings: Settings
+  readonly bus: Bus
+  readonly durable: () => Promise<void>
+  readonly log: Log
+  readonly clock: Clock
+  readonly secrets: Secrets
+  readonly ready: () => boolean
+  readonly audit: (record: AuthRecord) => void
+  readonly onFault: ServerOptions['onFault']
+}
+
+export interface Front {
+  readonly server: HttpServer
+  /** Serves these routes; resolves with the address in use. */
+  listen(routes: readonly Owned<Route>[]): Promise<Bind>
+  report(): ControlPlaneReport
+}
+
+const source = (token: string | undefined, file: string | undefined): TokenSource => ({ ...(token !== undefined && { token }), ...(file !== undefined && { file }) })
+
+export const bindOf = ({ bind }: Settings): Bind => parseBind(bind) ?? { host: '127.0.0.1', port: 4000 }
+
+const tokensOf = (settings: Settings) => ({
+  admin: source(settings.httpAdminToken, settings.httpAdminTokenFile),
+  readOnly: source(settings.httpReadonlyToken, settings.httpReadonlyTokenFile),
+})
+
+/** Throws why a daemon must not start with these settings. */
+export const checkAccess = (settings: Settings): void => {
+  const problem = refuseSettings({ mode: settings.httpAuthMode, host: bindOf(settings).host, ...tokensOf(settings) })
+  if (problem !== undefined) throw problem
+}
+
+export const addressOf = ({ host, port }: Bind): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+const unspecified = new Set(['0.0.0.0', '::', '[::]'])
+
+const fileReport = ({ role, path, readable, loaded }: TokenFile): TokenFileReport =>
+  ({ role: role === 'read' ? 'read_only' : 'admin', path, readable, token_loaded: loaded, ...(!readable && { error: 'the file cannot be read' }) })
+
+const report = (auth: Auth, server: HttpServer, bound: Bind): ControlPlaneReport => {
+  const tokens = auth.tokens.status()
+  const loopback = isLoopback(bound.host)
+  return {
+    base_url: `http://${addressOf(bound)}`, bind_addr: addressOf(bound), bind_is_loopback: loopback, bind_is_unspecified: unspecified.has(bound.host),
+    auth_enabled: auth.enabled, read_only_token_enabled: tokens.readOnly,
+    auth_effective_admin_token_available: tokens.admin, auth_effective_read_only_token_available: tokens.readOnly,
+    auth_token_file_count: tokens.files.length, auth_token_file_error_count: tokens.files.filter(({ readable }) => !readable).length,
+    auth_duplicate_token: tokens.duplicate, ...(tokens.files.length > 0 && { auth_token_files: tokens.files.map(fileReport) }),
+    cors_policy: server.cors.kind, cors_allowed_origin_count: server.cors.size, externally_exposed_without_auth: !loopback && !auth.enabled,
+  }
+}
+
+export const createFront = ({ settings, secrets, audit, clock, ...options }: FrontOptions): Front => {
+  const auth = createAuth({ mode: settings.httpAuthMode, ...tokensOf(settings), readFile: (path) => Buffer.from(readSecretFile(path)), clock, audit })
+  const table = createRouteTable()
+  const server = createServer({ ...options, routes: table, auth, clock, version, corsOrigins: settings.httpCorsAllowOrigin, redact: (text) => secrets.redact(text) })
+  let bound = bindOf(settings)
+  return {
+    server,
+    listen: async (routes) => {
+      for (const { owner, value } of routes) table.add(owner, value)
+      bound = { ...bound, port: (await server.listen(bound)).port }
+      return bound
+    },
+    report: () => report(auth, server, bound),
+  }
+}

@@ -1,0 +1,55 @@
+/** Measures the steps of a start and keeps how to undo each. */
+import type { Clock } from '../clock.js'
+import type { BootReport, BootStep } from './contract.js'
+
+type Details = BootStep['details']
+
+export interface Story {
+  /** Runs and measures a step; `tell` says what it found. */
+  step<T>(name: string, run: () => T | Promise<T>, tell?: (outcome: T) => Details): Promise<T>
+  /** Undone in reverse order. */
+  own(name: string, undo: () => void | Promise<void>): void
+  /** Undoes everything; a failing undo is reported and does not stop the others. True if none failed. */
+  back(): Promise<boolean>
+  /** The start is over. */
+  done(): void
+  report(): BootReport
+}
+
+export interface StoryOptions { readonly clock: Clock; readonly safe: boolean; readonly onFault: (name: string, error: unknown) => void }
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10
+
+export const createStory = ({ clock, safe, onFault }: StoryOptions): Story => {
+  const startedAt = clock.now()
+  const from = clock.elapsed()
+  const steps: BootStep[] = []
+  const undos: { name: string; undo: () => void | Promise<void> }[] = []
+  let total = 0
+  const undo = async (entry: (typeof undos)[number]): Promise<boolean> => {
+    try {
+      await entry.undo()
+      return true
+    } catch (error) {
+      onFault(entry.name, error)
+      return false
+    }
+  }
+  return {
+    step: async (name, run, tell) => {
+      const begin = clock.elapsed()
+      const outcome = await run()
+      const details = tell?.(outcome)
+      steps.push({ step: name, ms: tenths(clock.elapsed() - begin), ...(details !== undefined && { details }) })
+      return outcome
+    },
+    own: (name, run) => { undos.push({ name, undo: run }) },
+    back: async () => {
+      let clean = true
+      for (let entry = undos.pop(); entry !== undefined; entry = undos.pop()) clean = (await undo(entry)) && clean
+      return clean
+    },
+    done: () => { total = tenths(clock.elapsed() - from) },
+    report: () => ({ started_at_ms: startedAt, total_ms: total, safe, steps: [...steps] }),
+  }
+}

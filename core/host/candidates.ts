@@ -1,0 +1,15 @@
+/** Where plugins come from. */
+import path from 'node:path'
+import type { ShippedPlugin } from '../plugin.js'
+import type { Disk } from '../state/disk.js'
+import type { Candidate } from './candidate.js'
+
+/** The shipped list; core names no plugin. */
+export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> => (await import('../../plugins/index.js')).shipped
+
+/** What the operator added in `config/plugins.toml`. */
+export const thirdParty = async (disk: Disk, root: string): Promise<readonly Candidate[]> => {
+  if (disk.stat(path.join(root, 'config', 'plugins.toml')) === undefined) return []
+  const { thirdPartyCandidates } = await import('./third-party.js')
+  return thirdPartyCandidates(disk, root)
+}

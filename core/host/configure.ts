@@ -1,0 +1,56 @@
+/** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
+import path from 'node:path'
+import { nearest } from '../nearest.js'
+import { errors as configErrors, readLayers, settingsOf } from '../config.js'
+import type { Environment, Flags } from '../config.js'
+import type { AnyPlugin } from '../plugin.js'
+import { object } from '../schema.js'
+import type { JsonObject } from '../schema.js'
+import type { Disk } from '../state/disk.js'
+import { errors } from './errors.js'
+import type { Loaded } from './load.js'
+import { readToml } from './toml.js'
+
+export interface ConfigureOptions {
+  readonly disk: Disk
+  readonly root: string
+  readonly environment: Environment
+  readonly flags: Flags
+  /** Flags that the daemon itself understands. */
+  readonly taken: ReadonlySet<string>
+  readonly guard: (value: string) => void
+  /** Values by plugin that stand in for its file, for an embedding program. */
+  readonly given: Readonly<Record<string, JsonObject>>
+}
+
+const nothing = object({})
+
+export const createConfigure = (options: ConfigureOptions) => {
+  const owners = new Map<string, string>([...options.taken].map((flag) => [flag, 'the daemon']))
+  const claim = (plugin: AnyPlugin): void => {
+    for (const flag of Object.values<string>(plugin.flags ?? {})) {
+      const owner = owners.get(flag)
+      if (owner !== undefined && owner !== plugin.id) throw errors.plugin_refused({ details: { reason: `its flag --${flag} belongs to ${owner}` } })
+      owners.set(flag, plugin.id)
+    }
+  }
+  return (plugin: AnyPlugin): unknown => {
+    claim(plugin)
+    const name = `config/${plugin.id}.toml`
+    const table = options.given[plugin.id] ?? readToml(options.disk, path.join(options.root, name)) ?? {}
+    return readLayers<unknown>({ ...options, struct: plugin.config ?? nothing, settings: settingsOf(plugin.flags ?? {}), file: { name, table } })
+  }
+}
+
+const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>
+  loaded.flatMap((entry) => (entry.ok ? Object.values<string>(entry.plugin.flags ?? {}) : []))
+
+/** Refuses a flag that neither the daemon nor a plugin understands, and says which one was meant. */
+export const refuseUnknownFlags = (flags: Flags, taken: ReadonlySet<string>, loaded: readonly Loaded[]): void => {
+  const known = new Set([...taken, ...flagsOf(loaded)])
+  for (const flag of flags.keys()) {
+    if (known.has(flag)) continue
+    const meant = nearest(flag, known)
+    throw configErrors.flag_unknown({ details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` } })
+  }
+}

@@ -1,0 +1,20 @@
+/** Number of single-character edits between two words. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (let i = 0; i < a.length; i += 1) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j += 1) {
+      const same = a[i] === b[j] ? 0 : 1
+      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, (row[j] ?? 0) + same))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+/** The known name that was most likely meant; undefined if none is close. */
+export const nearest = (word: string, known: Iterable<string>): string | undefined => {
+  const ranked = [...known].map((name) => ({ name, away: distance(word, name) })).toSorted((a, b) => a.away - b.away)
+  const [best] = ranked
+  return best !== undefined && best.away <= Math.max(2, word.length / 3) ? best.name : undefined
+}

@@ -1,0 +1,189 @@
+/**
+ * Daemons for tests. `startTestDaemon` runs one in this process, `spawnDaemon`
+ * runs dist/core/main.js as a process that can be killed. Every answer is
+ * checked against the daemon's own OpenAPI document.
+ */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ExecutionContext } from 'ava'
+import { fault } from '../../core/assert.js'
+import { createClock } from '../../core/clock.js'
+import type { Clock } from '../../core/clock.js'
+import { startDaemon } from '../../core/daemon.js'
+import type { Daemon } from '../../core/daemon.js'
+import { shippedPlugins } from '../../core/host/candidates.js'
+import type { Log } from '../../core/log.js'
+import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
+import { trusted } from '../../core/schema.js'
+import type { JsonObject } from '../../core/schema.js'
+import { createSecrets } from '../../core/secrets.js'
+import { readSettings } from '../../core/settings.js'
+import type { Disk } from '../../core/state/disk.js'
+import { createDisk } from '../../core/state/real-disk.js'
+import { createOpenapiCheck } from './openapi-check.js'
+import type { OpenapiCheck } from './openapi-check.js'
+
+export interface Answer { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string; readonly body: any }
+export type Headers = Readonly<Record<string, string>>
+export type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Answer>
+
+export interface LogEntry { readonly level: string; readonly fact: string; readonly details: Readonly<Record<string, unknown>> }
+
+interface Reachable {
+  readonly url: string
+  readonly root: string
+  /** Sends a request; `body` becomes JSON, a text is sent as it is. Throws if the OpenAPI document does not describe the answer. */
+  readonly request: Ask
+}
+
+export interface TestDaemon extends Reachable {
+  readonly daemon: Daemon
+  readonly log: readonly LogEntry[]
+  /** Stops as SIGTERM does. Called by the test's teardown at the latest. */
+  stop(): Promise<void>
+}
+
+export interface TestDaemonOptions {
+  /** Kept if it is given; otherwise a fresh folder that the teardown removes. */
+  readonly root?: string
+  /** Plugins beside the shipped ones. */
+  readonly plugins?: readonly AnyPlugin[]
+  /** Stands in for the shipped list. */
+  readonly shipped?: readonly ShippedPlugin[]
+  /** Configuration by plugin id. */
+  readonly config?: Readonly<Record<string, JsonObject>>
+  /** Flags of serve without dashes. */
+  readonly flags?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly disk?: Disk
+  /** Sent with every request, such as `authorization`. */
+  readonly headers?: Headers
+}
+
+export const freshRoot = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'holdfast-'))
+
+const send = (url: string, { method, body, headers }: { method: string; body: unknown; headers: Headers }): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+    const type = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }
+    const outgoing = httpRequest(url, { method, headers: { ...type, ...headers }, agent: false }, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject).on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const got = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+        resolve({ status: incoming.statusCode ?? 0, headers: got, text, body: /json/u.test(got['content-type'] ?? '') && text !== '' ? JSON.parse(text) : undefined })
+      })
+    })
+    outgoing.on('error', reject).end(payload)
+  })
+
+/** Requests to one daemon; its document is read with the first. */
+const createAsk = (url: string, always: Headers): Ask => {
+  let check: Promise<OpenapiCheck> | undefined
+  const document = async (): Promise<OpenapiCheck> => createOpenapiCheck(trusted((await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })).body))
+  return async (method, at, body, headers = {}) => {
+    check ??= document()
+    const answer = await send(new URL(at, url).href, { method, body, headers: { ...always, ...headers } })
+    ;(await check).assert({ method, path: at, status: answer.status, contentType: answer.headers['content-type'], body: answer.body })
+    return answer
+  }
+}
+
+const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
+  const entries: LogEntry[] = []
+  const at = (level: string): Log['info'] => (fact, details = {}) => { entries.push({ level, fact, details }) }
+  return { entries, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
+}
+
+const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({ id: plugin.id, required: false, load: () => Promise.resolve({ default: plugin }) })
+
+/** A daemon in this process, on a free port. */
+export const startTestDaemon = async (t: ExecutionContext<any>, options: TestDaemonOptions = {}): Promise<TestDaemon> => {
+  const root = options.root ?? (await freshRoot())
+  const { disk = createDisk(), clock = createClock(), plugins = [], shipped = await shippedPlugins() } = options
+  const { log, entries } = createLog()
+  const flags = new Map(Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }))
+  const daemon = await startDaemon({
+    settings: readSettings({ environment: {}, flags, guard: () => {} }),
+    shipped: [...shipped, ...plugins.map(asShipped)], log, disk, clock, flags, secrets: createSecrets({ disk, root }), config: options.config ?? {},
+  })
+  const stop = async (): Promise<void> => { await daemon.stop() }
+  t.teardown(async () => {
+    await stop()
+    if (options.root === undefined) await rm(root, { recursive: true, force: true })
+  })
+  return { url: daemon.url, root, daemon, log: entries, request: createAsk(daemon.url, options.headers ?? {}), stop }
+}
+
+export interface SpawnOptions {
+  readonly root?: string
+  /** Arguments after `serve`. */
+  readonly flags?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly headers?: Headers
+}
+
+export interface Exit { readonly code: number | null; readonly signal: string | null }
+
+export interface SpawnedDaemon extends Reachable {
+  readonly pid: number
+  /** The line that it printed when it was ready. */
+  readonly line: string
+  /** Everything on standard error so far. */
+  logText(): string
+  /** Sends a signal and waits for the end of the process. */
+  kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit>
+  /** SIGTERM; throws if the exit code is not 0. */
+  stop(): Promise<void>
+  readonly exited: Promise<Exit>
+}
+
+export const mainFile = fileURLToPath(new URL('../../core/main.js', import.meta.url))
+
+const children = new Set<ChildProcess>()
+process.on('exit', () => { for (const child of children) child.kill('SIGKILL') })
+
+/** Runs the command line; `exited` settles when the process is gone. */
+export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const child = spawn(process.execPath, ['--enable-source-maps', mainFile, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env } })
+  children.add(child)
+  const text = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => { text.out += chunk.toString('utf8') })
+  child.stderr.on('data', (chunk: Buffer) => { text.err += chunk.toString('utf8') })
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('close', (code, signal) => {
+      children.delete(child)
+      resolve({ code, signal })
+    })
+  })
+  return { child, text, exited }
+}
+
+const readyLine = ({ child, text, exited }: ReturnType<typeof spawnMain>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    child.stdout.on('data', () => { if (text.out.includes('\n')) resolve(text.out.split('\n', 1).join('')) })
+    void exited.then(({ code, signal }) => reject(fault(`the daemon ended with ${code ?? signal} before it was ready: ${text.err}`)))
+  })
+
+/** A daemon in a process of its own, on a free port. It is killed when the test's process ends. */
+export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDaemon> => {
+  const root = options.root ?? (await freshRoot())
+  const started = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])], options.env)
+  const line = await readyLine(started)
+  const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''
+  const { child, text, exited } = started
+  const kill = (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
+    child.kill(signal)
+    return exited
+  }
+  const stop = async (): Promise<void> => {
+    const { code, signal } = await kill('SIGTERM')
+    if (code !== 0) throw fault(`the daemon ended with ${code ?? signal}: ${text.err}`)
+  }
+  return { url, root, pid: child.pid ?? 0, line, request: createAsk(url, options.headers ?? {}), logText: () => text.err, kill, stop, exited }
+}
