@@ -1,4 +1,5 @@
 /** Small helpers to ask a model connection and to look at its answer. */
+import type { Json } from '../../core/plugin.js'
 import type { AssistantPart, ModelConnection, ModelEvent, ModelMessage, ModelRequest } from '../../plugins/execution/models/contract.js'
 
 export type Done = Extract<ModelEvent, { type: 'done' }>
@@ -24,9 +25,9 @@ export const answerOf = (events: ModelEvent[]): Answer => {
 }
 
 /** The results that a daemon would send back for the calls of an answer. */
-export const resultsOf = (parts: readonly AssistantPart[]): ModelMessage => ({
+export const resultsOf = (parts: readonly AssistantPart[], output: Json = { ok: true }): ModelMessage => ({
   role: 'tool',
-  content: parts.flatMap((part) => (part.type === 'tool_call' ? [{ type: 'tool_result' as const, tool_call_id: part.id, name: part.name, output: { ok: true }, is_error: false }] : [])),
+  content: parts.flatMap((part) => (part.type === 'tool_call' ? [{ type: 'tool_result' as const, tool_call_id: part.id, name: part.name, output, is_error: false }] : [])),
 })
 
 /** Plays a whole run: asks until no tool is called. */

@@ -42,6 +42,8 @@ export interface OpenAiServer {
   readonly asked: readonly Asked[]
   /** Replaces what is answered from now on. */
   answer(respond: (asked: Asked) => Reply): void
+  /** Answers that have not ended yet, from either side. */
+  open(): number
   /** Sockets that are open now. */
   sockets(): Promise<number>
   close(): Promise<void>
@@ -50,9 +52,14 @@ export interface OpenAiServer {
 export const startOpenAiServer = async (first: (asked: Asked) => Reply): Promise<OpenAiServer> => {
   const asked: Asked[] = []
   let respond = first
+  let open = 0
   const server = createServer((request, response) => void serve(request, response))
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const gone = new Promise<boolean>((resolve) => response.on('close', () => resolve(!response.writableFinished)))
+    open += 1
+    const gone = new Promise<boolean>((resolve) => response.on('close', () => {
+      open -= 1
+      resolve(!response.writableFinished)
+    }))
     const one: Asked = { path: request.url ?? '', headers: request.headers, body: JSON.parse(await bodyOf(request)), number: asked.length + 1, gone }
     asked.push(one)
     await send(respond(one), response)
@@ -62,6 +69,7 @@ export const startOpenAiServer = async (first: (asked: Asked) => Reply): Promise
     url: `http://127.0.0.1:${portOf(server.address())}/v1`,
     asked,
     answer: (next) => void (respond = next),
+    open: () => open,
     sockets: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
     close: () => new Promise((resolve) => {
       server.close(() => resolve())

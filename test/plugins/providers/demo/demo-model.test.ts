@@ -2,6 +2,7 @@ import test from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
 import { createDemoModel } from '../../../../plugins/providers/demo/demo-model.js'
+import { conformProvider } from '../../../conform/provider.js'
 import { ask, converse, requestOf, userText } from '../../../support/models.js'
 
 const demo = createDemoModel({ clock: createClock(), idle_timeout_ms: 60_000 })
@@ -115,3 +116,8 @@ test('ids of calls differ within a conversation and repeat with the same call', 
   const again = await converse(demo, script('/tool a', '/tool b', '---', '/tool c'))
   t.deepEqual(again, answers)
 })
+
+conformProvider('demo', () => ({
+  connection: createDemoModel({ clock: createClock(), idle_timeout_ms: 3_600_000 }),
+  texts: { text: 'hello', calls: script('/say Both.', '/tool a {"x":[1]}', '/tool b'), fails: '/fail retryable busy', endless: script('/say a', '/sleep 3600000') },
+}))

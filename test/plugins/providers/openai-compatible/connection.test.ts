@@ -6,10 +6,11 @@ import type { JsonObject } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelMessage } from '../../../../plugins/execution/models/contract.js'
 import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
 import { createTransport } from '../../../../plugins/providers/openai-compatible/transport.js'
+import { conformProvider } from '../../../conform/provider.js'
 import { ask, requestOf, resultsOf, userText } from '../../../support/models.js'
 import type { Answer } from '../../../support/models.js'
 import { bytesOf, calling, chunk, doneEvent, inTurn, saying, startOpenAiServer, stream, usageChunk } from '../../../support/openai-server.js'
-import type { Reply } from '../../../support/openai-server.js'
+import type { Asked, Reply } from '../../../support/openai-server.js'
 
 const clock = createClock()
 const transport = createTransport()
@@ -349,4 +350,28 @@ test('a trailing slash of the base URL does not matter', async (t) => {
   const { server } = await setup(t, saying('x'))
   t.is((await ask(open(`${server.url}//`), requestOf([userText('hi')]))).text, 'x')
   t.is(server.asked[0]?.path, '/v1/chat/completions')
+})
+
+const replies: Readonly<Record<string, Reply>> = {
+  text: saying('a', 'b'),
+  calls: calling({ id: 'x', name: 'f', input: '{"a":[1,2]}' }, { id: 'y', name: 'g', input: '{}' }),
+  fails: { type: 'status', status: 500, body: '{"error":{"message":"down"}}' },
+  endless: { ...stream(...Array.from({ length: 1000 }, () => chunk({ content: 'x' }))), pace_ms: 10 },
+}
+
+/** A model that does what the last message says, and ends after results. */
+const obedient = ({ body }: Asked): Reply => {
+  const messages = Array.isArray(body['messages']) ? body['messages'] : []
+  const last: any = messages.at(-1)
+  return (last?.role === 'user' ? replies[String(last.content)] : undefined) ?? saying('ok')
+}
+
+conformProvider('openai_compatible', async (t) => {
+  const server = await startOpenAiServer(obedient)
+  t.teardown(() => server.close())
+  return {
+    connection: open(server.url, { api_key: 'sk-1' }),
+    texts: { text: 'text', calls: 'calls', fails: 'fails', endless: 'endless' },
+    traffic: () => ({ asked: server.asked.length, open: server.open() }),
+  }
 })
