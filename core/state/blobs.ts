@@ -11,8 +11,8 @@ export interface BlobsOptions {
   /** `blobs/`; areas are folders in it. */
   readonly folder: string
   readonly disk: Disk
-  /** Asked before each write; throws when storage refuses writes. */
-  readonly mayWrite?: () => void
+  /** Runs every change of the disk; refuses it while storage is read-only. */
+  readonly write?: (change: () => Promise<void>) => Promise<void>
 }
 
 export interface BlobAreas {
@@ -46,13 +46,12 @@ export const createBlobs = (options: BlobsOptions): BlobAreas => {
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-const createArea = (area: string, { folder, disk, mayWrite = () => {} }: BlobsOptions): Blobs => {
+const createArea = (area: string, { folder, disk, write = (change) => change() }: BlobsOptions): Blobs => {
   const durable = new Set<string>()
   const inTurn = createTurns()
   const pathOf = ({ sha256 }: BlobRef): string | undefined => (validDigest.test(sha256) ? join(area, sha256.slice(0, 2), sha256) : undefined)
 
   const store = async (path: string, bytes: Uint8Array): Promise<void> => {
-    mayWrite()
     for (const made of [folder, area, dirname(path)]) await ensureFolder(disk, made, durable)
     await disk.replace(path, bytes)
     remember(durable, path)
@@ -60,7 +59,7 @@ const createArea = (area: string, { folder, disk, mayWrite = () => {} }: BlobsOp
   const put = async (bytes: Uint8Array): Promise<BlobRef> => {
     const ref = { sha256: digestOf(bytes), bytes: bytes.length }
     const path = join(area, ref.sha256.slice(0, 2), ref.sha256)
-    await inTurn(path, async () => (durable.has(path) ? undefined : store(path, bytes)))
+    await inTurn(path, async () => (durable.has(path) ? undefined : write(() => store(path, bytes))))
     return ref
   }
   const read = async (ref: BlobRef): Promise<Uint8Array | undefined> => {
@@ -72,10 +71,9 @@ const createArea = (area: string, { folder, disk, mayWrite = () => {} }: BlobsOp
   }
   const remove = async (ref: BlobRef): Promise<void> => {
     const path = pathOf(ref)
-    if (path !== undefined) await inTurn(path, () => drop(path))
+    if (path !== undefined) await inTurn(path, () => write(() => drop(path)))
   }
   const drop = async (path: string): Promise<void> => {
-    mayWrite()
     durable.delete(path)
     if (disk.stat(path) === undefined) return
     await disk.unlink(path)

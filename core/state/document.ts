@@ -19,13 +19,13 @@ export interface DocumentsOptions {
   readonly disk: Disk
   /** Moves a file to quarantine and notes why. */
   readonly setAside: (path: string, reason: string) => Promise<void>
-  /** Asked before each write; throws when storage refuses writes. */
-  readonly mayWrite?: () => void
+  /** Runs every change of the disk; refuses it while storage is read-only. */
+  readonly write?: (change: () => Promise<void>) => Promise<void>
 }
 
 export interface Documents {
-  /** Sweeps half-written files and sets damaged ones aside; returns the paths of the damaged. Call once, before the first read. */
-  load(): Promise<string[]>
+  /** Sweeps half-written files and sets damaged ones aside; returns their paths. Call once, before the first read. */
+  load(): Promise<{ readonly swept: readonly string[]; readonly damaged: readonly string[] }>
   document<T extends JsonObject>(name: string): Document<T>
 }
 
@@ -34,11 +34,11 @@ const validName = /^[a-z][a-z0-9_-]*$/u
 export const createDocuments = (options: DocumentsOptions): Documents => {
   const { folder, disk, setAside } = options
   const open = new Map<string, Document<JsonObject>>()
-  const load = async (): Promise<string[]> => {
-    await sweepTemps(disk, folder)
+  const load = async () => {
+    const swept = await sweepTemps(disk, folder)
     const damaged = disk.list(folder).map((name) => join(folder, name)).filter((path) => path.endsWith('.json') && isDamaged(disk, path))
     for (const path of damaged) await setAside(path, 'its bytes do not match its digest')
-    return damaged
+    return { swept, damaged }
   }
   const document = <T extends JsonObject>(name: string): Document<T> => {
     assert(validName.test(name), `'${name}' is no name for a document`)
@@ -54,7 +54,7 @@ const isDamaged = (disk: Disk, path: string): boolean => {
   return bytes !== undefined && unseal(bytes) === undefined
 }
 
-const createDocument = (path: string, { folder, disk, mayWrite = () => {} }: DocumentsOptions): Document<JsonObject> => {
+const createDocument = (path: string, { folder, disk, write: run = (change) => change() }: DocumentsOptions): Document<JsonObject> => {
   let known: { readonly value: JsonObject | undefined } | undefined
   let last: Promise<void> = Promise.resolve()
   const readDisk = (): JsonObject | undefined => {
@@ -64,7 +64,6 @@ const createDocument = (path: string, { folder, disk, mayWrite = () => {} }: Doc
     return value
   }
   const replace = async (bytes: Uint8Array): Promise<void> => {
-    mayWrite()
     await makeFolderFor(disk, folder)
     // A failed replace leaves the old or the new file: the next read looks.
     known = undefined
@@ -73,7 +72,7 @@ const createDocument = (path: string, { folder, disk, mayWrite = () => {} }: Doc
   }
   const write = (value: JsonObject): Promise<void> => {
     const bytes = seal(value)
-    const turn = last.then(() => replace(bytes))
+    const turn = last.then(() => run(() => replace(bytes)))
     last = turn.catch(() => {})
     return turn
   }

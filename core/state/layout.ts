@@ -12,6 +12,8 @@ export const layout = (root: string) => ({
   data: join(root, 'data'),
   streams: join(root, 'streams'),
   tombstones: join(root, 'tombstones'),
+  documents: join(root, 'documents'),
+  blobs: join(root, 'blobs'),
   quarantine: join(root, 'quarantine'),
 })
 export type Layout = ReturnType<typeof layout>

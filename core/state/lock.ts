@@ -4,7 +4,7 @@
  * containers that the guard does not reach, and the owner's record beside.
  */
 import { mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import lockfile from 'proper-lockfile'
 import { fault } from '../assert.js'
 import { createIds } from '../ids.js'
@@ -73,18 +73,23 @@ export const acquireLock = async (options: LockOptions): Promise<Lock> => {
 }
 
 const prepareRoot = async ({ root: path, allowNetwork = false }: LockOptions, disk: Disk): Promise<string> => {
-  const root = await refusable(path, () => {
-    try {
-      mkdirSync(path, { recursive: true, mode: 0o700 })
-    } catch (cause) {
-      if (codeOf(cause) !== 'EEXIST' && codeOf(cause) !== 'ENOTDIR') throw cause
-      throw errors.state_root_not_folder({ details: { path }, cause })
-    }
-    return realpathSync(path)
-  })
+  const made = await refusable(path, () => makeFolders(path))
+  const root = realpathSync(path)
+  for (let folder = root; made !== undefined && folder.length >= made.length; folder = dirname(folder)) await disk.syncFolder(dirname(folder))
   checkRoot({ root, disk, allowNetwork })
   readRoot({ root, disk })
   return root
+}
+
+/** The topmost folder that was made. */
+const makeFolders = (path: string): string | undefined => {
+  try {
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 })
+    return made === undefined ? undefined : realpathSync(made)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST' && codeOf(cause) !== 'ENOTDIR') throw cause
+    throw errors.state_root_not_folder({ details: { path }, cause })
+  }
 }
 
 interface Holding extends LockOptions { readonly disk: Disk; readonly guard: Guard }

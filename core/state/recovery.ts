@@ -23,6 +23,8 @@ export interface RecoveryReport {
   readonly damage: Fault | undefined
   /** Files that nothing named, removed. */
   readonly swept: readonly string[]
+  /** Damaged documents, now in the quarantine; they count as absent. */
+  readonly quarantined: readonly string[]
   /** Derived files that were made again, and why. */
   readonly rebuilt: readonly string[]
   /** Lost for good because the operator accepted it. */

@@ -15,6 +15,7 @@ import { emptyManifest, holdManifest, readManifest } from './manifest.js'
 import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { recoverLog } from './recovery.js'
 import type { RecoveryReport } from './recovery.js'
+import { createSideFiles } from './side-files.js'
 import { createStorageMode } from './storage-mode.js'
 import { createStore } from './store.js'
 import type { Shelves } from './store.js'
@@ -85,6 +86,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const disk = gateDisk(options.disk, () => mode.halted)
   const ballast = createBallast(disk, paths.ballast, tuning.ballastBytes)
   const store = createStore(noShelves)
+  const sideFiles = createSideFiles({ disk, paths, mode, refuse: (reason) => keeper?.refuse(reason) })
   let keeper: LogKeeper | undefined
   const theKeeper = (): LogKeeper => {
     if (keeper === undefined) throw fault('the state is not loaded')
@@ -110,11 +112,12 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     const found = usable ? await recoverLog({ disk, paths, manifest, store, acceptLoss: options.acceptLoss === true }) : undefined
     const damage = usable ? found?.damage : prepared
     keeper = createLogKeeper({ disk, paths, manifest, mode, clock, ids, log, tuning, generation, sequence: found?.replay.sequence ?? 0, advanced: () => undefined })
+    const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [] }
     if (damage === undefined) await begin(found?.sealed ?? [], found?.replay.t ?? 0)
     else mode.refuse('damaged')
     return {
       sequence: keeper.commits.sequence, replayed: found?.replay.lines ?? 0, segments: found?.replay.sound.length ?? 0, torn: found?.torn, damage,
-      swept: [], rebuilt: found?.rebuilt ?? [], lost: found?.lost ?? [], milliseconds: clock.elapsed() - started,
+      ...aside, rebuilt: found?.rebuilt ?? [], lost: found?.lost ?? [], milliseconds: clock.elapsed() - started,
     }
   }
   const close = async (): Promise<void> => {
@@ -134,8 +137,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const state: State = {
     collection: store.declareCollection,
     stream: store.declareStream,
-    document: () => { throw fault('documents are not composed') },
-    blobs: () => { throw fault('blobs are not composed') },
+    document: sideFiles.documents.document,
+    blobs: sideFiles.blobs.area,
     commit: transactions.commit,
     durable: transactions.durable,
     health,

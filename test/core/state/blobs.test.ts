@@ -14,7 +14,7 @@ const place = (t: ExecutionContext) => {
   const calls: string[] = []
   const real = createDisk()
   const disk: Disk = { ...real, replace: (path, bytes) => { calls.push(path); return real.replace(path, bytes) } }
-  const open = (mayWrite?: () => void) => createBlobs({ folder, disk, ...(mayWrite && { mayWrite }) })
+  const open = (write?: () => Promise<void>) => createBlobs({ folder, disk, ...(write && { write }) })
   return { folder, calls, open }
 }
 const pathOf = (folder: string, sha256: string): string => join(folder, 'assets', sha256.slice(0, 2), sha256)
@@ -90,7 +90,7 @@ test('half-written files are swept, areas are apart, and nothing is written whil
   t.is(await blobs.area('previews').read(ref), undefined)
   t.is(blobs.area('assets'), blobs.area('assets'))
   t.throws(() => blobs.area('../log'), { message: /no name/u })
-  const refusing = open(() => { throw new TypeError('refused') }).area('later')
+  const refusing = open(() => Promise.reject(new TypeError('refused'))).area('later')
   await t.throwsAsync(refusing.put(Buffer.from('y')), { message: 'refused' })
   t.deepEqual(readdirSync(folder), ['assets'])
 })

@@ -55,7 +55,7 @@ test('a damaged document is set aside with its reason when the root is opened, i
   writeFileSync(path, readFileSync(path, 'utf8').replace('1', '2'))
   writeFileSync(join(folder, 'bad.json.4711'), '{"half')
   const documents = open()
-  t.deepEqual(await documents.load(), [path])
+  t.deepEqual(await documents.load(), { swept: [join(folder, 'bad.json.4711')], damaged: [path] })
   t.deepEqual(aside, [{ path, reason: 'its bytes do not match its digest' }])
   t.deepEqual(readdirSync(folder), ['good.json'])
   t.is(documents.document('bad').read(), undefined)

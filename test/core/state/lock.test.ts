@@ -35,7 +35,7 @@ const contend = async (t: ExecutionContext, root: string, guard: Mechanism = 'fl
   const lines = createInterface({ input: started.stdout })
   const line = await new Promise<string>((resolve, reject) => {
     lines.once('line', resolve)
-    started.once('exit', (code) => reject(new Error(`ended with ${code} and said nothing`)))
+    lines.once('close', () => setImmediate(() => reject(new Error('ended and said nothing'))))
   })
   return {
     process: started, answer: line.split(' '),

@@ -1,0 +1,53 @@
+/** What is beside the log: documents and blobs, under the same rules of when storage may be written. */
+import { dirname } from 'node:path'
+import { createBlobs } from './blobs.js'
+import type { BlobAreas } from './blobs.js'
+import { createDocuments } from './document.js'
+import type { Documents } from './document.js'
+import type { Disk } from './disk.js'
+import type { Layout } from './layout.js'
+import { setAside } from './quarantine.js'
+import { reasonOf, storageErrors } from './storage-errors.js'
+import type { ReadOnlyReason } from './storage-errors.js'
+import type { StorageMode } from './storage-mode.js'
+
+export interface SideFilesOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly mode: StorageMode
+  /** Called when a write failed. */
+  readonly refuse: (reason: ReadOnlyReason) => void
+}
+
+export interface SideFiles {
+  readonly documents: Documents
+  readonly blobs: BlobAreas
+  /** Sweeps what an interrupted write left and sets damaged documents aside. */
+  load(): Promise<{ readonly swept: readonly string[]; readonly quarantined: readonly string[] }>
+}
+
+export const createSideFiles = ({ disk, paths, mode, refuse }: SideFilesOptions): SideFiles => {
+  const write = async (change: () => Promise<void>): Promise<void> => {
+    if (mode.mode !== 'ok') throw mode.problem()
+    try {
+      await change()
+    } catch (cause) {
+      mode.count()
+      refuse(reasonOf(cause))
+      throw storageErrors.storage_write_failed({ cause, retryAfter: 5 })
+    }
+  }
+  const quarantine = async (path: string, rule: string): Promise<void> => {
+    const bytes = disk.readFile(path) ?? new Uint8Array()
+    await setAside(disk, { folder: paths.quarantine, name: path.slice(path.lastIndexOf('/') + 1), bytes, fault: { file: path, offset: 0, rule } })
+    await disk.unlink(path)
+    await disk.syncFolder(dirname(path))
+  }
+  const documents = createDocuments({ folder: paths.documents, disk, setAside: quarantine, write })
+  const blobs = createBlobs({ folder: paths.blobs, disk, write })
+  const load = async () => {
+    const { swept, damaged } = await documents.load()
+    return { swept: [...swept, ...await blobs.sweep()], quarantined: damaged }
+  }
+  return { documents, blobs, load }
+}
