@@ -48,10 +48,10 @@ const security = (access: Access): Record<string, string[]>[] => {
 
 const ownProblems = ({ problems = [], reply }: Route) => (reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems)
 
-export const describeOperation = ({ route, access, owner }: Entry, common: ProblemsByStatus): Record<string, unknown> => {
+export const describeOperation = ({ route, access }: Entry, common: ProblemsByStatus): Record<string, unknown> => {
   const found = parameters(route)
   return {
-    operationId: route.id, summary: route.summary, tags: [owner],
+    operationId: route.id, summary: route.summary, tags: [route.id.split('.', 1).join('')],
     ...(found.length > 0 && { parameters: found }),
     ...requestBody(route),
     responses: { [String(route.reply.status)]: success(route.reply, route.example), ...problemResponses(ownProblems(route), common) },
