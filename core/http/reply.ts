@@ -1,8 +1,9 @@
 /** Writes answers. Nothing else in the daemon touches a response, except the event streams. */
+import { STATUS_CODES } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Problem } from '../errors.js'
-import { problemDocument, problemHeaders, problemType, titleOf } from './problem.js'
+import { problemDocument, problemHeaders, problemType } from './problem.js'
 
 export interface Answer {
   readonly status: number
@@ -26,6 +27,6 @@ export const send = (request: IncomingMessage, response: ServerResponse, { statu
 /** Answers on a connection whose request could not even be read, and closes it. */
 export const sendRaw = (socket: Socket, problem: Problem): void => {
   const body = JSON.stringify(problemDocument(problem))
-  const head = [`HTTP/1.1 ${problem.spec.status} ${titleOf(problem.spec.status)}`, `content-type: ${problemType}`, `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [`HTTP/1.1 ${problem.spec.status} ${STATUS_CODES[problem.spec.status] ?? ''}`, `content-type: ${problemType}`, `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -145,16 +145,24 @@ const createApp = ({ server, routes, exchange }: { server: Server; routes: Route
 const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
   send(request, response, { status: 204, headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) } })
 
-/** Requests that cannot be read are answered on the bare connection, unless an answer is already under way there. */
+interface Open { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
 const watchFaults = (server: Server, exchange: Exchange): void => {
-  const busy = new WeakSet<object>()
+  const open = new WeakMap<object, Set<Open>>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    busy.add(request.socket)
-    response.once('close', () => busy.delete(request.socket))
+    const one: Open = { request, response }
+    const all = open.get(request.socket) ?? new Set<Open>()
+    open.set(request.socket, all.add(one))
+    response.once('close', () => all.delete(one))
   })
+  const quiet = (socket: Socket): boolean => {
+    const all = [...(open.get(socket) ?? [])]
+    return all.length === 0 || (all.length === 1 && all.every(({ request, response }) => !request.complete && !response.headersSent))
+  }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable || busy.has(socket) || error.code === 'ECONNRESET') socket.destroy()
-    else sendRaw(socket, unreadable(error.code))
+    if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))
+    else socket.destroy()
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } })))
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => exchange.refuse(request, response, httpErrors.expectation_failed()))
