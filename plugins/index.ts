@@ -4,6 +4,10 @@ import type { ShippedPlugin } from '../core/plugin.js'
 export const shipped: readonly ShippedPlugin[] = [
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
+  { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
+  { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
+  { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
+  { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
 ]

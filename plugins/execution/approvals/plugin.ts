@@ -1,0 +1,21 @@
+import { definePlugin, object } from '../../../core/plugin.js'
+import { Capabilities } from '../../operator/status/contract.js'
+import { Runs } from '../runs/contract.js'
+import { Sessions } from '../sessions/contract.js'
+import { ToolRegistry } from '../tools/contract.js'
+import { approvalCommands } from './commands.js'
+import { approvalRoutes } from './routes.js'
+
+export default definePlugin({
+  id: 'approvals',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Decisions of people on tool calls that need permission.',
+  needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
+  config: object({}),
+  commands: approvalCommands,
+  register(ctx, parts) {
+    ctx.routes(...approvalRoutes(parts))
+    ctx.contribute(Capabilities, { name: 'approvals', value: true })
+  },
+})

@@ -1,0 +1,57 @@
+/** Decisions on a waiting run: all of a batch are checked before any is recorded. */
+import { parse } from '../../../core/plugin.js'
+import type { Json } from '../../../core/plugin.js'
+import { digest } from '../runs/contract.js'
+import type { ReceiptKey, RunRecord, Runs } from '../runs/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
+import type { ApprovalRequest, ApprovalResolution, Decider, ResolvedApproval } from './contract.js'
+import { approvalErrors } from './errors.js'
+
+export interface ApprovalParts { readonly runs: Runs; readonly tools: ToolRegistry }
+export interface Batch { readonly resolutions: readonly ApprovalResolution[]; readonly receipt?: ReceiptKey | undefined; readonly decided_by: Decider }
+
+/** Records a batch on one waiting run. Synchronous up to its commit, so that of two callers one sees the other's decision. */
+export const resolveApprovals = async ({ runs, tools }: ApprovalParts, run: RunRecord, batch: Batch): Promise<void> => {
+  if (run.status !== 'waiting_for_approval') throw approvalErrors.approval_state_conflict({ details: { status: run.status } })
+  const open = new Map(runs.openApprovals(run).map((request) => [request.id, request]))
+  const resolutions = checkBatch(tools, open, batch)
+  await runs.decide({ run_id: run.run_id, resolutions, receipt: batch.receipt })
+}
+
+const checkBatch = (tools: ToolRegistry, open: ReadonlyMap<string, ApprovalRequest>, { resolutions, decided_by }: Batch): ResolvedApproval[] => {
+  if (resolutions.length === 0) throw approvalErrors.approval_batch_empty({ errors: [{ path: 'body.resolutions', rule: 'must not be empty' }] })
+  const seen = new Set<string>()
+  return resolutions.map((resolution, index) => {
+    const { request_id } = resolution
+    const path = `body.resolutions.${index}.request_id`
+    if (seen.has(request_id)) throw approvalErrors.approval_duplicate_resolution({ errors: [{ path, rule: 'must be named once' }] })
+    seen.add(request_id)
+    const request = open.get(request_id)
+    if (request === undefined) throw approvalErrors.approval_request_not_pending({ details: { request_id }, errors: [{ path, rule: 'must be pending' }] })
+    return resolved(resolution, checkInput(tools, request, { resolution, index }), decided_by)
+  })
+}
+
+/** The input that was decided on: the request's, or one that replaces it and fits the tool. */
+const checkInput = (tools: ToolRegistry, request: ApprovalRequest, { resolution, index }: { resolution: ApprovalResolution; index: number }): Json => {
+  const { updated_input, behavior } = resolution
+  if (updated_input === undefined || updated_input === null) return request.input
+  const path = `body.resolutions.${index}.updated_input`
+  const invalid = (errors: { path: string; rule: string }[]): Error => approvalErrors.approval_updated_input_invalid({ details: { tool_name: request.tool_name }, errors })
+  if (behavior === 'deny') throw invalid([{ path, rule: 'goes only with allow' }])
+  const tool = tools.find(request.tool_name)
+  if (tool === undefined) throw invalid([{ path, rule: 'names a tool that is gone' }])
+  const parsed = parse(tool.input, updated_input)
+  if (!parsed.ok) throw invalid(parsed.issues.map((issue) => ({ path: issue.path === '' ? path : `${path}.${issue.path}`, rule: issue.rule })))
+  return updated_input
+}
+
+const resolved = ({ request_id, behavior, updated_input, justification, reason }: ApprovalResolution, input: Json, decided_by: Decider): ResolvedApproval => ({
+  request_id,
+  behavior,
+  ...(updated_input !== undefined && updated_input !== null && { updated_input }),
+  ...(justification !== undefined && justification !== null && { justification }),
+  ...(reason !== undefined && reason !== null && { reason }),
+  decided_by,
+  input_digest: digest(input),
+})

@@ -1,0 +1,17 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+const reread = 'Read the pending question again with GET /v1/questions.'
+
+export const questionErrors = defineErrors({
+  question_request_mismatch: { status: 400, domain: 'questions', detail: 'Request {request_id} is not the one that is pending.', action: reread },
+  question_option_not_found: { status: 400, domain: 'questions', detail: 'A selected option is not one of the question {question_id}.', action: reread },
+  question_answer_missing: { status: 400, domain: 'questions', detail: 'The question {question_id} is not answered.', action: 'Answer every question of the request, or decline it.' },
+  question_duplicate_answer: { status: 400, domain: 'questions', detail: 'A question is answered twice.', action: 'Send one answer for each question.' },
+  question_duplicate_option: { status: 400, domain: 'questions', detail: 'An option is selected twice in the answer to {question_id}.', action: 'Name each option once.' },
+  question_declined_with_answers: { status: 400, domain: 'questions', detail: 'A declined resolution carries answers.', action: 'Send declined without answers, or answers without declined.' },
+  question_single_select_violation: { status: 400, domain: 'questions', detail: 'The question {question_id} takes one option.', action: 'Select one option.' },
+  question_answer_empty: { status: 400, domain: 'questions', detail: 'The answer to {question_id} has neither options nor text.', action: 'Select an option or write an answer.' },
+  question_unknown_answer: { status: 400, domain: 'questions', detail: 'An answer names a question that is not in the request.', action: reread },
+  question_state_conflict: { status: 409, domain: 'questions', detail: 'Nothing waits for an answer here; the run is {status}.', action: 'Read the run to see what it waits for.' },
+  question_expired: { status: 409, domain: 'questions', detail: 'The question {request_id} has expired, and its run was cancelled.', action: 'Submit a new run.' },
+})

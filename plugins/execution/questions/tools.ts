@@ -1,0 +1,43 @@
+import { array, boolean, defaulted, doc, integer, object, optional, string } from '../../../core/plugin.js'
+import type { Clock } from '../../../core/plugin.js'
+import { defineTool } from '../tools/contract.js'
+import type { Tool } from '../tools/contract.js'
+
+const AskInput = object({
+  questions: array(object({
+    header: defaulted(doc(string({ max: 200 }), 'A few words that name the matter.'), ''),
+    question: string({ min: 1, max: 4000 }),
+    options: array(object({
+      label: string({ min: 1, max: 400 }),
+      description: optional(string({ max: 4000 })),
+      preview: optional(string({ max: 20_000 })),
+    }), { min: 2, max: 4 }),
+    multi_select: defaulted(boolean(), false),
+  }), { min: 1, max: 4 }),
+  expires_at_ms: optional(doc(integer({ min: 1 }), 'When the question expires, Unix milliseconds. Then the run is cancelled.')),
+  expires_after_ms: optional(doc(integer({ min: 1, max: 365 * 86_400_000 }), 'The same, from now on.')),
+})
+
+/** The tool by which a model asks the operator. Asking changes nothing outside, so it may be repeated until the question is recorded. */
+export const askUserQuestion = (clock: Clock): Tool => defineTool({
+  name: 'ask_user_question',
+  description: 'Asks the user one to four questions with options and waits for the answers.',
+  input: AskInput,
+  effect: 'read',
+  parallel: false,
+  timeout_ms: 10_000,
+  sandbox: 'inherited',
+  run: ({ questions, expires_at_ms, expires_after_ms }) => {
+    if (expires_at_ms !== undefined && expires_after_ms !== undefined) return failed('Give expires_at_ms or expires_after_ms, not both.')
+    if (expires_at_ms !== undefined && expires_at_ms <= clock.now()) return failed('expires_at_ms is in the past.')
+    const expires = expires_at_ms ?? (expires_after_ms === undefined ? undefined : clock.now() + expires_after_ms)
+    const drafts = questions.map(({ options, ...question }) => ({ ...question, options: options.map(withoutGaps) }))
+    return { type: 'ask', ask: { questions: drafts, ...(expires !== undefined && { expires_at_ms: expires }) } }
+  },
+})
+
+const failed = (error: string) => ({ type: 'result' as const, output: { error }, is_error: true })
+
+const withoutGaps = ({ label, description, preview }: { label: string; description?: string | undefined; preview?: string | undefined }) => ({
+  label, ...(description !== undefined && { description }), ...(preview !== undefined && { preview }),
+})

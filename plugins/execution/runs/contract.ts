@@ -1,0 +1,284 @@
+/** One execution attempt in a session, and the journal that it is made of. Contract 1, "Run"; reference 1, 6.5. */
+import {
+  array, boolean, defineEvent, defineToken, doc, enums, integer, json, jsonObject, literal, named, object, optional, string, tagged, timestamp,
+} from '../../../core/plugin.js'
+import type { Infer, Json, JsonObject, Token, Tx } from '../../../core/plugin.js'
+import { ApprovalRequestView, ResolvedApproval } from '../approvals/contract.js'
+import type { ApprovalRequest, Decider } from '../approvals/contract.js'
+import type { ModelMessage, Usage } from '../models/contract.js'
+import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
+import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
+import { DaemonOutputRecord } from '../sessions/contract.js'
+import type { Effect } from '../tools/contract.js'
+
+/** Problems of runs and of idempotency keys, for routes of other plugins. */
+export { idempotencyErrors, runErrors } from './errors.js'
+/** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
+export { canonical, digest } from './digest.js'
+
+/** Contract 1, "Run `kind` values". */
+export const runKinds = [
+  'input', 'scheduled_input', 'observation_materialization', 'scheduled_observation_materialization', 'mailbox_delivery',
+  'channel_delivery', 'parent_clarification', 'approval_resume', 'user_question_resume',
+] as const
+/** One of `runKinds`. */
+export type RunKind = (typeof runKinds)[number]
+/** Contract 1, "Run `status` values". */
+export const runStatuses = [
+  'queued', 'running', 'waiting_for_approval', 'waiting_for_user_question', 'completed', 'failed', 'interrupted', 'cancelled',
+] as const
+/** One of `runStatuses`. */
+export type RunStatus = (typeof runStatuses)[number]
+
+/** What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the session's journal. */
+export type RunBase = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly agent_id: string
+  readonly kind: RunKind
+  readonly submitted_at_ms: number
+  readonly updated_at_ms: number
+  readonly source_plugin: string
+  readonly source_kind: string
+  readonly actor_id: string
+  readonly text_preview: string
+  /** Route id that is pinned for the whole run. */
+  readonly provider: string
+  readonly model: string
+  readonly first: number
+  readonly last: number
+  /** Journal sequences of outputs. */
+  readonly outputs?: readonly number[]
+  readonly approvals?: number
+  readonly questions?: number
+  /** Generation of the daemon that executes it. */
+  readonly owner: number
+  /** True when that daemon stopped in good order. */
+  readonly released?: boolean
+  /** Daemon lives that ended without a good order while this run was executing. */
+  readonly unclean_boots?: number
+  /** Milliseconds of execution before the current stretch; waiting for people does not count. */
+  readonly active_ms?: number
+}
+/** A run that has not started. */
+export type QueuedRun = RunBase & { readonly status: 'queued' }
+/** A run that the engine executes. */
+export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
+/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open. */
+export type WaitingRun = RunBase & {
+  readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
+  readonly started_at_ms: number
+  readonly waiting: number
+  readonly pending: readonly string[]
+}
+/** A run that no longer changes. */
+export type SettledRun = RunBase & {
+  readonly status: 'completed' | 'failed' | 'interrupted' | 'cancelled'
+  readonly started_at_ms?: number
+  readonly finished_at_ms: number
+  readonly error?: string
+}
+/** What the daemon keeps of a run. */
+export type RunRecord = QueuedRun | RunningRun | WaitingRun | SettledRun
+
+/** An output as the journal keeps it. */
+export type OutputDraft = { content: string; parts?: { type: 'text'; text: string }[]; source_kind: 'assistant_text' | 'emit_output' | 'daemon_emit_output' }
+
+/** The persisted run event variants. Contract 1, "Run". The projection that some carry is derived when they are read. */
+export type RunEvent =
+  | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
+  | { type: 'queued'; position: number }
+  | { type: 'started' }
+  | { type: 'waiting_for_approval'; request_ids: string[]; requests: ApprovalRequest[] }
+  | { type: 'approval_resolved'; resolutions: ResolvedApproval[] }
+  | { type: 'waiting_for_user_question'; request_ids: string[]; requests: UserQuestionRequest[] }
+  | { type: 'user_question_resolved'; resolution: ResolvedQuestion }
+  | { type: 'output'; output: OutputDraft }
+  | { type: 'completed' }
+  | { type: 'failed'; error: string }
+  | { type: 'interrupted'; error?: string }
+  | { type: 'cancelled'; error?: string }
+
+/** How a call ended: `unknown` means the daemon died between intent and outcome. */
+export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
+
+/**
+ * One entry of a session's journal. `event` is what the run's life is made
+ * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
+ * are the effect ledger; `audit` is a permission decision; `recovery` is the
+ * verdict of a start; `session` is about the session itself.
+ */
+export type JournalEntry = { run_id: string; at: number } & (
+  | { type: 'event'; event: RunEvent }
+  | { type: 'message'; message: ModelMessage; usage?: { [K in keyof Usage]: Usage[K] } }
+  | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
+  | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
+  | { type: 'audit'; audit: PermissionAudit }
+  | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
+  | { type: 'session'; change: 'ended' | 'interrupted'; reason?: string }
+)
+
+/** A permission decision on one call. Reference 1, 2.5 "Audit record". */
+export type PermissionAudit = {
+  scope: string
+  tool_name: string
+  tool_call_id: string
+  decision: 'allow' | 'deny' | 'ask'
+  base_decision: string
+  effective_mode: string
+  mode_effect?: string
+  matched_rule_pattern?: string
+  justification: string | null
+  reason: string | null
+  approval_request_id: string | null
+}
+
+/** Contract 1, `RunRequestSummary`. */
+export const RunRequestSummary = named('RunRequestSummary', object({
+  source_plugin: string(),
+  source_kind: string(),
+  actor_id: string(),
+  text_preview: optional(string()),
+  provider: optional(doc(string(), 'Id of the route that the run uses.')),
+  model: optional(string()),
+  approval_count: optional(integer()),
+  question_count: optional(integer()),
+}))
+
+/** Contract 1, `RunView`; members that are empty are left out. */
+export const RunView = named('RunView', object({
+  run_id: string(),
+  session_id: string(),
+  agent_id: string(),
+  kind: enums(runKinds),
+  status: enums(runStatuses),
+  submitted_at_ms: timestamp(),
+  updated_at_ms: timestamp(),
+  started_at_ms: optional(timestamp()),
+  finished_at_ms: optional(timestamp()),
+  queued_position: optional(doc(integer(), '1 is next.')),
+  request: RunRequestSummary,
+  input_metadata: optional(jsonObject()),
+  pending_approval_ids: optional(array(string())),
+  pending_approvals: optional(array(ApprovalRequestView)),
+  pending_question_ids: optional(array(string())),
+  pending_questions: optional(array(UserQuestionRequestView)),
+  outputs: optional(array(DaemonOutputRecord)),
+  error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
+}))
+/** The value form of `RunView`. */
+export type RunView = Infer<typeof RunView>
+
+const projected = { run: optional(RunView) }
+/** The persisted run event variants on the wire. Reference 1, 6.5. */
+export const RunEventView = tagged('type', {
+  accepted: object({ type: literal('accepted'), ...projected }),
+  queued: object({ type: literal('queued'), position: integer(), ...projected }),
+  started: object({ type: literal('started'), ...projected }),
+  waiting_for_approval: object({ type: literal('waiting_for_approval'), request_ids: array(string()), requests: array(ApprovalRequestView) }),
+  approval_resolved: object({ type: literal('approval_resolved'), resolutions: array(ResolvedApproval) }),
+  waiting_for_user_question: object({ type: literal('waiting_for_user_question'), request_ids: array(string()), requests: array(UserQuestionRequestView) }),
+  user_question_resolved: object({ type: literal('user_question_resolved'), resolution: ResolvedQuestionView }),
+  output: object({ type: literal('output'), output: DaemonOutputRecord }),
+  completed: object({ type: literal('completed'), ...projected }),
+  failed: object({ type: literal('failed'), error: string() }),
+  interrupted: object({ type: literal('interrupted'), ...projected }),
+  cancelled: object({ type: literal('cancelled'), ...projected }),
+})
+/** One entry of `GET /v1/runs/{run_id}/events`. */
+export const RunEventEntry = named('RunEventEntry', object({
+  timestamp_ms: timestamp(),
+  run_id: string(),
+  session_id: string(),
+  agent_id: string(),
+  event: RunEventView,
+}))
+/** The value form of `RunEventEntry`. */
+export type RunEventEntry = Infer<typeof RunEventEntry>
+
+/** Names a request once: the same key with the same digest gives the same run. Contract 1, "Questions and approvals" rule 1. */
+export interface ReceiptKey { readonly scope: string; readonly key: string; readonly digest: string }
+
+/** Decisions on one waiting run, all or none. */
+export interface ApprovalDecision {
+  readonly run_id: string
+  readonly resolutions: readonly ResolvedApproval[]
+  readonly receipt?: ReceiptKey | undefined
+}
+/** An answer to one request, and what the model is given as the result of its call. */
+export interface QuestionAnswer {
+  readonly run_id: string
+  readonly resolution: ResolvedQuestion
+  readonly result: { readonly output: Json; readonly is_error: boolean }
+  readonly receipt?: ReceiptKey | undefined
+}
+/** The end of a waiting run instead of an answer. */
+export interface WaitCancellation {
+  readonly run_id: string
+  readonly resolution: ResolvedQuestion
+  /** Goes into the run's `error`. */
+  readonly error?: string
+  readonly receipt?: ReceiptKey | undefined
+}
+
+/** The run engine, for plugins that submit, answer or look at runs. */
+export interface Runs {
+  find(run_id: string): RunRecord | undefined
+  /** Throws `run_not_found` (404). */
+  get(run_id: string): RunRecord
+  view(run: RunRecord): RunView
+  /** The run of a session that is running or waits; undefined if none. */
+  active(session_id: string): RunRecord | undefined
+  /** Waiting runs in order of submission. */
+  waiting(status: 'waiting_for_approval' | 'waiting_for_user_question'): RunRecord[]
+  openApprovals(run: RunRecord): ApprovalRequest[]
+  openQuestions(run: RunRecord): UserQuestionRequest[]
+  /** The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409). */
+  replayed(receipt: ReceiptKey | undefined): RunRecord | undefined
+  /** Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same turn of the event loop. */
+  decide(decision: ApprovalDecision): Promise<void>
+  /** Records an answer and goes on when no question is open. The caller has checked as for `decide`. */
+  answer(answer: QuestionAnswer): Promise<void>
+  /** Ends a run that waits for an answer as `cancelled`. The caller has checked as for `decide`. */
+  cancelWait(cancellation: WaitCancellation): Promise<void>
+  /** Resolves when the run has ended or waits, or when the signal aborts. */
+  rest(run_id: string, signal: AbortSignal): Promise<void>
+  /** Adds an output to a running run in a commit. Blank outputs are dropped. */
+  output(tx: Tx, run_id: string, output: OutputDraft): void
+  /** Listens for runs that start to wait for an answer; called after that is durable. Must not throw. Returns the undo. */
+  onQuestion(listener: (run: RunRecord, requests: readonly UserQuestionRequest[]) => void): () => void
+}
+/** The run engine. */
+export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
+
+/** The idempotency key of a request. Header and body may both carry it if they agree; otherwise `invalid_idempotency_key` (400). Reference 1, 7.1. */
+export { idempotencyKey, IdempotencyKey } from './idempotency-key.js'
+
+/** Reference 1, 6.1. */
+export const RunUpdated = defineEvent({ name: 'run_updated', summary: 'A run changed.', data: object({ run: RunView }) })
+/** Reference 1, 6.1. */
+export const OutputMade = defineEvent({ name: 'output', summary: 'A run produced an output.', data: object({ output: DaemonOutputRecord }) })
+
+const traceOf = <F extends Parameters<typeof object>[0]>(type: string, fields: F) => object({ type: literal(type), ...fields })
+/** Kinds of traces. Reference 1, 6.1. */
+export const TraceKind = tagged('type', {
+  model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
+  model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
+  model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
+  tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
+  tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
+  permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
+})
+/** The value form of `TraceKind`. */
+export type TraceData = Infer<typeof TraceKind>
+/** Reference 1, 6.1. */
+export const Trace = defineEvent({
+  name: 'trace',
+  summary: 'A step of a run, for people who watch; not kept.',
+  data: object({ trace: object({ timestamp_ms: timestamp(), session_id: string(), agent_id: string(), run_id: string(), tool_call_id: optional(string()), kind: TraceKind }) }),
+})
+
+/** An entry of the session journal as it is shown. */
+export const JournalView = object({ seq: integer(), run_id: string(), timestamp_ms: timestamp(), type: string(), entry: json() })
+/** Who decided, for events that carry it. */
+export type { Decider }

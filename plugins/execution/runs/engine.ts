@@ -1,0 +1,148 @@
+/** The loop of a run: look at the journal, take the next step, write it down. */
+import { assertNever, fault } from '../../../core/plugin.js'
+import type { ModelFailure, ModelRoute } from '../models/contract.js'
+import type { ToolCallPart } from '../models/contract.js'
+import type { RunEvent, RunRecord } from './contract.js'
+import type { RunEdit } from './edit.js'
+import { askModel, generationOf, modelRequest, retryDelay, textOf } from './model-step.js'
+import type { Answer } from './model-step.js'
+import { activeMs, change, changeLazily, trace } from './parts.js'
+import type { EngineParts, Execution } from './parts.js'
+import { judgeCall, refused } from './permission.js'
+import { entryAt } from './store.js'
+import type { Thread } from './thread.js'
+import { runTools } from './tool-step.js'
+import { nextStep } from './turn.js'
+import type { Progress } from './turn.js'
+
+/** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
+export const drive = async (parts: EngineParts, execution: Execution): Promise<void> => {
+  await settleUnknown(parts, execution)
+  for (;;) {
+    const run = parts.store.runs.find(execution.run_id)
+    if (run?.status !== 'running') return
+    if (execution.undone) throw fault('a change of this run was undone')
+    if (execution.stop !== undefined) return stopRun(parts, execution)
+    const thread = parts.threads.at(run)
+    const { progress } = thread
+    if (progress === undefined) return failRun(parts, execution, 'journal_incomplete: the beginning of this run is not in its journal.')
+    await takeStep(parts, execution, { run, thread, progress })
+  }
+}
+
+interface Position { readonly run: RunRecord; readonly thread: Thread; readonly progress: Progress }
+
+const takeStep = async (parts: EngineParts, execution: Execution, at: Position): Promise<void> => {
+  const step = nextStep(at.progress, { max_turns: parts.config.max_turns, max_output_bytes: parts.tools.limits.max_cumulative_output_bytes })
+  switch (step.type) {
+    case 'model':
+      return modelStep(parts, execution, at)
+    case 'tools':
+      return runTools(parts, execution, at.progress, step.calls)
+    case 'fail':
+      return failRun(parts, execution, step.error)
+    case 'rest':
+      return failRun(parts, execution, 'journal_incomplete: a running run has an open request.')
+    default:
+      assertNever(step)
+  }
+}
+
+/** A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that it may be. */
+const settleUnknown = async (parts: EngineParts, execution: Execution): Promise<void> => {
+  const run = parts.store.runs.find(execution.run_id)
+  if (run?.status !== 'running') return
+  const lost = (parts.threads.at(run).progress?.calls ?? []).filter(({ part, state }) => state.type === 'intended' && parts.tools.find(part.name)?.effect !== 'idempotent' && parts.tools.find(part.name)?.effect !== 'read')
+  if (lost.length === 0) return
+  await change(parts, execution, (edit) => {
+    for (const { part } of lost) {
+      edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, state: 'unknown', ...refused('Outcome unknown after restart: the daemon stopped while this call was being made. It is not repeated. Check what it did before you try again.') })
+    }
+  })
+}
+
+const routeOf = (parts: EngineParts, run: RunRecord): ModelRoute | string => {
+  const route = parts.models.find(run.provider)
+  if (route === undefined) return `route_not_found: the route ${run.provider} that this run is pinned to is gone.`
+  const { state, code } = route.connection.readiness()
+  return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
+}
+
+const modelStep = async (parts: EngineParts, execution: Execution, { run, thread, progress }: Position): Promise<void> => {
+  const route = routeOf(parts, run)
+  if (typeof route === 'string') return failRun(parts, execution, route)
+  const accepted = entryAt(parts.store, run.session_id, run.first)
+  const generation = generationOf(accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined)
+  const turn = progress.turns + 1
+  const attempt = execution.attempts + 1
+  trace(parts, execution, { type: 'model_attempt_started', turn, attempt })
+  const answer = await askModel(parts, execution, route, modelRequest(run, thread, { tools: parts.tools, system: parts.config.system_prompt, generation }))
+  trace(parts, execution, { type: 'model_attempt_finished', turn, attempt })
+  if (execution.stop !== undefined) return
+  if (answer.type === 'failed') return modelFailed(parts, execution, turn, answer.failure)
+  execution.attempts = 0
+  const calls = answer.parts.filter((part) => part.type === 'tool_call')
+  if (calls.length === 0) return completeRun(parts, execution, answer)
+  return takeTurn(parts, execution, answer, calls)
+}
+
+const modelFailed = async (parts: EngineParts, execution: Execution, turn: number, failure: ModelFailure): Promise<void> => {
+  execution.attempts += 1
+  if (!failure.retryable) return failRun(parts, execution, `model_${failure.class}: ${failure.message}`)
+  if (execution.attempts >= parts.config.model_attempts) return failRun(parts, execution, `model_retries_exhausted: ${failure.message}`)
+  trace(parts, execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
+  const { model_retry_base_ms: base, model_retry_max_ms: max } = parts.config
+  await parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
+}
+
+type Parts = Extract<Answer, { type: 'parts' }>
+
+const note = (edit: RunEdit, answer: Parts): void => void edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+
+const say = (edit: RunEdit, answer: Parts): void => {
+  const content = textOf(answer.parts)
+  if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
+}
+
+const completeRun = async (parts: EngineParts, execution: Execution, answer: Parts): Promise<void> => {
+  await change(parts, execution, (edit) => {
+    note(edit, answer)
+    say(edit, answer)
+    edit.step({ to: 'completed' }, { type: 'completed' })
+  })
+}
+
+/** Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before any of the others runs. */
+const takeTurn = async (parts: EngineParts, execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
+  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(parts, call, { index, cut: answer.outcome === 'length' }) }))
+  for (const { call, verdict } of verdicts) trace(parts, execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type }, call.id)
+  const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
+  const write = (edit: RunEdit): void => {
+    note(edit, answer)
+    for (const { call, verdict } of verdicts) {
+      if (verdict.audit !== undefined) edit.note({ type: 'audit', audit: verdict.audit })
+      if (verdict.type === 'settled') edit.note({ type: 'outcome', tool_call_id: call.id, tool_name: call.name, state: verdict.state, output: verdict.output })
+    }
+    if (requests.length === 0) return
+    const request_ids = requests.map(({ id }) => id)
+    edit.amend((run) => ({ ...run, approvals: (run.approvals ?? 0) + requests.length, active_ms: activeMs(parts, execution, run) }))
+    edit.wait('waiting_for_approval', request_ids, { type: 'waiting_for_approval', request_ids, requests })
+  }
+  if (requests.length === 0) return changeLazily(parts, execution, write)
+  await change(parts, execution, write)
+}
+
+const failRun = async (parts: EngineParts, execution: Execution, error: string): Promise<void> => {
+  await change(parts, execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+}
+
+/** Ends a run that was told to stop. A stop of the daemon leaves it running for the next life. */
+const stopRun = async (parts: EngineParts, execution: Execution): Promise<void> => {
+  const { stop } = execution
+  if (stop === undefined || stop.kind === 'shutdown') return
+  if (stop.kind === 'time_limit') return failRun(parts, execution, 'run_time_limit: the run used its whole time.')
+  const to = stop.kind === 'cancel' ? 'cancelled' : 'interrupted'
+  const error = stop.reason
+  const event: RunEvent = { type: to, ...(error !== undefined && { error }) }
+  await change(parts, execution, (edit) => edit.step({ to, error }, event))
+}

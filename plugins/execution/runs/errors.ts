@@ -1,0 +1,41 @@
+import { defineErrors } from '../../../core/plugin.js'
+
+export const runErrors = defineErrors({
+  run_not_found: { status: 404, domain: 'runs', detail: 'There is no run {run_id}.', action: 'List the runs with GET /v1/runs.' },
+  run_state_conflict: {
+    status: 409, domain: 'runs', detail: 'Run {run_id} is {from} and cannot become {to}.',
+    action: 'Read the run: its status says what is possible.',
+  },
+  session_busy: {
+    status: 409, domain: 'sessions', detail: 'Session {session_id} has active or queued work.',
+    action: 'Wait for it, interrupt it, or queue a detached run with POST /v1/sessions/{session_id}/runs.',
+  },
+  session_ended: {
+    status: 409, domain: 'sessions', detail: 'Session {session_id} has ended.',
+    action: 'Open it again with POST /v1/sessions and its id, or use another session.',
+  },
+  run_input_missing: {
+    status: 400, domain: 'runs', detail: 'The request carries no input.', action: 'Send content, or input_items with text.',
+  },
+  run_input_conflict: {
+    status: 400, domain: 'runs', detail: 'input_items cannot be combined with content.', action: 'Send one of them.',
+  },
+  reserved_metadata_key: {
+    status: 400, domain: 'runs', detail: 'The metadata key {key} belongs to the daemon.', action: 'Use another key.',
+  },
+  run_queue_full: {
+    status: 429, domain: 'runs', detail: 'Session {session_id} has {limit} queued runs, which is the limit.',
+    action: 'Wait until some have ended, or use another session.',
+  },
+})
+
+export const idempotencyErrors = defineErrors({
+  idempotency_conflict: {
+    status: 409, domain: 'idempotency', detail: 'This idempotency key was used with a different payload.',
+    action: 'Use a new key for a new request.',
+  },
+  invalid_idempotency_key: {
+    status: 400, domain: 'idempotency', detail: 'The idempotency key is empty, or header and body differ.',
+    action: 'Send one key, in the header or in the body.',
+  },
+})

@@ -1,0 +1,96 @@
+/** What the parts of the run engine share. */
+import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
+import type { Models } from '../models/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
+import type { RunsConfig } from './config.js'
+import type { RunRecord, TraceData } from './contract.js'
+import { Trace } from './contract.js'
+import { editRun } from './edit.js'
+import type { EditParts, RunEdit } from './edit.js'
+import type { Threads } from './threads.js'
+
+export interface EngineParts extends EditParts {
+  readonly models: Models
+  readonly tools: ToolRegistry
+  readonly threads: Threads
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly events: Events
+  readonly config: RunsConfig
+}
+
+/** Why an execution is told to end. */
+export type Stop = { readonly kind: 'cancel' | 'interrupt' | 'end' | 'shutdown' | 'time_limit'; readonly reason?: string }
+
+/** A run that is being executed in this life of the daemon. */
+export interface Execution {
+  readonly run_id: string
+  readonly session_id: string
+  readonly agent_id: string
+  readonly controller: AbortController
+  /** Set once; the loop ends at its next step. */
+  stop: Stop | undefined
+  /** A commit that nobody waited for was undone: what is in memory must be read again. */
+  undone: boolean
+  /** Failed attempts at the current model answer. */
+  attempts: number
+  /** Monotonic ms at which this stretch began. */
+  readonly since: number
+  /** Resolves when the execution has ended; never rejects. */
+  done: Promise<void>
+}
+
+/**
+ * Changes a running run in one commit. Resolves to false, with nothing
+ * changed, if it is no longer running. `also` is part of the same commit and
+ * may change the run once more.
+ */
+export const change = (parts: EngineParts, execution: Execution, apply: (edit: RunEdit) => void, also?: (tx: Tx) => void): Promise<boolean> =>
+  parts.store.state.commit((tx) => {
+    const run = parts.store.runs.find(execution.run_id)
+    if (run?.status !== 'running') return false
+    const edit = editRun(parts, tx, run)
+    apply(edit)
+    edit.save()
+    also?.(tx)
+    return true
+  })
+
+/** Like `change`, but the loop goes on at once: the next commit that is waited for makes it durable too. */
+export const changeLazily = (parts: EngineParts, execution: Execution, apply: (edit: RunEdit) => void): void => {
+  change(parts, execution, apply).catch((error: unknown) => {
+    execution.undone = true
+    parts.log.warn('a change of a run was undone', { run_id: execution.run_id, error: String(error) })
+  })
+}
+
+/** Milliseconds of execution so far. */
+export const activeMs = (parts: EngineParts, execution: Execution, run: RunRecord): number =>
+  Math.round((run.active_ms ?? 0) + parts.clock.elapsed() - execution.since)
+
+/** Publishes a step for people who watch. */
+export const trace = (parts: EngineParts, execution: Execution, kind: TraceData, tool_call_id?: string): void => {
+  const timestamp_ms = parts.clock.now()
+  const { session_id, agent_id, run_id } = execution
+  parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({ trace: { timestamp_ms, session_id, agent_id, run_id, ...(tool_call_id !== undefined && { tool_call_id }), kind } }))
+}
+
+/** The promise's value, or undefined if it is still open `grace` ms after the signal aborted. */
+export const within = async <T>(clock: Clock, promise: Promise<T>, { signal, grace_ms }: { signal: AbortSignal; grace_ms: number }): Promise<T | undefined> => {
+  const ended = new AbortController()
+  const overdue = async (): Promise<undefined> => {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) return resolve()
+      signal.addEventListener('abort', () => resolve(), { once: true, signal: ended.signal })
+      ended.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    if (!ended.signal.aborted) await clock.sleep(grace_ms, ended.signal)
+    return undefined
+  }
+  try {
+    return await Promise.race([promise, overdue()])
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,0 +1,60 @@
+/** What becomes of the calls of one model answer before any of them runs. */
+import { parse } from '../../../core/plugin.js'
+import type { Json } from '../../../core/plugin.js'
+import type { ApprovalRequest } from '../approvals/contract.js'
+import type { ToolCallPart } from '../models/contract.js'
+import type { PermissionDecision } from '../tools/contract.js'
+import type { OutcomeState, PermissionAudit } from './contract.js'
+import type { EngineParts } from './parts.js'
+import { weighJson } from './thread.js'
+
+/** `settled` calls never run: their outcome is known at once. */
+export type Verdict =
+  | { readonly type: 'settled'; readonly state: OutcomeState; readonly output: Json; readonly audit?: PermissionAudit }
+  | { readonly type: 'ask'; readonly request: ApprovalRequest; readonly audit: PermissionAudit }
+  | { readonly type: 'allow'; readonly audit: PermissionAudit }
+
+export const refused = (error: string): { output: Json } => ({ output: { error } })
+
+/** Judges one call. `index` is its place in the answer. */
+export const judgeCall = (parts: EngineParts, call: ToolCallPart, { index, cut }: { index: number; cut: boolean }): Verdict => {
+  const problem = callProblem(parts, call, { index, cut })
+  if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
+  const decision = parts.tools.decide({ tool_name: call.name })
+  const audit = auditOf(call, decision)
+  switch (decision.decision) {
+    case 'allow':
+      return { type: 'allow', audit }
+    case 'deny':
+      return { type: 'settled', state: 'refused', ...refused(`Permission denied: ${decision.reason ?? 'a rule forbids this tool'}.`), audit }
+    case 'ask': {
+      const id = parts.ids.make('approval')
+      const request = { id, tool_call_id: call.id, tool_name: call.name, input: call.input, scope: decision.scope, reason: decision.reason ?? null }
+      return { type: 'ask', request, audit: { ...audit, approval_request_id: id } }
+    }
+  }
+}
+
+const callProblem = ({ tools }: EngineParts, call: ToolCallPart, { index, cut }: { index: number; cut: boolean }): { output: Json } | undefined => {
+  if (cut) return refused('The answer was cut at its length limit, so this call was not made.')
+  if (index >= tools.limits.max_calls_per_turn) return refused(`Only ${tools.limits.max_calls_per_turn} calls may be made in one turn.`)
+  const tool = tools.find(call.name)
+  if (tool === undefined) return refused(`There is no tool named ${call.name.slice(0, 100)}.`)
+  if (weighJson(call.input) > tools.limits.max_input_bytes) return refused(`The input is larger than ${tools.limits.max_input_bytes} bytes.`)
+  const parsed = parse(tool.input, call.input)
+  return parsed.ok ? undefined : { output: { error: 'The input does not fit the tool.', issues: parsed.issues.map(({ path, rule }) => ({ path, rule })) } }
+}
+
+const auditOf = (call: ToolCallPart, decision: PermissionDecision): PermissionAudit => ({
+  scope: decision.scope,
+  tool_name: call.name,
+  tool_call_id: call.id,
+  decision: decision.decision,
+  base_decision: decision.base_decision,
+  effective_mode: decision.effective_mode,
+  ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
+  ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
+  justification: null,
+  reason: decision.reason ?? null,
+  approval_request_id: null,
+})

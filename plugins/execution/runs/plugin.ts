@@ -1,0 +1,55 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { Capabilities, StatusSections } from '../../operator/status/contract.js'
+import { Models } from '../models/contract.js'
+import { SessionActivity, Sessions } from '../sessions/contract.js'
+import { ToolRegistry, Tools } from '../tools/contract.js'
+import { createActivity } from './activity.js'
+import { runCommands } from './commands.js'
+import { runsConfig, runsFlags } from './config.js'
+import { Runs } from './contract.js'
+import { createExecutor } from './executor.js'
+import type { EngineParts } from './parts.js'
+import { runRepair } from './repair.js'
+import { runRoutes } from './routes.js'
+import { createRests, createRuns } from './service.js'
+import { sessionRunRoutes } from './session-routes.js'
+import { runsHealth, runsSection } from './status.js'
+import { declareStore } from './store.js'
+import { createThreads } from './threads.js'
+import { emitOutput } from './tools.js'
+
+/** Conversations kept in memory between runs. */
+const keptThreads = 512
+
+export default definePlugin({
+  id: 'runs',
+  version: '1.0.0',
+  api: 1,
+  summary: 'The run engine: queues, steps, effects, waits and restart repair.',
+  needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
+  provides: [Runs, SessionActivity],
+  config: runsConfig,
+  flags: runsFlags,
+  commands: runCommands,
+  register(ctx, { sessions, models, tools }) {
+    const { config, clock, ids, log, events } = ctx
+    const store = declareStore(ctx.state)
+    const rests = createRests(store)
+    const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
+    const parts: EngineParts = { store, sessions, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
+    const executor = createExecutor(parts)
+    const runs = createRuns(parts, executor, rests)
+    ctx.provide(Runs, runs)
+    ctx.provide(SessionActivity, createActivity(store))
+    ctx.routes(...runRoutes({ parts, executor, runs }), ...sessionRunRoutes({ parts, executor, runs }))
+    ctx.contribute(Tools, emitOutput(() => runs))
+    ctx.contribute(StatusSections, runsSection({ store, clock, config }))
+    ctx.contribute(Capabilities, { name: 'session_events', value: true }, { name: 'restart_restore', value: true }, { name: 'session_run_idempotency', value: true })
+    ctx.health(runsHealth({ store, clock, config }))
+    ctx.repair(runRepair(parts, config.max_unclean_boots))
+    ctx.onStart(() => {
+      executor.begin()
+      return () => executor.end()
+    })
+  },
+})

@@ -1,0 +1,80 @@
+/** The engine as other plugins see it. */
+import type { Tx } from '../../../core/plugin.js'
+import type { UserQuestionRequest } from '../questions/contract.js'
+import { activeRun } from './activity.js'
+import type { OutputDraft, RunRecord, Runs } from './contract.js'
+import { editRun } from './edit.js'
+import { runErrors } from './errors.js'
+import type { Executor } from './executor.js'
+import { isSettled } from './machine.js'
+import type { EngineParts } from './parts.js'
+import { replayed } from './receipts.js'
+import type { RunStore } from './store.js'
+import { openApprovals, openQuestions, viewRun } from './views.js'
+import { answer, cancelWait, decide } from './waits.js'
+
+type QuestionListener = (run: RunRecord, requests: readonly UserQuestionRequest[]) => void
+
+/** Who waits for runs to come to rest. */
+export interface Rests {
+  /** Called when a run waits or has ended, and that is durable. */
+  rested(run: RunRecord): void
+  wait(run_id: string, signal: AbortSignal): Promise<void>
+  onQuestion(listener: QuestionListener): () => void
+}
+
+export const createRests = (store: RunStore): Rests => {
+  const waiting = new Map<string, Set<() => void>>()
+  const listeners = new Set<QuestionListener>()
+  return {
+    rested(run) {
+      for (const resolve of waiting.get(run.run_id) ?? []) resolve()
+      waiting.delete(run.run_id)
+      if (run.status !== 'waiting_for_user_question') return
+      for (const listener of listeners) listener(run, openQuestions(store, run))
+    },
+    wait: (run_id, signal) => new Promise((resolve) => {
+      const run = store.runs.find(run_id)
+      if (run === undefined || isSettled(run) || 'pending' in run || signal.aborted) return resolve()
+      const known = waiting.get(run_id) ?? new Set()
+      waiting.set(run_id, known.add(resolve))
+      signal.addEventListener('abort', () => { known.delete(resolve); resolve() }, { once: true })
+    }),
+    onQuestion(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+export const createRuns = (parts: EngineParts, executor: Executor, rests: Rests): Runs => {
+  const { store } = parts
+  const get = (run_id: string): RunRecord => {
+    const run = store.runs.find(run_id)
+    if (run === undefined) throw runErrors.run_not_found({ details: { run_id } })
+    return run
+  }
+  return {
+    find: (run_id) => store.runs.find(run_id),
+    get,
+    view: (run) => viewRun(store, run),
+    active: (session_id) => activeRun(store, session_id),
+    waiting: (status) => store.runs.ids('status', status).map(get),
+    openApprovals: (run) => openApprovals(store, run),
+    openQuestions: (run) => openQuestions(store, run),
+    replayed: (receipt) => replayed(store, receipt),
+    decide: (decision) => decide(parts, executor, decision),
+    answer: (given) => answer(parts, executor, given),
+    cancelWait: (cancellation) => cancelWait(parts, executor, cancellation),
+    rest: (run_id, signal) => rests.wait(run_id, signal),
+    output: (tx, run_id, output) => addOutput(parts, tx, get(run_id), output),
+    onQuestion: (listener) => rests.onQuestion(listener),
+  }
+}
+
+const addOutput = (parts: EngineParts, tx: Tx, run: RunRecord, output: OutputDraft): void => {
+  if (run.status !== 'running' || output.content.trim() === '') return
+  const edit = editRun(parts, tx, run)
+  edit.output(output)
+  edit.save()
+}

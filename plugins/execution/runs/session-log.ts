@@ -1,0 +1,56 @@
+/** `SessionEventLogView`: the journal of a session as it is shown. Contract 1, "Session". */
+import type { Json, JsonObject, StreamEntry } from '../../../core/plugin.js'
+import type { DaemonOutputRecord, SessionRecord } from '../sessions/contract.js'
+import type { JournalEntry, RunEventEntry } from './contract.js'
+import type { RunStore } from './store.js'
+import { outputRecord, runEvents } from './views.js'
+
+const defaultLimit = 2000
+
+export interface LogRange { readonly after?: number | undefined; readonly limit?: number | undefined }
+
+export const sessionLog = (store: RunStore, { session_id }: SessionRecord, range: LogRange) => {
+  const limit = range.limit ?? defaultLimit
+  const after = range.after ?? Math.max(0, store.journal.length(session_id) - limit)
+  const entries = store.journal.read(session_id, { after, limit })
+  const outputs = entries.flatMap(({ entry }) => outputIn(session_id, entry))
+  return {
+    session: {
+      session_id,
+      journal: entries.map(showEntry),
+      checkpoints: [],
+      audits: entries.flatMap(({ entry }): Json[] => (entry.type === 'audit' ? [entry.audit] : [])),
+      outputs,
+      metadata: {},
+    },
+    daemon_outputs: outputs,
+    run_events: eventsOf(store, entries),
+  }
+}
+
+const outputIn = (session_id: string, entry: JournalEntry): DaemonOutputRecord[] =>
+  entry.type === 'event' && entry.event.type === 'output' ? [outputRecord(session_id, entry.run_id, entry.event)] : []
+
+const showEntry = ({ seq, entry }: StreamEntry<JournalEntry>) => {
+  const { run_id, at, type, ...rest } = entry
+  const shown: JsonObject = rest
+  return { seq, run_id, timestamp_ms: at, type, entry: shown }
+}
+
+/** Events of the runs that appear in these entries, in journal order. */
+const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[]): RunEventEntry[] => {
+  const shown = new Map<string, RunEventEntry[]>()
+  return entries.flatMap(({ seq, entry }) => {
+    if (entry.type !== 'event') return []
+    const run = store.runs.find(entry.run_id)
+    if (run === undefined) return []
+    const known = shown.get(run.run_id) ?? runEvents(store, run)
+    shown.set(run.run_id, known)
+    return seq === run.first ? known.slice(0, 1) : nextOf(known, entry)
+  })
+}
+
+const nextOf = (known: readonly RunEventEntry[], entry: JournalEntry): RunEventEntry[] => {
+  const found = known.find(({ timestamp_ms, event }) => timestamp_ms === entry.at && entry.type === 'event' && event.type === entry.event.type)
+  return found === undefined ? [] : [found]
+}

@@ -1,0 +1,53 @@
+import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
+import type { JournalEntry, RunRecord } from './contract.js'
+import { isSettled } from './machine.js'
+
+/** An idempotency key that was used; `id` is the digest of scope and key. */
+export type ReceiptRecord = { readonly id: string; readonly digest: string; readonly run_id: string; readonly at: number }
+
+/** Groups of the index `lane`: the runs of a session that hold its slot, and those behind it. */
+export const activeLane = (session_id: string): string => `active:${session_id}`
+export const queuedLane = (session_id: string): string => `queued:${session_id}`
+
+export const runCollection: CollectionSpec<RunRecord> = {
+  name: 'runs',
+  version: 1,
+  id: (run) => run.run_id,
+  indexes: {
+    all: { group: () => 'all' },
+    session: { group: (run) => run.session_id },
+    status: { group: (run) => run.status },
+    lane: { group: (run) => (isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id)) },
+  },
+  settled: isSettled,
+  references: (run) => [{ collection: 'sessions', id: run.session_id }],
+}
+
+export const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
+
+export const receiptCollection: CollectionSpec<ReceiptRecord> = {
+  name: 'receipts',
+  version: 1,
+  id: (receipt) => receipt.id,
+  indexes: {},
+  settled: () => true,
+  references: (receipt) => [{ collection: 'runs', id: receipt.run_id }],
+}
+
+export interface RunStore {
+  readonly state: State
+  readonly runs: Collection<RunRecord>
+  readonly journal: Stream<JournalEntry>
+  readonly receipts: Collection<ReceiptRecord>
+}
+
+export const declareStore = (state: State): RunStore => ({
+  state,
+  runs: state.collection(runCollection),
+  journal: state.stream(sessionJournal),
+  receipts: state.collection(receiptCollection),
+})
+
+/** The one journal entry at a sequence. */
+export const entryAt = (store: RunStore, session_id: string, seq: number): JournalEntry | undefined =>
+  store.journal.read(session_id, { after: seq - 1, limit: 1 })[0]?.entry

@@ -1,0 +1,136 @@
+/** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
+import { array, defaulted, doc, enums, integer, jsonObject, literal, number, object, optional, string, tagged, boolean } from '../../../core/plugin.js'
+import type { Infer, JsonObject } from '../../../core/plugin.js'
+import { IdempotencyKey } from './idempotency-key.js'
+import type { ReceiptKey, RunRecord } from './contract.js'
+import { editRun } from './edit.js'
+import type { RunEdit } from './edit.js'
+import { runErrors } from './errors.js'
+import type { Executor } from './executor.js'
+import type { EngineParts } from './parts.js'
+import { claim, replayed } from './receipts.js'
+import { activeLane, queuedLane } from './store.js'
+
+const ToolChoice = tagged('type', {
+  auto: object({ type: literal('auto') }),
+  none: object({ type: literal('none') }),
+  required: object({ type: literal('required') }),
+  specific: object({ type: literal('specific'), name: string({ min: 1, max: 100 }) }),
+})
+
+/** Contract 1, "SubmitInputRequest": the fields that this daemon knows; others are refused. */
+export const SubmitInput = object({
+  idempotency_key: IdempotencyKey,
+  provider: optional(doc(string({ min: 1, max: 200 }), 'Route for this run; the default route when absent.')),
+  source_plugin: optional(string({ min: 1, max: 200 })),
+  source_kind: optional(string({ min: 1, max: 200 })),
+  actor_id: optional(string({ min: 1, max: 200 })),
+  content: defaulted(doc(string(), 'What the model is told.'), ''),
+  input_items: optional(array(tagged('type', { text: object({ type: literal('text'), text: string() }) }), { max: 100 })),
+  generation: optional(object({
+    model: optional(string({ min: 1, max: 200 })),
+    tool_choice: optional(ToolChoice),
+    allow_parallel_tool_calls: optional(boolean()),
+    max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
+    temperature: optional(number({ min: 0, max: 10 })),
+    response_format: optional(object({ type: enums(['text']) })),
+  })),
+  metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
+})
+export type SubmitInput = Infer<typeof SubmitInput>
+
+export interface Submission {
+  readonly session_id: string
+  readonly input: SubmitInput
+  readonly receipt: ReceiptKey | undefined
+  /** True to refuse instead of queueing. */
+  readonly alone: boolean
+}
+
+/** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
+export const submitRun = async (parts: EngineParts, executor: Executor, submission: Submission): Promise<RunRecord> => {
+  const { session_id, input, receipt } = submission
+  const session = parts.sessions.get(session_id)
+  const known = replayed(parts.store, receipt)
+  if (known !== undefined) return known
+  if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
+  const text = textOf(input)
+  checkMetadata(input)
+  const route = parts.models.ready(input.provider)
+  const { busy, queued } = laneOf(parts, session_id)
+  if (submission.alone && busy) throw runErrors.session_busy({ details: { session_id } })
+  if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
+  const starts = !busy && executor.free()
+  const run = await parts.store.state.commit((tx) => {
+    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, provider: route.route_id, model: input.generation?.model ?? route.model }), true)
+    accept(edit, input, { text, position: queued + 1 })
+    if (starts) edit.step({ to: 'running' }, { type: 'started' })
+    claim(parts.store, tx, receipt, edit.run.run_id)
+    return edit.save()
+  })
+  if (starts) executor.launch(run.run_id)
+  else executor.offer(session_id)
+  return run
+}
+
+const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; queued: number } => {
+  const queued = store.runs.count('lane', queuedLane(session_id))
+  return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
+}
+
+const textOf = (input: SubmitInput): string => {
+  if (input.input_items !== undefined && input.content !== '') throw runErrors.run_input_conflict({ errors: [{ path: 'body.input_items', rule: 'cannot be combined with content' }] })
+  const text = input.input_items === undefined ? input.content : input.input_items.map((item) => item.text).join('\n')
+  if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
+  return text
+}
+
+const checkMetadata = ({ metadata }: SubmitInput): void => {
+  if (metadata === undefined || !Object.hasOwn(metadata, 'service_flow')) return
+  throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.metadata.service_flow', rule: 'belongs to the daemon' }] })
+}
+
+const accept = (edit: RunEdit, input: SubmitInput, { text, position }: { text: string; position: number }): void => {
+  edit.event({
+    type: 'accepted', content: text,
+    ...(input.metadata !== undefined && { metadata: input.metadata }),
+    ...(input.generation !== undefined && { generation: withoutGaps(input.generation) }),
+  })
+  edit.enqueue(position)
+}
+
+const withoutGaps = (generation: NonNullable<SubmitInput['generation']>): JsonObject => {
+  const { model, tool_choice, allow_parallel_tool_calls, max_output_tokens, temperature } = generation
+  return {
+    ...(model !== undefined && { model }),
+    ...(tool_choice !== undefined && { tool_choice }),
+    ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(temperature !== undefined && { temperature }),
+  }
+}
+
+interface Pinned { readonly text: string; readonly now: number; readonly agent_id: string; readonly provider: string; readonly model: string }
+
+const recordOf = (parts: EngineParts, { session_id, input }: Submission, { text, now, agent_id, provider, model }: Pinned): RunRecord => ({
+  run_id: parts.ids.make('run'),
+  session_id,
+  agent_id,
+  kind: 'input',
+  status: 'queued',
+  submitted_at_ms: now,
+  updated_at_ms: now,
+  source_plugin: input.source_plugin ?? 'http',
+  source_kind: input.source_kind ?? 'api',
+  actor_id: input.actor_id ?? 'operator',
+  text_preview: preview(text),
+  provider,
+  model,
+  first: 0,
+  last: 0,
+  owner: parts.store.state.health.generation,
+})
+
+const previewLength = 200
+/** The beginning of a text, cut between code points. */
+const preview = (text: string): string => (text.length <= previewLength ? text : Array.from(text.slice(0, previewLength * 2)).slice(0, previewLength).join(''))

@@ -1,0 +1,51 @@
+/** One tool call: checked once more, made, and bounded in time. */
+import { parse } from '../../../core/plugin.js'
+import type { Json } from '../../../core/plugin.js'
+import type { Tool, ToolOutcome } from '../tools/contract.js'
+import { digest } from './digest.js'
+import { within } from './parts.js'
+import type { EngineParts, Execution } from './parts.js'
+import { refused } from './permission.js'
+import type { Call } from './turn.js'
+
+/** A call that is about to run, with all that it needs. `key` is the same for a repetition after a restart, and for no other call. */
+export interface Ready { readonly call: Call; readonly tool: Tool; readonly input: Json; readonly key: string }
+
+/** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
+export const prepare = (parts: EngineParts, call: Call, key: string): Ready | { output: Json } => {
+  const tool = parts.tools.find(call.part.name)
+  if (tool === undefined) return refused('This tool is no longer there.')
+  const { state } = call
+  const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input
+  if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input)) return refused('approval_input_changed: the input is not the one that was approved.')
+  const parsed = parse(tool.input, input)
+  return parsed.ok ? { call, tool, input, key } : refused('The input does not fit the tool.')
+}
+
+/** What came of an invocation: the tool's outcome, or how it failed to give one. */
+export type Invoked = ToolOutcome | { readonly type: 'threw' } | { readonly type: 'late'; readonly after_ms: number } | { readonly type: 'lost' }
+
+export const invoke = async (parts: EngineParts, execution: Execution, { call, tool, input, key }: Ready): Promise<Invoked> => {
+  const timeout = new AbortController()
+  const limit = Math.min(tool.timeout_ms, parts.tools.limits.max_timeout_ms)
+  const cancel = parts.clock.after(limit, () => timeout.abort())
+  const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
+  const parsed = parse(tool.input, input)
+  const value: unknown = parsed.ok ? parsed.value : input
+  const { run_id, session_id } = execution
+  const started = (async (): Promise<Invoked> => {
+    try {
+      return await tool.run(value, { tool_call_id: call.part.id, session_id, run_id, key, workspace: parts.tools.workspace, signal })
+    } catch (error) {
+      parts.log.error('a tool threw', { tool: tool.name, run_id, error: String(error) })
+      return { type: 'threw' }
+    }
+  })()
+  try {
+    const ended = await within(parts.clock, started, { signal, grace_ms: parts.config.stop_grace_ms })
+    if (ended === undefined) return { type: 'lost' }
+    return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true)) ? { type: 'late', after_ms: limit } : ended
+  } finally {
+    cancel()
+  }
+}

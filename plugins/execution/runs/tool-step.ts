@@ -1,0 +1,118 @@
+/** Tool calls: intent before an effect, outcome before anyone relies on it. */
+import type { Json } from '../../../core/plugin.js'
+import type { AskDraft, ToolOutcome } from '../tools/contract.js'
+import type { UserQuestionRequest } from '../questions/contract.js'
+import type { OutcomeState } from './contract.js'
+import { digest } from './digest.js'
+import { activeMs, change, changeLazily, trace } from './parts.js'
+import type { EngineParts, Execution } from './parts.js'
+import { refused } from './permission.js'
+import { weighJson } from './thread.js'
+import { invoke, prepare } from './tool-call.js'
+import type { Invoked, Ready } from './tool-call.js'
+import type { Call, Progress } from './turn.js'
+
+interface Ended { readonly call: Call; readonly state: OutcomeState; readonly output: Json; readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply'] }
+interface Ask { readonly call: Call; readonly draft: AskDraft }
+
+/** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
+export const runTools = async (parts: EngineParts, execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
+  const together = calls.length > 1 && calls.every(({ part }) => parts.tools.find(part.name)?.parallel === true)
+  const asks: Ask[] = []
+  const waiting = [...calls]
+  const goesOn = (): boolean => execution.stop === undefined && !execution.undone && (together || asks.length === 0)
+  const lane = async (): Promise<void> => {
+    for (let call = waiting.shift(); call !== undefined && goesOn(); call = waiting.shift()) {
+      const draft = await runCall(parts, execution, call, `${execution.run_id}/${progress.turns}/${call.part.id}`)
+      if (draft !== undefined) asks.push({ call, draft })
+    }
+  }
+  const lanes = together ? Math.min(calls.length, parts.tools.limits.max_parallel_tools) : 1
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  const broken = ended.find((result) => result.status === 'rejected')
+  if (broken !== undefined) throw broken.reason
+  if (asks.length > 0 && execution.stop === undefined && !execution.undone) await suspend(parts, execution, asks)
+}
+
+/** Makes a call and records its outcome. A call that asks gives its questions instead. */
+const runCall = async (parts: EngineParts, execution: Execution, call: Call, key: string): Promise<AskDraft | undefined> => {
+  const ready = prepare(parts, call, key)
+  if ('output' in ready) return recordOutcome(parts, execution, { call, state: 'failed', output: ready.output }, true)
+  const { tool, input } = ready
+  if (tool.effect !== 'read' && call.state.type !== 'intended') {
+    const intent = { type: 'intent' as const, tool_call_id: call.part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
+    if (!(await change(parts, execution, (edit) => void edit.note(intent)))) return undefined
+    if (execution.stop !== undefined) return recordOutcome(parts, execution, { call, state: 'failed', ...refused('The run was stopped before this call was made.') }, true)
+  }
+  trace(parts, execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id }, call.part.id)
+  return conclude(parts, execution, ready, await invoke(parts, execution, ready))
+}
+
+const conclude = (parts: EngineParts, execution: Execution, { call, tool }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
+  const acts = tool.effect !== 'read'
+  // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
+  if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
+  const failed = (error: string, state: OutcomeState = 'failed') => recordOutcome(parts, execution, { call, state, ...refused(error) }, acts)
+  switch (invoked.type) {
+    case 'ask':
+      return invoked.ask
+    case 'threw':
+      return failed('The tool failed.')
+    case 'late':
+      return failed(`The tool was stopped after ${invoked.after_ms} ms.`)
+    case 'lost':
+      return failed('The tool did not end when it was told to; what it did is unknown.', acts ? 'unknown' : 'failed')
+    case 'result':
+      return recordOutcome(parts, execution, { call, ...measured(parts, invoked) }, acts)
+  }
+}
+
+const measured = ({ tools }: EngineParts, result: Extract<ToolOutcome, { type: 'result' }>): Omit<Ended, 'call'> => {
+  const limit = tools.limits.max_output_bytes
+  const applied = result.apply !== undefined && { apply: result.apply }
+  if (weighJson(result.output) > limit) return { state: 'failed', ...refused(`The tool returned more than ${limit} bytes.`), ...applied }
+  return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
+}
+
+/** Writes an outcome; waits for the disk if something outside may have changed. */
+const recordOutcome = async (parts: EngineParts, execution: Execution, { call, state, output, apply }: Ended, acts: boolean): Promise<undefined> => {
+  const { id, name } = call.part
+  trace(parts, execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' }, id)
+  const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
+  if (apply === undefined && !acts) {
+    changeLazily(parts, execution, (edit) => void edit.note(entry))
+    return undefined
+  }
+  try {
+    await change(parts, execution, (edit) => void edit.note(entry), apply)
+  } catch (error) {
+    if (apply === undefined || parts.store.state.health.mode !== 'ok') throw error
+    parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
+    await change(parts, execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused('The tool failed.') }))
+  }
+  return undefined
+}
+
+/** The run waits for a person; nothing is left in memory. */
+const suspend = async (parts: EngineParts, execution: Execution, asks: readonly Ask[]): Promise<void> => {
+  const requests = asks.map((ask) => questionRequest(parts, ask))
+  const request_ids = requests.map(({ id }) => id)
+  await change(parts, execution, (edit) => {
+    edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(parts, execution, run) }))
+    edit.wait('waiting_for_user_question', request_ids, { type: 'waiting_for_user_question', request_ids, requests })
+  })
+}
+
+const questionRequest = (parts: EngineParts, { call, draft }: Ask): UserQuestionRequest => ({
+  id: parts.ids.make('question'),
+  tool_call_id: call.part.id,
+  questions: draft.questions.map((question, at) => ({
+    id: `q${at + 1}`,
+    header: question.header,
+    question: question.question,
+    options: question.options.map((option, place) => ({ id: `o${place + 1}`, ...option })),
+    multi_select: question.multi_select,
+  })),
+  created_at_ms: parts.clock.now(),
+  ...(draft.expires_at_ms !== undefined && { expires_at_ms: draft.expires_at_ms }),
+})

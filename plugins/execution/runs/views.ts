@@ -1,0 +1,153 @@
+/** Runs as clients see them: made from the record and the journal. */
+import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from './contract.js'
+import { isSettled } from './machine.js'
+import { entryAt, queuedLane } from './store.js'
+import type { RunStore } from './store.js'
+import type { ApprovalRequest } from '../approvals/contract.js'
+import type { UserQuestionRequest } from '../questions/contract.js'
+import type { DaemonOutputRecord } from '../sessions/contract.js'
+
+export const outputRecord = (session_id: string, run_id: string, event: Extract<RunEvent, { type: 'output' }>): DaemonOutputRecord => ({ session_id, run_id, ...event.output, address: null })
+
+const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
+  const entry = entryAt(store, session_id, seq)
+  return entry?.type === 'event' ? entry.event : undefined
+}
+
+const waitingEvent = (store: RunStore, run: RunRecord): RunEvent | undefined =>
+  'waiting' in run ? eventAt(store, run.session_id, run.waiting) : undefined
+
+export const openApprovals = (store: RunStore, run: RunRecord): ApprovalRequest[] => {
+  const event = waitingEvent(store, run)
+  return event?.type === 'waiting_for_approval' ? event.requests.filter(({ id }) => isOpen(run, id)) : []
+}
+
+export const openQuestions = (store: RunStore, run: RunRecord): UserQuestionRequest[] => {
+  const event = waitingEvent(store, run)
+  return event?.type === 'waiting_for_user_question' ? event.requests.filter(({ id }) => isOpen(run, id)) : []
+}
+
+const isOpen = (run: RunRecord, id: string): boolean => 'pending' in run && run.pending.includes(id)
+
+/** The outputs of a run, oldest first. */
+export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[] =>
+  (run.outputs ?? []).flatMap((seq) => {
+    const event = eventAt(store, run.session_id, seq)
+    return event?.type === 'output' ? [outputRecord(run.session_id, run.run_id, event)] : []
+  })
+
+/** Position in its session's queue; 1 is next. */
+const position = (store: RunStore, run: RunRecord): number => store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
+
+/** The view of a run as it is now. */
+export const viewRun = (store: RunStore, run: RunRecord): RunView => ({
+  ...frameOf(run, run.status === 'queued' ? position(store, run) : 0),
+  ...metadataOf(eventAt(store, run.session_id, run.first)),
+  ...approvalsOf(openApprovals(store, run)),
+  ...questionsOf(openQuestions(store, run)),
+  ...(run.outputs !== undefined && run.outputs.length > 0 && { outputs: outputsOf(store, run) }),
+})
+
+/** What needs no journal. */
+const frameOf = (run: RunRecord, queued_position: number): RunView => ({
+  run_id: run.run_id,
+  session_id: run.session_id,
+  agent_id: run.agent_id,
+  kind: run.kind,
+  status: run.status,
+  submitted_at_ms: run.submitted_at_ms,
+  updated_at_ms: run.updated_at_ms,
+  ...('started_at_ms' in run && run.started_at_ms !== undefined && { started_at_ms: run.started_at_ms }),
+  ...(isSettled(run) && { finished_at_ms: run.finished_at_ms }),
+  ...(queued_position > 0 && { queued_position }),
+  request: summaryOf(run),
+  ...(isSettled(run) && run.error !== undefined && { error: run.error }),
+})
+
+const summaryOf = (run: RunRecord): RunView['request'] => ({
+  source_plugin: run.source_plugin,
+  source_kind: run.source_kind,
+  actor_id: run.actor_id,
+  ...(run.text_preview !== '' && { text_preview: run.text_preview }),
+  provider: run.provider,
+  model: run.model,
+  ...(run.approvals !== undefined && { approval_count: run.approvals }),
+  ...(run.questions !== undefined && { question_count: run.questions }),
+})
+
+const metadataOf = (event: RunEvent | undefined): Pick<RunView, 'input_metadata'> =>
+  event?.type === 'accepted' && event.metadata !== undefined ? { input_metadata: event.metadata } : {}
+const approvalsOf = (requests: ApprovalRequest[]): Pick<RunView, 'pending_approval_ids' | 'pending_approvals'> =>
+  requests.length === 0 ? {} : { pending_approval_ids: requests.map(({ id }) => id), pending_approvals: requests }
+const questionsOf = (requests: UserQuestionRequest[]): Pick<RunView, 'pending_question_ids' | 'pending_questions'> =>
+  requests.length === 0 ? {} : { pending_question_ids: requests.map(({ id }) => id), pending_questions: requests }
+
+/** The persisted events of a run, each projection as the run was at that moment. */
+export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => {
+  const entries = store.journal.read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
+  const own = entries.flatMap(({ entry }) => (entry.run_id === run.run_id && entry.type === 'event' ? [entry] : []))
+  return foldEvents(run, own)
+}
+
+type EventEntry = Extract<JournalEntry, { type: 'event' }>
+
+const foldEvents = (run: RunRecord, entries: readonly EventEntry[]): RunEventEntry[] => {
+  const { started_at_ms: _, finished_at_ms: __, error, queued_position: ___, ...start } = frameOf(run, 0)
+  let projection: RunView = { ...start, status: 'queued', updated_at_ms: run.submitted_at_ms }
+  return entries.map(({ at, event }) => {
+    projection = projectEvent(projection, at, event)
+    const shown = error !== undefined && isEnd(event) ? { ...projection, error } : projection
+    return { timestamp_ms: at, run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id, event: showEvent(run, event, shown) }
+  })
+}
+
+const isEnd = (event: RunEvent): boolean => event.type === 'interrupted' || event.type === 'cancelled' || event.type === 'failed'
+
+const projectEvent = (before: RunView, at: number, event: RunEvent): RunView => {
+  const next: RunView = { ...before, updated_at_ms: at }
+  switch (event.type) {
+    case 'accepted':
+      return { ...next, ...metadataOf(event) }
+    case 'queued':
+      return { ...next, status: 'queued', queued_position: event.position }
+    case 'started': {
+      const { queued_position: _, ...rest } = next
+      return { ...rest, status: 'running', started_at_ms: before.started_at_ms ?? at }
+    }
+    case 'waiting_for_approval':
+      return { ...next, status: 'waiting_for_approval', ...approvalsOf(event.requests) }
+    case 'waiting_for_user_question':
+      return { ...next, status: 'waiting_for_user_question', ...questionsOf(event.requests) }
+    case 'approval_resolved':
+    case 'user_question_resolved':
+      return { ...withoutPending(next), status: 'running' }
+    case 'output':
+      return { ...next, outputs: [...(before.outputs ?? []), outputRecord(before.session_id, before.run_id, event)] }
+    default: {
+      const { queued_position: _, ...rest } = withoutPending(next)
+      return { ...rest, status: event.type, finished_at_ms: at }
+    }
+  }
+}
+
+const withoutPending = (view: RunView): RunView => {
+  const { pending_approval_ids: _, pending_approvals: __, pending_question_ids: ___, pending_questions: ____, ...rest } = view
+  return rest
+}
+
+const showEvent = (run: RunRecord, event: RunEvent, projection: RunView): RunEventEntry['event'] => {
+  switch (event.type) {
+    case 'accepted':
+    case 'started':
+    case 'completed':
+    case 'interrupted':
+    case 'cancelled':
+      return { type: event.type, run: projection }
+    case 'queued':
+      return { type: 'queued', position: event.position, run: projection }
+    case 'output':
+      return { type: 'output', output: outputRecord(run.session_id, run.run_id, event) }
+    default:
+      return event
+  }
+}

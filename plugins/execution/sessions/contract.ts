@@ -1,0 +1,134 @@
+/** Durable containers of runs. Contract 1, "Session"; reference 1, 6.2 and 6.6. */
+import {
+  array, defineEvent, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
+} from '../../../core/plugin.js'
+import type { Collection, Infer, Struct, Token, Tx } from '../../../core/plugin.js'
+import { ApprovalRequestView } from '../approvals/contract.js'
+import { UserQuestionRequestView } from '../questions/contract.js'
+
+/** Problems about sessions that other plugins' routes may answer with. */
+export { sessionErrors } from './errors.js'
+
+/** What the daemon keeps of a session; everything else is in its journal and its runs. Times in Unix ms. */
+export type SessionRecord = {
+  readonly session_id: string
+  readonly agent_id: string
+  readonly thread_id?: string
+  readonly created_at_ms: number
+  readonly ended_at_ms?: number
+  readonly end_reason?: string
+}
+
+/** A path parameter or body field that names a session. */
+export const SessionId: Struct<string, any> = string({ min: 1, max: 200 })
+
+/** States of a session's root agent. Reference 1, 2.1. */
+export const agentStatuses = ['idle', 'running', 'waiting_for_approval', 'waiting_for_user_input', 'failed', 'completed'] as const
+/** One of `agentStatuses`. */
+export type AgentStatus = (typeof agentStatuses)[number]
+
+/** One part of an output. Reference 1, 6.3. */
+export const OutputPart = object({ type: literal('text'), text: string() })
+/** What a run said to the outside. Contract 1, `DaemonOutputRecord`. */
+export const DaemonOutputRecord = named('DaemonOutputRecord', object({
+  session_id: string(),
+  run_id: string(),
+  content: doc(string(), 'Plain text of all parts.'),
+  parts: optional(array(OutputPart)),
+  source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output']),
+  address: doc(nullable(string()), 'Where it is delivered to; null if only readers of the session see it.'),
+}))
+/** The value form of `DaemonOutputRecord`. */
+export type DaemonOutputRecord = Infer<typeof DaemonOutputRecord>
+
+/** The live state of a session's root agent. Reference 1, 6.2. */
+export const ManagedAgentSnapshot = named('ManagedAgentSnapshot', object({
+  agent: object({
+    id: string(),
+    parent: nullable(string()),
+    conversation: object({ session_id: string(), thread_id: nullable(string()) }),
+    status: enums(agentStatuses),
+    retention: enums(['retain', 'close_on_settle']),
+    spawned_at_ms: timestamp(),
+    closed_at_ms: optional(timestamp()),
+    subtasks: array(object({ name: string(), description: string() })),
+    sidechain_session_id: nullable(string()),
+    fork_context: nullable(object({})),
+  }),
+  pending_approvals: array(ApprovalRequestView),
+  pending_questions: optional(array(UserQuestionRequestView)),
+  last_assistant_message: nullable(string()),
+  journal_len: integer(),
+  checkpoint_len: integer(),
+  last_error: nullable(string()),
+}))
+/** The value form of `ManagedAgentSnapshot`. */
+export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
+
+/** Contract 1, `SessionView`. `outputs` holds the newest hundred; the rest is in the session's events. */
+export const SessionView = named('SessionView', object({
+  session_id: string(),
+  agent_id: string(),
+  snapshot: ManagedAgentSnapshot,
+  outputs: array(DaemonOutputRecord),
+}))
+/** The value form of `SessionView`. */
+export type SessionView = Infer<typeof SessionView>
+
+/** One row of the session list. Reference 1, 6.6. */
+export const SessionViewSummary = named('SessionViewSummary', object({
+  session_id: string(),
+  agent_id: string(),
+  status: enums(agentStatuses),
+  pending_approvals: integer(),
+  pending_questions: integer(),
+}))
+
+/** What happens in a session, as far as its views show it. Given by the plugin that executes. */
+export interface SessionActivity {
+  /** State of the root agent. */
+  status(session_id: string): AgentStatus
+  /** Numbers of open approval and question requests. */
+  pending(session_id: string): { readonly approvals: number; readonly questions: number }
+  /** The members of a snapshot that come from runs. */
+  facts(session_id: string): Pick<ManagedAgentSnapshot, 'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'>
+  /** The newest outputs, oldest first. */
+  outputs(session_id: string, limit: number): DaemonOutputRecord[]
+}
+/** Provided by the run engine. */
+export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
+
+/** The sessions of this daemon. */
+export interface Sessions {
+  readonly collection: Collection<SessionRecord>
+  find(session_id: string): SessionRecord | undefined
+  /** Throws `session_not_found` (404). */
+  get(session_id: string): SessionRecord
+  view(session: SessionRecord): SessionView
+  snapshot(session: SessionRecord): ManagedAgentSnapshot
+  /** Adds the events `session_state_changed` and, if asked, `session_snapshot` to a commit. */
+  announce(tx: Tx, session_id: string, snapshot: boolean): void
+  /** Marks a session as ended in a commit; creating it again opens it. */
+  end(tx: Tx, session_id: string, reason: string | undefined): void
+}
+/** The sessions of this daemon. */
+export const Sessions: Token<Sessions> = defineToken<Sessions>('sessions@1')
+
+/** Reference 1, 6.1. */
+export const SessionStateChanged = defineEvent({
+  name: 'session_state_changed',
+  summary: 'The state of a session changed.',
+  data: object({ session_id: string(), agent_id: string(), status: enums(agentStatuses), pending_approvals: integer(), pending_questions: integer() }),
+})
+/** Reference 1, 6.1. */
+export const SessionSnapshotTaken = defineEvent({
+  name: 'session_snapshot',
+  summary: 'A run of the session waits or ended: the session as it is now.',
+  data: object({ session_id: string(), snapshot: ManagedAgentSnapshot }),
+})
+/** Reference 1, 6.1. */
+export const SessionInterrupted = defineEvent({
+  name: 'interrupted',
+  summary: 'The active run of a session was interrupted.',
+  data: object({ session_id: string(), agent_id: string() }),
+})
