@@ -1,4 +1,5 @@
 /** Opens segments, keeps the watermark, and brings the log back after a failed write. */
+import { join } from 'node:path'
 import { fault } from '../assert.js'
 import type { Clock } from '../clock.js'
 import type { Ids } from '../ids.js'
@@ -13,7 +14,7 @@ import { longestTail } from './replay.js'
 import { scanSegment } from './segment.js'
 import { createSegmentFile } from './segment-file.js'
 import type { SegmentFile } from './segment-file.js'
-import { reasonOf, storageErrors } from './storage-errors.js'
+import { lastingReason, reasonOf, storageErrors } from './storage-errors.js'
 import type { ReadOnlyReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 import type { Tuning } from './tuning.js'
@@ -40,8 +41,10 @@ export interface LogKeeper {
   start(sealed: readonly SegmentRef[]): Promise<void>
   /** Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment. */
   rotate(frozen: () => void): Promise<number>
-  /** Tries to leave a passing read-only mode. True if writes are taken again. */
-  recover(): Promise<boolean>
+  /** Tries to leave a passing read-only mode, at a close also with little space. True if writes are taken again. */
+  recover(how?: 'at any cost'): Promise<boolean>
+  /** Lines are in the log that no checkpoint has. */
+  readonly dirty: boolean
   refuse(reason: ReadOnlyReason): void
   close(): Promise<void>
 }
@@ -121,6 +124,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const before = commits.segment
     commits.use(segment)
     await before?.close().catch(() => undefined)
+    for (const ref of sealed) if (!kept.includes(ref)) await disk.unlink(join(paths.log, segmentName(ref.no))).catch(() => undefined)
   }
   /** The file of the segment must hold exactly what was acknowledged; what a failed write left behind is cut. */
   const verify = async (segment: SegmentFile): Promise<void> => {
@@ -141,22 +145,17 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     await openSegment(sealLast(manifest.current.segments, segment.length))
     await mark(false)
   }
-  const lasting = (error: unknown): ReadOnlyReason => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'storage_damaged') return 'damaged'
-    return code === 'storage_sync_failed' ? 'sync_failed' : reasonOf(error)
-  }
-  const recover = async (): Promise<boolean> => {
+  const recover = async (how?: 'at any cost'): Promise<boolean> => {
     if (!mode.passing || closed) return mode.mode === 'ok'
     try {
-      if (!hasRoom()) throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
+      if (how === undefined && !hasRoom()) throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
       await commits.between(reopen)
       pause = tuning.retryMs
       mode.recover()
       options.log.info('storage takes changes again')
       return true
     } catch (error) {
-      if (hasRoom()) mode.refuse(lasting(error))
+      if (hasRoom()) mode.refuse(lastingReason(error) ?? reasonOf(error))
       scheduleRetry()
       return false
     }
@@ -178,6 +177,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   }
   return {
     commits, recover, refuse, rotate, close,
+    get dirty() { return commits.sequence > manifest.current.sequence },
     start: async (sealed) => {
       await openSegment(sealed)
       await mark(false)

@@ -9,6 +9,7 @@ import type { JsonObject } from '../schema.js'
 import type { Disk } from './disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'
+import { storageErrors } from './storage-errors.js'
 
 export interface SegmentRef {
   readonly no: number
@@ -52,6 +53,8 @@ export const readManifest = (disk: Disk, path: string): ManifestRead => {
   return { ok: true, manifest: trusted<Manifest>(value) }
 }
 
+const bytesOf = (manifest: Manifest): Uint8Array => seal(trusted<JsonObject>(manifest))
+
 export interface ManifestHolder {
   readonly current: Manifest
   /** Replaces the manifest by what `change` makes of the current one; one at a time, in order of calls. */
@@ -61,9 +64,24 @@ export interface ManifestHolder {
 export const holdManifest = (disk: Disk, path: string, initial: Manifest): ManifestHolder => {
   let current = initial
   let turn: Promise<void> = Promise.resolve()
+  /** False if a failed replace got as far as the rename: then nobody knows which of the two a restart would find. */
+  const isStill = (manifest: Manifest): boolean => {
+    try {
+      const bytes = disk.readFile(path)
+      return bytes === undefined || Buffer.compare(bytes, bytesOf(manifest)) === 0
+    } catch {
+      return false
+    }
+  }
   const replace = async (change: (manifest: Manifest) => Manifest): Promise<void> => {
-    const next = change(current)
-    await disk.replace(path, seal(trusted<JsonObject>(next)))
+    const before = current
+    const next = change(before)
+    try {
+      await disk.replace(path, bytesOf(next))
+    } catch (error) {
+      if (!isStill(before)) throw storageErrors.storage_sync_failed({ cause: error })
+      throw error
+    }
     current = next
   }
   const update = (change: (manifest: Manifest) => Manifest): Promise<void> => {

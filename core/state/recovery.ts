@@ -8,6 +8,7 @@ import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { setAside } from './quarantine.js'
 import { replayLog } from './replay.js'
 import type { Replay } from './replay.js'
+import type { LogLine } from './segment.js'
 import type { Store } from './store.js'
 import { readWatermark } from './watermark.js'
 
@@ -32,7 +33,7 @@ export interface RecoveryReport {
   readonly milliseconds: number
 }
 
-export interface RecoveryOptions { readonly disk: Disk; readonly paths: Layout; readonly manifest: ManifestHolder; readonly store: Store; /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean }
+export interface RecoveryOptions { readonly disk: Disk; readonly paths: Layout; readonly manifest: ManifestHolder; readonly store: Store; /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean; /** Found before the log was read: then nothing is cut. */ readonly damage: Fault | undefined }
 
 /** What recovery found in the log, and the segments as they are now, all sealed. */
 export interface LogRecovery {
@@ -61,23 +62,47 @@ const cutBehind = async ({ disk, paths }: RecoveryOptions, file: string, fault: 
 
 const sealAll = (replay: Replay): SegmentRef[] => replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
 
-const acceptable = (replay: Replay): Fault | undefined => replay.damage ?? replay.torn
+/** Sets aside and cuts what follows the sound bytes of the last segment that was reached. */
+const cutTail = async (options: RecoveryOptions, { sound, damage, torn }: Replay): Promise<RecoveryReport['torn']> => {
+  const last = sound.at(-1)
+  if (last === undefined || last.size <= last.length) return undefined
+  const file = join(options.paths.log, segmentName(last.segment.no))
+  const fault = { file, offset: last.length, rule: (damage ?? torn)?.rule ?? 'bytes behind those that count' }
+  return { ...fault, ...await cutBehind(options, file, fault) }
+}
+
+/** Applies lines until one does not fit what is there. */
+const applier = (store: Store, folder: string): { visit: (line: LogLine) => void; conflict: () => Fault | undefined } => {
+  let conflict: Fault | undefined
+  const visit = (line: LogLine): void => {
+    if (conflict !== undefined) return
+    try {
+      const rule = store.apply(line)
+      if (rule !== undefined) conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${rule}` }
+    } catch (error) {
+      conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${error instanceof Error ? error.message : ''}` }
+    }
+  }
+  return { visit, conflict: () => conflict }
+}
+
+/** Segments behind a cut were never reached: set aside whole. */
+const setAsideUnreached = async ({ disk, paths, manifest }: RecoveryOptions, replay: Replay): Promise<void> => {
+  for (const { no } of manifest.current.segments.slice(replay.sound.length)) {
+    const path = join(paths.log, segmentName(no))
+    if (disk.stat(path) !== undefined) await disk.rename(path, join(paths.quarantine, `${segmentName(no)}.unreached`))
+  }
+}
 
 export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery> => {
   const { disk, paths, manifest, store, acceptLoss } = options
   const { watermark, broken } = readWatermark(disk, paths.watermark)
-  let conflict: string | undefined
-  const visit = (line: { s: number } & Parameters<Store['apply']>[0]): void => { conflict ??= store.apply(line) }
+  const { visit, conflict } = applier(store, paths.log)
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
-  const conflicted = conflict === undefined ? undefined : { file: paths.log, offset: 0, rule: conflict }
-  const damage = replay.damage ?? conflicted
+  const damage = options.damage ?? replay.damage ?? conflict()
   const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
-  if (damage !== undefined && !acceptLoss) return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
-  const cut = acceptable(replay)
-  const last = replay.sound.at(-1)
-  const behind = last !== undefined && last.size > last.length
-  const fault = cut ?? { file: '', offset: 0, rule: '' }
-  const file = last === undefined ? undefined : join(paths.log, segmentName(last.segment.no))
-  const torn = behind && file !== undefined ? { ...fault, file, offset: last.length, ...await cutBehind(options, file, { ...fault, file, offset: last.length }) } : undefined
+  if (damage !== undefined && (!acceptLoss || options.damage !== undefined)) return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
+  if (damage !== undefined) await setAsideUnreached(options, replay)
+  const torn = await cutTail(options, replay)
   return { replay, sealed: sealAll(replay), torn, damage: undefined, lost: damage === undefined ? [] : [damage], rebuilt }
 }

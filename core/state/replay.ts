@@ -24,6 +24,8 @@ export interface Replay {
   readonly sequence: number
   readonly t: number
   readonly lines: number
+  /** Sound bytes of all segments. */
+  readonly bytes: number
   /** Bytes of each segment that are sound, in the manifest's order, up to the first fault. */
   readonly sound: readonly { readonly segment: SegmentRef; readonly length: number; readonly size: number }[]
   /** A tail that was never acknowledged. */
@@ -32,7 +34,7 @@ export interface Replay {
   readonly damage: Fault | undefined
 }
 
-type Mutable = { sequence: number; t: number; lines: number; sound: { segment: SegmentRef; length: number; size: number }[]; torn: Fault | undefined; damage: Fault | undefined }
+type Mutable = { sequence: number; t: number; lines: number; bytes: number; sound: { segment: SegmentRef; length: number; size: number }[]; torn: Fault | undefined; damage: Fault | undefined }
 
 /** The bytes of a segment that count, or the fault of the file as a whole. */
 const segmentBytes = (disk: Disk, path: string, { length }: SegmentRef): { bytes: Uint8Array; size: number; fault?: Fault } => {
@@ -64,7 +66,7 @@ const judgeEnd = (replay: Mutable, { manifest, watermark, folder }: ReplayOption
 
 export const replayLog = (options: ReplayOptions): Replay => {
   const { disk, folder, manifest, visit } = options
-  const replay: Mutable = { sequence: manifest.sequence, t: manifest.t, lines: 0, sound: [], torn: undefined, damage: undefined }
+  const replay: Mutable = { sequence: manifest.sequence, t: manifest.t, lines: 0, bytes: 0, sound: [], torn: undefined, damage: undefined }
   let expectedFirst: number | undefined
   const take = (line: LogLine): void => {
     if (line.s <= manifest.sequence) return
@@ -82,6 +84,7 @@ export const replayLog = (options: ReplayOptions): Replay => {
     if (replay.damage !== undefined) break
     const scan = scanSegment(bytes, { file, root: manifest.root, no: segment.no, first: segment.first, longestTail }, take)
     replay.sound.push({ segment, length: scan.sound, size })
+    replay.bytes += scan.sound
     judge(scan, replay, segment.length !== null)
     if (scan.fault === undefined && fault !== undefined) replay.damage = fault
     if (replay.damage !== undefined) break

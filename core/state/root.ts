@@ -6,24 +6,26 @@ import { fault } from '../assert.js'
 import type { State, StorageHealth } from './contract.js'
 import type { Disk } from './disk.js'
 import { createBallast } from './ballast.js'
+import { createCheckpointer } from './checkpoint.js'
+import type { Checkpointer } from './checkpoint.js'
 import { gateDisk } from './gate.js'
 import { layout } from './layout.js'
-import type { Layout } from './layout.js'
+import type { Fault } from './line.js'
 import { createLogKeeper } from './log-keeper.js'
 import type { LogKeeper } from './log-keeper.js'
-import { emptyManifest, holdManifest, readManifest } from './manifest.js'
-import type { ManifestHolder, SegmentRef } from './manifest.js'
+import { prepareRoot } from './prepare.js'
 import { recoverLog } from './recovery.js'
-import type { RecoveryReport } from './recovery.js'
+import type { LogRecovery, RecoveryReport } from './recovery.js'
+import { createShelves } from './shelves.js'
 import { createSideFiles } from './side-files.js'
+import type { ReadOnlyReason } from './storage-errors.js'
 import { createStorageMode } from './storage-mode.js'
 import { createStore } from './store.js'
-import type { Shelves } from './store.js'
+import { sweep } from './sweep.js'
 import { createTransactions } from './transaction.js'
 import type { Publish } from './transaction.js'
 import { defaultTuning } from './tuning.js'
 import type { Tuning } from './tuning.js'
-import { sweepTemps } from './temps.js'
 
 export type { RecoveryReport } from './recovery.js'
 
@@ -51,87 +53,99 @@ export interface OpenState {
   halt(reason: 'lock_lost'): void
   /** Tries to leave a read-only mode that can pass. */
   recover(): Promise<boolean>
+  /** Moves what the log holds to pages now; false if that failed, and then the log still holds it. */
+  checkpoint(): Promise<boolean>
   /** Waits for what was committed, then closes cleanly. */
   close(): Promise<void>
 }
 
-const folders = (paths: Layout): readonly string[] => [paths.log, paths.data, paths.streams, paths.tombstones, paths.quarantine]
-
-/** Makes the folders and, before anything else is in them, the manifest. */
-const prepare = async (disk: Disk, paths: Layout, fresh: () => ReturnType<typeof emptyManifest>): Promise<ManifestHolder | RecoveryReport['damage']> => {
-  await disk.makeFolder(paths.root)
-  await sweepTemps(disk, paths.root)
-  for (const folder of folders(paths)) await disk.makeFolder(folder)
-  await disk.syncFolder(paths.root)
-  const read = readManifest(disk, paths.manifest)
-  if (!read.ok) return read.fault
-  if (read.manifest !== undefined) return holdManifest(disk, paths.manifest, read.manifest)
-  const orphan = [paths.log, paths.data, paths.streams].find((folder) => disk.list(folder).length > 0)
-  if (orphan !== undefined) return { file: paths.manifest, offset: 0, rule: `the manifest is missing, but ${orphan} is not empty` }
-  const manifest = holdManifest(disk, paths.manifest, fresh())
-  await manifest.update((current) => current)
-  return manifest
-}
-
-const noShelves: Shelves = {
-  collection: () => ({ has: () => false, read: () => { throw fault('nothing is on pages') } }),
-  stream: () => ({ length: () => 0, read: () => [], owners: () => [] }),
-}
+/** From the end of recovery on. */
+interface Running { readonly keeper: LogKeeper; readonly checkpointer: Checkpointer }
 
 export const openState = async (options: OpenStateOptions): Promise<OpenState> => {
-  const { root, clock, ids, log, generation } = options
+  const { root, clock, ids, log, generation, acceptLoss = false } = options
   const tuning = { ...defaultTuning, ...options.tuning }
   const paths = layout(root)
   const mode = createStorageMode()
   const disk = gateDisk(options.disk, () => mode.halted)
   const ballast = createBallast(disk, paths.ballast, tuning.ballastBytes)
-  const store = createStore(noShelves)
-  const sideFiles = createSideFiles({ disk, paths, mode, refuse: (reason) => keeper?.refuse(reason) })
-  let keeper: LogKeeper | undefined
-  const theKeeper = (): LogKeeper => {
-    if (keeper === undefined) throw fault('the state is not loaded')
-    return keeper
+  const { manifest, damage: broken } = await prepareRoot({ disk, paths, ids, generation, rootId: options.rootId })
+  let running: Running | undefined
+  const refuse = (reason: ReadOnlyReason): void => (running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason))
+  const onDamage = (fault: Fault): void => {
+    log.error('stored data is damaged', { ...fault })
+    refuse('damaged')
+  }
+  const shelves = createShelves({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
+  const store = createStore(shelves)
+  const sideFiles = createSideFiles({ disk, paths, mode, refuse })
+  const theRunning = (): Running => {
+    if (running === undefined) throw fault('the state is not loaded')
+    return running
   }
   const transactions = createTransactions({
-    shapes: store, commits: () => theKeeper().commits, mode, clock, log, publish: options.publish, longestLine: tuning.longestLine,
+    shapes: store, commits: () => theRunning().keeper.commits, mode, clock, log, publish: options.publish, longestLine: tuning.longestLine,
   })
-
+  const run = (sequence: number): Running => {
+    const keeper: LogKeeper = createLogKeeper({ disk, paths, manifest, mode, clock, ids, log, tuning, generation, sequence, advanced: () => checkpointer.consider() })
+    const checkpointer = createCheckpointer({
+      disk, paths, ids, log, manifest, mode, store, shelves, keeper, segmentBytes: tuning.segmentBytes, stamp: () => transactions.last,
+    })
+    running = { keeper, checkpointer }
+    return running
+  }
   /** From here on commits are taken. */
-  const begin = async (sealed: readonly SegmentRef[], t: number): Promise<void> => {
-    transactions.resumeAt(t)
-    await theKeeper().start(sealed)
+  const begin = async ({ sealed, replay }: LogRecovery): Promise<void> => {
+    transactions.resumeAt(replay.t)
+    const { keeper, checkpointer } = run(replay.sequence)
+    await keeper.start(sealed)
     await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
     mode.recover()
+    if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
+  }
+  const recoverAll = async (): Promise<{ found: LogRecovery; damage: Fault | undefined }> => {
+    store.load()
+    const found = await recoverLog({ disk, paths, manifest, store, acceptLoss, damage: broken ?? shelves.damage })
+    return { found, damage: found.damage ?? shelves.damage }
   }
   const load = async (): Promise<RecoveryReport> => {
     const started = clock.elapsed()
-    store.freeze()
-    const prepared = await prepare(disk, paths, () => emptyManifest(options.rootId ?? ids.random(16), generation))
-    const usable = prepared !== undefined && 'update' in prepared
-    const manifest = usable ? prepared : holdManifest(disk, paths.manifest, emptyManifest('', generation))
-    const found = usable ? await recoverLog({ disk, paths, manifest, store, acceptLoss: options.acceptLoss === true }) : undefined
-    const damage = usable ? found?.damage : prepared
-    keeper = createLogKeeper({ disk, paths, manifest, mode, clock, ids, log, tuning, generation, sequence: found?.replay.sequence ?? 0, advanced: () => undefined })
+    const { found, damage } = await recoverAll()
+    const swept = damage === undefined ? await sweep(disk, paths, { ...manifest.current, segments: found.sealed }) : []
     const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [] }
-    if (damage === undefined) await begin(found?.sealed ?? [], found?.replay.t ?? 0)
-    else mode.refuse('damaged')
+    if (damage === undefined) await begin(found)
+    else {
+      run(found.replay.sequence)
+      mode.refuse('damaged')
+    }
     return {
-      sequence: keeper.commits.sequence, replayed: found?.replay.lines ?? 0, segments: found?.replay.sound.length ?? 0, torn: found?.torn, damage,
-      ...aside, rebuilt: found?.rebuilt ?? [], lost: found?.lost ?? [], milliseconds: clock.elapsed() - started,
+      sequence: found.replay.sequence, replayed: found.replay.lines, segments: found.replay.sound.length, torn: found.torn, damage,
+      swept: [...swept, ...aside.swept], quarantined: aside.quarantined, rebuilt: [...found.rebuilt, ...shelves.rebuilt],
+      lost: [...shelves.lost, ...found.lost], milliseconds: clock.elapsed() - started,
     }
   }
+  const shut = async ({ keeper, checkpointer }: Running): Promise<void> => {
+    await checkpointer.idle()
+    if (mode.reason === 'disk_full') {
+      await ballast.release()
+      await keeper.recover('at any cost')
+    }
+    if (mode.mode === 'ok' && keeper.dirty) await checkpointer.run()
+    await keeper.close()
+  }
   const close = async (): Promise<void> => {
-    if (mode.reason === 'disk_full') await ballast.release()
-    await keeper?.close()
+    if (mode.mode === 'closed') return
+    if (running !== undefined) await shut(running)
     mode.close()
+    await shelves.close()
   }
   const health: StorageHealth = {
     get mode() { return mode.mode },
     get reason() { return mode.reason },
     get action() { return mode.action },
     get writeErrors() { return mode.writeErrors },
-    get undone() { return keeper?.commits.undone ?? 0 },
-    get sequence() { return keeper?.commits.sequence ?? 0 },
+    get undone() { return running?.keeper.commits.undone ?? 0 },
+    get sequence() { return running?.keeper.commits.sequence ?? 0 },
     get generation() { return generation },
   }
   const state: State = {
@@ -143,5 +157,5 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     durable: transactions.durable,
     health,
   }
-  return { state, load, close, halt: (reason) => theKeeper().refuse(reason), recover: () => theKeeper().recover() }
+  return { state, load, close, halt: refuse, recover: () => theRunning().keeper.recover(), checkpoint: () => theRunning().checkpointer.run() }
 }

@@ -61,3 +61,10 @@ export const reasonOf = (error: unknown): ReadOnlyReason => {
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk_full'
   return code === 'EMFILE' || code === 'ENFILE' ? 'too_many_files' : 'io_error'
 }
+
+/** The reason that lasts until a restart; undefined for a failure that can pass. */
+export const lastingReason = (error: unknown): ReadOnlyReason | undefined => {
+  const code = codeOf(error)
+  if (code === 'storage_damaged') return 'damaged'
+  return code === 'storage_sync_failed' ? 'sync_failed' : undefined
+}

@@ -3,24 +3,20 @@ import { assert, fault } from '../assert.js'
 import { trusted } from '../schema.js'
 import type { Json } from '../schema.js'
 import { createCollection } from './collection.js'
-import type { Shelf, StoredCollection } from './collection.js'
+import type { StoredCollection } from './collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from './contract.js'
 import { isName } from './layout.js'
 import type { LogLine, Op } from './segment.js'
 import { createStream } from './stream.js'
-import type { EntryShelf, StoredStream } from './stream.js'
+import type { StoredStream } from './stream.js'
+import type { Shelves } from './shelves.js'
 import type { Shapes } from './transaction.js'
-
-export interface Shelves {
-  collection<T extends object>(spec: CollectionSpec<T>): Shelf<T>
-  stream<E extends Json>(spec: StreamSpec<E>): EntryShelf<E>
-}
 
 export interface Store extends Shapes {
   declareCollection<T extends object>(spec: CollectionSpec<T>): Collection<T>
   declareStream<E extends Json>(spec: StreamSpec<E>): Stream<E>
-  /** No declaration after this. */
-  freeze(): void
+  /** Loads what the checkpoint holds of everything declared. No declaration after this. */
+  load(): void
   /** Applies one line of the log; the rule it breaks, if any. */
   apply(line: LogLine): string | undefined
   readonly collections: ReadonlyMap<string, StoredCollection<object>>
@@ -40,15 +36,17 @@ export const createStore = (shelves: Shelves): Store => {
   const addCollection = <T extends object>(spec: CollectionSpec<T>): StoredCollection<T> => {
     assert(isName(spec.name), `${spec.name} is no name for a collection`)
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
-    const made = createCollection(spec, shelves.collection(spec))
+    const made = createCollection(spec, shelves.makeRecords(spec))
     collections.set(spec.name, trusted(made))
+    if (frozen) shelves.loadRecords(trusted(made))
     return made
   }
   const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
     assert(isName(spec.name), `${spec.name} is no name for a stream`)
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
-    const made = createStream(spec, shelves.stream(spec))
+    const made = createStream(spec, shelves.makeEntries(spec))
     streams.set(spec.name, trusted(made))
+    if (frozen) shelves.loadEntries(spec.name)
     return made
   }
   const applyOp = (op: Op): string | undefined => {
@@ -73,7 +71,11 @@ export const createStore = (shelves: Shelves): Store => {
     collections, streams, apply,
     declareCollection: (spec) => { declarable(); return addCollection(spec) },
     declareStream: (spec) => { declarable(); return addStream(spec) },
-    freeze: () => { frozen = true },
+    load: () => {
+      frozen = true
+      for (const collection of collections.values()) shelves.loadRecords(collection)
+      for (const name of streams.keys()) shelves.loadEntries(name)
+    },
     collection: (collection) => trusted(collection),
     stream: (stream) => trusted(stream),
   }

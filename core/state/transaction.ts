@@ -35,6 +35,8 @@ export interface Transactions {
   durable(since?: number): Promise<void>
   /** The stamp of the last commit, so that the next is not before it. */
   resumeAt(t: number): void
+  /** Stamp of the last commit. */
+  readonly last: number
 }
 
 interface Work { readonly changes: Change[]; readonly effects: (() => void)[] }
@@ -120,5 +122,5 @@ export const createTransactions = ({ shapes, commits, mode, clock, log, publish,
     if (since !== undefined && since !== commits().undone) return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
     return commits().idle ? Promise.resolve() : enqueue(undefined, undefined, { changes: [], effects: [] })
   }
-  return { commit, durable, resumeAt: (t) => { last = Math.max(last, t) } }
+  return { commit, durable, resumeAt: (t) => { last = Math.max(last, t) }, get last() { return last } }
 }

@@ -1,45 +1,11 @@
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClock } from '../../../core/clock.js'
-import { createIds } from '../../../core/ids.js'
 import { Problem } from '../../../core/errors.js'
-import type { Collection, Stream } from '../../../core/state/contract.js'
 import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
-import { openState } from '../../../core/state/root.js'
-import type { OpenStateOptions } from '../../../core/state/root.js'
+import { note, openNotes as open, tempRoot } from '../../support/notes.js'
 
-interface Note { id: string; owner: string; at: string; text: string; done: boolean }
-
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-const clock = createClock()
-let generation = 0
-
-const tempRoot = (t: ExecutionContext): string => {
-  const root = mkdtempSync(join(tmpdir(), 'holdfast-state-'))
-  t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  return root
-}
-
-const open = async (root: string, more: Partial<OpenStateOptions> = {}) => {
-  generation += 1
-  const opened = await openState({
-    root, disk: createDisk(), clock, ids: createIds(clock), log: quiet, publish: () => undefined, generation,
-    ...more, tuning: { ballastBytes: 4096, freeBytes: 0, ...more.tuning },
-  })
-  const notes: Collection<Note> = opened.state.collection<Note>({
-    name: 'notes', version: 1, id: (note) => note.id, settled: (note) => note.done,
-    indexes: { by_owner: { group: (note) => note.owner, sort: (note) => note.at }, open: { group: (note) => (note.done ? undefined : 'open') } },
-  })
-  const journal: Stream<string> = opened.state.stream<string>({ name: 'journal', version: 1 })
-  const report = await opened.load()
-  return { ...opened, notes, journal, report }
-}
-
-const note = (n: number, more: Partial<Note> = {}): Note => ({ id: `n${n}`, owner: 'ann', at: String(n).padStart(5, '0'), text: `text ${n} é`, done: false, ...more })
 const codeOf = (error: unknown): string => (error instanceof Problem ? error.code : String(error))
 const lastSegment = (root: string): string => {
   const names = readdirSync(join(root, 'log')).toSorted()

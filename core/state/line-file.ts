@@ -1,0 +1,111 @@
+/** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
+import { trusted } from '../schema.js'
+import type { Disk, DiskFile } from './disk.js'
+import { checkLine, createLineBuffer, lineValue, saltSeed } from './line.js'
+import type { Fault, LineBuffer } from './line.js'
+import { storageErrors } from './storage-errors.js'
+
+/** The first line of every file of lines; more members tell what it is. */
+export interface LineFileHeader { readonly v: 1; readonly k: 'page' | 'index' | 'tombstones'; readonly of: string; readonly salt: string; readonly [more: string]: unknown }
+
+export interface LineFile {
+  readonly path: string
+  /** Bytes written and waiting to be written. */
+  readonly length: number
+  /** Adds a line: an object's JSON without its closing brace. Returns where it stands. */
+  add(text: string): { readonly offset: number; readonly length: number }
+  /** True when enough waits to be worth a write. */
+  readonly full: boolean
+  flush(): Promise<void>
+  /** Writes what waits and syncs; a failure of the sync is `storage_sync_failed`. */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+const enough = 256 * 1024
+
+const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
+  const lines: LineBuffer = createLineBuffer()
+  let written = start
+  const flush = async (): Promise<void> => {
+    if (lines.length === 0) return
+    await file.write(lines.bytes(), written)
+    written += lines.length
+    lines.clear()
+  }
+  return {
+    path: file.path,
+    get length() { return written + lines.length },
+    get full() { return lines.length >= enough },
+    add: (text) => {
+      const offset = written + lines.length
+      return { offset, length: lines.add(text, seed) }
+    },
+    flush,
+    sync: async () => {
+      await flush()
+      await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+    },
+    close: () => file.close(),
+  }
+}
+
+/** Creates the file; its name is durable once the folder is synced. */
+export const createLineFile = async (disk: Disk, path: string, header: LineFileHeader): Promise<LineFile> => {
+  if (disk.stat(path) !== undefined) await disk.unlink(path)
+  const file = await disk.open(path, 'create')
+  const whole = appendTo(file, 0, 0)
+  whole.add(JSON.stringify(header).slice(0, -1))
+  await whole.flush()
+  return appendTo(file, whole.length, saltSeed(header.salt))
+}
+
+/** Opens a file to append behind the bytes that count; what a failed checkpoint left behind them is cut. */
+export const openLineFile = async (disk: Disk, path: string, length: number): Promise<LineFile> => {
+  const file = await disk.open(path, 'write')
+  try {
+    if (file.size() > length) await file.truncate(length)
+    const header = readHeader(path, file.read(0, Math.min(length, 4096)))
+    if (!header.ok) throw damaged(header.fault)
+    return appendTo(file, length, saltSeed(header.header.salt))
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+export type HeaderRead = { readonly ok: true; readonly header: LineFileHeader; readonly end: number } | { readonly ok: false; readonly fault: Fault }
+
+export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
+  const check = checkLine(bytes, 0, 0)
+  if (!check.ok) return { ok: false, fault: { file, offset: 0, rule: `the header: ${check.rule}` } }
+  return { ok: true, header: trusted<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
+}
+
+export interface LineScan { readonly header: LineFileHeader | undefined; /** Where the sound lines start, in order. */ readonly starts: readonly number[]; readonly faults: readonly Fault[] }
+
+/** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
+export const scanLineFile = (file: string, bytes: Uint8Array, length: number): LineScan => {
+  if (bytes.length < length) return { header: undefined, starts: [], faults: [{ file, offset: bytes.length, rule: `the file ends before its ${length} bytes` }] }
+  const counted = bytes.subarray(0, length)
+  const read = readHeader(file, counted)
+  if (!read.ok) return { header: undefined, starts: [], faults: [read.fault] }
+  const seed = saltSeed(read.header.salt)
+  const starts: number[] = []
+  const faults: Fault[] = []
+  for (let at = read.end; at < length;) {
+    const check = checkLine(counted, at, seed)
+    if (check.ok) starts.push(at)
+    else faults.push({ file, offset: at, rule: check.rule })
+    at = check.end ?? length
+  }
+  return { header: read.header, starts, faults }
+}
+
+/** Whole file for a scan; absent counts as empty. */
+export const readForScan = (disk: Disk, path: string): Uint8Array => disk.readFile(path) ?? new Uint8Array()
+
+/** The value of a line that the scan found sound. */
+export const valueAt = (bytes: Uint8Array, start: number): unknown => lineValue(bytes, start, bytes.indexOf(10, start) + 1)
+
+export const damaged = ({ file, offset, rule }: Fault) => storageErrors.storage_damaged({ details: { file: file.slice(file.lastIndexOf('/') + 1), offset }, cause: { file, offset, rule } })

@@ -1,0 +1,155 @@
+/** The pages of one collection or stream: read by location, written by checkpoints. */
+import { dirname, join } from 'node:path'
+import type { Ids } from '../ids.js'
+import type { Disk, DiskFile } from './disk.js'
+import { numberOf, pageName } from './layout.js'
+import { checkLine, lineValue, saltSeed } from './line.js'
+import type { Fault } from './line.js'
+import { createLineFile, damaged, openLineFile, readHeader } from './line-file.js'
+import type { LineFile } from './line-file.js'
+import type { PageRef } from './manifest.js'
+
+/** Where a line stands. */
+export interface Location { readonly page: number; readonly offset: number; readonly length: number }
+
+export interface PageSetOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly ids: Ids
+  readonly root: string
+  readonly of: string
+  readonly version: number
+  readonly pageBytes: number
+  /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */
+  readonly onDamage: (fault: Fault) => void
+}
+
+/** Pages being written by one checkpoint. Nothing of it counts before the manifest names it. */
+export interface PageDraft {
+  add(text: string): Promise<Location>
+  /** A line of this many bytes is no longer used. */
+  release(location: Location): void
+  /** Pages of which less than half is used and that are not written to, fullest waste first. */
+  wasteful(): readonly number[]
+  drop(page: number): void
+  /** Writes and syncs everything; returns the pages as they are then. */
+  finish(): Promise<readonly PageRef[]>
+  abandon(): Promise<void>
+}
+
+export interface PageSet {
+  readonly pages: readonly PageRef[]
+  load(pages: readonly PageRef[]): void
+  /** The value of a line. Throws `storage_damaged` if it is not as it was written. */
+  read(location: Location): unknown
+  draft(): PageDraft
+  /** Pages as the manifest names them now; those that went are closed. */
+  install(pages: readonly PageRef[]): void
+  path(page: number): string
+  /** The first page that has fewer bytes than count. */
+  missing(): Fault | undefined
+  close(): Promise<void>
+}
+
+/** Makes the folder of a shelf, durably. */
+export const makeShelfFolder = async (disk: Disk, folder: string): Promise<void> => {
+  if (disk.stat(folder) !== undefined) return
+  await disk.makeFolder(folder)
+  await disk.syncFolder(dirname(folder))
+}
+
+interface OpenPage { readonly file: DiskFile; readonly seed: number }
+const mostOpen = 24
+
+export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes, onDamage }: PageSetOptions): PageSet => {
+  const open = new Map<number, OpenPage>()
+  let refs: readonly PageRef[] = []
+  let nextNo = 1
+  const path = (page: number): string => join(folder, pageName(page))
+  const shut = (page: number): void => {
+    void open.get(page)?.file.close()
+    open.delete(page)
+  }
+  const openPage = (page: number): OpenPage => {
+    const found = open.get(page)
+    if (found !== undefined) return found
+    const oldest = open.keys().next().value
+    if (open.size >= mostOpen && oldest !== undefined) shut(oldest)
+    const file = disk.openSync(path(page))
+    const header = readHeader(file.path, file.read(0, 4096))
+    if (!header.ok) throw damaged(header.fault)
+    const made = { file, seed: saltSeed(header.header.salt) }
+    open.set(page, made)
+    return made
+  }
+  const read = ({ page, offset, length }: Location): unknown => {
+    const { file, seed } = openPage(page)
+    const bytes = file.read(offset, length)
+    const check = checkLine(bytes, 0, seed)
+    if (check.ok && check.end === length) return lineValue(bytes, 0, length)
+    const found = { file: file.path, offset, rule: check.ok ? 'the line is shorter than its row says' : check.rule }
+    onDamage(found)
+    throw damaged(found)
+  }
+  const createPage = async (no: number): Promise<LineFile> =>
+    createLineFile(disk, path(no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
+
+  const draft = (): PageDraft => {
+    const live = new Map(refs.map((ref) => [ref.no, ref.live]))
+    const lengths = new Map(refs.map((ref) => [ref.no, ref.length]))
+    const written: LineFile[] = []
+    let current: { file: LineFile; no: number } | undefined
+    const begin = async (): Promise<{ file: LineFile; no: number }> => {
+      const last = refs.at(-1)
+      const reuse = written.length === 0 && last !== undefined && last.length < pageBytes && live.has(last.no)
+      const no = reuse ? last.no : nextNo
+      if (!reuse) nextNo += 1
+      const file = reuse ? await openLineFile(disk, path(no), last.length) : await createPage(no)
+      written.push(file)
+      current = { file, no }
+      return current
+    }
+    const add = async (text: string): Promise<Location> => {
+      const { file, no } = current === undefined || current.file.length >= pageBytes ? await begin() : current
+      const { offset, length } = file.add(text)
+      live.set(no, (live.get(no) ?? 0) + length)
+      lengths.set(no, file.length)
+      if (file.full) await file.flush()
+      return { page: no, offset, length }
+    }
+    const finish = async (): Promise<readonly PageRef[]> => {
+      for (const file of written) await file.sync()
+      for (const file of written) await file.close()
+      return [...lengths].map(([no, length]) => ({ no, length, live: live.get(no) ?? 0 })).toSorted((a, b) => a.no - b.no)
+    }
+    const waste = (no: number): number => (lengths.get(no) ?? 0) - 2 * (live.get(no) ?? 0)
+    return {
+      add, finish,
+      release: ({ page, length }) => void live.set(page, (live.get(page) ?? 0) - length),
+      wasteful: () => refs.map((ref) => ref.no).filter((no) => no !== refs.at(-1)?.no && no !== current?.no && waste(no) > 0).toSorted((a, b) => waste(b) - waste(a)),
+      drop: (page) => { live.delete(page); lengths.delete(page) },
+      abandon: async () => { for (const file of written) await file.close().catch(() => undefined) },
+    }
+  }
+  const missing = (): Fault | undefined => {
+    for (const { no, length } of refs) {
+      const size = disk.stat(path(no))?.size ?? 0
+      if (size < length) return { file: path(no), offset: size, rule: `the file ends before its ${length} bytes` }
+    }
+    return undefined
+  }
+  return {
+    missing,
+    get pages() { return refs },
+    load: (pages) => {
+      refs = pages
+      nextNo = 1 + Math.max(0, ...disk.list(folder).map((name) => numberOf(name) ?? 0), ...pages.map((page) => page.no))
+    },
+    read, draft, path,
+    install: (pages) => {
+      refs = pages
+      for (const page of open.keys()) if (!pages.some((ref) => ref.no === page)) shut(page)
+    },
+    close: async () => { for (const page of open.keys()) shut(page) },
+  }
+}
