@@ -10,4 +10,5 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
+  { id: 'runtime', required: false, load: () => import('./operator/runtime/plugin.js') },
 ]

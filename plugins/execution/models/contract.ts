@@ -1,5 +1,5 @@
 /** The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime` routes. */
-import { definePoint, defineToken } from '../../../core/plugin.js'
+import { boolean, definePoint, defineToken, literal } from '../../../core/plugin.js'
 import type { Json, JsonObject, JsonSchema, Point, Token } from '../../../core/plugin.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
@@ -90,6 +90,26 @@ export interface RouteCapabilities {
   readonly audio_generation: boolean
   readonly transcription: boolean
 }
+/** The structs of `RouteCapabilities`, to spread into an object of flat flags. */
+export const routeCapabilityFields = {
+  matrix_version: literal(2),
+  multimodal_input: boolean(),
+  native_web_search: boolean(),
+  image_generation: boolean(),
+  image_edit: boolean(),
+  audio_generation: boolean(),
+  transcription: boolean(),
+}
+/** What a model can that reads and writes text and nothing else. */
+export const textOnly: RouteCapabilities = Object.freeze({
+  matrix_version: 2,
+  multimodal_input: false,
+  native_web_search: false,
+  image_generation: false,
+  image_edit: false,
+  audio_generation: false,
+  transcription: false,
+})
 
 /** One usable connection to a provider. */
 export interface ModelConnection {

@@ -1,7 +1,8 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
 import { Problem, readSecretFile } from '../../../core/plugin.js'
 import type { Secrets } from '../../../core/plugin.js'
-import type { ConnectionOptions, ModelConnection, ModelProvider, ModelRoute, Readiness, RouteCapabilities } from './contract.js'
+import { textOnly } from './contract.js'
+import type { ConnectionOptions, ModelConnection, ModelProvider, ModelRoute, Readiness } from './contract.js'
 
 export interface RouteConfig {
   readonly provider: string
@@ -12,18 +13,13 @@ export interface RouteConfig {
   readonly idle_timeout_ms: number
 }
 
-const nothing: RouteCapabilities = {
-  matrix_version: 2, multimodal_input: false, native_web_search: false, image_generation: false,
-  image_edit: false, audio_generation: false, transcription: false,
-}
-
 type Unready = Omit<Readiness, 'state'>
 
 export const buildRoute = (config: RouteConfig, providers: readonly ModelProvider[], secrets: Secrets): ModelRoute => {
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
   const connection = provider === undefined ? refusing(unknownProvider(config.provider, providers)) : connect({ provider, model, config, secrets })
-  return { route_id: config.provider, provider: config.provider, model, capabilities: provider?.capabilities ?? nothing, connection }
+  return { route_id: config.provider, provider: config.provider, model, capabilities: provider?.capabilities ?? textOnly, connection }
 }
 
 const unknownProvider = (name: string, providers: readonly ModelProvider[]): Unready => ({

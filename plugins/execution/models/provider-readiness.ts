@@ -1,24 +1,15 @@
 /** What `/v1/status` says about the routes. Reference 1, 6.7 `provider_readiness`. */
-import { array, boolean, enums, integer, literal, object, optional, string } from '../../../core/plugin.js'
+import { array, boolean, enums, integer, object, optional, string } from '../../../core/plugin.js'
 import type { HealthCheck, JsonObject } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
+import { routeCapabilityFields } from './contract.js'
 import type { ModelRoute, Models } from './contract.js'
-
-export const routeCapabilities = object({
-  matrix_version: literal(2),
-  multimodal_input: boolean(),
-  native_web_search: boolean(),
-  image_generation: boolean(),
-  image_edit: boolean(),
-  audio_generation: boolean(),
-  transcription: boolean(),
-})
 
 const routeReadiness = object({
   route_id: string(),
   provider: string(),
   model: string(),
-  capabilities: routeCapabilities,
+  capabilities: object(routeCapabilityFields),
   active: boolean(),
   auth_ref: optional(string()),
   state: enums(['ok', 'warning', 'error']),

@@ -1,5 +1,5 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders } from '../../execution/models/contract.js'
+import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { createDemoModel } from './demo-model.js'
 
 export default definePlugin({
@@ -13,10 +13,7 @@ export default definePlugin({
       id: 'demo',
       summary: 'A deterministic model inside the daemon, driven by the last user text.',
       default_model: 'demo',
-      capabilities: {
-        matrix_version: 2, multimodal_input: false, native_web_search: false, image_generation: false,
-        image_edit: false, audio_generation: false, transcription: false,
-      },
+      capabilities: textOnly,
       connect: ({ idle_timeout_ms }) => createDemoModel({ clock: ctx.clock, idle_timeout_ms }),
     })
   },

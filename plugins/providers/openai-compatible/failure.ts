@@ -22,6 +22,8 @@ interface Seen {
   readonly text: string
   /** The server's machine-readable code, if it looks like one. */
   readonly code: string | undefined
+  /** True if the server itself described the error. */
+  readonly server: boolean
   /** Codes and names of the error and its causes. */
   readonly marks: readonly string[]
 }
@@ -63,14 +65,24 @@ const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATUR
 const unreachable = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
 
-const byMarks = ({ status, marks, text }: Seen): ModelFailure => {
+const byMarks = (seen: Seen): ModelFailure => {
+  const { status, marks, text, server } = seen
   const some = (pattern: RegExp): boolean => marks.some((mark) => pattern.test(mark))
   if (some(untrusted)) return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
   if (some(cut)) return status === undefined ? failure('network', true, 'The connection to the provider broke.') : failures.truncated()
   if (/without a finish reason/u.test(text)) return failures.truncated()
+  if (server) return byWords(seen)
   if (some(/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/u)) return failures.invalid('It does not follow the protocol.')
   return failure('unknown', false, 'The model call failed for a reason that is not known.')
+}
+
+/** An error that the server put into its stream without a status. */
+const byWords = ({ text }: Seen): ModelFailure => {
+  if (tooLong.test(text)) return failure('context_length', false, 'The conversation is too long for the model.')
+  if (/rate.?limit/iu.test(text)) return failure('rate_limited', true, 'The provider limits the rate of requests.')
+  if (/invalid_request/u.test(text)) return failure('bad_request', false, 'The provider refused the request.')
+  return failures.overloaded()
 }
 
 const look = (error: unknown): Seen => {
@@ -82,6 +94,7 @@ const look = (error: unknown): Seen => {
     headers: plainHeaders(outer['responseHeaders']),
     text: chain.flatMap((link) => [link['message'], link['responseBody'], link['code'], link['type']]).filter((piece) => typeof piece === 'string').join('\n').slice(0, 10_000),
     code: said,
+    server: chain.some((link) => !(link instanceof Error) && typeof link['message'] === 'string'),
     marks: chain.flatMap((link) => [link['code'], link['name']]).filter((mark) => typeof mark === 'string'),
   }
 }

@@ -1,5 +1,5 @@
 import { definePlugin, object } from '../../../core/plugin.js'
-import { ModelProviders } from '../../execution/models/contract.js'
+import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { createConnection } from './connection.js'
 import { createTransport } from './transport.js'
 
@@ -15,10 +15,7 @@ export default definePlugin({
     ctx.contribute(ModelProviders, {
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
-      capabilities: {
-        matrix_version: 2, multimodal_input: false, native_web_search: false, image_generation: false,
-        image_edit: false, audio_generation: false, transcription: false,
-      },
+      capabilities: textOnly,
       connect: (options) => createConnection(options, ctx.clock, transport),
     })
   },

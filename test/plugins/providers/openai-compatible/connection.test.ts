@@ -1,4 +1,5 @@
 import test from 'ava'
+import fc from 'fast-check'
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import { Problem } from '../../../../core/plugin.js'
@@ -116,6 +117,23 @@ test.serial('a cut at every event boundary, cleanly closed or broken, is truncat
   }
 })
 
+test.serial('whatever bytes are damaged, a call ends in exactly one done and acts on nothing that was not sent', async (t) => {
+  const server = await startOpenAiServer(() => ({ type: 'broken' }))
+  t.teardown(() => server.close())
+  const connection = open(server.url)
+  const whole = bytesOf(calling({ id: 'a', name: 'bash', input: '{"command":"ls"}' }).chunks).toString()
+  const junk = ['null', '[]', '{}', '"', '}', ',', ':', '\n', '\n\n', 'data:', '\\', 'é', '{"error":{}}', '{"choices":null}', '1e999', '']
+  const damage = fc.record({ at: fc.nat(whole.length - 1), cut: fc.nat(12), put: fc.constantFrom(...junk) })
+  const property = fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
+    const text = damages.reduce((so, { at, cut, put }) => so.slice(0, at) + put + so.slice(at + cut), whole)
+    server.answer(() => stream(text))
+    const { events, parts, done } = await ask(connection, requestOf([userText('hi')]))
+    const ends = events.filter(({ type }) => type === 'done').length
+    return ends === 1 && (done?.outcome !== 'failed' || parts.length === 0) && classOf({ events, parts, text: '', done }) !== 'unknown final'
+  })
+  await t.notThrowsAsync(fc.assert(property, { numRuns: 200 }))
+})
+
 test('an answer in single bytes, and one in a single huge event, are read like any other', async (t) => {
   const { ask: go, server } = await setup(t, { ...calling({ id: 'ä', name: 'bash', input: '{"command":"ü€😀"}' }), drip_bytes: 1 })
   t.deepEqual((await go()).parts, [{ type: 'tool_call', id: 'ä', name: 'bash', input: { command: 'ü€😀' } }])
@@ -173,6 +191,11 @@ const bad: [string, Reply, string][] = [
   ['an error in the stream (OpenRouter)', stream(chunk({ content: 'x' }), { error: { code: 429, message: 'Rate limited upstream' } }), 'rate_limited retryable'],
   ['an overload in the stream', stream({ error: { code: 502, message: 'bad gateway' } }), 'overloaded retryable'],
   ['a context overflow in the stream (llama.cpp)', stream({ error: { code: 400, message: 'the request exceeds the available context size', type: 'exceed_context_size_error' } }), 'context_length final'],
+  ['a context overflow without a status', stream({ error: { code: 'context_length_exceeded', message: 'm' } }), 'context_length final'],
+  ['a rate limit without a status', stream({ error: { message: 'm', type: 'rate_limit_error' } }), 'rate_limited retryable'],
+  ['a refusal without a status', stream({ error: { message: 'm', type: 'invalid_request_error' } }), 'bad_request final'],
+  ['an error that says little', stream(chunk({ content: 'x' }), { error: { message: 'boom' } }), 'overloaded retryable'],
+  ['an error that says nothing', stream({ error: {} }), 'invalid_output retryable'],
   ['an empty answer', stream(), 'truncated retryable'],
   ['a web page', { type: 'status', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }, 'bad_request final'],
   ['a whole JSON answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],

@@ -1,0 +1,62 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { parse } from '../../../../core/plugin.js'
+import { textOnly } from '../../../../plugins/execution/models/contract.js'
+import { RuntimeSettingsView, runtimeUpdated, ToolLimitsView } from '../../../../plugins/operator/runtime/contract.js'
+import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+
+test('GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
+  const { request, root } = await startTestDaemon(t)
+  const { status, body } = await request('GET', '/v1/runtime')
+  t.is(status, 200)
+  t.deepEqual(Object.keys(body).sort(), [
+    'default_route', 'model', 'permission_mode', 'provider', 'route_diagnostics', 'route_id', 'routes', 'state_root', 'tool_runtime_limits', 'workspace_root',
+  ])
+  t.like(body, { default_route: 'demo', route_id: 'demo', provider: 'demo', model: 'demo', permission_mode: 'default', state_root: root, route_diagnostics: [] })
+  t.deepEqual(body.routes, [{ route_id: 'demo', provider: 'demo', model: 'demo', ...textOnly }])
+  t.true(parse(RuntimeSettingsView, body).ok)
+  t.true(parse(runtimeUpdated.data, { runtime: body }).ok)
+})
+
+test('GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const { status, body } = await request('GET', '/v1/runtime/tool-limits')
+  t.is(status, 200)
+  t.true(parse(ToolLimitsView, body).ok)
+  t.like(body, { max_input_bytes: 16_777_216, max_parallel_tools: 16, max_sandbox: 'network_enabled' })
+  t.deepEqual((await request('GET', '/v1/runtime')).body.tool_runtime_limits, body)
+})
+
+test('a daemon whose default route cannot work starts all the same and says why', async (t) => {
+  const cases = [
+    [{ provider: 'nobody' }, 'provider_unknown', ''],
+    [{ provider: 'openai_compatible' }, 'model_missing', ''],
+    [{ provider: 'openai_compatible', model: 'm' }, 'base_url_missing', 'm'],
+    [{ provider: 'openai_compatible', model: 'm', 'provider-base-url': 'ftp://x' }, 'base_url_invalid', 'm'],
+    [{ provider: 'demo', 'api-key-file': '/nowhere/at/all' }, 'secret_file_unreadable', 'demo'],
+  ] as const
+  for (const [flags, code, model] of cases) {
+    const { request, log, daemon } = await startTestDaemon(t, { flags })
+    const { body } = await request('GET', '/v1/runtime')
+    t.like(body, { default_route: flags.provider, model })
+    t.like(body.route_diagnostics[0], { severity: 'error', code, route_id: flags.provider })
+    t.like(daemon.view.warnings()[0], { code: 'provider_active_route_not_ready', severity: 'error', related_id: flags.provider })
+    t.true(log.some(({ level, details }) => level === 'warn' && details['code'] === code))
+  }
+})
+
+test('flags and variables configure the route, and the key is nowhere to be seen', async (t) => {
+  const [folder, root] = [await freshRoot(), await freshRoot()]
+  t.teardown(() => [folder, root].forEach((path) => rmSync(path, { recursive: true, force: true })))
+  const keyFile = join(folder, 'key')
+  writeFileSync(keyFile, 'sk-secret-from-file\n')
+  const env = { SERVICE_PROVIDER: 'openai_compatible', SERVICE_MODEL: 'from-env', SERVICE_PROVIDER_BASE_URL: 'http://127.0.0.1:9/v1' }
+  for (const key of [{ SERVICE_API_KEY: 'sk-secret-direct' }, { SERVICE_API_KEY_FILE: keyFile }]) {
+    const daemon = await spawnDaemon({ root, env: { ...env, ...key }, flags: ['--model', 'from-flag'] })
+    const { text, body } = await daemon.request('GET', '/v1/runtime')
+    await daemon.stop()
+    t.like(body, { default_route: 'openai_compatible', provider: 'openai_compatible', model: 'from-flag', route_diagnostics: [] })
+    t.notRegex(text + daemon.line + daemon.logText(), /sk-secret/u)
+  }
+})
