@@ -146,8 +146,19 @@ export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
 /** A rule that JSON Schema cannot say; `sentence` goes into its description. */
-export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> =>
-  derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> => {
+  const made = derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+  ruled.add(made)
+  return made
+}
+const ruled = new WeakSet<object>()
+/** True if this struct, or one that it is made of, is stricter than its JSON Schema by a `rule`. */
+export const isRuled = (struct: AnyStruct, seen: Set<AnyStruct> = new Set()): boolean => {
+  if (ruled.has(struct)) return true
+  if (seen.has(struct)) return false
+  seen.add(struct)
+  return partsOf(struct).some((part) => isRuled(part, seen))
+}
 
 /** Objects told apart by one literal field, checked against one variant only. */
 export const tagged = <K extends string, V extends Record<string, AnyStruct>>(key: K, variants: V): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
@@ -190,9 +201,16 @@ const sentence = (failure: ss.Failure): string => {
   if (failure.type === 'never') return 'is not a known field'
   if (failure.value === undefined) return 'is required'
   if (failure.refinement !== undefined && !failure.message.startsWith('Expected')) return failure.message
-  return `must be ${article(failure.type)}`
+  return `must be ${kindOf(failure)}`
 }
-const article = (type: string): string => (type === 'enums' ? 'one of the allowed values' : /^[aeiou]/u.test(type) ? `an ${type}` : `a ${type}`)
+/** What was wanted. The library's message names it before the received value, which never leaves. */
+const kindOf = ({ type, message }: ss.Failure): string => {
+  const wanted = /^Expected (?:one of|the literal) `(.*?)`, but received/u.exec(message)?.[1]
+  if (type === 'enums' && wanted !== undefined) return `one of ${wanted.replaceAll(',', ', ')}`
+  if (type === 'literal' && wanted !== undefined) return wanted
+  if (type === 'union') return 'of one of the allowed forms'
+  return type === 'type' || type === 'record' ? 'an object' : `${/^[aeiou]/u.test(type) ? 'an' : 'a'} ${type}`
+}
 
 /** A value that this program itself made or wrote and whose bytes were verified: typed without a second check. Never for input. */
 export const trusted = <T>(value: unknown): T => value as T
