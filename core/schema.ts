@@ -191,10 +191,16 @@ export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any
 
 /** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
-  const [error, parsed] = ss.validate(value, struct, { coerce: true })
-  if (error === undefined) return { ok: true, value: parsed }
-  const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
-  return { ok: false, issues }
+  try {
+    const [error, parsed] = ss.validate(value, struct, { coerce: true })
+    if (error === undefined) return { ok: true, value: parsed }
+    const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
+    return { ok: false, issues }
+  } catch (error) {
+    // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
+    if (!(error instanceof TypeError)) throw error
+    return { ok: false, issues: [{ path: '', rule: 'has a value of a wrong kind' }] }
+  }
 }
 
 const sentence = (failure: ss.Failure): string => {

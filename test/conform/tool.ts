@@ -44,7 +44,7 @@ const checkAgreement = (t: ExecutionContext, { tool, good }: ToolCase): void => 
   const input = fc.dictionary(field, value, { maxKeys: 5 }).chain((made) => fc.constantFrom<unknown>(made, { ...good, ...made }))
   fc.assert(fc.property(input, (made) => agrees(trusted(JSON.parse(JSON.stringify(made))))), { numRuns: 300 })
   t.true(agrees(good) && parse(tool.input, good).ok)
-  for (const bad of [null, [], 'text', { ...good, stranger: 1 }]) t.false(parse(tool.input, bad).ok)
+  for (const bad of [null, [], 'text', { ...good, stranger: 1 }, { ...good, stranger: { toString: 1 } }]) t.false(parse(tool.input, bad).ok)
 }
 
 const checkAnswer = async (t: ExecutionContext, { tool, workspace, good, maxOutputBytes = 16 * 1024 * 1024 }: ToolCase): Promise<void> => {
