@@ -13,6 +13,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 export type JsonSchema = { readonly [keyword: string]: unknown }
 export type AnyStruct = Struct<any, any>
+/** A struct of `T`, whatever its inside is. */
+export type StructOf<T> = Struct<T, any>
 
 /** One place where a value breaks its struct: a dotted path and the rule, never the value. */
 export interface Issue { path: string; rule: string }
