@@ -45,13 +45,13 @@ export const describeProblems = (status: number, factories: readonly ProblemFact
   },
 })
 
-/** The problem responses of one route: the common ones by reference, its own in full. */
+/** The problem responses of one route: the shared ones by reference, its own in full. */
 export const problemResponses = (own: readonly ProblemFactory[], shared: ProblemsByStatus): Record<string, unknown> => {
   const mine = byStatus(own)
   const statuses = [...new Set([...shared.keys(), ...mine.keys()])].sort((a, b) => a - b)
   return Object.fromEntries(statuses.map((status) => {
     const extra = mine.get(status)
-    const shared = shared.get(status) ?? []
-    return [String(status), extra === undefined ? { $ref: `#/components/responses/Problem${status}` } : describeProblems(status, [...shared, ...extra.filter((factory) => !shared.includes(factory))])]
+    const byReference = shared.get(status) ?? []
+    return [String(status), extra === undefined ? { $ref: `#/components/responses/Problem${status}` } : describeProblems(status, [...byReference, ...extra.filter((factory) => !byReference.includes(factory))])]
   }))
 }
