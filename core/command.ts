@@ -32,5 +32,7 @@ export interface Command {
   run(input: CommandInput): Promise<Json | void>
   /** Readable text for the answer. */
   show?(answer: Json): string
+  /** Exit code for the answer; 0 when absent. */
+  status?(answer: Json): number
 }
 export const defineCommand = (command: Command): Command => command

@@ -25,8 +25,7 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   if (flags.has('help')) return print(help.commandHelp(command)), 0
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
-  await runCommand(command, { words, flags, environment: environment(), signal: interrupted.signal, print })
-  return 0
+  return runCommand(command, { words, flags, environment: environment(), signal: interrupted.signal, print })
 }
 
 const runServe = async (args: readonly string[]): Promise<number> => {

@@ -78,10 +78,13 @@ const outputOf = (flags: Flags): CommandInput['output'] => {
 const shown = (answer: Json, { show }: Command, output: CommandInput['output']): string =>
   output === 'pretty' && show !== undefined ? show(answer) : JSON.stringify(answer, null, 2)
 
-export const runCommand = async (command: Command, line: Line): Promise<void> => {
+/** Resolves with the exit code. */
+export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, signal } = line
   const output = outputOf(flags)
   const input = { args: argsOf(command, line.words), flags: flagsOf(command, flags), output, print, signal }
   const answer = await command.run({ ...input, client: createClient({ baseUrl: urlOf(line), token: tokenOf(line) }) })
-  if (answer !== undefined) print(shown(answer, command, output))
+  if (answer === undefined) return 0
+  print(shown(answer, command, output))
+  return command.status?.(answer) ?? 0
 }

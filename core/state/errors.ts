@@ -6,6 +6,10 @@ export const errors = defineErrors({
     status: 503, domain: 'storage', detail: 'The state root {path} is in use by process {pid} on {host}.',
     action: 'Stop that daemon, or start this one on another state root.',
   },
+  state_root_absent: {
+    status: 404, domain: 'storage', detail: 'There is no state root at {path}.',
+    action: 'Name one with --state-root.',
+  },
   state_root_not_folder: {
     status: 503, domain: 'storage', detail: 'The state root {path} is not a folder.',
     action: 'Name a folder, or a path that does not exist yet.',

@@ -70,3 +70,9 @@ export const isRunning = (pid: number): boolean => {
     return codeOf(cause) !== 'ESRCH'
   }
 }
+
+/** Whether the process of a record can still be at work, for those who only look: without proof of its death it can. */
+export const mayLive = (owner: OwnerRecord | undefined): boolean => {
+  if (owner === undefined || (owner.boot_id !== '' && owner.boot_id !== bootId())) return false
+  return owner.pid_space !== pidSpace() || (isRunning(owner.pid) && owner.start_ticks === startTicks(owner.pid))
+}

@@ -5,7 +5,7 @@ import { segmentName } from './layout.js'
 import type { Fault } from './line.js'
 import type { Manifest, SegmentRef } from './manifest.js'
 import { scanSegment } from './segment.js'
-import type { LogLine, SegmentScan } from './segment.js'
+import type { LinePlace, LogLine, SegmentScan } from './segment.js'
 import type { Watermark } from './watermark.js'
 
 /** The most bytes that one unfinished batch can leave behind: a batch, and the line that overfilled it. */
@@ -16,7 +16,7 @@ export interface ReplayOptions {
   readonly folder: string
   readonly manifest: Manifest
   readonly watermark: Watermark | undefined
-  readonly visit: (line: LogLine) => void
+  readonly visit: (line: LogLine, place: LinePlace) => void
 }
 
 export interface Replay {
@@ -68,9 +68,9 @@ export const replayLog = (options: ReplayOptions): Replay => {
   const { disk, folder, manifest, visit } = options
   const replay: Mutable = { sequence: manifest.sequence, t: manifest.t, lines: 0, bytes: 0, sound: [], torn: undefined, damage: undefined }
   let expectedFirst: number | undefined
-  const take = (line: LogLine): void => {
+  const take = (line: LogLine, place: LinePlace): void => {
     if (line.s <= manifest.sequence) return
-    visit(line)
+    visit(line, place)
     replay.lines += 1
     replay.sequence = line.s
     replay.t = line.t

@@ -31,6 +31,9 @@ export interface LogLine {
   readonly ops: readonly Op[]
 }
 
+/** Where a line begins. */
+export interface LinePlace { readonly file: string; readonly offset: number }
+
 export interface SegmentScan {
   readonly header: SegmentHeader | undefined
   /** Last sequence read; the one before `first` if there is none. */
@@ -66,7 +69,7 @@ const provesDamage = (bytes: Uint8Array, from: number, seed: number, expected: n
 }
 
 /** Reads the lines in order and stops at the first fault. */
-export const scanSegment = (bytes: Uint8Array, expected: SegmentExpectation, visit: (line: LogLine) => void): SegmentScan => {
+export const scanSegment = (bytes: Uint8Array, expected: SegmentExpectation, visit: (line: LogLine, place: LinePlace) => void): SegmentScan => {
   const { header, end, rule } = headerFault(bytes, expected)
   if (header === undefined) return { header, last: expected.first - 1, sound: 0, fault: { file: expected.file, offset: 0, rule: rule ?? '' }, verdict: 'damage' }
   const seed = saltSeed(header.salt)
@@ -80,7 +83,7 @@ export const scanSegment = (bytes: Uint8Array, expected: SegmentExpectation, vis
       const torn = bytes.length - at <= expected.longestTail && !provesDamage(bytes, at, seed, last + 1)
       return { header, last, sound: at, fault: { file: expected.file, offset: at, rule: broken ?? '' }, verdict: torn ? 'torn' : 'damage' }
     }
-    visit(line)
+    visit(line, { file: expected.file, offset: at })
     last = line.s
     at = check.end
   }

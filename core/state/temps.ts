@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import type { Disk } from './disk.js'
 
 const temporary = /\.\d+$/u
+export const isTemporary = (name: string): boolean => temporary.test(name)
 
 /** Deletes them from one folder; returns the paths. No file of a root may have a name like that. */
 export const sweepTemps = async (disk: Disk, folder: string): Promise<string[]> => {
-  const found = disk.list(folder).filter((name) => temporary.test(name)).map((name) => join(folder, name)).filter((path) => disk.stat(path)?.kind === 'file')
+  const found = disk.list(folder).filter(isTemporary).map((name) => join(folder, name)).filter((path) => disk.stat(path)?.kind === 'file')
   for (const path of found) await disk.unlink(path)
   return found
 }

@@ -16,6 +16,7 @@ import { createClock } from '../../core/clock.js'
 import type { Clock } from '../../core/clock.js'
 import { startDaemon } from '../../core/daemon.js'
 import type { Daemon } from '../../core/daemon.js'
+import { declarationsOf } from '../../core/host/declarations.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import type { Log } from '../../core/log.js'
 import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
@@ -25,6 +26,7 @@ import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import type { Disk } from '../../core/state/disk.js'
 import { createDisk } from '../../core/state/real-disk.js'
+import { verifyRoot } from '../../core/state/verify.js'
 import { createOpenapiCheck } from './openapi-check.js'
 import type { OpenapiCheck } from './openapi-check.js'
 
@@ -61,8 +63,6 @@ export interface TestDaemonOptions {
   readonly flags?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly disk?: Disk
-  /** Most milliseconds that one plugin may take to start or stop. */
-  readonly patienceMs?: number
   /** Sent with every request, such as `authorization`. */
   readonly headers?: Headers
 }
@@ -104,20 +104,31 @@ const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
 
 const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({ id: plugin.id, required: false, load: () => Promise.resolve({ default: plugin }) })
 
+interface Ended { readonly root: string; readonly disk: Disk; readonly clock: Clock; readonly shipped: readonly ShippedPlugin[] }
+
+/** A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there: the workspace is in the root. */
+const checkRoot = async ({ root, disk, clock, shipped }: Ended): Promise<void> => {
+  if (disk.stat(path.join(root, 'root.json')) === undefined) return
+  const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declarationsOf(shipped) })
+  const [first] = findings.filter(({ kind, severity }) => kind !== 'stranger' && severity !== 'leftover')
+  if (first !== undefined) throw fault(`the state root is not clean: ${first.file} at byte ${first.offset}: ${first.rule}`)
+}
+
 /** A daemon in this process, on a free port. */
 export const startTestDaemon = async (t: ExecutionContext<any>, options: TestDaemonOptions = {}): Promise<TestDaemon> => {
   const root = options.root ?? (await freshRoot())
   const { disk = createDisk(), clock = createClock(), plugins = [], shipped = await shippedPlugins() } = options
+  const all = [...shipped, ...plugins.map(asShipped)]
   const { log, entries } = createLog()
   const flags = new Map(Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }))
   const daemon = await startDaemon({
     settings: readSettings({ environment: {}, flags, guard: () => {} }),
-    shipped: [...shipped, ...plugins.map(asShipped)], log, disk, clock, flags, secrets: createSecrets({ disk, root }), config: options.config ?? {},
-    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+    shipped: all, log, disk, clock, flags, secrets: createSecrets({ disk, root }), config: options.config ?? {},
   })
   const stop = async (): Promise<void> => { await daemon.stop() }
   t.teardown(async () => {
     await stop()
+    await checkRoot({ root, disk, clock, shipped: all })
     if (options.root === undefined) await rm(root, { recursive: true, force: true })
   })
   return { url: daemon.url, root, daemon, log: entries, request: createAsk(daemon.url, options.headers ?? {}), stop }

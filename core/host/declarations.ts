@@ -1,0 +1,70 @@
+/** What the shipped plugins declare, learned by registering them on a state that only takes notes. Nothing is started. */
+import { createAudit } from '../audit.js'
+import { fault } from '../assert.js'
+import { createClock } from '../clock.js'
+import { createBus } from '../events/bus.js'
+import { createIds } from '../ids.js'
+import type { Log } from '../log.js'
+import type { ShippedPlugin } from '../plugin.js'
+import { parse, trusted } from '../schema.js'
+import type { Json } from '../schema.js'
+import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../state/contract.js'
+import type { Declarations } from '../state/verify-records.js'
+import { version } from '../version.js'
+import { shippedCandidate } from './candidate.js'
+import { Host } from './contract.js'
+import { createHost } from './host.js'
+import { loadAll } from './load.js'
+
+const patienceMs = 10_000
+
+/** Stands in for a value that `register` keeps and must not use. */
+const untouched = <T extends object>(facts: object, what: string): T =>
+  trusted<T>(new Proxy(facts, {
+    get: (target, member): unknown => {
+      if (member in target) return Reflect.get(target, member)
+      throw fault(`${what} is used before the daemon starts`)
+    },
+  }))
+
+const noteTaker = (): { readonly state: State; readonly declared: Declarations } => {
+  const collections = new Map<string, CollectionSpec<object>>()
+  const streams = new Map<string, StreamSpec<Json>>()
+  const state: State = untouched<State>({
+    collection: <T extends object>(spec: CollectionSpec<T>): Collection<T> => {
+      collections.set(spec.name, trusted<CollectionSpec<object>>(spec))
+      return untouched({ spec }, `the collection ${spec.name}`)
+    },
+    stream: <E extends Json>(spec: StreamSpec<E>): Stream<E> => {
+      streams.set(spec.name, trusted<StreamSpec<Json>>(spec))
+      return untouched({ spec }, `the stream ${spec.name}`)
+    },
+    document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
+    blobs: (area: string) => untouched({}, `the blobs ${area}`),
+  }, 'the state')
+  return { state, declared: { collections, streams } }
+}
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise<Declarations> => {
+  const clock = createClock()
+  const { state, declared } = noteTaker()
+  createAudit(state, silent)
+  const host = createHost({
+    core: {
+      clock, ids: createIds(clock), log: silent, state, secrets: { find: () => undefined, guard: () => {}, redact: (text) => text },
+      events: createBus({ epoch: 0, capacity: 1, onFault: () => {} }),
+    },
+    loaded: await loadAll(shipped.map(shippedCandidate), { clock, ms: patienceMs }),
+    services: [[Host, untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host')]],
+    configure: (plugin) => {
+      const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
+      return defaults?.ok === true ? defaults.value : {}
+    },
+    patienceMs,
+  })
+  await host.register()
+  await host.stop()
+  return declared
+}

@@ -1,2 +1,0 @@
-// Its package.json cannot be read.
-export default {}

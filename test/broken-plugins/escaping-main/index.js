@@ -1,2 +1,0 @@
-// Its package.json names a main file outside of its folder.
-export default {}

@@ -1,2 +1,0 @@
-// Exports something else than a plugin.
-export default 42

@@ -1,2 +1,0 @@
-// Cannot even be imported.
-throw new Error('the import is broken')
