@@ -1,6 +1,7 @@
 import { array, boolean, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
 import { DaemonOutputRecord, ManagedAgentSnapshot, SessionId, SessionInterrupted, SessionView, sessionErrors } from '../sessions/contract.js'
+import { modelErrors } from '../models/contract.js'
 import { digest, idempotencyErrors, idempotencyKey, JournalView, RunEventEntry, runErrors, RunView } from './contract.js'
 import type { ReceiptKey } from './contract.js'
 import { sessionLog } from './session-log.js'
@@ -12,6 +13,7 @@ const params = object({ session_id: SessionId })
 const submitProblems = [
   sessionErrors.session_not_found, runErrors.session_ended, runErrors.session_busy, runErrors.run_input_missing, runErrors.run_input_conflict,
   runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
+  modelErrors.route_not_ready,
 ]
 
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]

@@ -16,10 +16,11 @@ export const createDemoModel = (life: Life): ModelConnection => ({
 
 async function* play(request: ModelRequest, signal: AbortSignal, life: Life): AsyncGenerator<ModelEvent> {
   const parts: AssistantPart[] = []
+  const call = request.messages.filter(isAssistant).length + 1
   for (const [index, step] of currentTurn(request.messages).entries()) {
     const failed = await wait(step, signal, life)
     if (failed !== undefined) return yield failed
-    const part = partOf(step, callId(request.messages, index))
+    const part = partOf(step, `call_${call}_${index + 1}`)
     if (part === undefined) continue
     if (part.type === 'text') yield { type: 'text_delta', text: part.text }
     parts.push(part)
@@ -44,6 +45,7 @@ const wait = async (step: Step, signal: AbortSignal, { clock, idle_timeout_ms }:
   return step.ms > idle_timeout_ms ? failure('timeout', true, 'The model was silent for too long.') : undefined
 }
 
+/** The id is unique in a conversation and the same at every repetition of one call. */
 const partOf = (step: Step, id: string): AssistantPart | undefined => {
   switch (step.type) {
     case 'say': return { type: 'text', text: step.text }
@@ -64,9 +66,6 @@ const currentTurn = (messages: readonly ModelMessage[]): Turn => {
   const text = message?.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
   return turnOf(readScript(text), messages.slice(at + 1).filter(isAssistant).length)
 }
-
-/** Unique in a conversation and the same at every repetition of one call. */
-const callId = (messages: readonly ModelMessage[], index: number): string => `call_${messages.filter(isAssistant).length + 1}_${index + 1}`
 
 const tokens = (characters: number): number => Math.ceil(characters / 4)
 

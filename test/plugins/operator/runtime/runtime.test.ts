@@ -46,6 +46,17 @@ test('a daemon whose default route cannot work starts all the same and says why'
   }
 })
 
+test('a run on a route that is not ready or not there is refused and leaves nothing behind', async (t) => {
+  const { request } = await startTestDaemon(t, { flags: { provider: 'openai_compatible' } })
+  await request('POST', '/v1/sessions', { session_id: 's1' })
+  const refused = await request('POST', '/v1/sessions/s1/runs', { content: 'Hi' })
+  t.like(refused.body, { status: 400, code: 'route_not_ready', domain: 'routes' })
+  t.regex(refused.body.detail, /needs the name of a model/u)
+  const unknown = await request('POST', '/v1/sessions/s1/runs', { content: 'Hi', provider: 'nobody' })
+  t.like(unknown.body, { status: 400, code: 'bad_request' })
+  t.deepEqual((await request('GET', '/v1/runs')).body, [])
+})
+
 test('flags and variables configure the route, and the key is nowhere to be seen', async (t) => {
   const [folder, root] = [await freshRoot(), await freshRoot()]
   t.teardown(() => [folder, root].forEach((path) => rmSync(path, { recursive: true, force: true })))
