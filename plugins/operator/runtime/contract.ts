@@ -1,6 +1,6 @@
 /** How the daemon is set up now. Contract 1, "Runtime views"; reference 1, 6.7. */
 import { array, defineEvent, doc, enums, integer, named, object, optional, string } from '../../../core/plugin.js'
-import type { EventSpec, Infer, Struct } from '../../../core/plugin.js'
+import type { EventSpec, Infer } from '../../../core/plugin.js'
 import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
 import { routeCapabilityFields } from '../../execution/models/contract.js'
 
@@ -32,7 +32,8 @@ const RouteDiagnostic = named('RouteDiagnostic', object({
   message: string(),
 }))
 
-const settings = object({
+/** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Members of later plugins are absent. */
+export const RuntimeSettingsView = named('RuntimeSettingsView', object({
   default_route: string(),
   route_id: doc(string(), 'The route that runs without a wish of their own use.'),
   provider: string(),
@@ -43,12 +44,9 @@ const settings = object({
   tool_runtime_limits: ToolLimitsView,
   workspace_root: string(),
   state_root: string(),
-})
-
-/** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Members of later plugins are absent. */
-export type RuntimeSettings = Infer<typeof settings>
-/** The struct of `RuntimeSettings`. */
-export const RuntimeSettingsView: Struct<RuntimeSettings, any> = named('RuntimeSettingsView', settings)
+}))
+/** The value of `RuntimeSettingsView`. */
+export type RuntimeSettings = Infer<typeof RuntimeSettingsView>
 
 /** Published after a change of the runtime settings, on the unfiltered stream only. Contract 1, "Runtime". */
 export const runtimeUpdated: EventSpec<{ runtime: RuntimeSettings }> = defineEvent({
