@@ -26,6 +26,7 @@ import type { Loaded } from './host/load.js'
 import { createView } from './host/view.js'
 import { createIds } from './ids.js'
 import type { Ids } from './ids.js'
+import { keepAlive } from './keep-alive.js'
 import type { Log } from './log.js'
 import type { ShippedPlugin } from './plugin.js'
 import type { JsonObject } from './schema.js'
@@ -50,6 +51,8 @@ export interface DaemonOptions {
   readonly flags?: Flags
   /** Configuration by plugin id that stands in for `config/<id>.toml`. */
   readonly config?: Readonly<Record<string, JsonObject>>
+  /** Most milliseconds that one plugin may take to import, start or stop; 10 s when absent. */
+  readonly patienceMs?: number
 }
 
 /** How a daemon ended: `clean` is false if something on the way back failed. */
@@ -66,21 +69,21 @@ export interface Daemon {
 }
 
 interface Life extends DaemonOptions {
+  readonly patienceMs: number
   readonly clock: Clock
   readonly ids: Ids
   readonly story: Story
   phase: 'starting' | 'ready' | 'draining'
 }
 
-/** Most milliseconds that one plugin may take to import, start or stop. */
-const patienceMs = 10_000
 const ownFlags: ReadonlySet<string> = new Set(daemonSettings.map(({ flag }) => flag))
 
 export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
   const { settings, log, clock = createClock() } = options
   const story = createStory({ clock, safe: settings.safe, onFault: (step, error) => log.error('the way back failed', { step, error }) })
+  story.own('process', keepAlive())
   try {
-    return await live({ ...options, clock, ids: createIds(clock), story, phase: 'starting' })
+    return await live({ patienceMs: 10_000, ...options, clock, ids: createIds(clock), story, phase: 'starting' })
   } catch (error) {
     await story.back()
     throw error
@@ -90,7 +93,7 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
 const live = async (life: Life): Promise<Daemon> => {
   const { story } = life
   checkAccess(life.settings)
-  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: patienceMs })
+  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: life.patienceMs })
   const lock = await takeRoot(life)
   const { opened, bus, keepEpoch } = await openRoot(life, lock)
   const loaded = await story.step('plugins', () => loadPlugins(life, lock.root, shipped), (plugins) => ({ count: plugins.length }))
@@ -102,7 +105,7 @@ const live = async (life: Life): Promise<Daemon> => {
   await story.step('repair', () => host.repair(opened.state.health.mode === 'ok'), (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }))
   await story.step('start', host.start)
   story.own('http', () => front.server.drain(life.settings.drainMs))
-  const bound = await story.step('listen', () => front.listen(host.routes()))
+  const bound = await story.step('listen', front.listen)
   story.done()
   life.phase = 'ready'
   return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
@@ -129,7 +132,7 @@ const openRoot = async (life: Life, { root, generation }: Lock): Promise<{ opene
 }
 
 /** Third-party code is looked at only after the root has been checked and taken. */
-const loadPlugins = async ({ settings, clock, disk, flags }: Life, root: string, shipped: Promise<readonly Loaded[]>): Promise<readonly Loaded[]> => {
+const loadPlugins = async ({ settings, clock, disk, flags, patienceMs }: Life, root: string, shipped: Promise<readonly Loaded[]>): Promise<readonly Loaded[]> => {
   const added = settings.safe ? [] : await thirdParty(disk, root)
   const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: patienceMs }))]
   refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
@@ -139,7 +142,7 @@ const loadPlugins = async ({ settings, clock, disk, flags }: Life, root: string,
 interface Taken { readonly lock: Lock; readonly opened: OpenState; readonly bus: Bus; readonly loaded: readonly Loaded[] }
 
 const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: PluginHost; view: HostView; front: Front } => {
-  const { settings, log, clock, ids, secrets, disk, story } = life
+  const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
   const front = createFront({
     settings, bus, log, clock, secrets, durable: opened.state.durable, audit: createAudit(opened.state, log), ready: () => life.phase === 'ready',
@@ -152,7 +155,7 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
   const configure = createConfigure({
     disk, root, environment: life.environment ?? {}, flags: life.flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: life.config ?? {},
   })
-  const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], configure, patienceMs })
+  const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], routes: front.routes, configure, patienceMs })
   story.own('plugins', host.stop)
   return { host, view, front }
 }

@@ -2,14 +2,13 @@
 import type { Clock } from './clock.js'
 import type { Bus } from './events/bus.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
-import type { Owned } from './host/registry.js'
 import { isLoopback } from './http/admit.js'
 import { createAuth } from './http/auth.js'
 import type { Auth, AuthRecord } from './http/auth.js'
 import { createServer } from './http/server.js'
 import type { HttpServer, ServerOptions } from './http/server.js'
-import type { Route } from './http/route.js'
 import { createRouteTable } from './http/table.js'
+import type { RouteTable } from './http/table.js'
 import { refuseSettings } from './http/tokens.js'
 import type { TokenFile, TokenSource } from './http/tokens.js'
 import type { Log } from './log.js'
@@ -33,8 +32,10 @@ export interface FrontOptions {
 
 export interface Front {
   readonly server: HttpServer
-  /** Serves these routes; resolves with the address in use. */
-  listen(routes: readonly Owned<Route>[]): Promise<Bind>
+  /** Filled by the plugins; core's own routes are in it from the start. */
+  readonly routes: RouteTable
+  /** Resolves with the address in use. */
+  listen(): Promise<Bind>
   report(): ControlPlaneReport
 }
 
@@ -79,8 +80,8 @@ export const createFront = ({ settings, secrets, audit, clock, ...options }: Fro
   let bound = bindOf(settings)
   return {
     server,
-    listen: async (routes) => {
-      for (const { owner, value } of routes) table.add(owner, value)
+    routes: table,
+    listen: async () => {
       bound = { ...bound, port: (await server.listen(bound)).port }
       return bound
     },

@@ -13,6 +13,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 export type JsonSchema = { readonly [keyword: string]: unknown }
 export type AnyStruct = Struct<any, any>
+/** A struct of `T`, whatever its inside is. */
+export type StructOf<T> = Struct<T, any>
 
 /** One place where a value breaks its struct: a dotted path and the rule, never the value. */
 export interface Issue { path: string; rule: string }
@@ -146,8 +148,19 @@ export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
 /** A rule that JSON Schema cannot say; `sentence` goes into its description. */
-export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> =>
-  derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> => {
+  const made = derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+  ruled.add(made)
+  return made
+}
+const ruled = new WeakSet<object>()
+/** True if this struct, or one that it is made of, is stricter than its JSON Schema by a `rule`. */
+export const isRuled = (struct: AnyStruct, seen: Set<AnyStruct> = new Set()): boolean => {
+  if (ruled.has(struct)) return true
+  if (seen.has(struct)) return false
+  seen.add(struct)
+  return partsOf(struct).some((part) => isRuled(part, seen))
+}
 
 /** Objects told apart by one literal field, checked against one variant only. */
 export const tagged = <K extends string, V extends Record<string, AnyStruct>>(key: K, variants: V): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
@@ -180,19 +193,32 @@ export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any
 
 /** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
-  const [error, parsed] = ss.validate(value, struct, { coerce: true })
-  if (error === undefined) return { ok: true, value: parsed }
-  const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
-  return { ok: false, issues }
+  try {
+    const [error, parsed] = ss.validate(value, struct, { coerce: true })
+    if (error === undefined) return { ok: true, value: parsed }
+    const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
+    return { ok: false, issues }
+  } catch (error) {
+    // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
+    if (!(error instanceof TypeError)) throw error
+    return { ok: false, issues: [{ path: '', rule: 'has a value of a wrong kind' }] }
+  }
 }
 
 const sentence = (failure: ss.Failure): string => {
   if (failure.type === 'never') return 'is not a known field'
   if (failure.value === undefined) return 'is required'
   if (failure.refinement !== undefined && !failure.message.startsWith('Expected')) return failure.message
-  return `must be ${article(failure.type)}`
+  return `must be ${kindOf(failure)}`
 }
-const article = (type: string): string => (type === 'enums' ? 'one of the allowed values' : /^[aeiou]/u.test(type) ? `an ${type}` : `a ${type}`)
+/** What was wanted. The library's message names it before the received value, which never leaves. */
+const kindOf = ({ type, message }: ss.Failure): string => {
+  const wanted = /^Expected (?:one of|the literal) `(.*?)`, but received/u.exec(message)?.[1]
+  if (type === 'enums' && wanted !== undefined) return `one of ${wanted.replaceAll(',', ', ')}`
+  if (type === 'literal' && wanted !== undefined) return wanted
+  if (type === 'union') return 'of one of the allowed forms'
+  return type === 'type' || type === 'record' ? 'an object' : `${/^[aeiou]/u.test(type) ? 'an' : 'a'} ${type}`
+}
 
 /** A value that this program itself made or wrote and whose bytes were verified: typed without a second check. Never for input. */
 export const trusted = <T>(value: unknown): T => value as T

@@ -1,11 +1,11 @@
 /** The daemon's one event bus. Contract 1, "Events". */
-import type { Struct } from '../schema.js'
+import type { StructOf } from '../schema.js'
 
 /** A kind of event. `name` is the SSE event name and the `type` member of its data. */
 export interface EventSpec<D extends object> {
   readonly name: string
   readonly summary: string
-  readonly data: Struct<D, any>
+  readonly data: StructOf<D>
 }
 /** Checks the type of an event kind and returns it. */
 export const defineEvent = <D extends object>(spec: EventSpec<D>): EventSpec<D> => Object.freeze(spec)

@@ -1,4 +1,5 @@
 /** What the host's parts share, and the one way in which a plugin is left out. */
+import type { RouteTable } from '../http/table.js'
 import type { AnyPlugin } from '../plugin.js'
 import type { Token } from '../token.js'
 import type { Core } from './context.js'
@@ -16,6 +17,8 @@ export interface HostOptions {
   readonly services: readonly (readonly [Token<unknown>, unknown])[]
   /** The plugin's parsed, frozen configuration; throws what is wrong with it. */
   readonly configure: (plugin: AnyPlugin) => unknown
+  /** The server's table. */
+  readonly routes: RouteTable
   /** Most milliseconds that one plugin may take to start or to stop. */
   readonly patienceMs: number
 }

@@ -4,6 +4,7 @@ import { fault } from '../assert.js'
 import { createClock } from '../clock.js'
 import { createBus } from '../events/bus.js'
 import { createIds } from '../ids.js'
+import { createRouteTable } from '../http/table.js'
 import type { Log } from '../log.js'
 import type { ShippedPlugin } from '../plugin.js'
 import { parse, trusted } from '../schema.js'
@@ -62,6 +63,7 @@ export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise
       const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
       return defaults?.ok === true ? defaults.value : {}
     },
+    routes: createRouteTable(),
     patienceMs,
   })
   await host.register()

@@ -10,8 +10,6 @@ export const errors = defineErrors({
   token_not_listed: { status: 500, detail: 'the token {token} is not in its provides', action: 'List the token in provides, or do not provide it.' },
   token_taken: { status: 500, detail: 'the token {token} is already provided by {plugin}' },
   token_missing: { status: 500, detail: 'register did not provide {token}, which its provides lists' },
-  route_taken: { status: 500, detail: '{method} {path} is already a route of {plugin}' },
-  route_id_taken: { status: 500, detail: 'the route id {id} is already used by {plugin}' },
   key_taken: { status: 500, detail: 'the point {point} already has {key}, contributed by {plugin}' },
   repair_id_taken: { status: 500, detail: 'the repair step {id} is already declared by {plugin}' },
   repair_order: { status: 500, detail: 'the repair steps {ids} wait for each other or for a step that does not exist' },

@@ -4,14 +4,13 @@
  * and nothing else; only a required one stops the daemon's start.
  */
 import type { HealthCheck, Warning } from '../health.js'
-import type { Route } from '../http/route.js'
 import type { Body, HostOptions } from './body.js'
 import type { PluginReport } from './contract.js'
 import { createFaults, ownerOf } from './faults.js'
 import type { Loaded } from './load.js'
 import { registerAll } from './register.js'
 import { createRegistry } from './registry.js'
-import type { Owned, Registry } from './registry.js'
+import type { Registry } from './registry.js'
 import type { RepairOutcome } from './repair.js'
 import { report } from './slot.js'
 import type { Slot } from './slot.js'
@@ -23,7 +22,6 @@ export interface PluginHost {
   repair(writable: boolean): Promise<readonly RepairOutcome[]>
   start(): Promise<void>
   stop(): Promise<void>
-  routes(): readonly Owned<Route>[]
   reports(): readonly PluginReport[]
   warnings(): readonly Warning[]
   /** Charges a fault to a plugin. */
@@ -60,7 +58,7 @@ const warnings = (body: Body): readonly Warning[] => [
 
 export const createHost = (options: HostOptions): PluginHost => {
   const faults = createFaults(options.core)
-  const registry = createRegistry()
+  const registry = createRegistry(options.routes)
   const body: Body = { options, faults, registry, slots: options.loaded.map(createSlot), order: [] }
   const folders = new Map(body.slots.map(({ candidate }) => [candidate.folder, candidate.id]))
   for (const [token, service] of options.services) registry.provide('core', token, service)
@@ -70,7 +68,6 @@ export const createHost = (options: HostOptions): PluginHost => {
     repair: (writable) => repairAll(body, writable),
     start: () => startAll(body),
     stop: () => stopAll(body),
-    routes: () => registry.routes(),
     reports: () => body.slots.map((slot) => report(slot, faults)),
     warnings: () => warnings(body),
     fault: (plugin, where, error) => faults.charge(plugin, where, error),

@@ -1,6 +1,7 @@
 /** The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo. */
 import type { HealthCheck, RepairStep } from '../plugin.js'
 import type { Route } from '../http/route.js'
+import type { RouteTable } from '../http/table.js'
 import { trusted } from '../schema.js'
 import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
@@ -18,7 +19,6 @@ export interface Registry {
   route(owner: string, route: Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
-  readonly routes: () => readonly Owned<Route>[]
   readonly repairs: () => readonly Owned<RepairStep>[]
   readonly checks: () => readonly Owned<HealthCheck>[]
   /** Number of entries of each kind; all zero after a stop. */
@@ -67,23 +67,11 @@ const createShelves = () => {
   }
 }
 
-const shape = (route: Route): string => `${route.method} ${route.path.replaceAll(/:[^/]+/gu, ':')}`
-
-const createRoutes = () => {
-  const list: Owned<Route>[] = []
-  const refuseTaken = (route: Route): void => {
-    const path = list.find(({ value }) => shape(value) === shape(route))
-    if (path !== undefined) throw errors.route_taken({ details: { method: route.method, path: route.path, plugin: path.owner } })
-    const id = list.find(({ value }) => value.id === route.id)
-    if (id !== undefined) throw errors.route_id_taken({ details: { id: route.id, plugin: id.owner } })
-  }
-  return { list, add: (owner: string, value: Route): Undo => { refuseTaken(value); return add(list, { owner, value }) } }
-}
-
-export const createRegistry = (): Registry => {
+/** Routes go straight into the server's table, which refuses what is taken or malformed. */
+export const createRegistry = (table: RouteTable): Registry => {
   const services = new Map<string, Owned<unknown>>()
   const shelves = createShelves()
-  const routes = createRoutes()
+  const routes = (): number => table.list().filter(({ owner }) => owner !== 'core').length
   const repairs: Owned<RepairStep>[] = []
   const checks: Owned<HealthCheck>[] = []
   const provide = (owner: string, { token }: Token<unknown>, value: unknown): Undo => {
@@ -103,12 +91,11 @@ export const createRegistry = (): Registry => {
     provider: ({ token }) => services.get(token)?.owner,
     contribute: (owner, point, value) => shelves.contribute(owner, trusted(point), value),
     view: (point) => trusted(shelves.view(trusted(point))),
-    route: routes.add,
+    route: (owner, route) => table.add(owner, route),
     repair,
     health: (owner, value) => add(checks, { owner, value }),
-    routes: () => routes.list,
     repairs: () => repairs,
     checks: () => checks,
-    counts: () => ({ services: services.size, contributions: shelves.count(), routes: routes.list.length, repairs: repairs.length, checks: checks.length }),
+    counts: () => ({ services: services.size, contributions: shelves.count(), routes: routes(), repairs: repairs.length, checks: checks.length }),
   }
 }

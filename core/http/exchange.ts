@@ -56,8 +56,8 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const cors = origins.headers(request)
     send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
   }
-  const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown, found?: Found): void =>
-    answer(request, response, problemAnswer(toProblem(error, found), redact))
+  const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
+    answer(request, response, problemAnswer(toProblem(error, undefined), redact))
 
   const run = async (request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void> => {
     const caller = auth.admit(request, found?.entry.access ?? 'admin')
@@ -70,7 +70,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
   }
   return {
-    serve: (request, response, found) => run(request, response, found).catch((error: unknown) => refuse(request, response, error, found)),
+    serve: (request, response, found) => run(request, response, found).catch((error: unknown) => refuse(request, response, toProblem(error, found))),
     refuse,
   }
 }

@@ -4,7 +4,7 @@ import { fault } from '../assert.js'
 import { inlineSchema, partsOf, schemaName, trusted } from '../schema.js'
 import type { AnyStruct, JsonObject, JsonSchema } from '../schema.js'
 import { describeOperation } from './operation.js'
-import { commonProblems, describeProblems, problemSchema } from './operation-problems.js'
+import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'
 import type { RouteTable } from './table.js'
 
 export interface OpenapiOptions {
@@ -27,14 +27,14 @@ export const createOpenapi = (options: OpenapiOptions): (() => JsonObject) => {
 }
 
 const describe = ({ table, version, problems }: OpenapiOptions): Record<string, unknown> => {
-  const common = commonProblems(problems)
+  const shared = sharedProblems(problems)
   const paths: Record<string, Record<string, unknown>> = {}
   const components = createComponents()
   for (const entry of table.list()) {
     const { params, query, body, reply, method, path } = entry.route
     for (const struct of [params, query, body, reply.kind === 'json' ? reply.body : undefined]) if (struct !== undefined) components.add(struct)
     const methods = (paths[template(path)] ??= {})
-    methods[method.toLowerCase()] = describeOperation(entry, common)
+    methods[method.toLowerCase()] = describeOperation(entry, shared)
   }
   return {
     openapi: '3.1.0',
@@ -43,7 +43,7 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
     paths,
     components: {
       schemas: { Problem: problemSchema, ...components.schemas() },
-      responses: Object.fromEntries([...common].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)])),
+      responses: Object.fromEntries([...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)])),
       securitySchemes: {
         admin: { type: 'http', scheme: 'bearer', description: 'The admin token: every route.' },
         read_only: { type: 'http', scheme: 'bearer', description: 'The read-only token: routes whose x-access is `read`.' },

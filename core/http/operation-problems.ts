@@ -29,7 +29,7 @@ const byStatus = (factories: Iterable<ProblemFactory>): Map<number, ProblemFacto
 }
 
 /** What any request may meet, whatever its route. */
-export const commonProblems = (more: readonly ProblemFactory[]): ProblemsByStatus => byStatus([
+export const sharedProblems = (more: readonly ProblemFactory[]): ProblemsByStatus => byStatus([
   errors.bad_request, errors.invalid_idempotency_key, errors.missing_token, errors.malformed_token, errors.invalid_token, errors.insufficient_access, errors.host_not_allowed,
   errors.origin_not_allowed, errors.request_timeout, errors.payload_too_large, errors.unsupported_media_type, errors.expectation_failed, errors.rate_limited,
   errors.headers_too_large, errors.internal_error, ...more,
@@ -45,13 +45,13 @@ export const describeProblems = (status: number, factories: readonly ProblemFact
   },
 })
 
-/** The problem responses of one route: the common ones by reference, its own in full. */
-export const problemResponses = (own: readonly ProblemFactory[], common: ProblemsByStatus): Record<string, unknown> => {
+/** The problem responses of one route: the shared ones by reference, its own in full. */
+export const problemResponses = (own: readonly ProblemFactory[], shared: ProblemsByStatus): Record<string, unknown> => {
   const mine = byStatus(own)
-  const statuses = [...new Set([...common.keys(), ...mine.keys()])].sort((a, b) => a - b)
+  const statuses = [...new Set([...shared.keys(), ...mine.keys()])].sort((a, b) => a - b)
   return Object.fromEntries(statuses.map((status) => {
     const extra = mine.get(status)
-    const shared = common.get(status) ?? []
-    return [String(status), extra === undefined ? { $ref: `#/components/responses/Problem${status}` } : describeProblems(status, [...shared, ...extra.filter((factory) => !shared.includes(factory))])]
+    const byReference = shared.get(status) ?? []
+    return [String(status), extra === undefined ? { $ref: `#/components/responses/Problem${status}` } : describeProblems(status, [...byReference, ...extra.filter((factory) => !byReference.includes(factory))])]
   }))
 }

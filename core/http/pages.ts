@@ -1,6 +1,6 @@
 /** Lists in pages. Contract 1, "Pagination"; reference 1, section 8. */
 import { array, boolean, doc, integer, object, optional, string, trusted, union } from '../schema.js'
-import type { Struct } from '../schema.js'
+import type { StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
 
@@ -30,7 +30,7 @@ const pagination = object({
 })
 
 /** The answer of a paged list: a plain array, or an envelope. */
-export const pageOf = <T>(item: Struct<T, any>): Struct<T[] | Page<T>, any> =>
+export const pageOf = <T>(item: StructOf<T>): StructOf<T[] | Page<T>> =>
   trusted(union(array(item), object({ items: array(item), pagination })))
 
 /** What a list reads from: ordered by ascending key, keys unique. */

@@ -7,8 +7,8 @@ import type { Disk, FileStat } from './disk.js'
 export const ownFolders = ['log', 'data', 'streams', 'documents', 'blobs', 'tombstones', 'quarantine', 'lock', 'secrets'] as const
 /** Folders that people fill. */
 const theirFolders = ['config', 'plugins', 'skills'] as const
-/** What a start that died before it wrote `root.json` may have left behind. */
-const beforeFirstOpen = /^(daemon\.lock|owner\.json|lock|lost\+found|ballast|(root|owner)\.json\.\d+)$/u
+/** What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left behind. */
+const beforeFirstOpen = /^(config|plugins|skills|secrets|daemon\.lock|owner\.json|lock|lost\+found|ballast|(root|owner)\.json\.\d+)$/u
 
 /** `statfs` type numbers of file systems whose locks and syncs are only as good as a network. */
 const networkTypes = new Map([

@@ -17,7 +17,7 @@ export interface ProviderBench {
     readonly calls: string
     /** Fails with a failure that may be retried. */
     readonly fails: string
-    /** Goes on for longer than any test. */
+    /** Says something and then goes on for longer than any test. */
     readonly endless: string
   }
   /** How often the model was asked, and how many of these are still open; absent where there is no other side. */
@@ -152,7 +152,7 @@ const aborts = (check: Check): void => {
     await settled(t, bench)
   })
   check('leaves nothing open when its reader goes early', async (t, bench) => {
-    for await (const _ of bench.connection.stream(requestOf([userText(bench.texts.calls)]), new AbortController().signal)) break
+    for await (const _ of bench.connection.stream(requestOf([userText(bench.texts.endless)]), new AbortController().signal)) break
     await settled(t, bench)
     t.pass()
   })

@@ -63,6 +63,8 @@ export interface TestDaemonOptions {
   readonly flags?: Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly disk?: Disk
+  /** Most milliseconds that one plugin may take to start or stop. */
+  readonly patienceMs?: number
   /** Sent with every request, such as `authorization`. */
   readonly headers?: Headers
 }
@@ -124,6 +126,7 @@ export const startTestDaemon = async (t: ExecutionContext<any>, options: TestDae
   const daemon = await startDaemon({
     settings: readSettings({ environment: {}, flags, guard: () => {} }),
     shipped: all, log, disk, clock, flags, secrets: createSecrets({ disk, root }), config: options.config ?? {},
+    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   })
   const stop = async (): Promise<void> => { await daemon.stop() }
   t.teardown(async () => {

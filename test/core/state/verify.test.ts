@@ -108,7 +108,7 @@ test('what a kill leaves behind is named, and is no damage', async (t) => {
   const { findings, clean } = await verify(root)
   t.true(clean)
   for (const file of orphans) t.true(findings.some((found) => found.kind === 'leftover' && found.file === file), file)
-  t.deepEqual(findings.map(({ kind }) => kind).toSorted(), ['behind', 'leftover', 'leftover', 'leftover', 'leftover', 'torn'])
+  t.deepEqual([...new Set(findings.map(({ kind }) => kind))].toSorted(), ['behind', 'leftover', 'torn'])
   await (await holdRoot(root)).end()
   t.deepEqual((await verify(root)).findings, [])
 })

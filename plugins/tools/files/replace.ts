@@ -1,0 +1,79 @@
+/** Puts new bytes in the place of a file: whole old or whole new, on disk before it is told. */
+import { createHash } from 'node:crypto'
+import { constants, promises as fs } from 'node:fs'
+import { basename } from 'node:path'
+import { systemCode } from './answer.js'
+import { readIn, sha256 } from './content.js'
+import type { FileContent } from './content.js'
+import { fileErrors } from './errors.js'
+import { parentOf, withFolder } from './workspace.js'
+import type { Folder, Place } from './workspace.js'
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
+
+export interface Replacement {
+  readonly place: Place
+  /** Creates missing folders. */
+  readonly make: boolean
+  /** The call's stable key: a repeated call uses and removes what an interrupted one left. */
+  readonly key: string
+  /** The new bytes for the old content; undefined leaves the file as it is. */
+  readonly change: (old: FileContent | undefined) => Buffer | undefined
+}
+
+const readOld = async (folder: Folder, name: string): Promise<FileContent | undefined> => {
+  try {
+    return await readIn(folder, name)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const remove = async (path: string): Promise<void> => {
+  await fs.unlink(path).catch((error: unknown) => { if (systemCode(error) !== 'ENOENT') throw error })
+}
+
+const writeNew = async (path: string, bytes: Buffer, mode: number): Promise<void> => {
+  const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const swap = async (folder: Folder, name: string, { bytes, mode, key }: { bytes: Buffer; mode: number; key: string }): Promise<void> => {
+  const temporary = folder.at(`.holdfast-${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 16)}.tmp`)
+  await remove(temporary)
+  try {
+    await writeNew(temporary, bytes, mode)
+    await fs.rename(temporary, folder.at(name))
+  } catch (error) {
+    await remove(temporary)
+    throw error
+  }
+  await folder.handle.sync()
+}
+
+/** Runs `change` on what the file holds now and stores its answer. Returns the bytes that the file holds after. */
+export const replaceFile = ({ place, make, key, change }: Replacement): Promise<Buffer> =>
+  withFolder(parentOf(place), {
+    make,
+    use: async (folder) => {
+      const name = basename(place.real)
+      const old = await readOld(folder, name)
+      const bytes = change(old)
+      if (bytes === undefined) return old?.bytes ?? Buffer.alloc(0)
+      await swap(folder, name, { bytes, mode: (old?.mode ?? 0o644) & 0o777, key })
+      return bytes
+    },
+  })
+
+/** Throws `file_changed` unless the file has this SHA-256; no expectation is always met. */
+export const expectDigest = (expected: string | undefined, old: FileContent | undefined): void => {
+  if (expected === undefined) return
+  const digest = old === undefined ? 'none, for there is no such file' : sha256(old.bytes)
+  if (digest !== expected) throw fileErrors.file_changed({ details: { sha256: digest } })
+}

@@ -1,0 +1,17 @@
+/** What every file tool works with. */
+import { openWorkspace, locate } from './workspace.js'
+import type { Place } from './workspace.js'
+import type { ToolCall } from '../../execution/tools/contract.js'
+import { createPathLocks } from './path-locks.js'
+import type { PathLocks } from './path-locks.js'
+
+export interface FileSurroundings {
+  /** Where a path of a call leads. Throws `path_outside_workspace`. */
+  readonly locate: (call: ToolCall, path: string) => Promise<Place>
+  readonly locks: PathLocks
+}
+
+export const createSurroundings = (stateRoot: string): FileSurroundings => ({
+  locate: async ({ workspace }, path) => locate(await openWorkspace(workspace, stateRoot), path),
+  locks: createPathLocks(),
+})

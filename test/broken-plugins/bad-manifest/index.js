@@ -1,0 +1,2 @@
+// Its package.json cannot be read.
+export default {}

@@ -1,0 +1,2 @@
+// Exports something else than a plugin.
+export default 42

@@ -1,0 +1,2 @@
+// Cannot even be imported.
+throw new Error('the import is broken')

@@ -1,0 +1,38 @@
+/** Calls tools as the run engine does: parsed input, a call, a signal. */
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { assert } from '../../core/assert.js'
+import { parse, trusted } from '../../core/schema.js'
+import type { Json } from '../../core/schema.js'
+import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
+
+export interface Answer { readonly output: Record<string, Json>; readonly is_error: boolean }
+
+export const makeFolder = async (t: ExecutionContext): Promise<string> => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-')))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+let calls = 0
+export const callOf = (workspace: string, more: Partial<ToolCall> = {}): ToolCall => {
+  calls += 1
+  return { tool_call_id: `call-${calls}`, session_id: 's1', run_id: 'r1', key: `key-${calls}`, workspace, signal: new AbortController().signal, ...more }
+}
+
+export const resultOf = (outcome: ToolOutcome): Answer => {
+  assert(outcome.type === 'result', 'the tool did not end with a result')
+  return { output: trusted(outcome.output), is_error: outcome.is_error ?? false }
+}
+
+/** Parses the input as the engine does and runs the tool. */
+export const runTool = async (tool: Tool, input: unknown, call: ToolCall): Promise<Answer> => {
+  const parsed = parse(tool.input, input)
+  assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
+  return resultOf(await tool.run(parsed.value, call))
+}
+
+/** The code of a refused call. */
+export const codeOf = ({ output }: Answer): unknown => trusted<{ code?: string } | undefined>(output['error'])?.code
