@@ -58,6 +58,10 @@ export const makeShelfFolder = async (disk: Disk, folder: string): Promise<void>
   await disk.syncFolder(dirname(folder))
 }
 
+/** Bytes around the last line that was read: neighbours are often read together. */
+interface Window { readonly page: number; readonly start: number; readonly bytes: Uint8Array }
+const windowBytes = 32 * 1024
+
 interface OpenPage { readonly file: DiskFile; readonly seed: number }
 const mostOpen = 24
 
@@ -65,6 +69,8 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
   const open = new Map<number, OpenPage>()
   let refs: readonly PageRef[] = []
   let nextNo = 1
+  const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
+  let window = noWindow
   const path = (page: number): string => join(folder, pageName(page))
   const shut = (page: number): void => {
     void open.get(page)?.file.close()
@@ -82,9 +88,23 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
     open.set(page, made)
     return made
   }
-  const read = ({ page, offset, length }: Location): unknown => {
+  /** A first read takes the line alone; one close to the last read takes what lies in its direction too. */
+  const bytesAt = (file: DiskFile, { page, offset, length }: Location): Uint8Array => {
+    const { start, bytes } = window
+    if (window.page === page && offset >= start && offset + length <= start + bytes.length) return bytes.subarray(offset - start, offset - start + length)
+    const distance = window.page === page ? offset - start : Infinity
+    if (length >= windowBytes || Math.abs(distance) > 2 * windowBytes) {
+      window = { page, start: offset, bytes: file.read(offset, length) }
+      return window.bytes
+    }
+    const from = distance < 0 ? Math.max(0, offset + length - windowBytes) : offset
+    window = { page, start: from, bytes: file.read(from, windowBytes) }
+    return window.bytes.subarray(offset - from, offset - from + length)
+  }
+  const read = (location: Location): unknown => {
+    const { page, offset, length } = location
     const { file, seed } = openPage(page)
-    const bytes = file.read(offset, length)
+    const bytes = bytesAt(file, location)
     const check = checkLine(bytes, 0, seed)
     if (check.ok && check.end === length) return lineValue(bytes, 0, length)
     const found = { file: file.path, offset, rule: check.ok ? 'the line is shorter than its row says' : check.rule }
@@ -148,6 +168,7 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
     read, draft, path,
     install: (pages) => {
       refs = pages
+      window = noWindow
       for (const page of open.keys()) if (!pages.some((ref) => ref.no === page)) shut(page)
     },
     close: async () => { for (const page of open.keys()) shut(page) },
