@@ -56,4 +56,6 @@ const explain = (error: unknown): number => {
 
 // A reader that went away, such as `head`, is no fault.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => exit(0))
-exit(await run(process.argv.slice(2)).catch(explain))
+const code = await run(process.argv.slice(2)).catch(explain)
+// A pipe takes what is written later than an exit would leave.
+process.stdout.write('', () => exit(code))

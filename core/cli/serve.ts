@@ -1,8 +1,10 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { Environment, Flags } from '../config.js'
 import { startDaemon } from '../daemon.js'
-import type { Daemon } from '../daemon.js'
+import type { Daemon, Ending } from '../daemon.js'
+import { Problem } from '../errors.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { createLog } from '../log.js'
 import type { Log } from '../log.js'
@@ -41,15 +43,29 @@ const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
     process.on('SIGINT', hear)
   })
 
-/** What nobody caught: a plugin's is charged to it; anything else may have broken the daemon, so it ends. */
-const watchFaults = (log: Log, daemon: () => Daemon | undefined, broken: (what: string) => void): void => {
+/**
+ * What nobody caught. A plugin's is charged to it. A problem, such as a
+ * refused commit, or something that is no error leaves the daemon whole. Any
+ * other error may have broken it, so it ends.
+ */
+const watchFaults = (log: Log, daemon: () => Daemon | undefined, broken: () => void): void => {
   const hear = (what: string) => (error: unknown): void => {
     if (daemon()?.host.charge(what, error) !== undefined) return
-    log.error(`the daemon failed: ${what}`, { error })
-    broken(what)
+    log.error(what, { error })
+    if (error instanceof Error && !(error instanceof Problem)) broken()
   }
   process.on('uncaughtException', hear('an uncaught exception'))
   process.on('unhandledRejection', hear('an unhandled rejection'))
+}
+
+/** Every step of the way back is bounded but the disk's. */
+const slackMs = 30_000
+const stopped = async (daemon: Daemon, { drainMs }: Settings, clock: Clock): Promise<Ending> => {
+  const late = async (): Promise<Ending> => {
+    await clock.sleep(drainMs + slackMs)
+    return { reason: 'stopped', clean: false }
+  }
+  return Promise.race([daemon.stop(), late()])
 }
 
 const readyLine = ({ url, root }: Daemon, settings: Settings): string =>
@@ -63,13 +79,15 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   const secrets = createSecrets({ disk, root: settings.stateRoot })
   guarded.forEach(secrets.guard)
   const log = logOf(settings, secrets)
+  const clock = createClock()
   let daemon: Daemon | undefined
   const asked = onSignals(exit, log)
   const broke = new Promise<number>((resolve) => watchFaults(log, () => daemon, () => (daemon === undefined ? exit(1) : resolve(1))))
-  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock: createClock() })
+  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock })
   print(readyLine(daemon, settings))
+  log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
-  const { clean, reason } = await daemon.stop()
+  const { clean, reason } = await stopped(daemon, settings, clock)
   log.info('stopped', { reason, clean })
   return clean && reason === 'stopped' ? code : 1
 }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { startTestDaemon, spawnDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {
   const { request, daemon, root, log } = await startTestDaemon(t)
@@ -14,7 +14,7 @@ test('a daemon starts on an empty root, answers, and stops without leaving anyth
 })
 
 test('a spawned daemon says where it is in one line and exits with 0 on SIGTERM', async (t) => {
-  const daemon = await spawnDaemon()
+  const daemon = await spawnTestDaemon(t)
   t.regex(daemon.line, /^Holdfast \S+ is ready at http:\/\/127\.0\.0\.1:\d+, state in \S+, logs on standard error/u)
   t.is((await daemon.request('GET', '/readyz')).text, 'ready')
   await daemon.stop()

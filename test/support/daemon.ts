@@ -204,3 +204,10 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   }
   return { url, root, pid: child.pid ?? 0, line, request: createAsk(url, options.headers ?? {}), logText: () => text.err, kill, stop, exited }
 }
+
+/** As `spawnDaemon`; killed by the test's teardown if it still runs. */
+export const spawnTestDaemon = async (t: ExecutionContext<any>, options: SpawnOptions = {}): Promise<SpawnedDaemon> => {
+  const daemon = await spawnDaemon(options)
+  t.teardown(() => daemon.kill('SIGKILL'))
+  return daemon
+}

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { PluginReport } from '../../../core/plugin.js'
-import { freshRoot, spawnDaemon, startTestDaemon } from '../../support/daemon.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../support/daemon.js'
 import type { TestDaemon } from '../../support/daemon.js'
 
 const fixtures = fileURLToPath(new URL('../../../../test/broken-plugins', import.meta.url))
@@ -137,7 +137,7 @@ test.serial('a broken plugin that the operator calls required stops the start wi
 })
 
 test.serial('errors that nobody caught are charged to the plugin whose code they came from', async (t) => {
-  const daemon = await spawnDaemon({ root: await rootWith(['rejects-unheard', 'throws-out-of-reach']) })
+  const daemon = await spawnTestDaemon(t, { root: await rootWith(['rejects-unheard', 'throws-out-of-reach']) })
   for (let look = 0; look < 200 && !/throws-out-of-reach failed/u.test(daemon.logText()); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
   t.regex(daemon.logText(), /plugin rejects-unheard failed in an unhandled rejection/u)
   t.regex(daemon.logText(), /plugin throws-out-of-reach failed in an uncaught exception/u)

@@ -1,0 +1,142 @@
+/** The command line as a person meets it: real processes, signals, exit codes. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import path from 'node:path'
+import test from 'ava'
+import { version } from '../../core/version.js'
+import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
+
+interface Ran { readonly code: number | null; readonly out: string; readonly err: string }
+const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> => {
+  const { text, exited } = spawnMain(args, env)
+  const { code } = await exited
+  return { code, ...text }
+}
+
+test.serial('a client command prints the answer as JSON and exits with 0', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const byFlag = await run(['openapi', '--base-url', daemon.url])
+  t.is(byFlag.code, 0)
+  t.is(JSON.parse(byFlag.out).openapi, '3.1.0')
+  const byVariable = await run(['openapi', '--output', 'json'], { SERVICE_DAEMON_URL: daemon.url })
+  t.is(JSON.parse(byVariable.out).info.version, version)
+  await daemon.stop()
+})
+
+test.serial('a second daemon on the same root is told who holds it and exits with 1', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const second = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', daemon.root])
+  t.is(second.code, 1)
+  t.regex(second.err, new RegExp(`in use by process ${daemon.pid} .*\\(state_root_locked\\)`, 'u'))
+  await daemon.stop()
+})
+
+test.serial('SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
+  const first = await spawnTestDaemon(t)
+  t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null })
+  const second = await spawnTestDaemon(t, { root: first.root })
+  t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null })
+})
+
+test.serial('a daemon that was killed starts again at once', async (t) => {
+  const first = await spawnTestDaemon(t)
+  t.deepEqual(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' })
+  const second = await spawnTestDaemon(t, { root: first.root })
+  t.is((await second.request('GET', '/readyz')).text, 'ready')
+  await second.stop()
+})
+
+test.serial('a second SIGTERM does not wait for the drain', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const { hostname, port } = new URL(daemon.url)
+  const socket = connect(Number(port), hostname)
+  // A request whose body never ends keeps the drain waiting.
+  await new Promise<void>((resolve) => { socket.once('connect', () => resolve()) })
+  socket.on('error', () => {})
+  socket.write(`POST /v1/sessions HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
+  await daemon.request('GET', '/healthz')
+  process.kill(daemon.pid, 'SIGTERM')
+  for (let look = 0; look < 300 && !daemon.logText().includes('asked to stop'); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  t.deepEqual(await daemon.kill('SIGTERM'), { code: 143, signal: null })
+  socket.destroy()
+})
+
+test.serial('the daemon gives the running version of package.json', async (t) => {
+  const manifest = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
+  t.is(manifest.version, version)
+})
+
+test.serial('flags beat variables, and a value that is wrong is named with its source', async (t) => {
+  const root = await freshRoot()
+  const byVariable = await run(['serve', '--state-root', root], { SERVICE_BIND: 'nowhere' })
+  t.is(byVariable.code, 2)
+  t.is(byVariable.err, 'holdfast: SERVICE_BIND must be <host>:<port> (config_invalid)\n')
+  const daemon = await spawnTestDaemon(t, { root, env: { SERVICE_BIND: 'nowhere' } })
+  await daemon.stop()
+})
+
+const refused = [
+  { args: ['serve', '--bnd', 'x'], code: 2, says: 'there is no flag --bnd; did you mean --bind? (flag_unknown)' },
+  { args: ['serve', '--provider-base-ur', 'x'], code: 2, says: 'there is no flag --provider-base-ur; did you mean --provider-base-url? (flag_unknown)' },
+  { args: ['serve', 'now'], code: 2, says: 'serve does not take "now" (argument_surplus)' },
+  { args: ['--bind', 'nowhere'], code: 2, says: '--bind must be <host>:<port> (config_invalid)' },
+  { args: ['serve', '--log-level', 'loud'], code: 2, says: '--log-level must be one of "debug", "info", "warn", "error" (config_invalid)' },
+  { args: ['serve', '--bind', '127.0.0.1:0', '--bind', '127.0.0.1:1'], code: 2, says: '--bind is given twice (flag_twice)' },
+  { args: ['plugin', 'list'], code: 2, says: 'there is no command "plugin list"; did you mean holdfast plugins list? (command_unknown)' },
+  { args: ['openapi', 'now'], code: 2, says: 'openapi does not take "now" (argument_surplus)' },
+  { args: ['openapi', '--output', 'xml'], code: 2, says: '--output must be pretty or json (output_unknown)' },
+  { args: ['openapi', '--token'], code: 2, says: '--token needs a value (flag_value_missing)' },
+  { args: ['openapi', '--base-url', 'localhost'], code: 2, says: '--base-url must be an http or https URL (config_invalid)' },
+  { args: ['openapi', '--base-url', 'http://127.0.0.1:9'], code: 1, says: 'no daemon answers at http://127.0.0.1:9 (daemon_unreachable)\nStart one with holdfast serve, or name another with --base-url.' },
+  { args: ['serve', '--bind', '0.0.0.0:0'], code: 1, says: 'Listening on 0.0.0.0 without an admin token would let anyone in. (admin_token_required)\nGive an admin token, or bind a loopback address.' },
+]
+
+for (const { args, code, says } of refused) {
+  test.serial(`holdfast ${args.join(' ')} is refused in one sentence with exit code ${code}`, async (t) => {
+    const root = await freshRoot()
+    const ran = await run(args, { SERVICE_STATE_ROOT: root })
+    t.is(ran.err, `holdfast: ${says}\n`)
+    t.is(ran.code, code)
+    t.is(ran.out, '')
+  })
+}
+
+test.serial('help names every command and every flag of serve', async (t) => {
+  const overview = await run(['--help'])
+  t.is(overview.code, 0)
+  for (const command of ['serve', 'events stream', 'plugins list', 'openapi']) t.true(overview.out.includes(`  ${command}`))
+  const serve = await run(['serve', '--help'])
+  t.is(serve.code, 0)
+  for (const text of ['--bind', 'SERVICE_DAEMON_ADMIN_TOKEN_FILE', '--provider-base-url', 'SERVICE_PROVIDER_BASE_URL']) t.true(serve.out.includes(text))
+  const command = await run(['events', 'stream', '--help'])
+  t.regex(command.out, /holdfast events stream[^]*--session-id <text>/u)
+})
+
+test.serial('a problem of the daemon is one sentence with its code, and a token opens what needs one', async (t) => {
+  const root = await freshRoot()
+  const secret = 'a-very-secret-admin-token'
+  await mkdir(path.join(root, 'config'))
+  await writeFile(path.join(root, 'config', 'token'), `${secret}\n`)
+  const daemon = await spawnTestDaemon(t, { root, flags: ['--http-admin-token', secret, '--log-level', 'debug'], headers: { authorization: `Bearer ${secret}` } })
+  const without = await run(['openapi', '--base-url', daemon.url])
+  t.is(without.code, 1)
+  t.regex(without.err, /^holdfast: .+ \(missing_token\)\n$/u)
+  t.is((await run(['openapi', '--base-url', daemon.url, '--token', secret])).code, 0)
+  t.is((await run(['openapi', '--base-url', daemon.url], { SERVICE_DAEMON_TOKEN: secret })).code, 0)
+  t.is((await run(['openapi', '--base-url', daemon.url, '--token-file', path.join(root, 'config', 'token')])).code, 0)
+  await daemon.stop()
+  t.false(daemon.logText().includes(secret), 'a token is never logged')
+})
+
+test.serial('events stream follows the daemon and ends with 0 when it is interrupted', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const { child, text, exited } = spawnMain(['events', 'stream', '--output', 'json', '--base-url', daemon.url])
+  t.teardown(() => child.kill('SIGKILL'))
+  // At the latest the heartbeat, every ten seconds, is there.
+  for (let look = 0; look < 1500 && !text.out.includes('\n'); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  const [line = ''] = text.out.split('\n')
+  t.truthy(JSON.parse(line).event)
+  child.kill('SIGINT')
+  t.deepEqual(await exited, { code: 0, signal: null })
+  await daemon.stop()
+})
