@@ -70,7 +70,7 @@ const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDae
   return spawnDaemon({ root: daemon.root, ...options })
 }
 
-test('a run with an approval in the middle survives kill -9 at each of its steps, with one effect and the right answer', async (t) => {
+test('a run with an approval in the middle survives kill -9 in both of its model calls and while it waits, with one effect and the right answer', async (t) => {
   let silent = true
   const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(asked)))
   const [root, workspace] = [await freshRoot(), await freshRoot()]
