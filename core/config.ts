@@ -11,6 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
 export type Flags = ReadonlyMap<string, string | true>
 
+/** The environment the daemon was started with. Holds secrets: a child process gets a part of it at most. */
 export const environment = (): Environment => process.env
 
 export const errors = defineErrors({

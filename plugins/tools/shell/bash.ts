@@ -1,0 +1,88 @@
+import { promises as fs } from 'node:fs'
+import { resolve, sep } from 'node:path'
+import { doc, object, optional, string } from '../../../core/plugin.js'
+import type { Clock, Infer, JsonObject } from '../../../core/plugin.js'
+import { defineTool, failedCall } from '../../execution/tools/contract.js'
+import type { Tool, ToolCall, ToolOutcome } from '../../execution/tools/contract.js'
+import { runCommand } from './command-run.js'
+import type { CommandEnd } from './command-run.js'
+import type { ShellConfig } from './config.js'
+import { shellErrors } from './errors.js'
+
+/** The system takes no longer argument than 128 KiB. */
+const maxCommandBytes = 100_000
+
+const BashInput = object({
+  command: doc(string({ min: 1 }), 'What bash runs. It has no standard input, and what it leaves running in the background is stopped when it ends.'),
+  workdir: optional(doc(string({ min: 1, max: 4096 }), 'Folder to run in, relative to the workspace.')),
+  description: optional(doc(string({ max: 500 }), 'What the command is for, in a few words, for the people who approve it.')),
+})
+type BashInput = Infer<typeof BashInput>
+
+export interface BashParts {
+  readonly clock: Clock
+  readonly config: ShellConfig
+  /** A marker that no other command has. */
+  readonly makeMarker: () => string
+  readonly environment: (marker: string) => Record<string, string>
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal
+}
+
+const folderOf = async (workspace: string, workdir: string | undefined): Promise<string | undefined> => {
+  try {
+    const root = await fs.realpath(workspace)
+    const folder = await fs.realpath(resolve(root, workdir ?? '.'))
+    const inside = folder === root || folder.startsWith(root.endsWith(sep) ? root : root + sep)
+    return inside && (await fs.stat(folder)).isDirectory() ? folder : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isRunnable = (command: string): boolean => !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
+
+const view = ({ code, signal, stdout, stderr, remaining }: CommandEnd): JsonObject => ({
+  success: code === 0,
+  exit_code: code,
+  signal,
+  stdout: stdout.text,
+  stderr: stderr.text,
+  stdout_bytes: stdout.bytes,
+  stderr_bytes: stderr.bytes,
+  truncated: stdout.truncated || stderr.truncated,
+  ...(remaining.length > 0 && { process_tree_remaining_pids: remaining.slice(0, 20) }),
+})
+
+const outcomeOf = (end: CommandEnd): ToolOutcome => {
+  if (!end.started) return failedCall(shellErrors.command_not_started())
+  if (!end.stopped) return { type: 'result', output: view(end) }
+  const { code, message, spec } = shellErrors.command_stopped()
+  return { type: 'result', is_error: true, output: { error: { code, message, action: spec.action ?? '' }, ...view(end), success: false } }
+}
+
+const run = async (parts: BashParts, { command, workdir }: BashInput, call: ToolCall): Promise<ToolOutcome> => {
+  const { clock, config, makeMarker, environment, signal } = parts
+  if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
+  const folder = await folderOf(call.workspace, workdir)
+  if (folder === undefined) return failedCall(shellErrors.workdir_invalid())
+  if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
+  const marker = makeMarker()
+  const end = await runCommand({
+    command, folder, marker, environment: environment(marker), output_bytes: config.output_bytes, grace_ms: config.grace_ms, clock,
+    signal: AbortSignal.any([call.signal, signal]),
+  })
+  return outcomeOf(end)
+}
+
+/** `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result and no error. */
+export const bashTool = (parts: BashParts): Tool => defineTool({
+  name: 'bash',
+  description: 'Runs a command in bash in the workspace and waits for its end. Returns exit code, standard output and standard error; of long output the beginning and the end.',
+  input: BashInput,
+  effect: 'once',
+  parallel: false,
+  timeout_ms: 3_600_000,
+  sandbox: 'workspace_write',
+  run: (input, call) => run(parts, input, call),
+})

@@ -1,0 +1,53 @@
+/** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
+import { readFileSync, promises as fs } from 'node:fs'
+import { markerName } from './child-environment.js'
+
+export interface ProcessRow {
+  readonly pid: number
+  readonly ppid: number
+  readonly pgid: number
+  readonly sid: number
+  /** Clock ticks since boot at which it began: with the pid it names one process for ever. */
+  readonly started: string
+  /** The value of its marker, if it has one and may be looked at. */
+  readonly marker: string | undefined
+}
+
+/** The fields after the command's name, which may hold anything: state ppid pgrp session … starttime. */
+const parseStat = (pid: number, stat: string): Omit<ProcessRow, 'marker'> | undefined => {
+  const [state, ppid, pgid, sid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const gone = state === 'Z' || state === 'X'
+  return gone || sid === undefined ? undefined : { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), started: rest[15] ?? '' }
+}
+
+const markerIn = (environment: string): string | undefined => {
+  const prefix = `${markerName}=`
+  return environment.split('\0').find((line) => line.startsWith(prefix))?.slice(prefix.length)
+}
+
+const readRow = async (pid: number): Promise<ProcessRow | undefined> => {
+  try {
+    const row = parseStat(pid, await fs.readFile(`/proc/${pid}/stat`, 'latin1'))
+    if (row === undefined) return undefined
+    const environment = await fs.readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+    return { ...row, marker: markerIn(environment) }
+  } catch {
+    return undefined
+  }
+}
+
+export const readProcesses = async (): Promise<ProcessRow[]> => {
+  const names = await fs.readdir('/proc').catch((): string[] => [])
+  const rows = await Promise.all(names.filter((name) => /^\d+$/u.test(name)).map((name) => readRow(Number(name))))
+  return rows.filter((row) => row !== undefined)
+}
+
+/** When a child of ours began; it cannot be gone before it has been waited for. */
+export const startOf = (pid: number): string | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}

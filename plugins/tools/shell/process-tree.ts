@@ -1,0 +1,97 @@
+/**
+ * Stops everything that a command started: its process group, its session,
+ * their children, and whoever carries its marker. SIGTERM, then SIGKILL, until
+ * a look at all processes finds none.
+ */
+import type { Clock } from '../../../core/plugin.js'
+import { readProcesses } from './process-table.js'
+import type { ProcessRow } from './process-table.js'
+
+/** Says of a process, by itself, that it belongs to what is to be stopped. */
+export type Belongs = (row: ProcessRow) => boolean
+
+/** The first processes and all that descend from them or share a session with them; never the daemon's own. */
+export const membersOf = (rows: readonly ProcessRow[], belongs: Belongs, self: number): ProcessRow[] => {
+  const ownSession = rows.find(({ pid }) => pid === self)?.sid
+  const pids = new Set<number>()
+  const sessions = new Set<number>()
+  const members: ProcessRow[] = []
+  const isMember = (row: ProcessRow): boolean => belongs(row) || pids.has(row.ppid) || sessions.has(row.sid)
+  const add = (row: ProcessRow): void => {
+    members.push(row)
+    pids.add(row.pid)
+    if (row.sid !== ownSession) sessions.add(row.sid)
+  }
+  let rest = rows.filter(({ pid }) => pid !== self && pid > 1)
+  for (let before = -1; before !== members.length;) {
+    before = members.length
+    const [found, others] = [rest.filter(isMember), rest.filter((row) => !isMember(row))]
+    found.forEach(add)
+    rest = others
+  }
+  return members
+}
+
+export interface Group { readonly pid: number; readonly started: string | undefined; readonly marker: string }
+
+/** A command's processes. A pid that now names another process names no group of ours. */
+export const belongsTo = ({ pid, started, marker }: Group, rows: readonly ProcessRow[]): Belongs => {
+  const leader = rows.find((row) => row.pid === pid)
+  const reused = leader !== undefined && started !== undefined && leader.started !== started
+  return (row) => row.marker === marker || (!reused && (row.pgid === pid || row.sid === pid))
+}
+
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has just gone, or is not ours to signal: the next look tells.
+  }
+}
+
+/** The same for the whole group of a process that is known to exist. */
+export const signalGroup = (pid: number, name: NodeJS.Signals): void => signal(-pid, name)
+
+export interface Stop {
+  readonly clock: Clock
+  /** Between SIGTERM and SIGKILL. */
+  readonly grace_ms: number
+  /** Whom to stop, given all processes. */
+  readonly of: (rows: readonly ProcessRow[]) => Belongs
+}
+export interface Stopped {
+  readonly found: number
+  /** Still there at the end; empty when the stop is confirmed. */
+  readonly remaining: readonly number[]
+}
+
+/** Longest time after the grace, milliseconds. */
+const patience = 5_000
+/** Between two looks, milliseconds. */
+const pause = 15
+/** The plugin's own signal would end waits early at the very moment when it stops. */
+const never = new AbortController().signal
+
+export const stopProcesses = async ({ clock, grace_ms, of }: Stop): Promise<Stopped> => {
+  const look = async (): Promise<ProcessRow[]> => {
+    const rows = await readProcesses()
+    return membersOf(rows, of(rows), process.pid)
+  }
+  const asked = new Set<string>()
+  let members = await look()
+  const began = clock.elapsed()
+  while (members.length > 0 && clock.elapsed() - began < grace_ms + patience) {
+    const late = clock.elapsed() - began >= grace_ms
+    for (const { pid, started } of members) {
+      if (late) signal(pid, 'SIGKILL')
+      else if (!asked.has(`${pid} ${started}`)) {
+        signal(pid, 'SIGTERM')
+        signal(pid, 'SIGCONT')
+      }
+      asked.add(`${pid} ${started}`)
+    }
+    await clock.sleep(pause, never)
+    members = await look()
+  }
+  return { found: asked.size, remaining: members.map(({ pid }) => pid) }
+}
