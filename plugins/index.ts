@@ -4,6 +4,8 @@ import type { ShippedPlugin } from '../core/plugin.js'
 export const shipped: readonly ShippedPlugin[] = [
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
+  { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
+  { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
