@@ -1,0 +1,12 @@
+import { defineCommand } from '../../../core/plugin.js'
+import type { Command } from '../../../core/plugin.js'
+import { showStatus } from './summary.js'
+
+export const statusCommands: readonly Command[] = [
+  defineCommand({
+    path: ['status'],
+    summary: 'How the daemon is, and what to do next.',
+    run: ({ client }) => client.get('/v1/status'),
+    show: showStatus,
+  }),
+]
