@@ -10,8 +10,8 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
-  { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
+  { id: 'status', required: true, load: () => import('./operator/status/plugin.js') },
   { id: 'runtime', required: false, load: () => import('./operator/runtime/plugin.js') },
 ]
