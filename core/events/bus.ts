@@ -1,16 +1,19 @@
 /** The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events". */
 import type { EventFilter, EventKeys, EventSpec, Events, PublishedEvent } from './contract.js'
 import { createIdSpace } from './epoch.js'
+import type { IdSpace } from './epoch.js'
 import { createFanOut } from './fan-out.js'
-import type { Follower, Reader } from './fan-out.js'
+import type { FanOut, Follower } from './fan-out.js'
+import type { Reader } from './seat.js'
 import { createListeners } from './listeners.js'
 import type { EventFault, Listener } from './listeners.js'
 import { trusted } from '../schema.js'
 import { carries, createWindow } from './window.js'
-import type { WindowEvent } from './window.js'
+import type { Window, WindowEvent } from './window.js'
 
 export type { EventFault } from './listeners.js'
-export type { Follower, Gap, Reader } from './fan-out.js'
+export type { Follower } from './fan-out.js'
+export type { Gap, Reader } from './seat.js'
 
 /** The `events` member of `/v1/status`. Reference 1, 6.1. Ids are decimal strings. */
 export interface BusStatistics {
@@ -79,23 +82,26 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
     since,
     on: (spec, listener, owner = 'core') => listeners.on(spec.name, trusted<Listener>(listener), owner),
     follow: (reader, view) => fanOut.follow(reader, view),
-    statistics: () => {
-      const held = window.newest - window.oldest + 1
-      return {
-        history_capacity: window.capacity,
-        retained_event_count: held,
-        subscriber_count: fanOut.size,
-        ...(held > 0 && { oldest_event_id: ids.id(window.oldest), newest_event_id: ids.id(window.newest), tail_event_id_cursor: ids.id(window.newest) }),
-        next_event_id: ids.id(window.newest + 1),
-        replay_buffer_utilization_percent: Math.round((held / window.capacity) * 100),
-        evicted_event_count: window.oldest - 1,
-        replay_gap_count: fanOut.gaps,
-        stream_lagged_event_count: fanOut.lagged,
-        scope_eviction_floor_id: ids.id(window.forgotten),
-        evicted_session_scope_count: window.evictedIds('session'),
-        evicted_run_scope_count: window.evictedIds('run'),
-      }
-    },
+    statistics: () => measure({ window, ids, fanOut }),
+  }
+}
+
+interface Measured { readonly window: Window; readonly ids: IdSpace; readonly fanOut: FanOut }
+const measure = ({ window, ids, fanOut }: Measured): BusStatistics => {
+  const held = window.newest - window.oldest + 1
+  return {
+    history_capacity: window.capacity,
+    retained_event_count: held,
+    subscriber_count: fanOut.size,
+    ...(held > 0 && { oldest_event_id: ids.id(window.oldest), newest_event_id: ids.id(window.newest), tail_event_id_cursor: ids.id(window.newest) }),
+    next_event_id: ids.id(window.newest + 1),
+    replay_buffer_utilization_percent: Math.round((held / window.capacity) * 100),
+    evicted_event_count: window.oldest - 1,
+    replay_gap_count: fanOut.gaps,
+    stream_lagged_event_count: fanOut.lagged,
+    scope_eviction_floor_id: ids.id(window.forgotten),
+    evicted_session_scope_count: window.evictedIds('session'),
+    evicted_run_scope_count: window.evictedIds('run'),
   }
 }
 

@@ -2,17 +2,21 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, httpErrors } from './errors.js'
 
-const single = new Set(['authorization', 'content-encoding', 'content-length', 'content-type', 'host', 'idempotency-key', 'last-event-id', 'origin', 'transfer-encoding'])
+/** Headers that may occur once, each with its bit. */
+const single = new Map(['authorization', 'content-encoding', 'content-length', 'content-type', 'host', 'idempotency-key', 'last-event-id', 'origin', 'transfer-encoding'].map((name, index) => [name, 1 << index]))
+const lengths = new Set([...single.keys()].map((name) => name.length))
 const maxHeaders = 100
 
 const checkHeaders = ({ rawHeaders }: IncomingMessage): void => {
   if (rawHeaders.length > maxHeaders * 2) throw httpErrors.headers_too_large()
-  const seen = new Set<string>()
+  let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase() ?? ''
-    if (!single.has(name)) continue
-    if (seen.has(name)) throw name === 'idempotency-key' ? httpErrors.invalid_idempotency_key() : badRequest({ path: `header.${name}`, rule: 'is given twice' })
-    seen.add(name)
+    const raw = rawHeaders[index] ?? ''
+    if (!lengths.has(raw.length)) continue
+    const name = raw.toLowerCase()
+    const bit = single.get(name) ?? 0
+    if ((seen & bit) !== 0) throw name === 'idempotency-key' ? httpErrors.invalid_idempotency_key() : badRequest({ path: `header.${name}`, rule: 'is given twice' })
+    seen |= bit
   }
 }
 

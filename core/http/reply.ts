@@ -12,15 +12,21 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const always = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 export const problemAnswer = (problem: Problem, redact: (text: string) => string): Answer =>
   ({ status: problem.spec.status, type: problemType, body: redact(JSON.stringify(problemDocument(problem))), headers: problemHeaders(problem) })
 
-export const send = (request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Answer): void => {
+const headersOf = ({ status, type, headers }: Answer, bytes: number): Record<string, string | number> => {
+  const all: Record<string, string | number> = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  if (type !== undefined) all['content-type'] = type
+  if (status !== 204) all['content-length'] = bytes
+  return headers === undefined ? all : Object.assign(all, headers)
+}
+
+export const send = (request: IncomingMessage, response: ServerResponse, answer: Answer): void => {
   if (response.headersSent || response.destroyed) return
-  const bytes = body === undefined ? 0 : Buffer.byteLength(body)
-  response.writeHead(status, { ...always, ...(type !== undefined && { 'content-type': type }), ...(status !== 204 && { 'content-length': bytes }), ...headers })
+  const { status, body } = answer
+  response.writeHead(status, headersOf(answer, body === undefined ? 0 : Buffer.byteLength(body)))
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 

@@ -145,20 +145,17 @@ const createApp = ({ server, routes, exchange }: { server: Server; routes: Route
 const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
   send(request, response, { status: 204, headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) } })
 
-interface Open { readonly request: IncomingMessage; readonly response: ServerResponse }
+interface Open { readonly request: IncomingMessage; readonly response: ServerResponse; /** No earlier answer is owed on the connection. */ readonly alone: boolean }
 
 /** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
 const watchFaults = (server: Server, exchange: Exchange): void => {
-  const open = new WeakMap<object, Set<Open>>()
+  const latest = new WeakMap<object, Open>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const one: Open = { request, response }
-    const all = open.get(request.socket) ?? new Set<Open>()
-    open.set(request.socket, all.add(one))
-    response.once('close', () => all.delete(one))
+    latest.set(request.socket, { request, response, alone: latest.get(request.socket)?.response.writableFinished ?? true })
   })
   const quiet = (socket: Socket): boolean => {
-    const all = [...(open.get(socket) ?? [])]
-    return all.length === 0 || (all.length === 1 && all.every(({ request, response }) => !request.complete && !response.headersSent))
+    const open = latest.get(socket)
+    return open === undefined || open.response.writableFinished || (open.alone && !open.request.complete && !open.response.headersSent)
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))

@@ -1,5 +1,5 @@
 /** The admin and the read-only token: inline values, or files that are read on each decision so that they can be replaced while running. Reference 1, 3.6. */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../errors.js'
 import { isLoopback } from './admit.js'
 import { startErrors } from './errors.js'
@@ -20,7 +20,7 @@ export interface Tokens {
   status(): { readonly admin: boolean; readonly readOnly: boolean; readonly duplicate: boolean; readonly files: readonly TokenFile[] }
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+const digest = (text: string): Buffer => Buffer.from(hash('sha256', text), 'latin1')
 const nothing = digest('')
 
 export const given = (source: TokenSource | undefined): boolean => source?.token !== undefined || source?.file !== undefined

@@ -92,14 +92,16 @@ test('data is made once, only when somebody looks, and a fault in it harms nobod
 test('a follower that throws is dropped, and the others go on', async (t) => {
   const { bus, faults } = start()
   const good = collect()
-  bus.follow({ ready: () => true, write: () => { throw new TypeError('gone') } }, {})
+  const broken: Reader = { ready: () => true, write: () => { throw new TypeError('gone') } }
+  bus.follow(broken, {})
+  bus.follow(broken, { cursor: 1n })
   bus.follow(good.reader, {})
   bus.publish(ticked, {}, () => ({ n: 1 }))
   await turn()
   bus.publish(ticked, {}, () => ({ n: 2 }))
   await turn()
   t.deepEqual(good.numbers(), [1, 2])
-  t.is(faults.length, 1)
+  t.is(faults.length, 2)
   t.is(bus.statistics().subscriber_count, 1)
 })
 
