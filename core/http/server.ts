@@ -155,7 +155,8 @@ const watchFaults = (server: Server, exchange: Exchange): void => {
   })
   const quiet = (socket: Socket): boolean => {
     const open = latest.get(socket)
-    return open === undefined || open.response.writableFinished || (open.alone && !open.request.complete && !open.response.headersSent)
+    if (open === undefined) return true
+    return open.request.complete ? open.response.writableFinished : open.alone && !open.response.headersSent
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))
