@@ -36,6 +36,8 @@ export const createDocuments = (options: DocumentsOptions): Documents => {
   const open = new Map<string, Document<JsonObject>>()
   const load = async () => {
     const swept = await sweepTemps(disk, folder)
+    // A killed daemon may have left a name that is not on the disk yet: what is read from here on must last.
+    if (disk.stat(folder) !== undefined) await disk.syncFolder(folder)
     const damaged = disk.list(folder).map((name) => join(folder, name)).filter((path) => path.endsWith('.json') && isDamaged(disk, path))
     for (const path of damaged) await setAside(path, 'its bytes do not match its digest')
     return { swept, damaged }

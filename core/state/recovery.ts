@@ -1,6 +1,6 @@
 /** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
 import { join } from 'node:path'
-import type { Disk } from './disk.js'
+import type { Disk, DiskFile } from './disk.js'
 import { segmentName } from './layout.js'
 import type { Layout } from './layout.js'
 import type { Fault } from './line.js'
@@ -46,29 +46,35 @@ export interface LogRecovery {
 }
 
 /** Copies what lies behind the sound bytes into the quarantine, then cuts it. */
-const cutBehind = async ({ disk, paths }: RecoveryOptions, file: string, fault: Fault): Promise<{ bytes: number; quarantine: string }> => {
-  const handle = await disk.open(file, 'write')
-  try {
-    const bytes = handle.read(fault.offset, handle.size() - fault.offset)
-    const name = `${file.slice(file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
-    const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
-    await handle.truncate(fault.offset)
-    await handle.sync()
-    return { bytes: bytes.length, quarantine }
-  } finally {
-    await handle.close()
-  }
+const cutBehind = async ({ disk, paths }: RecoveryOptions, handle: DiskFile, fault: Fault): Promise<{ bytes: number; quarantine: string }> => {
+  const bytes = handle.read(fault.offset, handle.size() - fault.offset)
+  const name = `${fault.file.slice(fault.file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
+  const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
+  await handle.truncate(fault.offset)
+  return { bytes: bytes.length, quarantine }
 }
 
 const sealAll = (replay: Replay): SegmentRef[] => replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
 
-/** Sets aside and cuts what follows the sound bytes of the last segment that was reached. */
-const cutTail = async (options: RecoveryOptions, { sound, damage, torn }: Replay): Promise<RecoveryReport['torn']> => {
+/**
+ * Makes the end of the log as sound on the disk as it was when it was read. A
+ * killed daemon may have left bytes that only the page cache has, and after a
+ * failed sync the kernel calls them clean: they are written again, then synced.
+ */
+const settleEnd = async (options: RecoveryOptions, { sound, damage, torn }: Replay): Promise<RecoveryReport['torn']> => {
   const last = sound.at(-1)
-  if (last === undefined || last.size <= last.length) return undefined
-  const file = join(options.paths.log, segmentName(last.segment.no))
-  const fault = { file, offset: last.length, rule: (damage ?? torn)?.rule ?? 'bytes behind those that count' }
-  return { ...fault, ...await cutBehind(options, file, fault) }
+  if (last === undefined) return undefined
+  const { segment, length, size } = last
+  const fault = { file: join(options.paths.log, segmentName(segment.no)), offset: length, rule: (damage ?? torn)?.rule ?? 'bytes behind those that count' }
+  const handle = await options.disk.open(fault.file, 'write')
+  try {
+    const cut = size > length ? { ...fault, ...await cutBehind(options, handle, fault) } : undefined
+    await handle.write(handle.read(0, length), 0)
+    await handle.sync()
+    return cut
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Applies lines until one does not fit what is there. */
@@ -103,6 +109,6 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
   const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
   if (damage !== undefined && (!acceptLoss || options.damage !== undefined)) return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
   if (damage !== undefined) await setAsideUnreached(options, replay)
-  const torn = await cutTail(options, replay)
+  const torn = watermark?.clean === true && damage === undefined && replay.torn === undefined ? undefined : await settleEnd(options, replay)
   return { replay, sealed: sealAll(replay), torn, damage: undefined, lost: damage === undefined ? [] : [damage], rebuilt }
 }

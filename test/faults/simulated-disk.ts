@@ -48,7 +48,6 @@ class Simulation {
   private number = 0
   private nextNode: number
   private opened = 0
-  private temporaries = 0
 
   constructor(options: SimulationOptions) {
     this.options = options
@@ -190,8 +189,7 @@ class Simulation {
   }
 
   private async replace(path: string, bytes: Uint8Array): Promise<void> {
-    this.temporaries += 1
-    const temporary = `${path}.${this.temporaries}`
+    const temporary = `${path}.${this.nextNode}`
     try {
       const file = await this.open(temporary, 'create')
       try {

@@ -1,0 +1,61 @@
+/** One life of a store on a simulated disk: as the daemon opens it, with a few shapes of state of its own. */
+import type { Blobs, BlobRef, Collection, Document, Stream } from '../../core/state/contract.js'
+import { trusted } from '../../core/schema.js'
+import type { OpenState, RecoveryReport } from '../../core/state/root.js'
+import type { Tuning } from '../../core/state/tuning.js'
+import type { Random } from './random.js'
+import type { SimulatedDisk } from './simulated-disk.js'
+import { createManualClock, createSeededIds, silent } from './stillness.js'
+import type { ManualClock } from './stillness.js'
+
+export interface Item { readonly id: string; readonly owner: string; readonly n: number; readonly done: boolean; readonly text: string; readonly blob?: BlobRef }
+export type Note = { readonly version: number }
+
+export interface Life {
+  readonly disk: SimulatedDisk
+  readonly clock: ManualClock
+  readonly opened: OpenState
+  readonly report: RecoveryReport
+  readonly generation: number
+  readonly items: Collection<Item>
+  readonly journal: Stream<string>
+  readonly note: Document<Note>
+  readonly blobs: Blobs
+}
+
+/** The compiled store that is tested: the daemon's own, or a mutant of it. */
+export interface Engine {
+  readonly openState: typeof import('../../core/state/root.js').openState
+  readonly openRootDocument: typeof import('../../core/state/root-document.js').openRootDocument
+}
+/** The store as it was compiled into this folder (the one that holds `core/`). */
+export const loadEngine = async (folder = new URL('../../', import.meta.url)): Promise<Engine> => {
+  const root: Pick<Engine, 'openState'> = trusted(await import(new URL('core/state/root.js', folder).href))
+  const document: Pick<Engine, 'openRootDocument'> = trusted(await import(new URL('core/state/root-document.js', folder).href))
+  return { openState: root.openState, openRootDocument: document.openRootDocument }
+}
+
+export const root = '/r'
+
+/** So small that every workload crosses every border of the store. */
+export const tiny: Tuning = {
+  segmentBytes: 1500, longestLine: 100_000, ballastBytes: 0, freeBytes: 0, watermarkMs: 1000, retryMs: 1000, longestRetryMs: 30_000, pageBytes: 1000,
+}
+
+export interface LifeOptions { readonly engine: Engine; readonly disk: SimulatedDisk; readonly random: Random; readonly startedAt?: number; readonly tuning?: Partial<Tuning> }
+
+export const openLife = async ({ engine, disk, random, startedAt, tuning }: LifeOptions): Promise<Life> => {
+  const clock = createManualClock(startedAt)
+  const ids = createSeededIds(random)
+  const { generation, root_id } = await engine.openRootDocument({ root, disk, clock, ids })
+  const opened = await engine.openState({
+    root, rootId: root_id, disk, clock, ids, log: silent, publish: () => {}, generation, tuning: { ...tiny, ...tuning },
+  })
+  const items = opened.state.collection<Item>({
+    name: 'items', version: 1, id: (item) => item.id, settled: (item) => item.done,
+    indexes: { all: { group: () => 'all' }, by_owner: { group: (item) => item.owner, sort: (item) => String(item.n).padStart(6, '0') } },
+  })
+  const journal = opened.state.stream<string>({ name: 'journal', version: 1 })
+  const report = await opened.load()
+  return { disk, clock, opened, report, generation, items, journal, note: opened.state.document<Note>('note'), blobs: opened.state.blobs('bytes') }
+}

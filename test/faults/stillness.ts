@@ -1,0 +1,39 @@
+/** Time, ids and a log for the simulation: nothing happens that the test did not ask for, and the same seed gives the same bytes. */
+import type { Clock } from '../../core/clock.js'
+import type { Ids } from '../../core/ids.js'
+import type { Log } from '../../core/log.js'
+import type { Random } from './random.js'
+
+export interface ManualClock extends Clock {
+  /** Goes on by so many ms and runs what is due on the way. */
+  advance(ms: number): void
+}
+
+export const createManualClock = (start = 1_700_000_000_000): ManualClock => {
+  let now = start
+  const due = new Map<object, { readonly at: number; readonly callback: () => void }>()
+  const after = (ms: number, callback: () => void): (() => void) => {
+    const key = {}
+    due.set(key, { at: now + ms, callback })
+    return () => void due.delete(key)
+  }
+  const advance = (ms: number): void => {
+    now += ms
+    for (const [key, { at, callback }] of Array.from(due)) {
+      if (at > now || !due.delete(key)) continue
+      callback()
+    }
+  }
+  const sleep = (ms: number): Promise<boolean> => new Promise((resolve) => after(ms, () => resolve(true)))
+  return { now: () => now, elapsed: () => now - start, after, sleep, advance }
+}
+
+export const createSeededIds = (random: Random): Ids => {
+  let made = 0
+  return {
+    make: (prefix) => `${prefix}_${String(made += 1).padStart(26, '0')}`,
+    random: (bytes) => Array.from({ length: bytes }, () => random.below(256).toString(16).padStart(2, '0')).join(''),
+  }
+}
+
+export const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
