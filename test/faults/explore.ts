@@ -47,10 +47,21 @@ const record = async (exploration: Exploration): Promise<Moment[]> => {
     last = { ...operation, number: offset + operation.number }
     if (operation.call !== 'open') moments.push({ operation: last, image: disk.image(), expected: ledger.expected() })
   }
-  const open = (image?: Image): Promise<Life> => {
+  const openOnce = (image?: Image): Promise<Life> => {
     offset = last?.number ?? 0
-    disk = createSimulatedDisk({ root: '/r', before, paced: true, random, ...(image && { image }), ...(fail && { fail: (operation) => fail({ ...operation, number: offset + operation.number }) }) })
+    const failing = fail && ((operation: Operation) => fail({ ...operation, number: offset + operation.number }))
+    disk = createSimulatedDisk({ root: '/r', before, paced: true, random, ...(image && { image }), ...(failing && { fail: failing }) })
     return openLife({ engine, disk, random, startedAt: 1_700_000_000_000 + offset * 1000 })
+  }
+  /** A start that a fault of the disk refuses is tried again, as an operator would. */
+  const open = async (image?: Image, tries = 0): Promise<Life> => {
+    const life = await openOnce(image).catch((cause: unknown) => {
+      if (fail === undefined || tries > 40) throw cause
+      return undefined
+    })
+    if (life !== undefined && life.opened.state.health.mode === 'ok') return life
+    if (fail === undefined || tries > 40) return life ?? broken('the store does not open', exploration, last, 'starting')
+    return open(disk.image(), tries + 1)
   }
   try {
     await runWorkload({ random, ledger, rounds, open, ends })

@@ -185,7 +185,7 @@ class Simulation {
     }
     const arrived = pending.slice(0, this.below(pending.length + 1))
     this.nodes.set(at, { ...node, safe: arrived.slice(0, -1).reduce(applyWrite, node.safe), pending: [] })
-    throw systemError(kind, path)
+    throw systemError(kind === 'short' ? 'ENOSPC' : kind, path)
   }
 
   private async replace(path: string, bytes: Uint8Array): Promise<void> {
