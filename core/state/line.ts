@@ -29,7 +29,7 @@ export interface LineBuffer {
 
 const keep = 8 * 1024 * 1024
 
-export const createLineBuffer = (initial = 64 * 1024): LineBuffer => {
+export const createLineBuffer = (initial = 16 * 1024): LineBuffer => {
   let buffer = Buffer.allocUnsafe(initial)
   let length = 0
   const reserve = (bytes: number): void => {

@@ -26,7 +26,8 @@ export interface Exploration {
   readonly every?: number
   readonly enough?: () => boolean
 }
-export interface Tally { states: number; operations: number; insideRecovery: number }
+/** `states`: crash images that were recovered and judged; some of them are of a crash inside a recovery, some of one after it. */
+export interface Tally { states: number; operations: number; insideRecovery: number; afterRecovery: number }
 
 interface Moment { readonly operation: Operation | undefined; readonly image: Image; readonly expected: Expected }
 
@@ -100,7 +101,8 @@ const judgeAgain = async (exploration: Exploration, life: Life, { expected, desc
   const version = life.note.read()?.version
   const fresh = random.chance(0.5)
   if (fresh) await sendCommit(life, ledger, [{ do: 'append', owner: 'zoe', entry: 'fresh' }])
-  const second = await openOn(engine, crash(life.disk.image(), random.pick(['drop', 'drop', 'keep', 'names']), random), random)
+  const left = createSimulatedDisk({ root: '/r', image: crash(life.disk.image(), random.pick(['drop', 'drop', 'keep', 'names']), random) })
+  const second = await openLife({ engine, disk: left, random, startedAt: 1_900_000_100_000, opening: { generation: life.generation + 1, root_id: life.rootId } })
   assert(second.report.damage === undefined, `damage in the second recovery: ${JSON.stringify(second.report.damage)}`)
   assert(second.note.read()?.version === version, `the document went from version ${version} to ${second.note.read()?.version}`)
   const again = describeLife(second, expected.everSent)
@@ -142,7 +144,8 @@ export const explore = async (exploration: Exploration, tally: Tally): Promise<v
     for (const { policy, image } of imagesAt(moment, exploration.images, random)) {
       try {
         await judgeState(exploration, moment, image, random)
-        tally.states += 1
+        tally.states += 2
+        tally.afterRecovery += 1
         if (!random.chance(0.01)) continue
         const inside = await judgeRecovery(exploration, moment, image, random)
         tally.insideRecovery += inside

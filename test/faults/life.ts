@@ -17,6 +17,7 @@ export interface Life {
   readonly opened: OpenState
   readonly report: RecoveryReport
   readonly generation: number
+  readonly rootId: string
   readonly items: Collection<Item>
   readonly journal: Stream<string>
   readonly note: Document<Note>
@@ -42,12 +43,12 @@ export const tiny: Tuning = {
   segmentBytes: 1500, longestLine: 100_000, ballastBytes: 0, freeBytes: 0, watermarkMs: 1000, retryMs: 1000, longestRetryMs: 30_000, pageBytes: 1000,
 }
 
-export interface LifeOptions { readonly engine: Engine; readonly disk: SimulatedDisk; readonly random: Random; readonly startedAt?: number; readonly tuning?: Partial<Tuning> }
+export interface LifeOptions { readonly engine: Engine; readonly disk: SimulatedDisk; readonly random: Random; readonly startedAt?: number; /** As if root.json had been opened; absent: it is. */ readonly opening?: { readonly generation: number; readonly root_id: string }; readonly tuning?: Partial<Tuning> }
 
-export const openLife = async ({ engine, disk, random, startedAt, tuning }: LifeOptions): Promise<Life> => {
+export const openLife = async ({ engine, disk, random, startedAt, opening, tuning }: LifeOptions): Promise<Life> => {
   const clock = createManualClock(startedAt)
   const ids = createSeededIds(random)
-  const { generation, root_id } = await engine.openRootDocument({ root, disk, clock, ids })
+  const { generation, root_id } = opening ?? await engine.openRootDocument({ root, disk, clock, ids })
   const opened = await engine.openState({
     root, rootId: root_id, disk, clock, ids, log: silent, publish: () => {}, generation, tuning: { ...tiny, ...tuning },
   })
@@ -57,5 +58,5 @@ export const openLife = async ({ engine, disk, random, startedAt, tuning }: Life
   })
   const journal = opened.state.stream<string>({ name: 'journal', version: 1 })
   const report = await opened.load()
-  return { disk, clock, opened, report, generation, items, journal, note: opened.state.document<Note>('note'), blobs: opened.state.blobs('bytes') }
+  return { disk, clock, opened, report, generation, rootId: root_id, items, journal, note: opened.state.document<Note>('note'), blobs: opened.state.blobs('bytes') }
 }

@@ -40,6 +40,16 @@ export interface SimulatedDisk extends Disk {
 
 const systemError = (code: string, path: string): Error => Object.assign(fault(`${code}: ${path}`), { code })
 
+/** Paths come again and again. */
+const known = new Map<string, readonly string[] | undefined>()
+const namesOf = (root: string, path: string): readonly string[] | undefined => {
+  if (known.has(path)) return known.get(path)
+  const names = path === root ? [] : path.startsWith(`${root}/`) ? path.slice(root.length + 1).split('/') : undefined
+  if (known.size > 50_000) known.clear()
+  known.set(path, names)
+  return names
+}
+
 export const createSimulatedDisk = (options: SimulationOptions): SimulatedDisk => new Simulation(options).disk()
 
 class Simulation {
@@ -92,10 +102,8 @@ class Simulation {
 
   private find(path: string): number | undefined {
     const { root } = this.options
-    if (path === root) return rootNode
-    if (!path.startsWith(`${root}/`)) return undefined
     let at: number | undefined = rootNode
-    for (const name of path.slice(root.length + 1).split('/')) {
+    for (const name of namesOf(root, path) ?? ['/']) {
       const node: Node | undefined = at === undefined ? undefined : this.nodes.get(at)
       at = node?.kind === 'folder' ? node.names.get(name) : undefined
     }
