@@ -94,14 +94,16 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     running = { keeper, checkpointer }
     return running
   }
-  /** From here on commits are taken. */
-  const begin = async ({ sealed, replay }: LogRecovery): Promise<void> => {
+  /** From here on commits are taken. What was read is on the disk for certain before anything is removed on the strength of it. */
+  const begin = async ({ sealed, replay }: LogRecovery): Promise<string[]> => {
     transactions.resumeAt(replay.t)
     const { keeper, checkpointer } = run(replay.sequence)
     await keeper.start(sealed)
+    const swept = await sweep(disk, paths, manifest.current)
     await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
     mode.recover()
     if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
+    return swept
   }
   const recoverAll = async (): Promise<{ found: LogRecovery; damage: Fault | undefined }> => {
     store.load()
@@ -111,10 +113,9 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const load = async (): Promise<RecoveryReport> => {
     const started = clock.elapsed()
     const { found, damage } = await recoverAll()
-    const swept = damage === undefined ? await sweep(disk, paths, { ...manifest.current, segments: found.sealed }) : []
     const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [] }
-    if (damage === undefined) await begin(found)
-    else {
+    const swept = damage === undefined ? await begin(found) : []
+    if (damage !== undefined) {
       run(found.replay.sequence)
       mode.refuse('damaged')
     }

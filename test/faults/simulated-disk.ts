@@ -253,7 +253,7 @@ class Simulation {
     const safe = arrived.reduce((names, { set }) => applyNames(names, set), node.safe)
     for (const { step } of arrived) this.keepElsewhere(step)
     this.nodes.set(at, { ...node, safe, pending: [] })
-    if (kind !== undefined) throw systemError(kind, path)
+    if (kind !== undefined) throw systemError(kind === 'short' ? 'ENOSPC' : kind, path)
   }
 
   /** The other half of a move is as safe as this one. */

@@ -77,7 +77,7 @@ for (const guard of ['flock', 'socket', 'lockfile'] as const) {
     t.is(holder.answer[0], 'locked')
     const started = performance.now()
     const problem = await t.throwsAsync(take(root, { guards: [guard] }), { code: 'state_root_locked' })
-    t.true(performance.now() - started < 1000)
+    t.true(performance.now() - started < 5000)
     t.regex(problem?.message ?? '', new RegExp(`process ${holder.process.pid} `, 'u'))
     await holder.end()
     const lock = await take(root, { guards: [guard] })
@@ -95,7 +95,7 @@ for (const guard of ['flock', 'socket'] as const) {
       await holder.kill()
       const started = performance.now()
       const lock = await take(root, { guards: [guard] })
-      t.true(performance.now() - started < 1000)
+      t.true(performance.now() - started < 5000)
       t.is(lock.generation, round * 2)
       await lock.release()
     }
