@@ -1,5 +1,10 @@
+/** One life: what a start takes, what a stop gives back, and what happens when the root is lost. */
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import test from 'ava'
-import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { createClock } from '../../core/clock.js'
+import { definePlugin } from '../../core/plugin.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {
   const { request, daemon, root, log } = await startTestDaemon(t)
@@ -8,9 +13,45 @@ test('a daemon starts on an empty root, answers, and stops without leaving anyth
   t.is((await request('GET', '/v1/nothing')).body.code, 'route_not_found')
   t.is(daemon.view.phase(), 'ready')
   t.is(daemon.root, root)
+  t.deepEqual(daemon.view.plugins().filter(({ state }) => state !== 'ready'), [])
   t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: true })
-  t.true(Object.values(daemon.host.registry.counts()).every((count) => count <= 1), 'only the host service of core is left')
+  t.is(daemon.view.phase(), 'draining')
   t.deepEqual(log.filter(({ level }) => level === 'error'), [])
+})
+
+test('the boot report tells each step with its milliseconds', async (t) => {
+  const { daemon } = await startTestDaemon(t, { shipped: [] })
+  const { steps, total_ms: total } = daemon.view.boot()
+  t.deepEqual(steps.map(({ step }) => step), ['lock', 'open', 'plugins', 'register', 'recover', 'repair', 'start', 'listen'])
+  t.true(steps.reduce((sum, { ms }) => sum + ms, 0) <= total + 1)
+})
+
+test('event ids of a later start are above those of an earlier one, even if the clock went back', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root, shipped: [] })
+  const before = BigInt(first.daemon.view.events().next_event_id)
+  await first.stop()
+  const clock = { ...createClock(), now: () => 1_000_000_000_000 }
+  const second = await startTestDaemon(t, { root, shipped: [], clock })
+  t.is(BigInt(second.daemon.view.events().next_event_id) >> 32n, (before >> 32n) + 1n)
+})
+
+test('a start that fails gives the root back', async (t) => {
+  const root = await freshRoot()
+  const broken = definePlugin({ id: 'broken', version: '1.0.0', api: 1, summary: 'Fails.', register: () => { throw new TypeError('broken') } })
+  const shipped = [{ id: 'broken', required: true, load: () => Promise.resolve({ default: broken }) }]
+  await t.throwsAsync(startTestDaemon(t, { root, shipped }), { code: 'plugin_required' })
+  const { daemon } = await startTestDaemon(t, { root, shipped: [] })
+  t.is(daemon.view.phase(), 'ready')
+})
+
+test('a daemon that loses its root stops writing and ends', async (t) => {
+  const clock = createClock()
+  const hasty = { ...clock, after: (ms: number, callback: () => void) => clock.after(ms / 20, callback) }
+  const { daemon, root } = await startTestDaemon(t, { shipped: [], clock: hasty })
+  await rm(path.join(root, 'daemon.lock'))
+  const { reason } = await daemon.ended
+  t.is(reason, 'lock_lost')
 })
 
 test('a spawned daemon says where it is in one line and exits with 0 on SIGTERM', async (t) => {
