@@ -21,8 +21,19 @@ const orAbsent = <T>(read: () => T): T | undefined => {
   }
 }
 
+/** Into the page cache without a trip to the thread pool: the sync is what waits for the disk. */
+const smallWrite = 64 * 1024
+const writeSmall = (fd: number, bytes: Uint8Array, position: number): void => {
+  for (let done = 0; done < bytes.length;) {
+    const written = fs.writeSync(fd, bytes, done, bytes.length - done, position + done)
+    if (written === 0) throw fault('the disk took no bytes')
+    done += written
+  }
+}
+
 /** libuv reports a partial count instead of the error of a later chunk: only a loop sees the error. */
 const writeWhole = async (handle: files.FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
+  if (bytes.length <= smallWrite) return writeSmall(handle.fd, bytes, position)
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
     if (bytesWritten === 0) throw fault('the disk took no bytes')
