@@ -1,5 +1,6 @@
 /** What every request must satisfy before anything else looks at it: version, target, Host, and headers that may occur once. */
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { badRequest, httpErrors } from './errors.js'
 
 /** Headers that may occur once, each with its bit. */
@@ -33,12 +34,20 @@ export const hostName = (host: string): string | undefined => /^(?:\[([0-9a-f:.]
 
 export const isLoopback = (name: string): boolean => name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/u.test(name)
 
-/** Host and Origin rules keep web pages, also rebound ones, from driving the daemon. */
+const isAddress = (name: string): boolean => isIP(name) !== 0
+const everywhere = new Set(['0.0.0.0', '::'])
+
+/**
+ * Host and Origin rules keep web pages, also rebound ones, from driving the
+ * daemon. A page that is rebound sends its own name, never an address, so a
+ * daemon on all interfaces answers for any address.
+ */
 export const createAdmission = (hosts: () => readonly string[]) => (request: IncomingMessage): void => {
   checkTarget(request)
   checkHeaders(request)
   const { host } = request.headers
   const name = host === undefined ? undefined : hostName(host)
   if (name === undefined) throw badRequest({ path: 'header.host', rule: 'must name one host' })
-  if (!isLoopback(name) && !hosts().includes(name)) throw httpErrors.host_not_allowed()
+  if (isLoopback(name) || hosts().includes(name)) return
+  if (!isAddress(name) || !hosts().some((bound) => everywhere.has(bound))) throw httpErrors.host_not_allowed()
 }

@@ -162,7 +162,10 @@ const watchFaults = (server: Server, exchange: Exchange): void => {
     if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))
     else socket.destroy()
   })
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } })))
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } }))
+  })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => exchange.refuse(request, response, httpErrors.expectation_failed()))
 }
 

@@ -1,7 +1,7 @@
 /** Server-sent events: one socket follows one view of the bus. Contract 1, "Events". */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.js'
-import type { Bus } from '../events/bus.js'
+import type { Bus, Follower, Reader } from '../events/bus.js'
 import { httpErrors } from './errors.js'
 import type { StreamReply } from './route.js'
 
@@ -42,38 +42,42 @@ const writeHead = ({ response, headers }: StreamRequest): void => {
 }
 
 export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly clock: Clock }): Streams => {
-  const responses = new Set<ServerResponse>()
+  const open = new Map<ServerResponse, Follower>()
   let cancel: (() => void) | undefined
   const beat = (): void => {
-    for (const response of responses) if (response.writableLength <= unsentLimit) response.write(heartbeat)
-    cancel = responses.size > 0 ? clock.after(heartbeatMs, beat) : undefined
+    for (const response of open.keys()) if (response.writableLength <= unsentLimit) response.write(heartbeat)
+    cancel = open.size > 0 ? clock.after(heartbeatMs, beat) : undefined
   }
   const leave = (response: ServerResponse): void => {
-    responses.delete(response)
-    if (responses.size > 0) return
+    open.get(response)?.leave()
+    open.delete(response)
+    if (open.size > 0) return
     cancel?.()
     cancel = undefined
   }
   return {
-    get size() { return responses.size },
+    get size() { return open.size },
     open(stream) {
-      const { request, response, filter, cursor } = stream
+      const { request, response } = stream
       writeHead(stream)
       if (request.method === 'HEAD') return void response.end()
-      response.socket?.setNoDelay(true)
       response.write(opening)
-      responses.add(response)
+      const follower = follow(bus, stream)
+      open.set(response, follower)
       cancel ??= clock.after(heartbeatMs, beat)
-      const reader = { ready: () => response.writableLength <= unsentLimit, write: (frames: Uint8Array) => void response.write(frames) }
-      const follower = bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
-      response.on('drain', () => follower.resume())
-      response.once('close', () => {
-        follower.leave()
-        leave(response)
-      })
+      response.on('drain', follower.resume)
+      response.once('close', () => leave(response))
     },
     endAll() {
-      for (const response of responses) response.end()
+      for (const response of Array.from(open.keys())) {
+        leave(response)
+        response.end()
+      }
     },
   }
+}
+
+const follow = (bus: Bus, { response, filter, cursor }: StreamRequest): Follower => {
+  const reader: Reader = { ready: () => response.writableLength <= unsentLimit, write: (frames) => void response.write(frames) }
+  return bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
 }

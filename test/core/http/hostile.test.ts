@@ -76,6 +76,12 @@ test('names for this machine and configured names are answered', async (t) => {
   }
 })
 
+test('a daemon on all interfaces answers for any address, but not for any name', async (t) => {
+  const server = await startServer(t, { routes, server: { allowedHosts: ['0.0.0.0'] } })
+  for (const host of ['192.168.1.5:4000', '[fe80::1]', '10.0.0.1']) t.is(problemOf(await server.raw(`GET /v1/notes HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status, 200, host)
+  for (const host of ['evil.example', '10.0.0.1.evil.example', '999.1.1.1']) t.is(problemOf(await server.raw(`GET /v1/notes HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).code, 'host_not_allowed', host)
+})
+
 test('pipelined requests are answered in order, and garbage after them closes the connection', async (t) => {
   const server = await startServer(t, { routes })
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
