@@ -46,7 +46,7 @@ const readFrames = async (url: string, see: (event: string, data: Record<string,
 
 /** Starts a daemon on this state root; its workspace is a folder beside it. */
 export const startDaemon = async (stateRoot: string, workspace: string): Promise<RunningDaemon> => {
-  const child = spawn(process.execPath, [main, 'serve', '--bind', '127.0.0.1:0', '--state-root', stateRoot, '--workspace-root', workspace], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [main, 'serve', '--bind', '127.0.0.1:0', '--state-root', stateRoot, '--workspace-root', workspace, '--log-level', 'warn'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await firstUrl(child)
   return {
     url, pid: child.pid ?? 0,

@@ -3,7 +3,7 @@
  * command asks for approval, an output; then a kill -9 while a second run
  * waits, a restart, the approval, and nothing lost. `npm run demo`.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDaemon, type RunningDaemon } from './daemon.js'
@@ -75,7 +75,7 @@ const playKill = async (daemon: RunningDaemon): Promise<string> => {
   return run_id
 }
 
-const playReturn = async (daemon: RunningDaemon, first: string, second: string): Promise<void> => {
+const playReturn = async (daemon: RunningDaemon, workspace: string, [first, second]: [string, string]): Promise<void> => {
   title('The daemon is back on the same state')
   const before = await daemon.get<Run>(`/v1/runs/${first}`)
   check(before.status === 'completed' && before.outputs.length > 0, 'the first run is there, with its output')
@@ -86,6 +86,7 @@ const playReturn = async (daemon: RunningDaemon, first: string, second: string):
   const done = await waitFor(daemon, second, 'completed')
   await new Promise((next) => setTimeout(next, 100))
   check(done.outputs.at(-1)?.content === 'The file second.txt has its one line.', 'the second run is completed: nothing lost')
+  check(readFileSync(join(workspace, 'second.txt'), 'utf8') === 'once, and only once\n', 'the shell command ran once, and only once')
   check((await daemon.get<Run[]>('/v1/runs')).length === 2, 'two runs were submitted, two runs are there')
 }
 
@@ -99,7 +100,7 @@ const play = async (folder: string): Promise<void> => {
     const first = await playFirstRun(daemon)
     const second = await playKill(daemon)
     daemon = await startDaemon(root, workspace)
-    await playReturn(daemon, first, second)
+    await playReturn(daemon, workspace, [first, second])
   } finally {
     await daemon.kill('SIGTERM')
   }

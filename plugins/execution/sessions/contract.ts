@@ -2,7 +2,7 @@
 import {
   array, defineEvent, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
 } from '../../../core/plugin.js'
-import type { Collection, Infer, Struct, Token, Tx } from '../../../core/plugin.js'
+import type { Collection, Infer, StructOf, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView } from '../approvals/contract.js'
 import { UserQuestionRequestView } from '../questions/contract.js'
 
@@ -20,7 +20,7 @@ export type SessionRecord = {
 }
 
 /** A path parameter or body field that names a session. */
-export const SessionId: Struct<string, any> = string({ min: 1, max: 200 })
+export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
 
 /** States of a session's root agent. Reference 1, 2.1. */
 export const agentStatuses = ['idle', 'running', 'waiting_for_approval', 'waiting_for_user_input', 'failed', 'completed'] as const

@@ -1,6 +1,6 @@
 /** The shape of `/v1/status`. Contract 1, "Runtime views"; reference 1, 6.7. */
 import { array, boolean, doc, enums, integer, lazy, number, object, open, optional, record, string, timestamp, json, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, JsonObject, Struct } from '../../../core/plugin.js'
+import type { AnyStruct, JsonObject, StructOf } from '../../../core/plugin.js'
 import { CapabilitiesView } from './capabilities.js'
 import type { StatusSection } from './contract.js'
 
@@ -62,8 +62,8 @@ const ownFields = {
 export const ownNames: ReadonlySet<string> = new Set(Object.keys(ownFields))
 
 /** Our own members and those of the sections, which are known only when every plugin has registered. */
-export const statusView = (sections: () => readonly StatusSection[]): Struct<JsonObject, any> =>
+export const statusView = (sections: () => readonly StatusSection[]): StructOf<JsonObject> =>
   lazy('StatusView', () => {
     const contributed: Record<string, AnyStruct> = Object.fromEntries(sections().map(({ name, schema }) => [name, optional(schema)]))
-    return trusted<Struct<JsonObject, any>>(open({ ...contributed, ...ownFields }))
+    return trusted<StructOf<JsonObject>>(open({ ...contributed, ...ownFields }))
   })
