@@ -16,6 +16,7 @@ import { parseBind } from './settings.js'
 import type { Bind, Settings } from './settings.js'
 import type { Secrets } from './secrets.js'
 import { readSecretFile } from './state/secret-file.js'
+import { storageErrors } from './state/storage-errors.js'
 import { version } from './version.js'
 
 export interface FrontOptions {
@@ -73,10 +74,16 @@ const report = (auth: Auth, server: HttpServer, bound: Bind): ControlPlaneReport
   }
 }
 
+const { storage_read_only, storage_write_failed, storage_sync_failed, storage_damaged, commit_too_large } = storageErrors
+const storageProblems = [storage_read_only, storage_write_failed, storage_sync_failed, storage_damaged, commit_too_large]
+
 export const createFront = ({ settings, secrets, audit, clock, ...options }: FrontOptions): Front => {
   const auth = createAuth({ mode: settings.httpAuthMode, ...tokensOf(settings), readFile: (path) => Buffer.from(readSecretFile(path)), clock, audit })
   const table = createRouteTable()
-  const server = createServer({ ...options, routes: table, auth, clock, version, corsOrigins: settings.httpCorsAllowOrigin, redact: (text) => secrets.redact(text) })
+  const server = createServer({
+    ...options, routes: table, auth, clock, version, problems: storageProblems,
+    corsOrigins: settings.httpCorsAllowOrigin, allowedHosts: settings.httpAllowHost, redact: (text) => secrets.redact(text),
+  })
   let bound = bindOf(settings)
   return {
     server,

@@ -33,6 +33,7 @@ export const Settings = object({
   httpReadonlyToken: doc(optional(string({ min: 1 })), 'Bearer token that may only read.'),
   httpReadonlyTokenFile: doc(optional(filePath()), 'File with the read-only token, read again on each request.'),
   httpCorsAllowOrigin: doc(defaulted(array(string({ min: 1 })), []), 'Loopback origins whose pages may call, instead of all of them; separated by commas.'),
+  httpAllowHost: doc(defaulted(array(string({ min: 1 })), []), 'Names that a Host header may carry beside loopback and the bound address; separated by commas.'),
   drainMs: doc(defaulted(integer({ min: 0, max: 600_000 }), 10_000), 'Most milliseconds that a stop waits for requests in flight.'),
   safe: doc(defaulted(boolean(), false), 'Load no third-party code.'),
 })
@@ -44,6 +45,7 @@ const variables = new Map<string, string>([
   ['http-readonly-token', 'SERVICE_DAEMON_READONLY_TOKEN'],
   ['http-readonly-token-file', 'SERVICE_DAEMON_READONLY_TOKEN_FILE'],
   ['http-cors-allow-origin', 'SERVICE_HTTP_CORS_ALLOW_ORIGINS'],
+  ['http-allow-host', 'SERVICE_HTTP_ALLOW_HOSTS'],
 ])
 
 const flagOf = (field: string): string => field.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
