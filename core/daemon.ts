@@ -4,6 +4,7 @@
  * step takes is given back when a later one fails.
  */
 import { createAudit } from './audit.js'
+import { createBackupRoute } from './backup-route.js'
 import { createClock } from './clock.js'
 import type { Clock } from './clock.js'
 import type { Environment, Flags } from './config.js'
@@ -156,6 +157,7 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
     disk, root, environment: life.environment ?? {}, flags: life.flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: life.config ?? {},
   })
   const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], routes: front.routes, configure, patienceMs })
+  front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   story.own('plugins', host.stop)
   return { host, view, front }
 }

@@ -3,6 +3,7 @@ import { defineCommand } from '../command.js'
 import type { Command } from '../command.js'
 import { array, open, optional, parse, string } from '../schema.js'
 import type { Json } from '../schema.js'
+import { backupCommands } from './backup-commands.js'
 import { stateCommands } from './state-commands.js'
 
 const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {
@@ -48,4 +49,4 @@ const listPlugins = defineCommand({
 
 const openapi = defineCommand({ path: ['openapi'], summary: 'The OpenAPI 3.1 document of the daemon.', run: ({ client }) => client.get('/v1/openapi.json') })
 
-export const coreCommands: readonly Command[] = [streamEvents, listPlugins, openapi, ...stateCommands]
+export const coreCommands: readonly Command[] = [streamEvents, listPlugins, openapi, ...stateCommands, ...backupCommands]

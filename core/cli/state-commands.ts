@@ -9,7 +9,11 @@ import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { trusted } from '../schema.js'
 import type { Json } from '../schema.js'
+import { errors } from '../state/errors.js'
+import type { Fault } from '../state/line.js'
 import { createDisk } from '../state/real-disk.js'
+import { listState, showEntries, showOwners, showRecords } from '../state/show.js'
+import type { Inventory, RootPlace, Shown } from '../state/show.js'
 import { verifyRoot } from '../state/verify.js'
 import type { VerifyReport } from '../state/verify.js'
 
@@ -71,4 +75,55 @@ export const verifyCommand: Command = defineCommand({
   },
 })
 
-export const stateCommands: readonly Command[] = [verifyCommand]
+const warn = (faults: readonly Fault[]): void => {
+  const [first] = faults
+  if (first !== undefined) process.stderr.write(`holdfast: ${faults.length} faults on the way, first at ${first.file} byte ${first.offset}: ${first.rule}; run holdfast state verify\n`)
+}
+
+const shown = <T>({ value, faults }: Shown<T>): T => {
+  warn(faults)
+  return value
+}
+
+const listInventory = ({ collections, streams }: Inventory): string => columns([
+  ['collection', 'records', 'buried'], ...Object.entries(collections).map(([name, { records, buried }]) => [name, String(records), String(buried)]),
+  ['', '', ''],
+  ['stream', 'owners', 'entries'], ...Object.entries(streams).map(([name, { owners, entries }]) => [name, String(owners), String(entries)]),
+])
+
+const showOne = (place: RootPlace, name: string, id: string): Json => {
+  const records = shown(showRecords(place, name, id))
+  const record = records?.get(id)
+  if (record !== undefined) return record
+  const entries = records === undefined ? shown(showEntries(place, name, id)) : undefined
+  if (entries === undefined && records === undefined) throw errors.shape_absent({ details: { name } })
+  if (entries === undefined || entries.length === 0) throw errors.record_absent({ details: { name, id } })
+  return [...entries]
+}
+
+const showAll = (place: RootPlace, name: string): Json => {
+  const records = shown(showRecords(place, name))
+  if (records !== undefined) return [...records.values()]
+  const owners = shown(showOwners(place, name))
+  if (owners === undefined) throw errors.shape_absent({ details: { name } })
+  return { ...owners }
+}
+
+const inventory = 'inventory'
+const show: Command = defineCommand({
+  path: ['state', 'show'],
+  summary: 'Print records of a collection, entries of a stream, or what there is, as they stand on disk; changes nothing.',
+  args: ['name?', 'id?'],
+  flags: rootFlag,
+  run: async ({ flags, args: { name, id } }) => {
+    const place = { root: rootOf(flags), disk: createDisk() }
+    if (name === undefined) return trusted<Json>({ [inventory]: shown(listState(place)) })
+    return id === undefined ? showAll(place, name) : showOne(place, name, id)
+  },
+  show: (answer) => {
+    const listed = typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
+    return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(trusted<Inventory>(listed))
+  },
+})
+
+export const stateCommands: readonly Command[] = [verifyCommand, show]

@@ -46,6 +46,37 @@ export const errors = defineErrors({
     status: 503, domain: 'storage', detail: '{path} was written by a newer version: this one does not know {flag}.',
     action: 'Start the newer version, or restore an older backup.',
   },
+  shape_absent: {
+    status: 404, domain: 'storage', detail: 'The state root holds no collection and no stream {name}.',
+    action: 'See holdfast state show for what there is.',
+  },
+  record_absent: {
+    status: 404, domain: 'storage', detail: '{name} holds nothing with the id {id}.',
+  },
+  target_not_empty: {
+    status: 409, domain: 'storage', detail: '{path} is not an empty folder.',
+    action: 'Name a folder that does not exist yet, or an empty one.',
+  },
+  target_without_folder: {
+    status: 409, domain: 'storage', detail: 'The folder {path} does not exist.',
+    action: 'Make it first; only the last folder of a path is made.',
+  },
+  target_in_root: {
+    status: 409, domain: 'storage', detail: '{path} is inside the state root.',
+    action: 'Name a folder outside of it.',
+  },
+  backup_incomplete: {
+    status: 409, domain: 'storage', detail: '{path} has no backup.json: it is no backup, or one that was not finished.',
+    action: 'Name the folder that backup create wrote, or make another backup.',
+  },
+  backup_damaged: {
+    status: 409, domain: 'storage', detail: 'The backup is damaged: {path}: {rule}.',
+    action: 'Use another backup.',
+  },
+  backup_root_differs: {
+    status: 409, domain: 'storage', detail: 'This daemon holds the root {held}, not {wanted}.',
+    action: 'Call the daemon that holds that root, or stop it.',
+  },
   document_damaged: {
     status: 500, domain: 'storage', detail: 'The document {path} is damaged: its bytes do not match its digest.',
     action: 'Restart the daemon: it sets the file aside and goes on without it; then restore it from a backup.',

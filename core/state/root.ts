@@ -5,6 +5,7 @@ import type { Log } from '../log.js'
 import { fault } from '../assert.js'
 import type { State, StorageHealth } from './contract.js'
 import type { Disk } from './disk.js'
+import type { Cut } from './backup.js'
 import { createBallast } from './ballast.js'
 import { createCheckpointer } from './checkpoint.js'
 import type { Checkpointer } from './checkpoint.js'
@@ -13,6 +14,7 @@ import { layout } from './layout.js'
 import type { Fault } from './line.js'
 import { createLogKeeper } from './log-keeper.js'
 import type { LogKeeper } from './log-keeper.js'
+import { createPins } from './pins.js'
 import { prepareRoot } from './prepare.js'
 import { recoverLog } from './recovery.js'
 import type { LogRecovery, RecoveryReport } from './recovery.js'
@@ -21,6 +23,7 @@ import { createSideFiles } from './side-files.js'
 import type { ReadOnlyReason } from './storage-errors.js'
 import { createStorageMode } from './storage-mode.js'
 import { createStore } from './store.js'
+import { takeSnapshot } from './snapshot.js'
 import { sweep } from './sweep.js'
 import { createTransactions } from './transaction.js'
 import type { Publish } from './transaction.js'
@@ -55,6 +58,8 @@ export interface OpenState {
   recover(): Promise<boolean>
   /** Moves what the log holds to pages now; false if that failed, and then the log still holds it. */
   checkpoint(): Promise<boolean>
+  /** Runs `copy` with the state as of one commit; what the cut names stays on disk until it is done. Commits go on meanwhile. */
+  snapshot<R>(copy: (cut: Cut) => Promise<R>): Promise<R>
   /** Waits for what was committed, then closes cleanly. */
   close(): Promise<void>
 }
@@ -67,7 +72,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const tuning = { ...defaultTuning, ...options.tuning }
   const paths = layout(root)
   const mode = createStorageMode()
-  const disk = gateDisk(options.disk, () => mode.halted)
+  const pins = createPins(gateDisk(options.disk, () => mode.halted))
+  const { disk } = pins
   const ballast = createBallast(disk, paths.ballast, tuning.ballastBytes)
   const { manifest, damage: broken } = await prepareRoot({ disk, paths, ids, generation, rootId: options.rootId })
   let running: Running | undefined
@@ -140,6 +146,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     mode.close()
     await shelves.close()
   }
+  const snapshot: OpenState['snapshot'] = (copy) => takeSnapshot({ commits: theRunning().keeper.commits, manifest, paths, pins }, copy)
   const health: StorageHealth = {
     get mode() { return mode.mode },
     get reason() { return mode.reason },
@@ -158,5 +165,5 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     durable: transactions.durable,
     health,
   }
-  return { state, load, close, halt: refuse, recover: () => theRunning().keeper.recover(), checkpoint: () => theRunning().checkpointer.run() }
+  return { state, load, close, halt: refuse, recover: () => theRunning().keeper.recover(), checkpoint: () => theRunning().checkpointer.run(), snapshot }
 }

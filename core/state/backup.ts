@@ -1,0 +1,127 @@
+/**
+ * Takes a root away as of one commit. In a running daemon the cut is made in
+ * the commit queue, between two batches; what it names is then copied beside
+ * the commits, because nothing that counts changes any more.
+ */
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Clock } from '../clock.js'
+import { trusted } from '../schema.js'
+import type { JsonObject } from '../schema.js'
+import { backupFileName, copyFolder, digestOf, writeBackupFile } from './backup-file.js'
+import type { BackupEntry, BackupFile } from './backup-file.js'
+import type { Disk } from './disk.js'
+import { errors } from './errors.js'
+import { layout } from './layout.js'
+import type { Layout } from './layout.js'
+import type { Manifest } from './manifest.js'
+import { readRoot } from './root-document.js'
+import { seal } from './sealed.js'
+import { isTemporary } from './temps.js'
+import { namedFiles } from './sweep.js'
+
+/** The state as of one commit: a manifest of which every length is known. */
+export interface Cut { readonly manifest: Manifest; readonly sequence: number }
+
+export interface BackupOptions { readonly root: string; readonly to: string; readonly disk: Disk; readonly clock: Clock; readonly cut: Cut }
+
+export interface BackupReport {
+  readonly path: string
+  readonly root_id: string
+  readonly sequence: number
+  readonly files: number
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
+/** Makes `to`, and refuses to write where something is. */
+export const prepareTarget = async (disk: Disk, to: string): Promise<void> => {
+  const stat = disk.stat(to)
+  if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0)) throw errors.target_not_empty({ details: { path: to } })
+  if (disk.stat(dirname(to))?.kind !== 'folder') throw errors.target_without_folder({ details: { path: dirname(to) } })
+  await disk.makeFolder(to)
+  await disk.syncFolder(dirname(to))
+}
+
+const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
+
+/** Writes files below one folder; every folder is made once and synced at the end. */
+export const createCopy = (disk: Disk, to: string) => {
+  const made = new Set([to])
+  const makeFolder = async (folder: string): Promise<void> => {
+    if (made.has(folder)) return
+    await makeFolder(dirname(folder))
+    await disk.makeFolder(folder)
+    made.add(folder)
+  }
+  const write = async (path: string, bytes: Uint8Array): Promise<BackupEntry> => {
+    const target = join(to, path)
+    await makeFolder(dirname(target))
+    const file = await disk.open(target, 'create')
+    try {
+      await file.write(bytes, 0)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return { path, bytes: bytes.length, sha256: digestOf(bytes) }
+  }
+  const finish = async (): Promise<void> => { for (const folder of [...made].toReversed()) await disk.syncFolder(folder) }
+  return { write, makeFolder: (path: string) => makeFolder(join(to, path)), finish }
+}
+
+const counted = (disk: Disk, path: string, length: number): Uint8Array => {
+  const file = disk.openSync(path)
+  try {
+    const bytes = file.read(0, length)
+    if (bytes.length < length) throw errors.state_root_damaged({ details: { path } })
+    return bytes
+  } finally {
+    void file.close()
+  }
+}
+
+/** Documents and blobs: whole files that are replaced, never changed. */
+const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
+  const below = (folder: string): string[] => disk.list(folder).map((name) => join(folder, name))
+  const shards = below(blobs).flatMap(below)
+  return [...below(documents).filter((path) => path.endsWith('.json')), ...shards.flatMap(below)].filter((path) => !isTemporary(path) && disk.stat(path)?.kind === 'file')
+}
+
+const folders = ['log', 'data', 'streams', 'tombstones', 'quarantine']
+
+const copyAll = async ({ root, disk, cut }: BackupOptions, to: string): Promise<BackupEntry[]> => {
+  const paths = layout(root)
+  const copy = createCopy(disk, to)
+  const files: BackupEntry[] = []
+  for (const folder of folders) await copy.makeFolder(folder)
+  for (const [path, length] of namedFiles(paths, cut.manifest)) files.push(await copy.write(relative(root, path), counted(disk, path, length ?? 0)))
+  for (const path of wholeFiles(disk, paths)) {
+    const bytes = disk.readFile(path)
+    if (bytes !== undefined) files.push(await copy.write(relative(root, path), bytes))
+  }
+  const { root: id, generation } = cut.manifest
+  files.push(await copy.write('manifest.json', seal(trusted<JsonObject>(cut.manifest))))
+  files.push(await copy.write('watermark.json', seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true })))
+  files.push(await copy.write('root.json', trusted<Uint8Array>(disk.readFile(join(root, 'root.json')))))
+  await copy.finish()
+  return files
+}
+
+/** Writes a backup of a cut. `backup.json` comes last: without it there is no backup. */
+export const writeBackup = async (options: BackupOptions): Promise<BackupReport> => {
+  const { root, disk, clock, cut } = options
+  const started = clock.elapsed()
+  const to = resolve(options.to)
+  const facts = readRoot({ root, disk })
+  if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
+  if (isInside(root, to)) throw errors.target_in_root({ details: { path: to } })
+  await prepareTarget(disk, to)
+  await disk.makeFolder(join(to, copyFolder))
+  const files = await copyAll(options, join(to, copyFolder))
+  const file: BackupFile = { v: 1, k: 'backup', root_id: facts.root_id, generation: facts.generation, sequence: cut.sequence, created_at_ms: clock.now(), files }
+  await writeBackupFile(disk, to, file)
+  return {
+    path: join(to, backupFileName), root_id: file.root_id, sequence: cut.sequence, files: files.length,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), milliseconds: Math.round(clock.elapsed() - started),
+  }
+}

@@ -1,0 +1,68 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawnDaemon, spawnMain } from '../../support/daemon.js'
+
+const run = async (...args: string[]) => {
+  const { text, exited } = spawnMain(args)
+  const { code } = await exited
+  return { code, out: text.out, err: text.err, json: () => JSON.parse(text.out) }
+}
+const scratch = async (t: ExecutionContext): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-cli-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('an operator checks, looks, backs up, restores and damages a root with the command line alone', async (t) => {
+  const folder = await scratch(t)
+  const root = join(folder, 'state')
+  const first = await spawnDaemon({ root })
+  const { body: session } = await first.request('POST', '/v1/sessions', {})
+  const id = session.session_id ?? session.session?.session_id
+  await first.request('POST', `/v1/sessions/${id}/runs`, { input: 'hello' })
+  const live = await run('state', 'verify', '--state-root', root)
+  t.is(live.code, 0, live.out)
+  t.regex(live.out, /A daemon is at work on this root/u)
+  const copied = await run('backup', 'create', join(folder, 'live'), '--state-root', root, '--base-url', first.url)
+  t.is(copied.code, 0, copied.err)
+  await first.kill('SIGKILL')
+
+  const killed = await run('state', 'verify', '--state-root', root, '--output', 'json')
+  t.is(killed.code, 0, killed.out)
+  t.true(killed.json().clean)
+  t.is((await run('state', 'show', 'sessions', id, '--state-root', root)).code, 0)
+  t.true((await run('state', 'show', '--state-root', root)).out.includes('sessions'))
+  const absent = await run('state', 'show', 'sessions', 'nothing', '--state-root', root)
+  t.is(absent.code, 1)
+  t.regex(absent.err, /record_absent/u)
+
+  t.is((await run('backup', 'create', join(folder, 'stopped'), '--state-root', root)).code, 0)
+  for (const name of ['live', 'stopped']) {
+    const checked = await run('backup', 'verify', join(folder, name))
+    t.is(checked.code, 0, checked.out)
+    t.is((await run('backup', 'restore', join(folder, name), '--to', join(folder, `${name}-restored`))).code, 0)
+    const again = await spawnDaemon({ root: join(folder, `${name}-restored`) })
+    t.is((await again.request('GET', `/v1/sessions/${id}`)).status, 200)
+    await again.stop()
+  }
+  t.is((await run('backup', 'restore', join(folder, 'live'), '--to', root)).code, 1)
+})
+
+test('exit codes tell a clean root, one with findings, and one that cannot be read', async (t) => {
+  const root = join(await scratch(t), 'state')
+  t.is((await run('state', 'verify', '--state-root', root)).code, 2)
+  await (await spawnDaemon({ root })).stop()
+  t.is((await run('state', 'verify', '--state-root', root)).code, 0)
+  const segment = join(root, 'log', readdirSync(join(root, 'log')).at(-1) ?? '')
+  const bytes = readFileSync(segment)
+  appendFileSync(segment, 'x')
+  writeFileSync(join(root, 'notes.txt'), 'mine', { mode: 0o600 })
+  const found = await run('state', 'verify', '--state-root', root)
+  t.is(found.code, 1)
+  t.true(found.out.includes(`log/${segment.slice(segment.lastIndexOf('/') + 1)} at byte ${bytes.length}`), found.out)
+  t.regex(found.out, /NOT CLEAN: first at \S+notes\.txt byte 0/u)
+})
