@@ -17,7 +17,7 @@ import { lastingReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 import type { Store } from './store.js'
 import type { StoredStream, StreamHarvest } from './stream.js'
-import { unnamedFiles } from './sweep.js'
+import { namedFiles } from './sweep.js'
 import { writeTombstones } from './tombstones.js'
 
 export interface CheckpointerOptions {
@@ -109,14 +109,21 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
     for (const { stream, harvest } of load.entries) stream.evict(harvest)
   }
   /** Files that the manifest no longer names. One that stays is removed at the next start. */
-  const removeOld = async (): Promise<void> => {
-    for (const path of unnamedFiles(disk, paths, manifest.current)) await disk.unlink(path)
+  const removeOld = async (before: Manifest, after: Manifest): Promise<void> => {
+    const named = namedFiles(paths, after)
+    for (const path of namedFiles(paths, before).keys()) if (!named.has(path)) await disk.unlink(path)
   }
   const write = async (load: Load): Promise<void> => {
     const written = await writeAll(load)
-    await manifest.update((current) => name(current, load, written))
+    let before = manifest.current
+    let after = before
+    await manifest.update((current) => {
+      before = current
+      after = name(current, load, written)
+      return after
+    })
     forget(load, written)
-    await keeper.commits.between(removeOld).catch((error: unknown) => log.warn('old files could not be removed', { error }))
+    await removeOld(before, after).catch((error: unknown) => log.warn('old files could not be removed', { error }))
   }
   const perform = async (): Promise<boolean> => {
     let taken: Omit<Load, 'sequence'> | undefined

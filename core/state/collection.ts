@@ -60,7 +60,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     for (const one of indexes.values()) one.move(id, before && one.place(id, before), after && one.place(id, after))
   }
   /** Sets memory back to a record that was hot, cold or absent. */
-  const restore = (id: string, current: T | undefined, before: T | undefined, wasHot: boolean): void => {
+  const restore = (id: string, current: T | undefined, { before, wasHot }: { before: T | undefined; wasHot: boolean }): void => {
     if (before !== undefined && wasHot) hot.set(id, before)
     else hot.delete(id)
     reindex(id, current, before)
@@ -73,7 +73,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     reindex(id, before, record)
     return {
       op: `["put",${name},${JSON.stringify(id)},${text}]`,
-      undo: () => restore(id, record, before, wasHot),
+      undo: () => restore(id, record, { before, wasHot }),
       land: () => void dirty.set(id, { record, text }),
     }
   }
@@ -99,7 +99,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     reindex(id, before, undefined)
     const undo = (): void => {
       buried.delete(id)
-      restore(id, undefined, before, wasHot)
+      restore(id, undefined, { before, wasHot })
     }
     return { op: `["del",${name},${JSON.stringify(id)},${serialise(reason)}]`, undo, land: () => bury(id, reason) }
   }

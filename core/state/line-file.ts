@@ -23,15 +23,23 @@ export interface LineFile {
 }
 
 const enough = 256 * 1024
+const portion = 2 * 1024 * 1024
 
 const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
   const lines: LineBuffer = createLineBuffer()
   let written = start
+  let synced = start
+  const syncFile = async (): Promise<void> => {
+    await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+    synced = written
+  }
+  /** Syncs now and then: one sync of many megabytes would hold up the syncs of commits. */
   const flush = async (): Promise<void> => {
     if (lines.length === 0) return
     await file.write(lines.bytes(), written)
     written += lines.length
     lines.clear()
+    if (written - synced >= portion) await syncFile()
   }
   return {
     path: file.path,
@@ -44,7 +52,7 @@ const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
     flush,
     sync: async () => {
       await flush()
-      await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+      await syncFile()
     },
     close: () => file.close(),
   }

@@ -18,22 +18,25 @@ export interface RecordIndex<T> {
   clear(): void
 }
 
+/** A place in the order of a group. */
+interface Key { readonly sort: string; readonly id: string }
+
 /** Parallel arrays; the same array twice where the id is the sort key. */
 interface Group { readonly ids: string[]; readonly sorts: string[]; ordered: boolean }
 
-const comesBefore = (group: Group, at: number, sort: string, id: string): boolean => {
+const comesBefore = (group: Group, at: number, { sort, id }: Key): boolean => {
   const own = group.sorts[at] ?? ''
   return own < sort || (own === sort && (group.ids[at] ?? '') < id)
 }
 
 /** The first position that does not come before (sort, id). */
-const positionOf = (group: Group, sort: string, id: string): number => {
+const positionOf = (group: Group, key: Key): number => {
   const last = group.ids.length - 1
-  if (last < 0 || comesBefore(group, last, sort, id)) return last + 1
+  if (last < 0 || comesBefore(group, last, key)) return last + 1
   let low = 0
   for (let high = last; low < high;) {
     const middle = (low + high) >>> 1
-    if (comesBefore(group, middle, sort, id)) low = middle + 1
+    if (comesBefore(group, middle, key)) low = middle + 1
     else high = middle
   }
   return low
@@ -74,14 +77,14 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
   const add = (id: string, name: string, sort: string): void => {
     const group = groups.get(name)
     if (group === undefined) return void groups.set(name, newGroup(id, sort, sorted))
-    const at = positionOf(group, sort, id)
+    const at = positionOf(group, { sort, id })
     insertAt(group.ids, at, id)
     if (sorted) insertAt(group.sorts, at, sort)
   }
   const drop = (id: string, name: string, sort: string): void => {
     const group = groups.get(name)
     if (group === undefined) return
-    const at = positionOf(group, sort, id)
+    const at = positionOf(group, { sort, id })
     if (group.ids[at] !== id) return
     group.ids.splice(at, 1)
     if (sorted) group.sorts.splice(at, 1)
@@ -96,7 +99,7 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     if (name === undefined) return
     const group = groups.get(name)
     if (group === undefined) return void groups.set(name, newGroup(id, sort, sorted))
-    group.ordered &&= comesBefore(group, group.ids.length - 1, sort, id)
+    group.ordered &&= comesBefore(group, group.ids.length - 1, { sort, id })
     group.ids.push(id)
     if (sorted) group.sorts.push(sort)
   }
@@ -107,7 +110,7 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
       const start = beyond === undefined ? 0 : positionBeyond(group, beyond)
       return group.ids.slice(start, start + limit)
     }
-    const end = beyond === undefined ? group.ids.length : positionOf(group, beyond, '')
+    const end = beyond === undefined ? group.ids.length : positionOf(group, { sort: beyond, id: '' })
     return group.ids.slice(Math.max(0, end - limit), end).toReversed()
   }
   return {

@@ -37,7 +37,7 @@ const toPlaces = (id: string, row: Row): Place[] => {
   for (let at = 5; at < row.length; at += 2) places.push({ group: trusted<string | null>(row[at]) ?? undefined, sort: trusted<string | null>(row[at + 1]) ?? id })
   return places
 }
-const toRow = (id: string, { page, offset, length }: Location, settled: boolean, places: readonly Place[]): Row =>
+const toRow = (id: string, { page, offset, length }: Location, { settled, places }: { settled: boolean; places: readonly Place[] }): Row =>
   [id, page, offset, length, settled ? 1 : 0, ...places.flatMap(({ group, sort }) => [group ?? null, sort === id ? null : sort])]
 
 const isAt = (a: Location | undefined, b: Location): boolean => a !== undefined && a.page === b.page && a.offset === b.offset
@@ -63,6 +63,7 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     return record
   }
   const settled = (record: T): boolean => spec.settled?.(record) === true
+  const describe = (id: string, record: T, collection: StoredCollection<T>) => ({ settled: settled(record), places: collection.places(id, record) })
 
   const loadRow = (row: Row, collection: StoredCollection<T>, hot: string[]): void => {
     const [id, page, offset, length, cold] = row
@@ -154,7 +155,7 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
       const location = table.get(id)
       if (location === undefined || work.moved.has(id) || harvest.graves.has(id)) continue
       const { r: record } = lineOf(location)
-      await rows.add(toRow(id, location, settled(record), collection.places(id, record)))
+      await rows.add(toRow(id, location, describe(id, record, collection)))
     }
   }
   const writeIndex = async (work: Work, records: readonly (readonly [string, T])[], args: { harvest: Harvest<T>; collection: StoredCollection<T> }): Promise<IndexRef> => {
@@ -165,7 +166,7 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
       if (rewrite && table.size > 0) await rewriteRows(rows, work, args)
       for (const [id, record] of records) {
         const location = work.moved.get(id)
-        if (location !== undefined) await rows.add(toRow(id, location, settled(record), args.collection.places(id, record)))
+        if (location !== undefined) await rows.add(toRow(id, location, describe(id, record, args.collection)))
       }
       return await rows.finish()
     } catch (error) {

@@ -58,7 +58,7 @@ const headerFault = (bytes: Uint8Array, expected: SegmentExpectation): { header?
 }
 
 /** A sound line behind the fault whose batch began after it proves that the faulty line was committed. */
-const provesDamage = (bytes: Uint8Array, from: number, seed: number, expected: number): boolean => {
+const provesDamage = (bytes: Uint8Array, from: number, { seed, expected }: { seed: number; expected: number }): boolean => {
   for (let at = from; at < bytes.length;) {
     const check = checkLine(bytes, at, seed)
     if (check.ok && trusted<LogLine>(lineValue(bytes, at, check.end)).b > expected) return true
@@ -80,7 +80,7 @@ export const scanSegment = (bytes: Uint8Array, expected: SegmentExpectation, vis
     const line = check.ok ? trusted<LogLine>(lineValue(bytes, at, check.end)) : undefined
     const broken = check.ok ? (line?.s === last + 1 ? undefined : `sequence ${line?.s} stands where ${last + 1} belongs`) : check.rule
     if (broken !== undefined || line === undefined || !check.ok) {
-      const torn = bytes.length - at <= expected.longestTail && !provesDamage(bytes, at, seed, last + 1)
+      const torn = bytes.length - at <= expected.longestTail && !provesDamage(bytes, at, { seed, expected: last + 1 })
       return { header, last, sound: at, fault: { file: expected.file, offset: at, rule: broken ?? '' }, verdict: torn ? 'torn' : 'damage' }
     }
     visit(line, { file: expected.file, offset: at })

@@ -90,7 +90,7 @@ export const createShelves = ({ disk, paths, ids, manifest, tuning, acceptLoss, 
       const { name } = collection.spec
       const { collections, tombstones } = manifest.current
       const length = tombstones[name] ?? 0
-      if (length > 0) noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), length, collection.loadGrave))
+      if (length > 0) noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), { length, bury: collection.loadGrave }))
       note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
     },
     loadEntries: (name) => note(entriesOf(name).load(manifest.current.streams[name] ?? empty, acceptLoss)),

@@ -9,7 +9,7 @@ import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt } from
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
 /** Calls `bury` with every id in the bytes that count; returns what cannot be read. */
-export const readTombstones = (disk: Disk, path: string, length: number, bury: (id: string) => void): readonly Fault[] => {
+export const readTombstones = (disk: Disk, path: string, { length, bury }: { readonly length: number; readonly bury: (id: string) => void }): readonly Fault[] => {
   const bytes = readForScan(disk, path)
   const { starts, faults } = scanLineFile(path, bytes, length)
   for (const start of starts) bury(trusted<{ id: string }>(valueAt(bytes, start)).id)

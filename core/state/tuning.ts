@@ -19,7 +19,7 @@ export interface Tuning {
 const mebibyte = 1024 * 1024
 
 export const defaultTuning: Tuning = {
-  segmentBytes: 16 * mebibyte,
+  segmentBytes: 8 * mebibyte,
   longestLine: 24 * mebibyte,
   ballastBytes: mebibyte,
   freeBytes: 64 * mebibyte,
