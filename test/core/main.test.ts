@@ -140,3 +140,16 @@ test.serial('events stream follows the daemon and ends with 0 when it is interru
   t.deepEqual(await exited, { code: 0, signal: null })
   await daemon.stop()
 })
+
+test.serial('state verify exits with 0 for a sound root and with 1 for one of which a byte was changed', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  await daemon.stop()
+  const sound = await run(['state', 'verify', '--state-root', daemon.root])
+  t.is(sound.code, 0, sound.out)
+  const file = path.join(daemon.root, 'manifest.json')
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace(/\d/u, (digit) => String((Number(digit) + 1) % 10)))
+  const damaged = await run(['state', 'verify'], { SERVICE_STATE_ROOT: daemon.root })
+  t.is(damaged.code, 1, damaged.out)
+  t.regex(damaged.out, /manifest\.json/u)
+})

@@ -1,0 +1,61 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import test from 'ava'
+import { createLog } from '../../core/log.js'
+import { createSecrets } from '../../core/secrets.js'
+import { createDisk } from '../../core/state/real-disk.js'
+import { freshRoot } from '../support/daemon.js'
+
+const open = async (format: 'json' | 'pretty') => {
+  const root = await freshRoot()
+  const secrets = createSecrets({ disk: createDisk(), root })
+  const lines: string[] = []
+  return { root, secrets, lines, log: createLog({ level: 'info', format, secrets, write: (line) => lines.push(line) }) }
+}
+
+test('a line is one JSON object with level, time, fact and details', async (t) => {
+  const { log, lines } = await open('json')
+  log.info('ready', { url: 'http://x' })
+  log.debug('not at this level')
+  t.is(lines.length, 1)
+  t.like(JSON.parse(lines.join('')), { level: 'info', msg: 'ready', url: 'http://x' })
+})
+
+test('a pretty line is readable and has the stack of an error below', async (t) => {
+  const { log, lines } = await open('pretty')
+  log.warn('slow', { ms: 3 })
+  log.error('broken', { error: new TypeError('of glass') })
+  t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d\.\d{3} warn {2}slow ms=3\n$/u)
+  t.regex(lines[1] ?? '', /error broken\nTypeError: of glass\n {4}at /u)
+})
+
+test('a known secret is never printed: not in the fact, a detail, an error or escaped in JSON', async (t) => {
+  const secret = 'quoted"secret\\value'
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines, secrets } = await open(format)
+    secrets.guard(secret)
+    log.error(`fact ${secret}`, { deep: { list: [secret] }, error: new TypeError(`message ${secret}`) })
+    const text = lines.join('')
+    t.false(text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1)), text)
+    t.true(text.includes('[redacted]'))
+  }
+})
+
+test('what a library hangs on its errors is not printed', async (t) => {
+  const { log, lines } = await open('json')
+  log.error('call failed', { error: Object.assign(new TypeError('refused'), { config: { headers: { authorization: 'Bearer abc' } } }) })
+  t.notRegex(lines.join(''), /Bearer/u)
+})
+
+test('a secret is read from its file, trimmed and guarded, unless others may read it', async (t) => {
+  const { root, secrets } = await open('json')
+  await mkdir(path.join(root, 'secrets'))
+  const file = path.join(root, 'secrets', 'model-key')
+  await writeFile(file, 'from-the-file\n', { mode: 0o600 })
+  t.is(secrets.find('model-key'), 'from-the-file')
+  t.is(secrets.redact('key=from-the-file.'), 'key=[redacted].')
+  await chmod(file, 0o640)
+  t.is(secrets.find('model-key'), undefined)
+  t.is(secrets.find('absent'), undefined)
+  t.is(secrets.find('../root.json'), undefined)
+})
