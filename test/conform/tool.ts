@@ -83,7 +83,7 @@ const checkAbort = async (t: ExecutionContext, { tool, workspace, good, slow }: 
     setTimeout(() => controller.abort(), 200)
     await runTool(tool, slow, callOf(workspace, { signal: controller.signal }))
   }
-  t.true(performance.now() - began < 5_000, `${tool.name} ended ${performance.now() - began} ms after its start`)
+  t.true(performance.now() - began < 15_000, `${tool.name} ended ${performance.now() - began} ms after its start`)
 }
 
 export const checkTool = async (t: ExecutionContext, tested: ToolCase): Promise<void> => {

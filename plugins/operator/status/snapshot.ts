@@ -87,7 +87,6 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
   const all = [...probeWarning(probed), ...warnings, ...host.warnings()]
   const ready = host.phase() === 'ready'
   return {
-    ...members,
     status: ready ? 'ready' : 'draining', ready, version: host.version,
     snapshot_at_ms: clock.now(), process_id: host.processId, started_at_ms: host.startedAtMs,
     capabilities: collectCapabilities(claims()),
@@ -97,5 +96,6 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     control_plane: trusted<Json>(host.controlPlane()),
     events: trusted<Json>(host.events()),
     health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
+    ...members,
   }
 }

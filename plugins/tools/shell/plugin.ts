@@ -5,6 +5,9 @@ import { childEnvironment } from './child-environment.js'
 import { ShellConfig } from './config.js'
 import { markerOf, rootTag, stopLeftovers } from './leftovers.js'
 
+/** A start does not wait longer than this for what an earlier one left, milliseconds. */
+const startGrace = 1_000
+
 export default definePlugin({
   id: 'shell',
   version: '1.0.0',
@@ -21,7 +24,7 @@ export default definePlugin({
       environment: (marker) => childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker }),
     }))
     ctx.onStart(async () => {
-      const { found, remaining } = await stopLeftovers({ clock, grace_ms: config.grace_ms, tag, generation: state.health.generation })
+      const { found, remaining } = await stopLeftovers({ clock, grace_ms: Math.min(config.grace_ms, startGrace), tag, generation: state.health.generation })
       if (found > 0) log.warn('stopped processes that commands of an earlier start had left', { found, remaining })
     })
   },

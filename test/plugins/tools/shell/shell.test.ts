@@ -102,7 +102,7 @@ for (const [what, command] of Object.entries(hostile)) {
     t.is(codeOf(answer), 'command_stopped')
     t.true(answer.is_error && answer.output['process_tree_remaining_pids'] === undefined)
     t.deepEqual(await left(), [])
-    t.true(performance.now() - began < 20_000)
+    t.true(performance.now() - began < 60_000)
   })
 }
 
@@ -118,7 +118,7 @@ test('what a command leaves in the background is stopped when it ends, and does 
   const { output } = await run('sleep 300 & (setsid sleep 300 &) ; echo done')
   t.deepEqual([output['stdout'], output['success']], ['done\n', true])
   t.deepEqual(await left(), [])
-  t.true(performance.now() - began < 5_000)
+  t.true(performance.now() - began < 30_000)
 })
 
 test('of a flood the beginning and the end are kept, and it does not fill the memory', async (t) => {
