@@ -14,7 +14,7 @@ import type { PluginHost } from '../../core/host/host.js'
 import { needed } from '../../core/host/order.js'
 import { createRouteTable } from '../../core/http/table.js'
 import { createIds } from '../../core/ids.js'
-import { parse } from '../../core/plugin.js'
+import { Host, parse } from '../../core/plugin.js'
 import type { AnyPlugin, PluginContext, ShippedPlugin } from '../../core/plugin.js'
 import { inlineSchema, object, trusted } from '../../core/schema.js'
 import type { JsonSchema } from '../../core/schema.js'
@@ -43,13 +43,18 @@ const secrets = { find: () => undefined, guard: () => {}, redact: (text: string)
 const defaultsOf = (plugin: AnyPlugin): unknown =>
   readLayers({ struct: plugin.config ?? object({}), settings: settingsOf(plugin.flags ?? {}), file: { name: 'nothing', table: {} }, environment: {}, flags: new Map(), guard: () => {} })
 
+/** The host's facts may be read; its methods are as untouchable as any service. */
+const hostFacts: Readonly<Record<string, unknown>> = { version: '0.0.0', processId: 1, startedAtMs: 0, stateRoot: '/nowhere', workspaceRoot: '/nowhere' }
+const serviceOf = (token: string): any =>
+  token === Host.token ? new Proxy({}, { get: (_, member) => hostFacts[String(member)] ?? untouchable(`${token}.${String(member)}`) }) : untouchable(token)
+
 /** A host with this plugin alone; whatever it needs is untouchable. */
 const hostOf = (plugin: AnyPlugin): PluginHost => {
   const clock = createClock()
   return createHost({
     core: { clock, ids: createIds(clock), log: silent, secrets, state: untouchable('state'), events: untouchable('events') },
     loaded: [{ candidate: { id: plugin.id, from: 'shipped', required: false, folder: `/${plugin.id}/`, load: () => Promise.resolve(plugin) }, ok: true, plugin, ms: 0 }],
-    services: needed(plugin).map(([, token]) => [token, untouchable(token.token)]),
+    services: needed(plugin).map(([, token]) => [token, serviceOf(token.token)]),
     routes: createRouteTable(), configure: defaultsOf, patienceMs: 5000,
   })
 }
