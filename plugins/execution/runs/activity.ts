@@ -62,6 +62,32 @@ export const createActivity = (store: RunStore): SessionActivity => {
 const activeStatus = (run: RunRecord): AgentStatus =>
   run.status === 'waiting_for_approval' ? 'waiting_for_approval' : run.status === 'waiting_for_user_question' ? 'waiting_for_user_input' : 'running'
 
+/** State of a session right after a change of one of its runs. */
+export const stateAfter = (store: RunStore, run: RunRecord): { status: AgentStatus; approvals: number; questions: number } => {
+  const shown = run.status === 'queued' ? (activeRun(store, run.session_id) ?? run) : run
+  const open = 'pending' in shown ? shown.pending.length : 0
+  return { status: statusAfter(store, shown), approvals: shown.status === 'waiting_for_approval' ? open : 0, questions: shown.status === 'waiting_for_user_question' ? open : 0 }
+}
+
+const statusAfter = (store: RunStore, run: RunRecord): AgentStatus => {
+  if (!isSettled(run)) return activeStatus(run)
+  if (store.runs.count('lane', queuedLane(run.session_id)) > 0) return 'running'
+  return run.status === 'failed' || run.status === 'completed' ? run.status : 'idle'
+}
+
+/** The members of a snapshot right after this run came to rest, made from what no longer changes. */
+export const factsAfter = (store: RunStore, run: RunRecord, journal_len: number): ReturnType<SessionActivity['facts']> => {
+  const questions = openQuestions(store, run)
+  const said = outputsOf(store, run).findLast(({ source_kind }) => source_kind === 'assistant_text')
+  return {
+    pending_approvals: openApprovals(store, run),
+    ...(questions.length > 0 && { pending_questions: questions }),
+    last_assistant_message: said?.content ?? lastMessage(store, run.session_id),
+    journal_len,
+    last_error: isSettled(run) ? (run.error ?? null) : null,
+  }
+}
+
 const lastMessage = (store: RunStore, session_id: string): string | null => {
   for (const run of newest(store, session_id, 10)) {
     const said = outputsOf(store, run).findLast(({ source_kind }) => source_kind === 'assistant_text')

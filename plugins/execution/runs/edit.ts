@@ -5,6 +5,7 @@ import type { JournalEntry, OutputDraft, RunEvent, RunRecord, WaitingRun } from 
 import type { Sessions } from '../sessions/contract.js'
 import { advance } from './machine.js'
 import type { Step } from './machine.js'
+import { factsAfter, stateAfter } from './activity.js'
 import { outputRecord, viewRun } from './views.js'
 import type { RunStore } from './store.js'
 
@@ -38,19 +39,23 @@ export interface EditParts {
   readonly rested: (run: RunRecord) => void
 }
 
-export const editRun = ({ store, sessions, rested }: EditParts, tx: Tx, before: RunRecord, isNew = false): RunEdit => {
+export const editRun = (parts: EditParts, tx: Tx, before: RunRecord, isNew = false): RunEdit => {
+  const { store } = parts
+  const { session_id, run_id } = before
   let run = before
+  let { last } = before
   let moved = isNew
-  const note = (entry: Entry): number => {
-    const seq = tx.append(store.journal, run.session_id, { run_id: run.run_id, at: tx.now, ...entry })
-    run = { ...run, first: run.first === 0 ? seq : run.first, last: seq }
-    return seq
-  }
+  const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at: tx.now, ...entry }))
+  const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
   const publish = (): void => {
     const shown = run
-    tx.emit(RunUpdated, { session: run.session_id, run: run.run_id }, () => ({ run: viewRun(store, shown) }))
+    moved = true
+    tx.emit(RunUpdated, { session: session_id, run: run_id }, () => ({ run: viewRun(store, shown) }))
   }
-  const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
+  const become = (step: Step): void => {
+    run = advance(run, step, tx.now)
+    publish()
+  }
   return {
     get run() { return run },
     note,
@@ -59,37 +64,35 @@ export const editRun = ({ store, sessions, rested }: EditParts, tx: Tx, before: 
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
-      const { session_id, run_id } = run
       tx.emit(OutputMade, { session: session_id, run: run_id }, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened) {
-      run = advance(run, step, tx.now)
       event(happened)
-      moved = true
-      publish()
+      become(step)
     },
     enqueue(position) {
       event({ type: 'queued', position })
       publish()
     },
-    wait(status, pending, happened) {
-      const waiting = event(happened)
-      run = advance(run, { to: status, waiting, pending }, tx.now)
-      moved = true
-      publish()
-    },
+    wait: (status, pending, happened) => become({ to: status, waiting: event(happened), pending }),
     resume() {
       run = { ...advance(run, { to: 'running' }, tx.now), owner: store.state.health.generation }
-      moved = true
       publish()
     },
     amend(change) { run = change(run) },
     save() {
+      run = { ...run, last }
       tx.put(store.runs, run)
-      const rests = run.status !== 'queued' && run.status !== 'running'
-      if (moved) sessions.announce(tx, run.session_id, rests)
-      if (rests) tx.after(() => rested(run))
+      if (moved) announce(parts, tx, run)
       return run
     },
   }
+}
+
+/** Tells those who watch the session, and those who wait for the run. */
+const announce = ({ store, sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {
+  const rests = run.status !== 'queued' && run.status !== 'running'
+  const journal_len = store.journal.length(run.session_id)
+  sessions.announce(tx, run.session_id, { ...stateAfter(store, run), ...(rests && { facts: () => factsAfter(store, run, journal_len) }) })
+  if (rests) tx.after(() => rested(run))
 }

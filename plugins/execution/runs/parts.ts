@@ -76,21 +76,16 @@ export const trace = (parts: EngineParts, execution: Execution, kind: TraceData,
   parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({ trace: { timestamp_ms, session_id, agent_id, run_id, ...(tool_call_id !== undefined && { tool_call_id }), kind } }))
 }
 
-/** The promise's value, or undefined if it is still open `grace` ms after the signal aborted. */
-export const within = async <T>(clock: Clock, promise: Promise<T>, { signal, grace_ms }: { signal: AbortSignal; grace_ms: number }): Promise<T | undefined> => {
-  const ended = new AbortController()
-  const overdue = async (): Promise<undefined> => {
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) return resolve()
-      signal.addEventListener('abort', () => resolve(), { once: true, signal: ended.signal })
-      ended.signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-    if (!ended.signal.aborted) await clock.sleep(grace_ms, ended.signal)
-    return undefined
-  }
-  try {
-    return await Promise.race([promise, overdue()])
-  } finally {
-    ended.abort()
-  }
-}
+/** The promise's value, or undefined if it is still open `grace_ms` after the signal aborted. */
+export const within = <T>(clock: Clock, promise: Promise<T>, { signal, grace_ms }: { signal: AbortSignal; grace_ms: number }): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    let cancel: (() => void) | undefined
+    const abort = (): void => { cancel = clock.after(grace_ms, () => resolve(undefined)) }
+    const settle = (): void => {
+      cancel?.()
+      signal.removeEventListener('abort', abort)
+    }
+    promise.then((value) => { settle(); resolve(value) }, (error: unknown) => { settle(); reject(error) })
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })

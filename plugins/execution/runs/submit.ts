@@ -126,7 +126,7 @@ const recordOf = (parts: EngineParts, { session_id, input }: Submission, { text,
   text_preview: preview(text),
   provider,
   model,
-  first: 0,
+  first: parts.store.journal.length(session_id) + 1,
   last: 0,
   owner: parts.store.state.health.generation,
 })

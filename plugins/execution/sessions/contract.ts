@@ -95,6 +95,13 @@ export interface SessionActivity {
   /** The newest outputs, oldest first. */
   outputs(session_id: string, limit: number): DaemonOutputRecord[]
 }
+/** What a commit changed in a session. `facts` is called after the commit, at most once; it must not depend on later changes. */
+export interface SessionChange {
+  readonly status: AgentStatus
+  readonly approvals: number
+  readonly questions: number
+  readonly facts?: () => ReturnType<SessionActivity['facts']>
+}
 /** Provided by the run engine. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
 
@@ -106,8 +113,8 @@ export interface Sessions {
   get(session_id: string): SessionRecord
   view(session: SessionRecord): SessionView
   snapshot(session: SessionRecord): ManagedAgentSnapshot
-  /** Adds the events `session_state_changed` and, if asked, `session_snapshot` to a commit. */
-  announce(tx: Tx, session_id: string, snapshot: boolean): void
+  /** Adds the event `session_state_changed` to a commit, and `session_snapshot` if there are facts for it. */
+  announce(tx: Tx, session_id: string, change: SessionChange): void
   /** Marks a session as ended in a commit; creating it again opens it. */
   end(tx: Tx, session_id: string, reason: string | undefined): void
 }

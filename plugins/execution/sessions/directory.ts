@@ -1,7 +1,7 @@
 /** The sessions service: records, views and the events that announce them. */
 import type { Collection, Tx } from '../../../core/plugin.js'
 import { SessionSnapshotTaken, SessionStateChanged } from './contract.js'
-import type { ManagedAgentSnapshot, SessionActivity, SessionRecord, Sessions, SessionView } from './contract.js'
+import type { ManagedAgentSnapshot, SessionActivity, SessionChange, SessionRecord, Sessions, SessionView } from './contract.js'
 import { sessionErrors } from './errors.js'
 
 const shownOutputs = 100
@@ -27,15 +27,12 @@ export const createSessions = (collection: Collection<SessionRecord>, activity: 
     snapshot: snapshot(session),
     outputs: live().outputs(session.session_id, shownOutputs),
   })
-  const announce = (tx: Tx, session_id: string, whole: boolean): void => {
+  const announce = (tx: Tx, session_id: string, { status, approvals, questions, facts }: SessionChange): void => {
     const session = get(session_id)
     const { agent_id } = session
-    const status = live().status(session_id)
-    const { approvals, questions } = live().pending(session_id)
     tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, status, pending_approvals: approvals, pending_questions: questions }))
-    if (!whole) return
-    const taken = snapshot(session)
-    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: taken }))
+    if (facts === undefined) return
+    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: { agent: agentOf(session, status), checkpoint_len: 0, ...facts() } }))
   }
   const end = (tx: Tx, session_id: string, reason: string | undefined): void =>
     tx.put(collection, { ...get(session_id), ended_at_ms: tx.now, ...(reason !== undefined && { end_reason: reason }) })

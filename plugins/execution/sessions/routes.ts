@@ -45,9 +45,10 @@ const create = ({ sessions, state, ids }: SessionRouteParts): Route => defineRou
   },
 })
 
+/** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
 const checkId = (session_id: string): void => {
-  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..') return
-  throw sessionErrors.invalid_session_id({ errors: [{ path: 'body.session_id', rule: 'must not be empty, "." or ".."' }] })
+  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(session_id)) return
+  throw sessionErrors.invalid_session_id({ errors: [{ path: 'body.session_id', rule: 'must not be empty, "." or "..", and must hold no slash, backslash or control character' }] })
 }
 
 const checkReuse = (known: SessionRecord, thread_id: string | undefined): void => {
