@@ -39,12 +39,12 @@ export interface EditParts {
   readonly rested: (run: RunRecord) => void
 }
 
-export const editRun = (parts: EditParts, tx: Tx, before: RunRecord, isNew = false): RunEdit => {
+export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit => {
   const { store } = parts
   const { session_id, run_id } = before
   let run = before
   let { last } = before
-  let moved = isNew
+  let moved = false
   const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at: tx.now, ...entry }))
   const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
   const publish = (): void => {

@@ -16,45 +16,45 @@ import { nextStep } from './turn.js'
 import type { Progress } from './turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
-export const drive = async (parts: EngineParts, execution: Execution): Promise<void> => {
-  await settleUnknown(parts, execution)
+export const drive = async (execution: Execution): Promise<void> => {
+  await settleUnknown(execution)
   for (;;) {
-    const run = parts.store.runs.find(execution.run_id)
+    const run = execution.parts.store.runs.find(execution.run_id)
     if (run?.status !== 'running') return
     if (execution.undone) throw fault('a change of this run was undone')
-    if (execution.stop !== undefined) return stopRun(parts, execution)
-    const thread = parts.threads.at(run)
+    if (execution.stop !== undefined) return stopRun(execution)
+    const thread = execution.parts.threads.at(run)
     const { progress } = thread
-    if (progress === undefined) return failRun(parts, execution, 'journal_incomplete: the beginning of this run is not in its journal.')
-    await takeStep(parts, execution, { run, thread, progress })
+    if (progress === undefined) return failRun(execution, 'journal_incomplete: the beginning of this run is not in its journal.')
+    await takeStep(execution, { run, thread, progress })
   }
 }
 
 interface Position { readonly run: RunRecord; readonly thread: Thread; readonly progress: Progress }
 
-const takeStep = async (parts: EngineParts, execution: Execution, at: Position): Promise<void> => {
-  const step = nextStep(at.progress, { max_turns: parts.config.max_turns, max_output_bytes: parts.tools.limits.max_cumulative_output_bytes })
+const takeStep = async (execution: Execution, at: Position): Promise<void> => {
+  const step = nextStep(at.progress, { max_turns: execution.parts.config.max_turns, max_output_bytes: execution.parts.tools.limits.max_cumulative_output_bytes })
   switch (step.type) {
     case 'model':
-      return modelStep(parts, execution, at)
+      return modelStep(execution, at)
     case 'tools':
-      return runTools(parts, execution, at.progress, step.calls)
+      return runTools(execution, at.progress, step.calls)
     case 'fail':
-      return failRun(parts, execution, step.error)
+      return failRun(execution, step.error)
     case 'rest':
-      return failRun(parts, execution, 'journal_incomplete: a running run has an open request.')
+      return failRun(execution, 'journal_incomplete: a running run has an open request.')
     default:
       assertNever(step)
   }
 }
 
 /** A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that it may be. */
-const settleUnknown = async (parts: EngineParts, execution: Execution): Promise<void> => {
-  const run = parts.store.runs.find(execution.run_id)
+const settleUnknown = async (execution: Execution): Promise<void> => {
+  const run = execution.parts.store.runs.find(execution.run_id)
   if (run?.status !== 'running') return
-  const lost = (parts.threads.at(run).progress?.calls ?? []).filter(({ part, state }) => state.type === 'intended' && parts.tools.find(part.name)?.effect !== 'idempotent' && parts.tools.find(part.name)?.effect !== 'read')
+  const lost = (execution.parts.threads.at(run).progress?.calls ?? []).filter(({ part, state }) => state.type === 'intended' && execution.parts.tools.find(part.name)?.effect !== 'idempotent' && execution.parts.tools.find(part.name)?.effect !== 'read')
   if (lost.length === 0) return
-  await change(parts, execution, (edit) => {
+  await change(execution, (edit) => {
     for (const { part } of lost) {
       edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, state: 'unknown', ...refused('Outcome unknown after restart: the daemon stopped while this call was being made. It is not repeated. Check what it did before you try again.') })
     }
@@ -68,31 +68,31 @@ const routeOf = (parts: EngineParts, run: RunRecord): ModelRoute | string => {
   return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
 }
 
-const modelStep = async (parts: EngineParts, execution: Execution, { run, thread, progress }: Position): Promise<void> => {
-  const route = routeOf(parts, run)
-  if (typeof route === 'string') return failRun(parts, execution, route)
-  const accepted = entryAt(parts.store, run.session_id, run.first)
+const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
+  const route = routeOf(execution.parts, run)
+  if (typeof route === 'string') return failRun(execution, route)
+  const accepted = entryAt(execution.parts.store, run.session_id, run.first)
   const generation = generationOf(accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined)
   const turn = progress.turns + 1
   const attempt = execution.attempts + 1
-  trace(parts, execution, { type: 'model_attempt_started', turn, attempt })
-  const answer = await askModel(parts, execution, route, modelRequest(run, thread, { tools: parts.tools, system: parts.config.system_prompt, generation }))
-  trace(parts, execution, { type: 'model_attempt_finished', turn, attempt })
+  trace(execution, { type: 'model_attempt_started', turn, attempt })
+  const answer = await askModel(execution, route, modelRequest(run, thread, { tools: execution.parts.tools, system: execution.parts.config.system_prompt, generation }))
+  trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
-  if (answer.type === 'failed') return modelFailed(parts, execution, turn, answer.failure)
+  if (answer.type === 'failed') return modelFailed(execution, turn, answer.failure)
   execution.attempts = 0
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
-  if (calls.length === 0) return completeRun(parts, execution, answer)
-  return takeTurn(parts, execution, answer, calls)
+  if (calls.length === 0) return completeRun(execution, answer)
+  return takeTurn(execution, answer, calls)
 }
 
-const modelFailed = async (parts: EngineParts, execution: Execution, turn: number, failure: ModelFailure): Promise<void> => {
+const modelFailed = async (execution: Execution, turn: number, failure: ModelFailure): Promise<void> => {
   execution.attempts += 1
-  if (!failure.retryable) return failRun(parts, execution, `model_${failure.class}: ${failure.message}`)
-  if (execution.attempts >= parts.config.model_attempts) return failRun(parts, execution, `model_retries_exhausted: ${failure.message}`)
-  trace(parts, execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
-  const { model_retry_base_ms: base, model_retry_max_ms: max } = parts.config
-  await parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
+  if (!failure.retryable) return failRun(execution, `model_${failure.class}: ${failure.message}`)
+  if (execution.attempts >= execution.parts.config.model_attempts) return failRun(execution, `model_retries_exhausted: ${failure.message}`)
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
+  const { model_retry_base_ms: base, model_retry_max_ms: max } = execution.parts.config
+  await execution.parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
@@ -104,8 +104,8 @@ const say = (edit: RunEdit, answer: Parts): void => {
   if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
 }
 
-const completeRun = async (parts: EngineParts, execution: Execution, answer: Parts): Promise<void> => {
-  await change(parts, execution, (edit) => {
+const completeRun = async (execution: Execution, answer: Parts): Promise<void> => {
+  await change(execution, (edit) => {
     note(edit, answer)
     say(edit, answer)
     edit.step({ to: 'completed' }, { type: 'completed' })
@@ -113,9 +113,9 @@ const completeRun = async (parts: EngineParts, execution: Execution, answer: Par
 }
 
 /** Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before any of the others runs. */
-const takeTurn = async (parts: EngineParts, execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
-  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(parts, call, { index, cut: answer.outcome === 'length' }) }))
-  for (const { call, verdict } of verdicts) trace(parts, execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type }, call.id)
+const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
+  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(execution.parts, call, { index, cut: answer.outcome === 'length' }) }))
+  for (const { call, verdict } of verdicts) trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
   const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
   const write = (edit: RunEdit): void => {
     note(edit, answer)
@@ -125,24 +125,24 @@ const takeTurn = async (parts: EngineParts, execution: Execution, answer: Parts,
     }
     if (requests.length === 0) return
     const request_ids = requests.map(({ id }) => id)
-    edit.amend((run) => ({ ...run, approvals: (run.approvals ?? 0) + requests.length, active_ms: activeMs(parts, execution, run) }))
+    edit.amend((run) => ({ ...run, approvals: (run.approvals ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
     edit.wait('waiting_for_approval', request_ids, { type: 'waiting_for_approval', request_ids, requests })
   }
-  if (requests.length === 0) return changeLazily(parts, execution, write)
-  await change(parts, execution, write)
+  if (requests.length === 0) return changeLazily(execution, write)
+  await change(execution, write)
 }
 
-const failRun = async (parts: EngineParts, execution: Execution, error: string): Promise<void> => {
-  await change(parts, execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+const failRun = async (execution: Execution, error: string): Promise<void> => {
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
 }
 
 /** Ends a run that was told to stop. A stop of the daemon leaves it running for the next life. */
-const stopRun = async (parts: EngineParts, execution: Execution): Promise<void> => {
+const stopRun = async (execution: Execution): Promise<void> => {
   const { stop } = execution
   if (stop === undefined || stop.kind === 'shutdown') return
-  if (stop.kind === 'time_limit') return failRun(parts, execution, 'run_time_limit: the run used its whole time.')
+  if (stop.kind === 'time_limit') return failRun(execution, 'run_time_limit: the run used its whole time.')
   const to = stop.kind === 'cancel' ? 'cancelled' : 'interrupted'
   const error = stop.reason
   const event: RunEvent = { type: to, ...(error !== undefined && { error }) }
-  await change(parts, execution, (edit) => edit.step({ to, error }, event))
+  await change(execution, (edit) => edit.step({ to, error }, event))
 }

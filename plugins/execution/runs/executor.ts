@@ -19,6 +19,9 @@ export interface Executor {
   end(): Promise<void>
 }
 
+/** What it takes to change runs from outside. */
+export interface Desk { readonly parts: EngineParts; readonly executor: Executor }
+
 export const createExecutor = (parts: EngineParts): Executor => {
   const executions = new Map<string, Execution>()
   const urgent: string[] = []
@@ -33,7 +36,7 @@ export const createExecutor = (parts: EngineParts): Executor => {
     if (run?.status !== 'running') return
     const execution = createExecution(parts, run)
     executions.set(run_id, execution)
-    execution.done = execute(parts, execution).finally(() => {
+    execution.done = execute(execution).finally(() => {
       executions.delete(run_id)
       offer(run.session_id)
     })
@@ -76,7 +79,7 @@ export const createExecutor = (parts: EngineParts): Executor => {
 }
 
 const createExecution = (parts: EngineParts, run: RunRecord): Execution => ({
-  run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id,
+  parts, run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id,
   controller: new AbortController(), stop: undefined, undone: false, attempts: 0,
   since: parts.clock.elapsed(), done: Promise.resolve(),
 })
@@ -103,16 +106,16 @@ const startNext = (parts: EngineParts, session_id: string): RunRecord | undefine
 }
 
 /** Drives a run, and takes it up again from the journal when storage was lost and came back. */
-const execute = async (parts: EngineParts, execution: Execution): Promise<void> => {
-  const run = parts.store.runs.find(execution.run_id)
-  const left = Math.max(1, parts.config.run_time_limit_ms - (run?.active_ms ?? 0))
-  const cancel = parts.clock.after(left, () => tellToStop(execution, { kind: 'time_limit' }))
+const execute = async (execution: Execution): Promise<void> => {
+  const run = execution.parts.store.runs.find(execution.run_id)
+  const left = Math.max(1, execution.parts.config.run_time_limit_ms - (run?.active_ms ?? 0))
+  const cancel = execution.parts.clock.after(left, () => tellToStop(execution, { kind: 'time_limit' }))
   try {
-    while (!(await attempt(parts, execution))) {
-      parts.threads.forget(execution.session_id)
+    while (!(await attempt(execution))) {
+      execution.parts.threads.forget(execution.session_id)
       execution.undone = false
       if (execution.stop?.kind === 'shutdown') return
-      await parts.clock.sleep(1000)
+      await execution.parts.clock.sleep(1000)
     }
   } finally {
     cancel()
@@ -120,14 +123,14 @@ const execute = async (parts: EngineParts, execution: Execution): Promise<void> 
 }
 
 /** False if storage failed on the way. */
-const attempt = async (parts: EngineParts, execution: Execution): Promise<boolean> => {
-  if (parts.store.state.health.mode === 'closed') return true
-  if (parts.store.state.health.mode !== 'ok') return false
+const attempt = async (execution: Execution): Promise<boolean> => {
+  if (execution.parts.store.state.health.mode === 'closed') return true
+  if (execution.parts.store.state.health.mode !== 'ok') return false
   try {
-    await drive(parts, execution)
+    await drive(execution)
     return true
   } catch (error) {
-    parts.log.error('a run could not go on', { run_id: execution.run_id, error: String(error) })
+    execution.parts.log.error('a run could not go on', { run_id: execution.run_id, error: String(error) })
     return false
   }
 }

@@ -32,13 +32,13 @@ export const modelRequest = (run: RunRecord, thread: Thread, { tools, system, ge
 })
 
 /** Asks the model once. Never throws; a provider that breaks its contract counts as one that failed. */
-export const askModel = async (parts: EngineParts, execution: Execution, route: ModelRoute, request: ModelRequest): Promise<Answer> => {
+export const askModel = async (execution: Execution, route: ModelRoute, request: ModelRequest): Promise<Answer> => {
   const { signal } = execution.controller
-  const answer = await within(parts.clock, collect(parts, route, request, signal), { signal, grace_ms: parts.config.stop_grace_ms })
+  const answer = await within(execution.parts.clock, collect(execution.parts, route, { request, signal }), { signal, grace_ms: execution.parts.config.stop_grace_ms })
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
 }
 
-const collect = async (parts: EngineParts, route: ModelRoute, request: ModelRequest, signal: AbortSignal): Promise<Answer> => {
+const collect = async (parts: EngineParts, route: ModelRoute, { request, signal }: { request: ModelRequest; signal: AbortSignal }): Promise<Answer> => {
   const made: AssistantPart[] = []
   try {
     for await (const event of route.connection.stream(request, signal)) {

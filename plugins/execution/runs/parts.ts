@@ -25,6 +25,7 @@ export type Stop = { readonly kind: 'cancel' | 'interrupt' | 'end' | 'shutdown' 
 
 /** A run that is being executed in this life of the daemon. */
 export interface Execution {
+  readonly parts: EngineParts
   readonly run_id: string
   readonly session_id: string
   readonly agent_id: string
@@ -41,39 +42,41 @@ export interface Execution {
   done: Promise<void>
 }
 
+type Apply = (edit: RunEdit) => void | ((tx: Tx) => void)
+
 /**
  * Changes a running run in one commit. Resolves to false, with nothing
- * changed, if it is no longer running. `also` is part of the same commit and
- * may change the run once more.
+ * changed, if it is no longer running. What `apply` returns is part of the
+ * same commit and may change the run once more.
  */
-export const change = (parts: EngineParts, execution: Execution, apply: (edit: RunEdit) => void, also?: (tx: Tx) => void): Promise<boolean> =>
-  parts.store.state.commit((tx) => {
-    const run = parts.store.runs.find(execution.run_id)
+export const change = (execution: Execution, apply: Apply): Promise<boolean> =>
+  execution.parts.store.state.commit((tx) => {
+    const run = execution.parts.store.runs.find(execution.run_id)
     if (run?.status !== 'running') return false
-    const edit = editRun(parts, tx, run)
-    apply(edit)
+    const edit = editRun(execution.parts, tx, run)
+    const also = apply(edit)
     edit.save()
-    also?.(tx)
+    if (typeof also === 'function') also(tx)
     return true
   })
 
 /** Like `change`, but the loop goes on at once: the next commit that is waited for makes it durable too. */
-export const changeLazily = (parts: EngineParts, execution: Execution, apply: (edit: RunEdit) => void): void => {
-  change(parts, execution, apply).catch((error: unknown) => {
+export const changeLazily = (execution: Execution, apply: Apply): void => {
+  change(execution, apply).catch((error: unknown) => {
     execution.undone = true
-    parts.log.warn('a change of a run was undone', { run_id: execution.run_id, error: String(error) })
+    execution.parts.log.warn('a change of a run was undone', { run_id: execution.run_id, error: String(error) })
   })
 }
 
 /** Milliseconds of execution so far. */
-export const activeMs = (parts: EngineParts, execution: Execution, run: RunRecord): number =>
-  Math.round((run.active_ms ?? 0) + parts.clock.elapsed() - execution.since)
+export const activeMs = (execution: Execution, run: RunRecord): number =>
+  Math.round((run.active_ms ?? 0) + execution.parts.clock.elapsed() - execution.since)
 
 /** Publishes a step for people who watch. */
-export const trace = (parts: EngineParts, execution: Execution, kind: TraceData, tool_call_id?: string): void => {
-  const timestamp_ms = parts.clock.now()
+export const trace = (execution: Execution, kind: TraceData): void => {
+  const timestamp_ms = execution.parts.clock.now()
   const { session_id, agent_id, run_id } = execution
-  parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({ trace: { timestamp_ms, session_id, agent_id, run_id, ...(tool_call_id !== undefined && { tool_call_id }), kind } }))
+  execution.parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({ trace: { timestamp_ms, session_id, agent_id, run_id, ...('call_id' in kind && { tool_call_id: kind.call_id }), kind } }))
 }
 
 /** The promise's value, or undefined if it is still open `grace_ms` after the signal aborted. */

@@ -38,7 +38,7 @@ export default definePlugin({
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
     const parts: EngineParts = { store, sessions, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
     const executor = createExecutor(parts)
-    const runs = createRuns(parts, executor, rests)
+    const runs = createRuns({ parts, executor }, rests)
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
     ctx.routes(...runRoutes({ parts, executor, runs }), ...sessionRunRoutes({ parts, executor, runs }))

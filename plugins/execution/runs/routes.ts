@@ -81,7 +81,7 @@ const cancel = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute(
   reply: jsonReply(RunView),
   problems: [runErrors.run_not_found, runErrors.run_state_conflict],
   durability: 'A',
-  handler: async (input) => runs.view(await stopOne(parts, executor, input.params.run_id, { kind: 'cancel' })),
+  handler: async (input) => runs.view(await stopOne({ parts, executor }, input.params.run_id, { kind: 'cancel' })),
 })
 
 const everything = (): Route => defineRoute({

@@ -5,7 +5,7 @@ import { activeRun } from './activity.js'
 import type { OutputDraft, RunRecord, Runs } from './contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
-import type { Executor } from './executor.js'
+import type { Desk } from './executor.js'
 import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'
 import { replayed } from './receipts.js'
@@ -47,7 +47,7 @@ export const createRests = (store: RunStore): Rests => {
   }
 }
 
-export const createRuns = (parts: EngineParts, executor: Executor, rests: Rests): Runs => {
+export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
   const { store } = parts
   const get = (run_id: string): RunRecord => {
     const run = store.runs.find(run_id)
@@ -63,16 +63,16 @@ export const createRuns = (parts: EngineParts, executor: Executor, rests: Rests)
     openApprovals: (run) => openApprovals(store, run),
     openQuestions: (run) => openQuestions(store, run),
     replayed: (receipt) => replayed(store, receipt),
-    decide: (decision) => decide(parts, executor, decision),
-    answer: (given) => answer(parts, executor, given),
-    cancelWait: (cancellation) => cancelWait(parts, executor, cancellation),
+    decide: (decision) => decide({ parts, executor }, decision),
+    answer: (given) => answer({ parts, executor }, given),
+    cancelWait: (cancellation) => cancelWait({ parts, executor }, cancellation),
     rest: (run_id, signal) => rests.wait(run_id, signal),
-    output: (tx, run_id, output) => addOutput(parts, tx, get(run_id), output),
+    output: (tx, run_id, output) => addOutput(parts, tx, { run: get(run_id), output }),
     onQuestion: (listener) => rests.onQuestion(listener),
   }
 }
 
-const addOutput = (parts: EngineParts, tx: Tx, run: RunRecord, output: OutputDraft): void => {
+const addOutput = (parts: EngineParts, tx: Tx, { run, output }: { run: RunRecord; output: OutputDraft }): void => {
   if (run.status !== 'running' || output.content.trim() === '') return
   const edit = editRun(parts, tx, run)
   edit.output(output)

@@ -38,7 +38,7 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
   durability: 'A',
   example: { body: { content: 'Hello' } },
   handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
-    const run = await submitRun(parts, executor, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: true })
+    const run = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: true })
     await runs.rest(run.run_id, signal)
     return parts.sessions.view(parts.sessions.get(session_id))
   },
@@ -58,7 +58,7 @@ const submit = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute(
   durability: 'A',
   example: { body: { content: 'Hello' } },
   handler: async ({ params: { session_id }, body, idempotencyKey: header }) =>
-    runs.view(await submitRun(parts, executor, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: false })),
+    runs.view(await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: false })),
 })
 
 const interrupt = ({ parts, executor }: RunRouteParts): Route => defineRoute({
@@ -75,7 +75,7 @@ const interrupt = ({ parts, executor }: RunRouteParts): Route => defineRoute({
   durability: 'A',
   handler: async ({ params: { session_id } }) => {
     const { agent_id } = parts.sessions.get(session_id)
-    const interrupted = await interruptSession(parts, executor, session_id, { kind: 'interrupt' })
+    const interrupted = await interruptSession({ parts, executor }, session_id, { kind: 'interrupt' })
     if (interrupted) parts.events.emit(SessionInterrupted, { session: session_id }, () => ({ session_id, agent_id }))
     return { interrupted, snapshot: parts.sessions.snapshot(parts.sessions.get(session_id)) }
   },
@@ -102,7 +102,7 @@ const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
       })
     }
     await cancelQueued(parts, session_id, 'session_ended: the session was ended before this run started.')
-    await interruptSession(parts, executor, session_id, { kind: 'end', reason: 'session_ended: the session was ended.' })
+    await interruptSession({ parts, executor }, session_id, { kind: 'end', reason: 'session_ended: the session was ended.' })
     return parts.sessions.view(parts.sessions.get(session_id))
   },
 })

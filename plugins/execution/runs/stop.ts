@@ -3,14 +3,14 @@ import type { RunRecord, RunEvent } from './contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
 import { tellToStop } from './executor.js'
-import type { Executor } from './executor.js'
+import type { Desk } from './executor.js'
 import { isSettled } from './machine.js'
 import type { EngineParts, Stop } from './parts.js'
 import { activeRun } from './activity.js'
 import { queuedLane } from './store.js'
 
 /** Ends one run. A run that already ended so is left as it is; one that ended otherwise is refused with `run_state_conflict`. */
-export const stopOne = async (parts: EngineParts, executor: Executor, run_id: string, stop: Stop): Promise<RunRecord> => {
+export const stopOne = async ({ parts, executor }: Desk, run_id: string, stop: Stop): Promise<RunRecord> => {
   const { runs } = parts.store
   const find = (): RunRecord => {
     const run = runs.find(run_id)
@@ -28,10 +28,10 @@ export const stopOne = async (parts: EngineParts, executor: Executor, run_id: st
     if (run.status === to) return run
     throw runErrors.run_state_conflict({ details: { run_id, from: run.status, to } })
   }
-  return endNow(parts, executor, run, { to, error: stop.reason })
+  return endNow({ parts, executor }, run, { to, error: stop.reason })
 }
 
-const endNow = async (parts: EngineParts, executor: Executor, run: RunRecord, { to, error }: { to: 'cancelled' | 'interrupted'; error: string | undefined }): Promise<RunRecord> => {
+const endNow = async ({ parts, executor }: Desk, run: RunRecord, { to, error }: { to: 'cancelled' | 'interrupted'; error: string | undefined }): Promise<RunRecord> => {
   const event: RunEvent = { type: to, ...(error !== undefined && { error }) }
   const ended = await parts.store.state.commit((tx) => {
     const edit = editRun(parts, tx, run)
@@ -43,10 +43,10 @@ const endNow = async (parts: EngineParts, executor: Executor, run: RunRecord, { 
 }
 
 /** Ends the active run of a session, if there is one. */
-export const interruptSession = async (parts: EngineParts, executor: Executor, session_id: string, stop: Stop): Promise<boolean> => {
+export const interruptSession = async ({ parts, executor }: Desk, session_id: string, stop: Stop): Promise<boolean> => {
   const active = activeRun(parts.store, session_id)
   if (active === undefined) return false
-  const ended = await stopOne(parts, executor, active.run_id, stop).catch((error: unknown) => {
+  const ended = await stopOne({ parts, executor }, active.run_id, stop).catch((error: unknown) => {
     const now = parts.store.runs.find(active.run_id)
     if (now !== undefined && isSettled(now)) return now
     throw error

@@ -6,7 +6,7 @@ import type { ReceiptKey, RunRecord } from './contract.js'
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
-import type { Executor } from './executor.js'
+import type { Desk } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
 import { activeLane, queuedLane } from './store.js'
@@ -48,7 +48,7 @@ export interface Submission {
 }
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async (parts: EngineParts, executor: Executor, submission: Submission): Promise<RunRecord> => {
+export const submitRun = async ({ parts, executor }: Desk, submission: Submission): Promise<RunRecord> => {
   const { session_id, input, receipt } = submission
   const session = parts.sessions.get(session_id)
   const known = replayed(parts.store, receipt)
@@ -62,10 +62,10 @@ export const submitRun = async (parts: EngineParts, executor: Executor, submissi
   if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
   const starts = !busy && executor.free()
   const run = await parts.store.state.commit((tx) => {
-    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, provider: route.route_id, model: input.generation?.model ?? route.model }), true)
+    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, provider: route.route_id, model: input.generation?.model ?? route.model }))
     accept(edit, input, { text, position: queued + 1 })
     if (starts) edit.step({ to: 'running' }, { type: 'started' })
-    claim(parts.store, tx, receipt, edit.run.run_id)
+    claim(parts.store, tx, { receipt, run_id: edit.run.run_id })
     return edit.save()
   })
   if (starts) executor.launch(run.run_id)

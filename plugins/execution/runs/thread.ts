@@ -16,17 +16,16 @@ export interface Thread {
   /** Texts of accepted runs that have not started. */
   readonly inputs: Map<string, string>
   progress: Progress | undefined
+  /** Gives the text of a run that was accepted before the part of the journal that was read. */
+  readonly find: (run_id: string) => string
 }
 
-export const beginThread = (seq: number): Thread => ({ seq, messages: [], bytes: 0, inputs: new Map(), progress: undefined })
+export const beginThread = (seq: number, find: Thread['find']): Thread => ({ find, seq, messages: [], bytes: 0, inputs: new Map(), progress: undefined })
 
-/** Gives the text of a run that was accepted before the part of the journal that was read. */
-export type FindInput = (run_id: string) => string
-
-export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry, find: FindInput): void => {
+export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): void => {
   thread.seq = seq
   switch (entry.type) {
-    case 'event': return foldEvent(thread, entry.run_id, entry.event, find)
+    case 'event': return foldEvent(thread, entry.run_id, entry.event)
     case 'message': return foldMessage(thread, entry.message)
     case 'intent': return setState(thread, entry.tool_call_id, (call) => ({ type: 'intended', input: call.state.type === 'ready' ? call.state.input : call.part.input }))
     case 'outcome': return foldOutcome(thread, entry.tool_call_id, { type: 'tool_result', tool_call_id: entry.tool_call_id, name: entry.tool_name, output: entry.output, is_error: entry.state !== 'done' })
@@ -42,14 +41,14 @@ const push = (thread: Thread, message: ModelMessage): void => {
   thread.bytes += weigh(message)
 }
 
-const foldEvent = (thread: Thread, run_id: string, event: RunEvent, find: FindInput): void => {
+const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
   switch (event.type) {
     case 'accepted':
       thread.inputs.set(run_id, event.content)
       return
     case 'started':
       thread.progress = beginProgress(run_id)
-      push(thread, { role: 'user', content: [{ type: 'text', text: thread.inputs.get(run_id) ?? find(run_id) }] })
+      push(thread, { role: 'user', content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }] })
       thread.inputs.delete(run_id)
       return
     case 'waiting_for_approval':

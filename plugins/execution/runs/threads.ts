@@ -28,14 +28,14 @@ export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: numb
     while (thread.seq < end) {
       const entries = store.journal.read(session_id, { after: thread.seq, limit: chunk })
       if (entries.length === 0) return
-      for (const { seq, entry } of entries) foldEntry(thread, seq, entry, input)
+      for (const { seq, entry } of entries) foldEntry(thread, seq, entry)
     }
   }
   return {
     at(run) {
       const { session_id } = run
       const known = threads.get(session_id)
-      const thread = known ?? beginThread(Math.max(0, Math.min(run.first - 1, store.journal.length(session_id) - tail)))
+      const thread = known ?? beginThread(Math.max(0, Math.min(run.first - 1, store.journal.length(session_id) - tail)), input)
       threads.delete(session_id)
       threads.set(session_id, thread)
       for (const [oldest] of threads) { if (threads.size <= kept) break; threads.delete(oldest) }

@@ -25,24 +25,24 @@ export const prepare = (parts: EngineParts, call: Call, key: string): Ready | { 
 /** What came of an invocation: the tool's outcome, or how it failed to give one. */
 export type Invoked = ToolOutcome | { readonly type: 'threw' } | { readonly type: 'late'; readonly after_ms: number } | { readonly type: 'lost' }
 
-export const invoke = async (parts: EngineParts, execution: Execution, { call, tool, input, key }: Ready): Promise<Invoked> => {
+export const invoke = async (execution: Execution, { call, tool, input, key }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
-  const limit = Math.min(tool.timeout_ms, parts.tools.limits.max_timeout_ms)
-  const cancel = parts.clock.after(limit, () => timeout.abort())
+  const limit = Math.min(tool.timeout_ms, execution.parts.tools.limits.max_timeout_ms)
+  const cancel = execution.parts.clock.after(limit, () => timeout.abort())
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
   const parsed = parse(tool.input, input)
   const value: unknown = parsed.ok ? parsed.value : input
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
     try {
-      return await tool.run(value, { tool_call_id: call.part.id, session_id, run_id, key, workspace: parts.tools.workspace, signal })
+      return await tool.run(value, { tool_call_id: call.part.id, session_id, run_id, key, workspace: execution.parts.tools.workspace, signal })
     } catch (error) {
-      parts.log.error('a tool threw', { tool: tool.name, run_id, error: String(error) })
+      execution.parts.log.error('a tool threw', { tool: tool.name, run_id, error: String(error) })
       return { type: 'threw' }
     }
   })()
   try {
-    const ended = await within(parts.clock, started, { signal, grace_ms: parts.config.stop_grace_ms })
+    const ended = await within(execution.parts.clock, started, { signal, grace_ms: execution.parts.config.stop_grace_ms })
     if (ended === undefined) return { type: 'lost' }
     return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true)) ? { type: 'late', after_ms: limit } : ended
   } finally {

@@ -16,43 +16,43 @@ interface Ended { readonly call: Call; readonly state: OutcomeState; readonly ou
 interface Ask { readonly call: Call; readonly draft: AskDraft }
 
 /** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
-export const runTools = async (parts: EngineParts, execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
-  const together = calls.length > 1 && calls.every(({ part }) => parts.tools.find(part.name)?.parallel === true)
+export const runTools = async (execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
+  const together = calls.length > 1 && calls.every(({ part }) => execution.parts.tools.find(part.name)?.parallel === true)
   const asks: Ask[] = []
   const waiting = [...calls]
   const goesOn = (): boolean => execution.stop === undefined && !execution.undone && (together || asks.length === 0)
   const lane = async (): Promise<void> => {
     for (let call = waiting.shift(); call !== undefined && goesOn(); call = waiting.shift()) {
-      const draft = await runCall(parts, execution, call, `${execution.run_id}/${progress.turns}/${call.part.id}`)
+      const draft = await runCall(execution, call, `${execution.run_id}/${progress.turns}/${call.part.id}`)
       if (draft !== undefined) asks.push({ call, draft })
     }
   }
-  const lanes = together ? Math.min(calls.length, parts.tools.limits.max_parallel_tools) : 1
+  const lanes = together ? Math.min(calls.length, execution.parts.tools.limits.max_parallel_tools) : 1
   const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
   const broken = ended.find((result) => result.status === 'rejected')
   if (broken !== undefined) throw broken.reason
-  if (asks.length > 0 && execution.stop === undefined && !execution.undone) await suspend(parts, execution, asks)
+  if (asks.length > 0 && execution.stop === undefined && !execution.undone) await suspend(execution, asks)
 }
 
 /** Makes a call and records its outcome. A call that asks gives its questions instead. */
-const runCall = async (parts: EngineParts, execution: Execution, call: Call, key: string): Promise<AskDraft | undefined> => {
-  const ready = prepare(parts, call, key)
-  if ('output' in ready) return recordOutcome(parts, execution, { call, state: 'failed', output: ready.output }, true)
+const runCall = async (execution: Execution, call: Call, key: string): Promise<AskDraft | undefined> => {
+  const ready = prepare(execution.parts, call, key)
+  if ('output' in ready) return recordOutcome(execution, { call, state: 'failed', output: ready.output }, true)
   const { tool, input } = ready
   if (tool.effect !== 'read' && call.state.type !== 'intended') {
     const intent = { type: 'intent' as const, tool_call_id: call.part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
-    if (!(await change(parts, execution, (edit) => void edit.note(intent)))) return undefined
-    if (execution.stop !== undefined) return recordOutcome(parts, execution, { call, state: 'failed', ...refused('The run was stopped before this call was made.') }, true)
+    if (!(await change(execution, (edit) => void edit.note(intent)))) return undefined
+    if (execution.stop !== undefined) return recordOutcome(execution, { call, state: 'failed', ...refused('The run was stopped before this call was made.') }, true)
   }
-  trace(parts, execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id }, call.part.id)
-  return conclude(parts, execution, ready, await invoke(parts, execution, ready))
+  trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
+  return conclude(execution, ready, await invoke(execution, ready))
 }
 
-const conclude = (parts: EngineParts, execution: Execution, { call, tool }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
+const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
   const acts = tool.effect !== 'read'
   // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
   if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
-  const failed = (error: string, state: OutcomeState = 'failed') => recordOutcome(parts, execution, { call, state, ...refused(error) }, acts)
+  const failed = (error: string, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(error) }, acts)
   switch (invoked.type) {
     case 'ask':
       return invoked.ask
@@ -63,7 +63,7 @@ const conclude = (parts: EngineParts, execution: Execution, { call, tool }: Read
     case 'lost':
       return failed('The tool did not end when it was told to; what it did is unknown.', acts ? 'unknown' : 'failed')
     case 'result':
-      return recordOutcome(parts, execution, { call, ...measured(parts, invoked) }, acts)
+      return recordOutcome(execution, { call, ...measured(execution.parts, invoked) }, acts)
   }
 }
 
@@ -75,30 +75,33 @@ const measured = ({ tools }: EngineParts, result: Extract<ToolOutcome, { type: '
 }
 
 /** Writes an outcome; waits for the disk if something outside may have changed. */
-const recordOutcome = async (parts: EngineParts, execution: Execution, { call, state, output, apply }: Ended, acts: boolean): Promise<undefined> => {
+const recordOutcome = async (execution: Execution, { call, state, output, apply }: Ended, acts: boolean): Promise<undefined> => {
   const { id, name } = call.part
-  trace(parts, execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' }, id)
+  trace(execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' })
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
   if (apply === undefined && !acts) {
-    changeLazily(parts, execution, (edit) => void edit.note(entry))
+    changeLazily(execution, (edit) => void edit.note(entry))
     return undefined
   }
   try {
-    await change(parts, execution, (edit) => void edit.note(entry), apply)
+    await change(execution, (edit) => {
+      edit.note(entry)
+      return apply
+    })
   } catch (error) {
-    if (apply === undefined || parts.store.state.health.mode !== 'ok') throw error
-    parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
-    await change(parts, execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused('The tool failed.') }))
+    if (apply === undefined || execution.parts.store.state.health.mode !== 'ok') throw error
+    execution.parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
+    await change(execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused('The tool failed.') }))
   }
   return undefined
 }
 
 /** The run waits for a person; nothing is left in memory. */
-const suspend = async (parts: EngineParts, execution: Execution, asks: readonly Ask[]): Promise<void> => {
-  const requests = asks.map((ask) => questionRequest(parts, ask))
+const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void> => {
+  const requests = asks.map((ask) => questionRequest(execution.parts, ask))
   const request_ids = requests.map(({ id }) => id)
-  await change(parts, execution, (edit) => {
-    edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(parts, execution, run) }))
+  await change(execution, (edit) => {
+    edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
     edit.wait('waiting_for_user_question', request_ids, { type: 'waiting_for_user_question', request_ids, requests })
   })
 }

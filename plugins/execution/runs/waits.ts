@@ -5,7 +5,7 @@ import type { ApprovalDecision, QuestionAnswer, RunRecord, WaitCancellation } fr
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
-import type { Executor } from './executor.js'
+import type { Desk } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { refused } from './permission.js'
 import { claim } from './receipts.js'
@@ -18,10 +18,10 @@ const getRun = (parts: EngineParts, run_id: string): RunRecord => {
 }
 
 /** Records decisions; denied calls get their result at once. */
-export const decide = async (parts: EngineParts, executor: Executor, { run_id, resolutions, receipt }: ApprovalDecision): Promise<void> => {
+export const decide = async ({ parts, executor }: Desk, { run_id, resolutions, receipt }: ApprovalDecision): Promise<void> => {
   const requests = openApprovals(parts.store, getRun(parts, run_id))
-  await resume(parts, executor, run_id, (edit, tx) => {
-    claim(parts.store, tx, receipt, run_id)
+  await resume({ parts, executor }, run_id, (edit, tx) => {
+    claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'approval_resolved', resolutions: [...resolutions] })
     for (const { request_id, behavior, reason, justification } of resolutions) {
       const request = requests.find(({ id }) => id === request_id)
@@ -34,10 +34,10 @@ export const decide = async (parts: EngineParts, executor: Executor, { run_id, r
 }
 
 /** Records an answer, which is the result of the call that asked. */
-export const answer = async (parts: EngineParts, executor: Executor, { run_id, resolution, result, receipt }: QuestionAnswer): Promise<void> => {
+export const answer = async ({ parts, executor }: Desk, { run_id, resolution, result, receipt }: QuestionAnswer): Promise<void> => {
   const request = openQuestions(parts.store, getRun(parts, run_id)).find(({ id }) => id === resolution.request_id)
-  await resume(parts, executor, run_id, (edit, tx) => {
-    claim(parts.store, tx, receipt, run_id)
+  await resume({ parts, executor }, run_id, (edit, tx) => {
+    claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
     if (request !== undefined) {
       edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: 'ask_user_question', state: result.is_error ? 'failed' : 'done', output: result.output })
@@ -47,7 +47,7 @@ export const answer = async (parts: EngineParts, executor: Executor, { run_id, r
 }
 
 /** One commit on a waiting run; `write` gives the ids that are answered. */
-const resume = async (parts: EngineParts, executor: Executor, run_id: string, write: (edit: RunEdit, tx: Tx) => readonly string[]): Promise<void> => {
+const resume = async ({ parts, executor }: Desk, run_id: string, write: (edit: RunEdit, tx: Tx) => readonly string[]): Promise<void> => {
   const goesOn = await parts.store.state.commit((tx) => {
     const waiting = getRun(parts, run_id)
     assert('pending' in waiting, 'an answer was given to a run that does not wait')
@@ -64,11 +64,11 @@ const resume = async (parts: EngineParts, executor: Executor, run_id: string, wr
 }
 
 /** Ends a waiting run as cancelled. */
-export const cancelWait = async (parts: EngineParts, executor: Executor, { run_id, resolution, error, receipt }: WaitCancellation): Promise<void> => {
+export const cancelWait = async ({ parts, executor }: Desk, { run_id, resolution, error, receipt }: WaitCancellation): Promise<void> => {
   const run = getRun(parts, run_id)
   await parts.store.state.commit((tx) => {
     const edit = editRun(parts, tx, run)
-    claim(parts.store, tx, receipt, run_id)
+    claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
     edit.step({ to: 'cancelled', error }, { type: 'cancelled', ...(error !== undefined && { error }) })
     edit.save()
