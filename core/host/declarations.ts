@@ -4,6 +4,7 @@ import { fault } from '../assert.js'
 import { createClock } from '../clock.js'
 import { createBus } from '../events/bus.js'
 import { createIds } from '../ids.js'
+import type { Route } from '../http/route.js'
 import { createRouteTable } from '../http/table.js'
 import type { Log } from '../log.js'
 import type { ShippedPlugin } from '../plugin.js'
@@ -48,7 +49,9 @@ const noteTaker = (): { readonly state: State; readonly declared: Declarations }
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise<Declarations> => {
+/** `routes` are those of the plugins; core's own are added by the server. */
+export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise<Declarations & { readonly routes: readonly Route[] }> => {
+  const table = createRouteTable()
   const clock = createClock()
   const { state, declared } = noteTaker()
   createAudit(state, silent)
@@ -63,10 +66,11 @@ export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise
       const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
       return defaults?.ok === true ? defaults.value : {}
     },
-    routes: createRouteTable(),
+    routes: table,
     patienceMs,
   })
   await host.register()
+  const routes = table.list().map(({ route }) => route)
   await host.stop()
-  return declared
+  return { ...declared, routes }
 }

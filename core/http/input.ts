@@ -79,6 +79,7 @@ export const readPairs = (search: string): Map<string, string> => {
 }
 
 export const readQuery = (struct: AnyStruct | undefined, pairs: ReadonlyMap<string, string>): unknown => {
+  if (struct === undefined && pairs.size === 0) return undefined
   const fields: Readonly<Record<string, AnyStruct>> = struct?.schema ?? {}
   const value = Object.fromEntries([...pairs].map(([name, text]) => [name, coerce(Object.hasOwn(fields, name) ? fields[name] : undefined, text)]))
   const read = accept(struct ?? none, value, 'query')
