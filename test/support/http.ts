@@ -25,8 +25,8 @@ export interface TestServer {
   readonly audit: AuthRecord[]
   readonly lines: string[]
   ask(method: string, path: string, more?: { body?: unknown; headers?: Record<string, string> }): Promise<Reply>
-  /** Sends text on a bare socket; resolves with all that came back when the other side closes or after `quietMs` of silence. */
-  raw(text: string | Uint8Array, quietMs?: number): Promise<string>
+  /** Sends text on a bare socket; resolves with all that came back when the other side closes, after `quietMs` of silence, or `patienceMs` without a first byte. */
+  raw(text: string | Uint8Array, quietMs?: number, patienceMs?: number): Promise<string>
 }
 
 export interface TestServerOptions {
@@ -52,7 +52,7 @@ export const startServer = async (t: ExecutionContext<any>, options: TestServerO
   return {
     port, url: `http://127.0.0.1:${port}`, server, bus, faults, eventFaults, audit, lines,
     ask: (method, path, more = {}) => ask({ port, method, path, ...more }),
-    raw: (text, quietMs = 300) => raw({ port, text, quietMs }),
+    raw: (text, quietMs = 300, patienceMs = 5000) => raw({ port, text, quietMs, patienceMs }),
   }
 }
 
@@ -75,15 +75,15 @@ const ask = ({ port, method, path, body, headers = {} }: Asked): Promise<Reply> 
     outgoing.end(payload)
   })
 
-const raw = ({ port, text, quietMs }: { port: number; text: string | Uint8Array; quietMs: number }): Promise<string> =>
+const raw = ({ port, text, quietMs, patienceMs }: { port: number; text: string | Uint8Array; quietMs: number; patienceMs: number }): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let got = ''
     let cancel = (): void => {}
     const finish = (): void => { cancel(); socket.destroy(); resolve(got) }
-    const arm = (): void => { cancel(); cancel = createClock().after(quietMs, finish) }
-    socket.on('data', (chunk) => { got += chunk.toString('latin1'); arm() })
+    const arm = (ms: number): void => { cancel(); cancel = createClock().after(ms, finish) }
+    socket.on('data', (chunk) => { got += chunk.toString('latin1'); arm(quietMs) })
     socket.on('error', finish)
     socket.on('close', finish)
-    socket.on('connect', () => { socket.write(text); arm() })
+    socket.on('connect', () => { socket.write(text); arm(patienceMs) })
   })

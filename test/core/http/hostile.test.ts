@@ -168,7 +168,7 @@ test('a handler learns that its client went away', async (t) => {
   let aborted = false
   const wait = defineRoute({ id: 'wait.get', method: 'GET', path: '/v1/wait', summary: 'Waits.', access: 'read', reply: textReply(), handler: async ({ signal }) => { aborted = !(await clock.sleep(5000, signal)); return '' } })
   const server = await startServer(t, { routes: [wait] })
-  await server.raw('GET /v1/wait HTTP/1.1\r\nHost: localhost\r\n\r\n', 60)
+  await server.raw('GET /v1/wait HTTP/1.1\r\nHost: localhost\r\n\r\n', 60, 60)
   for (let tries = 0; !aborted && tries < 100; tries += 1) await clock.sleep(5)
   t.true(aborted)
 })
