@@ -52,7 +52,7 @@ export const openStream = ({ port, path, headers = {} }: { port: number; path: s
   return {
     frames, ended,
     head: () => head,
-    async until(count, ms = 5000) {
+    async until(count, ms = 30_000) {
       const deadline = clock.elapsed() + ms
       while (data() < count && clock.elapsed() < deadline) await clock.sleep(5)
       return data() >= count
