@@ -7,11 +7,15 @@ import { environment } from '../config.js'
 import { Problem } from '../errors.js'
 import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
+import { createIds } from '../ids.js'
+import type { Log } from '../log.js'
 import { trusted } from '../schema.js'
 import type { Json } from '../schema.js'
 import { errors } from '../state/errors.js'
 import type { Fault } from '../state/line.js'
 import { createDisk } from '../state/real-disk.js'
+import { repairRoot } from '../state/repair.js'
+import type { RepairReport } from '../state/repair.js'
 import { listState, showEntries, showOwners, showRecords } from '../state/show.js'
 import type { Inventory, RootPlace, Shown } from '../state/show.js'
 import { verifyRoot } from '../state/verify.js'
@@ -126,4 +130,36 @@ const show: Command = defineCommand({
   },
 })
 
-export const stateCommands: readonly Command[] = [verifyCommand, show]
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+const repairPlace = async (root: string) => {
+  const clock = createClock()
+  return { root, disk: createDisk(), clock, ids: createIds(clock), log: silent, declared: await declarationsOf(await shippedPlugins()) }
+}
+
+const showPlan = (answer: Json): string => {
+  const { root, actions, byHand, applied, after } = trusted<RepairReport>(answer)
+  const at = (file: string, offset: number): string => `${path.relative(root, file) || '.'} at byte ${offset}`
+  const did = actions.map(({ kind, file, offset, reason, consequence, loss }) => `${applied ? 'done' : 'would'}: ${kind} ${at(file, offset)}\n  because: ${reason}\n  then: ${consequence}${loss ? '\n  LOSES acknowledged data: needs --accept-loss' : ''}`)
+  const left = byHand.map(({ file, offset, rule, advice }) => `by hand: ${at(file, offset)}: ${rule}\n  ${advice}`)
+  const end = applied ? (after.clean ? 'The root is clean.' : 'The root is NOT clean.') : actions.length === 0 ? 'Nothing to repair.' : 'Nothing was changed: repeat with --apply.'
+  return [...did, ...left, end].join('\n')
+}
+
+const repair: Command = defineCommand({
+  path: ['state', 'repair'],
+  summary: 'Say what a repair of a stopped root would do; do it with --apply. What is taken away goes to quarantine/.',
+  flags: {
+    ...rootFlag,
+    apply: { kind: 'switch', summary: 'Do it.' },
+    'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
+  },
+  run: async ({ flags }) => trusted<Json>(await repairRoot({ ...await repairPlace(rootOf(flags)), apply: flags['apply'] === true, acceptLoss: flags['accept-loss'] === true })),
+  show: showPlan,
+  status: (answer) => {
+    const { actions, applied, byHand, after } = trusted<RepairReport>(answer)
+    return (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1
+  },
+})
+
+export const stateCommands: readonly Command[] = [verifyCommand, repair, show]

@@ -43,6 +43,8 @@ export interface Disk {
   /** Creates one folder, 0700; no error if it is there. */
   makeFolder(path: string): Promise<void>
   removeFolder(path: string): Promise<void>
+  /** Takes all rights from other users: 0600 for a file, 0700 for a folder. */
+  restrict(path: string): Promise<void>
   /** fsync of a folder: makes names in it durable. */
   syncFolder(path: string): Promise<void>
   /** Names in a folder, sorted; empty if it is absent. */

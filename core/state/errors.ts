@@ -46,6 +46,14 @@ export const errors = defineErrors({
     status: 503, domain: 'storage', detail: '{path} was written by a newer version: this one does not know {flag}.',
     action: 'Start the newer version, or restore an older backup.',
   },
+  state_root_lost: {
+    status: 409, domain: 'storage', detail: 'Nothing in {path} tells which root it is any more.',
+    action: 'Restore a backup.',
+  },
+  repair_loses: {
+    status: 409, domain: 'storage', detail: 'The repair would take acknowledged data away, first at {path} byte {offset}.',
+    action: 'Restore a backup instead, or repeat with --accept-loss.',
+  },
   shape_absent: {
     status: 404, domain: 'storage', detail: 'The state root holds no collection and no stream {name}.',
     action: 'See holdfast state show for what there is.',

@@ -26,6 +26,7 @@ export const gateDisk = (disk: Disk, halted: () => boolean): Disk => {
     link: (from, to) => pass(() => disk.link(from, to)),
     makeFolder: (path) => pass(() => disk.makeFolder(path)),
     removeFolder: (path) => pass(() => disk.removeFolder(path)),
+    restrict: (path) => pass(() => disk.restrict(path)),
     syncFolder: (path) => pass(() => disk.syncFolder(path)),
     list: (path) => disk.list(path),
     stat: (path) => disk.stat(path),

@@ -133,6 +133,10 @@ export const createDisk = (): Disk => ({
   link: (from, to) => files.link(from, to),
   makeFolder,
   removeFolder: (path) => files.rmdir(path),
+  restrict: async (path) => {
+    const found = stat(path)
+    if (found?.kind === 'file' || found?.kind === 'folder') await files.chmod(path, found.kind === 'file' ? 0o600 : 0o700)
+  },
   syncFolder,
   list: (path) => orAbsent(() => fs.readdirSync(path).toSorted()) ?? [],
   stat,

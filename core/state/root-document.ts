@@ -36,13 +36,16 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
   return parsed.value
 }
 
+/** Facts of a root that never was, or whose file was lost. */
+export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({ format, ...known, compat: [], incompat: [] })
+
 export interface RootOpening { readonly root: string; readonly disk: Disk; readonly clock: Clock; readonly ids: Ids }
 
 /** Opens `root.json`, makes it on the first open, and raises the generation. Only the owner of the lock may call this. */
 export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening): Promise<RootFacts> => {
   const before = readRoot({ root, disk })
   const next: RootFacts = before === undefined
-    ? { format, root_id: ids.random(16), created_at_ms: clock.now(), generation: 1, compat: [], incompat: [] }
+    ? createRootFacts({ root_id: ids.random(16), created_at_ms: clock.now(), generation: 1 })
     : { ...before, generation: before.generation + 1 }
   await refusable(root, () => disk.replace(join(root, 'root.json'), seal(trusted<JsonObject>(next))))
   return next

@@ -81,6 +81,7 @@ class Simulation {
       link: (from, to) => this.link(from, to),
       makeFolder: (path) => this.makeFolder(path),
       removeFolder: (path) => this.removeFolder(path),
+      restrict: async () => {},
       syncFolder: (path) => this.syncFolder(path),
       list: (path) => this.list(path),
       stat: (path) => this.stat(path),

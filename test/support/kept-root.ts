@@ -43,7 +43,7 @@ export const holdRoot = async (root: string, on: Disk = disk) => {
   return {
     ...opened, ...shapes, lock, report,
     end: async () => { await opened.close(); await lock.release() },
-    die: async () => { opened.halt('lock_lost'); await lock.release() },
+    die: async () => { opened.halt('lock_lost'); await opened.close(); await lock.release() },
   }
 }
 export type HeldRoot = Awaited<ReturnType<typeof holdRoot>>
