@@ -1,9 +1,15 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
+import { change } from './parts.js'
 import type { Execution, EngineParts, Stop } from './parts.js'
 import { drive } from './engine.js'
 import { editRun } from './edit.js'
 import type { RunRecord } from './contract.js'
 import { activeLane, queuedLane } from './store.js'
+
+/** Pause before something is tried again that storage refused. */
+const retryMs = 500
+/** Faults in a row after which a run fails. */
+const mostFaults = 3
 
 export interface Executor {
   /** True if a run may start now. */
@@ -54,7 +60,7 @@ export const createExecutor = (parts: EngineParts): Executor => {
     for (const session_id of hungry) {
       if (!free()) return
       hungry.delete(session_id)
-      const run = startNext(parts, session_id)
+      const run = startNext(parts, session_id, () => offer(session_id))
       if (run !== undefined) launch(run.run_id)
     }
   }
@@ -91,7 +97,7 @@ export const tellToStop = (execution: Execution, stop: Stop): void => {
 }
 
 /** Starts the first queued run of an idle session. Nobody waits for this commit: the run's acceptance is durable already. */
-const startNext = (parts: EngineParts, session_id: string): RunRecord | undefined => {
+const startNext = (parts: EngineParts, session_id: string, again: () => void): RunRecord | undefined => {
   const { runs, state } = parts.store
   const next = runs.list({ index: 'lane', group: queuedLane(session_id), limit: 1 })[0]
   if (next === undefined || runs.count('lane', activeLane(session_id)) > 0) return undefined
@@ -101,7 +107,10 @@ const startNext = (parts: EngineParts, session_id: string): RunRecord | undefine
     edit.step({ to: 'running' }, { type: 'started' })
     started = edit.save()
   })
-  commit.catch((error: unknown) => parts.log.warn('a run could not be started', { run_id: next.run_id, error: String(error) }))
+  commit.catch((error: unknown) => {
+    parts.log.warn('a run could not be started', { run_id: next.run_id, error: String(error) })
+    parts.clock.after(retryMs, again)
+  })
   return started
 }
 
@@ -111,28 +120,40 @@ const execute = async (execution: Execution): Promise<void> => {
   const left = Math.max(1, execution.parts.config.run_time_limit_ms - (run?.active_ms ?? 0))
   const cancel = execution.parts.clock.after(left, () => tellToStop(execution, { kind: 'time_limit' }))
   try {
-    while (!(await attempt(execution))) {
+    for (let faults = 0; faults < mostFaults;) {
+      const ended = await attempt(execution)
+      if (ended === 'done') return
+      faults = ended === 'fault' ? faults + 1 : 0
       execution.parts.threads.forget(execution.session_id)
       execution.undone = false
       if (execution.stop?.kind === 'shutdown') return
-      await execution.parts.clock.sleep(1000)
+      await execution.parts.clock.sleep(retryMs)
     }
+    await giveUp(execution)
   } finally {
     cancel()
   }
 }
 
-/** False if storage failed on the way. */
-const attempt = async (execution: Execution): Promise<boolean> => {
-  if (execution.parts.store.state.health.mode === 'closed') return true
-  if (execution.parts.store.state.health.mode !== 'ok') return false
+/** `storage`: it failed on the way and may come back. `fault`: the daemon itself is at fault. */
+const attempt = async (execution: Execution): Promise<'done' | 'storage' | 'fault'> => {
+  const { health } = execution.parts.store.state
+  if (health.mode === 'closed') return 'done'
+  if (health.mode !== 'ok') return 'storage'
   try {
     await drive(execution)
-    return true
+    return 'done'
   } catch (error) {
     execution.parts.log.error('a run could not go on', { run_id: execution.run_id, error: String(error) })
-    return false
+    return execution.parts.store.state.health.mode === 'ok' ? 'fault' : 'storage'
   }
+}
+
+/** A run that cannot go on, although storage works, fails instead of trying for ever. */
+const giveUp = async (execution: Execution): Promise<void> => {
+  const error = 'engine_fault: the daemon could not go on with this run; its log says why.'
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+    .catch((fault: unknown) => execution.parts.log.error('a run could not be failed', { run_id: execution.run_id, error: String(fault) }))
 }
 
 const endAll = async (parts: EngineParts, executions: readonly Execution[]): Promise<void> => {

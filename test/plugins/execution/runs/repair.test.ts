@@ -1,0 +1,54 @@
+import test from 'ava'
+import { createClock } from '../../../../core/clock.js'
+import { createIds } from '../../../../core/ids.js'
+import { openState } from '../../../../core/state/root.js'
+import { createDisk } from '../../../../core/state/real-disk.js'
+import type { RunKind, RunRecord, RunStatus } from '../../../../plugins/execution/runs/contract.js'
+import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
+import { declareStore } from '../../../../plugins/execution/runs/store.js'
+import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
+import { trusted } from '../../../../core/schema.js'
+import { freshRoot } from '../../../support/daemon.js'
+
+const open = async (t: any): Promise<EditParts> => {
+  const clock = createClock()
+  const quiet = () => {}
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
+  const opened = await openState({ root: await freshRoot(), disk: createDisk(), clock, ids: createIds(clock), log, publish: quiet, generation: 5 })
+  const store = declareStore(opened.state)
+  await opened.load()
+  t.teardown(() => opened.close())
+  return { store, sessions: trusted({ announce: quiet }), rested: quiet }
+}
+
+const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({
+  run_id, session_id, agent_id: 'a', kind: 'input', submitted_at_ms: 1, updated_at_ms: 1, source_plugin: 'http', source_kind: 'api', actor_id: 'o', text_preview: '',
+  provider: 'demo', model: 'demo', first: 1, last: 1, owner: 4, status,
+  ...(status !== 'queued' && { started_at_ms: 1 }), ...(status.startsWith('waiting') && { waiting: 1, pending: ['r'] }), ...more,
+})
+
+test('every open run gets one verdict, and a second look finds nothing', async (t) => {
+  const parts = await open(t)
+  const runs = [
+    run('r01', 's1', 'running'), run('r02', 's1', 'waiting_for_approval'), run('r03', 's1', 'waiting_for_user_question'),
+    run('r04', 's1', 'waiting_for_approval', { kind: 'scheduled_input' }), run('r05', 's1', 'queued'),
+    run('r06', 's2', 'running'), run('r07', 's3', 'running', { released: true, unclean_boots: 2 }), run('r08', 's4', 'running', { unclean_boots: 2 }),
+    run('r09', 's5', 'queued'), run('r10', 's6', 'waiting_for_user_question'),
+  ]
+  await parts.store.state.commit((tx) => { for (const each of runs) tx.insert(parts.store.runs, each) })
+  const step = runRepair(parts, 3)
+  const verdicts = judgeRuns(parts, 3)
+  t.deepEqual(verdicts.map(({ run_id, type }) => `${run_id} ${type}`).toSorted(), ['r01 interrupt', 'r03 interrupt', 'r04 requeue', 'r06 resume', 'r07 resume', 'r08 interrupt'])
+  await step.fix(verdicts)
+  t.deepEqual(step.check(), [])
+  const now = (id: string): any => parts.store.runs.find(id)
+  t.deepEqual(runs.map(({ run_id }) => `${run_id} ${now(run_id).status}`), [
+    'r01 interrupted', 'r02 waiting_for_approval', 'r03 interrupted', 'r04 queued', 'r05 queued', 'r06 running', 'r07 running', 'r08 interrupted', 'r09 queued', 'r10 waiting_for_user_question',
+  ])
+  t.like(now('r06'), { owner: 5, unclean_boots: 1 })
+  t.like(now('r07'), { owner: 5, unclean_boots: 2 })
+  t.regex(now('r08').error, /^crash_loop_quarantined: /u)
+  t.regex(now('r03').error, /^several_active_runs: /u)
+  await step.fix(verdicts.filter(({ type }) => type !== 'interrupt'))
+  t.deepEqual(step.check(), [])
+})

@@ -1,0 +1,40 @@
+import test from 'ava'
+import { createDisk } from '../../../../core/state/real-disk.js'
+import type { Disk, DiskFile } from '../../../../core/state/disk.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { createWorld, effectTools } from '../../../support/effects.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+
+/** The real disk, whose writes fail while `full` is true. */
+const fillableDisk = (): { disk: Disk; fill: (full: boolean) => void } => {
+  const disk = createDisk()
+  let full = false
+  const refuse = (): void => { if (full) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }) }
+  const wrap = (file: DiskFile): DiskFile => ({
+    path: file.path,
+    write: async (bytes, position) => { refuse(); await file.write(bytes, position) },
+    sync: () => file.sync(),
+    truncate: (length) => file.truncate(length),
+    size: () => file.size(),
+    read: (position, length) => file.read(position, length),
+    close: () => file.close(),
+  })
+  return { disk: { ...disk, open: async (at, how) => { if (how === 'create') refuse(); return wrap(await disk.open(at, how)) } }, fill: (value) => { full = value } }
+}
+
+test('a run whose storage fails in its middle goes on when storage is back, and acts once', async (t) => {
+  const world = createWorld()
+  const { disk, fill } = fillableDisk()
+  const daemon = await startTestDaemon(t, { disk, plugins: [effectTools(world)] })
+  await openSession(daemon)
+  const first = await submit(daemon, 's1', '/sleep 2500\n/tool put {"what":"a"}\n---\n/say Done with a.')
+  const second = await submit(daemon, 's1', 'behind')
+  fill(true)
+  await new Promise((resolve) => setTimeout(resolve, 3500))
+  t.is((await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x' })).status, 503)
+  t.deepEqual([...world.done.values()], [])
+  fill(false)
+  t.is((await until(daemon, first.run_id, 'completed')).outputs[0].content, 'Done with a.')
+  t.is((await until(daemon, second.run_id, 'completed')).outputs[0].content, 'You said: behind')
+  t.deepEqual([...world.done.values()], ['a'])
+})
