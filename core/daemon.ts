@@ -109,6 +109,7 @@ const live = async (life: Life): Promise<Daemon> => {
   const bound = await story.step('listen', front.listen)
   story.done()
   life.phase = 'ready'
+  await watchFiles(life, { root: lock.root, loaded, host })
   return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
 }
 
@@ -153,14 +154,28 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
     version, stateRoot: root, workspaceRoot: settings.workspaceRoot, story, bus, phase: () => life.phase,
     lock: () => ({ ...lock.status(), generation: lock.generation }), controlPlane: front.report, host: () => host,
   })
-  const configure = createConfigure({
-    disk, root, environment: life.environment ?? {}, flags: life.flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: life.config ?? {},
-  })
+  const configure = createConfigure(configureOptions(life, root))
   const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], routes: front.routes, configure, patienceMs })
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   story.own('plugins', host.stop)
   return { host, view, front }
 }
+
+/** Loaded late: nothing of the start waits for it. */
+const watchFiles = async (life: Life, { root, loaded, host }: { root: string; loaded: readonly Loaded[]; host: PluginHost }): Promise<void> => {
+  const { disk, log, story } = life
+  const { watchConfig } = await import('./host/config-watch.js')
+  const check = (): void => {
+    const configure = createConfigure(configureOptions(life, root))
+    for (const entry of loaded) if (entry.ok) configure(entry.plugin)
+  }
+  const watching = await watchConfig({ disk, root, log, check })
+  story.own('config', watching.close)
+  story.own('config health', host.registry.health('core', watching.health))
+}
+
+const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) =>
+  ({ disk, root, environment: environment ?? {}, flags: flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: config ?? {} })
 
 interface Running { readonly lock: Lock; readonly opened: OpenState; readonly host: PluginHost; readonly view: HostView; readonly url: string }
 

@@ -1,0 +1,60 @@
+/**
+ * Files in `config/` are read at the start. A change is noticed, checked and
+ * told to the operator; the daemon goes on with what it started with, so that
+ * a half-written or wrong file changes nothing.
+ */
+import path from 'node:path'
+import { watch } from 'chokidar'
+import type { FSWatcher } from 'chokidar'
+import { Problem } from '../errors.js'
+import type { HealthCheck, Warning } from '../health.js'
+import type { Log } from '../log.js'
+import type { Disk } from '../state/disk.js'
+
+export interface ConfigWatchOptions {
+  readonly disk: Disk
+  readonly root: string
+  readonly log: Log
+  /** Reads every file as a start would; throws the problem of the first that is wrong. */
+  readonly check: () => void
+}
+
+export interface ConfigWatch {
+  readonly health: HealthCheck
+  close(): Promise<void>
+}
+
+/** The content of the folder as one text. */
+const contentOf = (disk: Disk, folder: string): string =>
+  disk.list(folder).filter((name) => name.endsWith('.toml')).map((name) => `${name}\n${Buffer.from(disk.readFile(path.join(folder, name)) ?? []).toString('base64')}`).join('\n')
+
+const compare = ({ disk, check, root }: ConfigWatchOptions, before: string): Warning | undefined => {
+  if (contentOf(disk, path.join(root, 'config')) === before) return undefined
+  try {
+    check()
+    return { severity: 'info', code: 'config_changed', message: 'Files in config/ have changed since the start.', action: 'Restart the daemon to use them.' }
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return { severity: 'warning', code: 'config_invalid', message: `A changed file is wrong: ${error.message}.`, action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.' }
+  }
+}
+
+/** Watches the folder, which is made if it is missing: a path that is not there at first would never be seen. */
+export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWatch> => {
+  const { disk, root, log } = options
+  const folder = path.join(root, 'config')
+  await disk.makeFolder(folder)
+  const before = contentOf(disk, folder)
+  let warning: Warning | undefined
+  const look = (): void => {
+    warning = compare(options, before)
+    if (warning !== undefined) log.warn(warning.message, { code: warning.code })
+  }
+  const watcher: FSWatcher = watch(folder, { ignoreInitial: true, depth: 0, atomic: 200, awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 } })
+  watcher.on('all', look)
+  watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
+  return {
+    health: { id: 'config', check: () => (warning === undefined ? [] : [warning]) },
+    close: () => watcher.close(),
+  }
+}
