@@ -1,0 +1,79 @@
+/** README is true: its commands are run as printed, and their answers mean what it says. */
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { spawnMain, spawnTestDaemon } from '../support/daemon.js'
+import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
+
+const block = (name: string): string => blocksFor('README.md', name).join('')
+
+test('the first run works as printed: a session, an answer, a call that asks, an approval, its output', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const commands = blocksFor('README.md', 'first-run')
+  t.deepEqual([commands.length, commands.join('').match(/^curl |\$\(curl /gmu)?.length], [5, 5], 'five commands')
+  const { printed: [created = '', answered = '', asked = '', allowed = '', shown = ''], run } = await shBlocks(commands, { url: daemon.url, folder: daemon.root })
+  t.is(run.err, '')
+  t.is(JSON.parse(created).session_id, 'first')
+  t.regex(answered, /^"outputs":.*"content":"You said: Hello"/u)
+  const [request] = JSON.parse(`{${asked}}`).pending_approvals
+  t.deepEqual([request.tool_name, request.input], ['bash', { command: 'uname -a' }])
+  t.regex(allowed, /"content":"Asked and answered\."/u)
+  t.is(shown, `"stdout":${JSON.stringify((await sh('uname -a', daemon.root)).out)}`)
+  t.deepEqual((await daemon.request('GET', '/v1/runs')).body.map(({ status }: { status: string }) => status), ['completed', 'completed'])
+  await daemon.stop()
+})
+
+test('between the question and the approval the daemon may be killed', async (t) => {
+  const [create = '', , ask = '', allow = ''] = blocksFor('README.md', 'first-run')
+  const first = await spawnTestDaemon(t)
+  const { printed: [, asked = ''] } = await shBlocks([create, ask], { url: first.url, folder: first.root })
+  await first.kill('SIGKILL')
+  const second = await spawnTestDaemon(t, { root: first.root })
+  const { printed: [, allowed = ''] } = await shBlocks([`asked='${asked}'`, allow], { url: second.url, folder: second.root })
+  t.regex(allowed, /"content":"Asked and answered\."/u)
+  await second.stop()
+})
+
+test('events can be watched with curl', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const watching = sh(block('watch').replace('curl ', 'curl -sm 2 ').replace('http://127.0.0.1:4000', daemon.url), daemon.root)
+  for (let at = 0; at < 8; at += 1) await daemon.request('POST', '/v1/sessions', {}).then(({ body }) => daemon.request('POST', `/v1/sessions/${body.session_id}/input`, { content: 'x' })).then(() => new Promise((next) => { setTimeout(next, 100) }))
+  t.regex((await watching).out, /event: run_updated\nid: \d+\ndata: \{/u)
+  await daemon.stop()
+})
+
+test('a real model is a matter of flags', async (t) => {
+  const flags = block('real-model').trim().split(' ').slice(3)
+  const daemon = await spawnTestDaemon(t, { flags })
+  const { routes } = (await daemon.request('GET', '/v1/runtime')).body
+  t.deepEqual(routes.map(({ provider, model }: { provider: string; model: string }) => [provider, model]), [['openai_compatible', 'NAME']])
+  await daemon.stop()
+})
+
+test('the example of a state root is a start, exactly as printed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-readme-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const [copy = '', modes = '', start = ''] = block('state-example').trim().split(' && ')
+  t.is(start, 'npm start')
+  await cp(join(repository, 'state-example'), join(folder, 'state-example'), { recursive: true })
+  t.is((await sh(`${copy} && ${modes}`, folder)).code, 0)
+  const daemon = await spawnTestDaemon(t, { root: join(folder, 'state') })
+  t.is((await daemon.request('GET', '/v1/status')).body.storage.status, 'ok')
+  t.true((await daemon.request('GET', '/v1/runs')).body.length > 0)
+  t.notRegex(daemon.logText(), /"level":"(?:warn|error)"/u)
+  await daemon.stop()
+})
+
+test('the commands of the command line work as printed', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
+  const lines = block('command-line').trim().split('\n').map((line) => /^node dist\/core\/main\.js (.*)$/u.exec(line)?.[1] ?? t.fail(line))
+  for (const line of lines) {
+    const args = String(line).split(/ (?=(?:[^']*'[^']*')*[^']*$)/u).map((word) => word.replaceAll("'", ''))
+    const { text, exited } = spawnMain(args, { SERVICE_DAEMON_URL: daemon.url, SERVICE_STATE_ROOT: daemon.root })
+    t.is((await exited).code, 0, `${line}: ${text.err}`)
+    t.not(text.out.trim(), '')
+  }
+  await daemon.stop()
+})
