@@ -21,7 +21,7 @@ export interface TreeOptions {
 }
 
 /** Written by people; only their privacy is looked at, and only of secrets. */
-const theirs: ReadonlySet<string> = new Set(['config', 'plugins', 'skills', 'secrets', 'lost+found'])
+const theirs: ReadonlySet<string> = new Set(['config', 'plugins', 'skills', 'secrets', 'lost+found', 'README.md'])
 const files: ReadonlySet<string> = new Set(['root.json', 'manifest.json', 'watermark.json', 'ballast', 'owner.json', 'daemon.lock'])
 /** `lock` is an empty folder of the lock's package: it has nothing to hide. */
 const folders: ReadonlySet<string> = new Set(['log', 'data', 'streams', 'documents', 'blobs', 'tombstones', 'quarantine', 'lock'])

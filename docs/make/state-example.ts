@@ -1,0 +1,94 @@
+/** Makes `state-example/`: a small root that two daemons worked on, the second of them killed. */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { spawnDaemon } from '../../test/support/daemon.js'
+import type { SpawnedDaemon } from '../../test/support/daemon.js'
+import { kindOf, sentenceOf } from './root-files.js'
+
+const toolsConfig = `# What may run without asking. The most exact pattern wins; see docs/reference/configuration.md.
+permission_mode = "default"
+
+[[permission_rules]]
+scope = "project"
+tool_name_pattern = "bash"
+behavior = "ask"
+reason = "People look at shell commands here before they run."
+`
+
+const post = async (daemon: SpawnedDaemon, path: string, body: object): Promise<any> => {
+  const answer = await daemon.request('POST', path, body)
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`)
+  return answer.body
+}
+
+const input = (daemon: SpawnedDaemon, session: string, ...lines: readonly string[]): Promise<any> => post(daemon, `/v1/sessions/${session}/input`, { content: lines.join('\n') })
+
+/** Ends in order, so its work is in pages and streams. */
+const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
+  await post(daemon, '/v1/sessions', { session_id: 'garden' })
+  await input(daemon, 'garden', 'What grows in the shade?')
+  const plan = { todos: [{ id: '1', content: 'Look at the light', completed: true }, { id: '2', content: 'Choose the ferns', completed: false }] }
+  await input(daemon, 'garden', `/tool todo_write ${JSON.stringify(plan)}`, '/say Planned.')
+  const asked = await input(daemon, 'garden', '/tool bash {"command":"echo ferns"}', '/say The shell says: ferns.')
+  await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
+  await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1' })
+  await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
+}
+
+/** Is killed, so its work is in the log: one run waits for an approval, one for an answer. */
+const secondLife = async (daemon: SpawnedDaemon): Promise<void> => {
+  await input(daemon, 'garden', '/tool bash {"command":"echo water the ferns"}', '/say Watered.')
+  await post(daemon, '/v1/sessions', { session_id: 'kitchen' })
+  await input(daemon, 'kitchen', '/ask What is for dinner? | Soup | Bread', '/say Good choice.')
+}
+
+const filesOf = (root: string): string[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name))).toSorted()
+
+/** What belongs to one machine or one life. */
+const passing = new Set(['ballast', 'daemon.lock', 'owner.json'])
+
+const row = (path: string): string => {
+  const kind = kindOf(path)
+  if (kind === undefined) throw new Error(`nobody knows what ${path} is`)
+  return `| \`${path}\` | ${sentenceOf(kind, path)} | ${kind.read === undefined ? '' : `\`${kind.read(path).replaceAll('|', '\\|')}\``} |`
+}
+
+/** The comment file, from the files that are there. */
+export const commentFile = (root: string): string => `# A state root to read
+
+This is what a daemon leaves on disk: session \`garden\` with four runs that ended and one that waits for an approval, and session \`kitchen\` with one that waits for an answer. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+
+To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
+
+| file | what it is | read it, in this folder |
+|---|---|---|
+${filesOf(root).filter((path) => path !== 'README.md').map(row).join('\n')}
+
+A root in use also has \`ballast\`, \`daemon.lock\` and \`owner.json\`, which belong to the machine, and the folders \`quarantine/\` and \`tombstones/\`, which are empty here. The demo model and the shell made everything in it. The format is described in [docs/state-format.md](../docs/state-format.md); \`npm run docs -- --state-example\` makes this folder again.
+`
+
+const serve = (root: string, workspace: string): Promise<SpawnedDaemon> =>
+  spawnDaemon({ root, flags: ['--workspace-root', workspace, '--http-auth-mode', 'bearer', '--http-admin-token', 'for-the-making'], headers: { authorization: 'Bearer for-the-making' } })
+
+export const makeStateExample = async (target: string): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-example-'))
+  const [root, workspace] = [join(folder, 'state'), join(folder, 'workspace')]
+  for (const made of [workspace, join(root, 'config')]) mkdirSync(made, { recursive: true, mode: 0o700 })
+  writeFileSync(join(root, 'config', 'tools.toml'), toolsConfig)
+  try {
+    const first = await serve(root, workspace)
+    await firstLife(first)
+    await first.stop()
+    const second = await serve(root, workspace)
+    await secondLife(second)
+    await new Promise((passed) => { setTimeout(passed, 1500) })
+    await second.kill('SIGKILL')
+    rmSync(target, { recursive: true, force: true })
+    cpSync(root, target, { recursive: true, filter: (path) => !passing.has(relative(root, path)) })
+    writeFileSync(join(target, 'README.md'), commentFile(target))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
