@@ -59,7 +59,7 @@ test('the example of a state root is a start, exactly as printed', async (t) => 
   await cp(join(repository, 'state-example'), join(folder, 'state-example'), { recursive: true })
   t.is((await sh(`${copy} && ${modes}`, folder)).code, 0)
   const daemon = await spawnTestDaemon(t, { root: join(folder, 'state') })
-  t.is((await daemon.request('GET', '/v1/status')).body.storage.mode, 'ok')
+  t.is((await daemon.request('GET', '/v1/status')).body.storage.ok, true)
   t.true((await daemon.request('GET', '/v1/runs')).body.length > 0)
   t.notRegex(daemon.logText(), /"level":"(?:warn|error)"/u)
   await daemon.stop()
