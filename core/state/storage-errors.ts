@@ -48,7 +48,7 @@ export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
   too_many_files: 'Raise the limit of open files or close connections; writing resumes by itself.',
   io_error: 'Check the disk and its mount; writing resumes by itself when it answers again.',
   sync_failed: 'Check the disk, then restart the daemon: it re-verifies everything from disk.',
-  lock_lost: 'Another process may own the state root: stop this daemon and look at lock/owner.json.',
+  lock_lost: 'Another process may own the state root: stop this daemon and look at owner.json in it.',
   damaged: 'Run state verify, then restore a backup or run state repair.',
   halted: 'Restart the daemon.',
 }
