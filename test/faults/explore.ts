@@ -22,6 +22,8 @@ export interface Exploration {
   readonly images: number
   /** Fails operations of the workload. */
   readonly fail?: (operation: Operation) => FaultKind | undefined
+  /** Operations of the workload and of every recovery that the disk forgets: they succeed and do nothing. */
+  readonly forget?: (operation: Operation) => boolean
   /** Looks at every n-th operation only. */
   readonly every?: number
   readonly enough?: () => boolean
@@ -37,7 +39,7 @@ const broken = (sentence: string, { seed }: Exploration, operation: Operation | 
 }
 
 const record = async (exploration: Exploration): Promise<Moment[]> => {
-  const { engine, seed, rounds, ends, fail } = exploration
+  const { engine, seed, rounds, ends, fail, forget } = exploration
   const random = createRandom(seed)
   const ledger = createLedger()
   const moments: Moment[] = []
@@ -51,7 +53,7 @@ const record = async (exploration: Exploration): Promise<Moment[]> => {
   const openOnce = (image?: Image): Promise<Life> => {
     offset = last?.number ?? 0
     const failing = fail && ((operation: Operation) => fail({ ...operation, number: offset + operation.number }))
-    disk = createSimulatedDisk({ root: '/r', before, paced: true, random, ...(image && { image }), ...(failing && { fail: failing }) })
+    disk = createSimulatedDisk({ root: '/r', before, paced: true, random, ...(image && { image }), ...(failing && { fail: failing }), ...(forget && { forget }) })
     return openLife({ engine, disk, random, startedAt: 1_700_000_000_000 + offset * 1000 })
   }
   /** A start that a fault of the disk refuses is tried again, as an operator would. */
@@ -78,6 +80,7 @@ const judge = async (life: Life, expected: Expected): Promise<string> => {
   assert(life.report.damage === undefined, `damage: ${JSON.stringify(life.report.damage)}`)
   assert(life.opened.state.health.mode === 'ok', `storage is ${life.opened.state.health.reason}`)
   assert(life.generation > expected.generation, `generation ${life.generation} is not above ${expected.generation}`)
+  assert(life.report.rebuilt.length === 0, `derived files were broken: ${life.report.rebuilt.join(', ')}`)
   const description = describeLife(life, expected.everSent)
   if (expected.after.indexOf(description, expected.acked) < 0 && !expected.ghosts.has(description)) {
     assert(false, `the state is not one that was acknowledged or sent; acknowledged was\n${expected.after[expected.acked]}\nfound is\n${description}`)
@@ -93,8 +96,8 @@ const judge = async (life: Life, expected: Expected): Promise<string> => {
 
 /** Most recovered stores begin no checkpoint at once, which is what costs most. */
 const calm = { segmentBytes: 1_000_000 }
-const openOn = (engine: Engine, image: Image, random: Random): Promise<Life> =>
-  openLife({ engine, disk: createSimulatedDisk({ root: '/r', image }), random, startedAt: 1_900_000_000_000, tuning: random.chance(0.05) ? {} : calm })
+const openOn = ({ engine, forget }: Exploration, image: Image, random: Random): Promise<Life> =>
+  openLife({ engine, disk: createSimulatedDisk({ root: '/r', image, ...(forget && { forget }) }), random, startedAt: 1_900_000_000_000, tuning: random.chance(0.05) ? {} : calm })
 
 /** A second recovery changes nothing, and what is acknowledged by the recovered store survives as well. */
 const judgeAgain = async (exploration: Exploration, life: Life, { expected, description }: { readonly expected: Expected; readonly description: string }, random: Random): Promise<void> => {
@@ -112,7 +115,7 @@ const judgeAgain = async (exploration: Exploration, life: Life, { expected, desc
 }
 
 const judgeState = async (exploration: Exploration, moment: Moment, image: Image, random: Random): Promise<void> => {
-  const life = await openOn(exploration.engine, image, random)
+  const life = await openOn(exploration, image, random)
   const description = await judge(life, moment.expected)
   await judgeAgain(exploration, life, { expected: moment.expected, description }, random)
 }
@@ -123,7 +126,7 @@ const judgeRecovery = async (exploration: Exploration, moment: Moment, image: Im
   const disk = createSimulatedDisk({ root: '/r', image, before: () => { images.push(disk.image()) } })
   await openLife({ engine: exploration.engine, disk, random, startedAt: 1_900_000_000_000 })
   for (const half of images) {
-    const life = await openOn(exploration.engine, crash(half, random.pick(policies), random), random)
+    const life = await openOn(exploration, crash(half, random.pick(policies), random), random)
     await judge(life, { ...moment.expected, generation: moment.expected.generation })
   }
   return images.length
@@ -134,6 +137,13 @@ const imagesAt = (moment: Moment, images: number, random: Random): { readonly po
   const random_ = policies.slice(2).flatMap((policy) => Array.from({ length: images }, () => ({ policy, image: crash(moment.image, policy, random) })))
   const plain = (['drop', 'keep'] as const).map((policy) => ({ policy, image: crash(moment.image, policy, random) }))
   return [{ policy: 'kill', image: moment.image }, ...plain, ...random_]
+}
+
+/** Operations of a workload while nothing fails. */
+export const countOperations = async (exploration: Exploration): Promise<number> => {
+  let last = 0
+  await record({ ...exploration, fail: ({ number }) => { last = number; return undefined } })
+  return last
 }
 
 export const explore = async (exploration: Exploration, tally: Tally): Promise<void> => {

@@ -111,7 +111,7 @@ export const createLedger = (): Ledger => {
   const restart = ({ description, note }: Found): void => {
     const count = after.indexOf(description, acked)
     const ghost = ghosts.get(description)
-    assert(count >= 0 || ghost !== undefined, 'a restart must find an expected state')
+    assert(count >= 0 || ghost !== undefined, `a restart found a state that was never sent:\n${description}\nacknowledged was\n${after[acked]}\nrefused were ${ghosts.size}`)
     if (count >= 0) cut(count)
     else models = [...models.slice(0, acked + 1), ghost ?? emptyModel]
     if (count < 0) after = [...after.slice(0, acked + 1), description]

@@ -24,6 +24,8 @@ export interface SimulationOptions {
   readonly before?: (operation: Operation) => void
   /** The fault of an operation, if it fails. */
   readonly fail?: (operation: Operation) => FaultKind | undefined
+  /** Operations that succeed and do nothing: a careless disk, or a store that does not ask. */
+  readonly forget?: (operation: Operation) => boolean
   /** Decides how much of a failed call took effect. */
   readonly random?: Random
   /** Waits a turn of the event loop before each operation, so that promises that are due settle first. */
@@ -90,11 +92,12 @@ class Simulation {
   }
 
   /** Numbers an operation, and throws its fault unless only a part of it fails. */
-  private async operate(call: Call, path: string): Promise<FaultKind | undefined> {
+  private async operate(call: Call, path: string): Promise<FaultKind | 'forget' | undefined> {
     if (this.options.paced === true) await setImmediate()
     this.number += 1
     const operation = { number: this.number, call, path }
     this.options.before?.(operation)
+    if ((call === 'sync' || call === 'syncFolder') && this.options.forget?.(operation) === true) return 'forget'
     const kind = this.options.fail?.(operation)
     if (kind === undefined) return undefined
     if ((call === 'write' && kind === 'short') || call === 'sync' || call === 'syncFolder') return kind
@@ -186,6 +189,7 @@ class Simulation {
   /** A failed sync leaves the bytes readable and calls them clean, though any of them may not be on the disk: no later sync writes them. */
   private async sync(path: string, at: number): Promise<void> {
     const kind = await this.operate('sync', path)
+    if (kind === 'forget') return
     const node = this.fileNode(at)
     const { pending } = node
     if (kind === undefined) {
@@ -247,13 +251,15 @@ class Simulation {
     if (this.folder(path).node.names.size > 0) throw systemError('ENOTEMPTY', path)
     this.nameOne(path, undefined)
   }
+  /** Names are metadata of a journal that gives up as a whole: after a failed sync those that did not arrive still wait. */
   private async syncFolder(path: string): Promise<void> {
     const kind = await this.operate('syncFolder', path)
+    if (kind === 'forget') return
     const { at, node } = this.folder(path)
     const arrived = kind === undefined ? node.pending : node.pending.slice(0, this.below(node.pending.length))
     const safe = arrived.reduce((names, { set }) => applyNames(names, set), node.safe)
     for (const { step } of arrived) this.keepElsewhere(step)
-    this.nodes.set(at, { ...node, safe, pending: [] })
+    this.nodes.set(at, { ...node, safe, pending: node.pending.slice(arrived.length) })
     if (kind !== undefined) throw systemError(kind === 'short' ? 'ENOSPC' : kind, path)
   }
 
