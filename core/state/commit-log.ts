@@ -49,6 +49,8 @@ export interface CommitLogOptions {
   readonly advanced: () => void
   /** Called before a batch; false: nothing may be written now. */
   readonly permitted: () => boolean
+  /** Called after a batch; true: it does not count. */
+  readonly halted: () => boolean
 }
 
 const batchBytes = 4 * 1024 * 1024
@@ -116,7 +118,7 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
       const count = compose(segment.seed)
       if (count > 0) await segment.append(lines.bytes(), () => { wrote = true })
       else lines.clear()
-      if (!options.permitted()) throw fault('the lock was lost while writing')
+      if (options.halted()) throw fault('the lock was lost while writing')
       settle(count)
     } catch (error) {
       fail(wrote, error)

@@ -106,7 +106,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     scheduleMark()
     options.advanced()
   }
-  const commits = createCommitLog({ sequence: options.sequence, failed, advanced, permitted: () => !mode.halted })
+  const commits = createCommitLog({ sequence: options.sequence, failed, advanced, permitted: () => !mode.halted && !manifest.uncertain, halted: () => mode.halted })
 
   /** Names a new segment behind `sealed` and writes to it from now on. Segments without a line are dropped. */
   const openSegment = async (sealed: readonly SegmentRef[]): Promise<void> => {

@@ -57,12 +57,15 @@ const bytesOf = (manifest: Manifest): Uint8Array => seal(trusted<JsonObject>(man
 
 export interface ManifestHolder {
   readonly current: Manifest
+  /** A replace failed so late that a restart may find what it wrote: nothing may be written that this manifest alone names. */
+  readonly uncertain: boolean
   /** Replaces the manifest by what `change` makes of the current one; one at a time, in order of calls. */
   update(change: (manifest: Manifest) => Manifest): Promise<void>
 }
 
 export const holdManifest = (disk: Disk, path: string, initial: Manifest): ManifestHolder => {
   let current = initial
+  let uncertain = false
   let turn: Promise<void> = Promise.resolve()
   /** False if a failed replace got as far as the rename: then nobody knows which of the two a restart would find. */
   const isStill = (manifest: Manifest): boolean => {
@@ -79,15 +82,17 @@ export const holdManifest = (disk: Disk, path: string, initial: Manifest): Manif
     try {
       await disk.replace(path, bytesOf(next))
     } catch (error) {
-      if (!isStill(before)) throw storageErrors.storage_sync_failed({ cause: error })
+      uncertain = !isStill(before)
+      if (uncertain) throw storageErrors.storage_sync_failed({ cause: error })
       throw error
     }
     current = next
+    uncertain = false
   }
   const update = (change: (manifest: Manifest) => Manifest): Promise<void> => {
     const done = turn.then(() => replace(change))
     turn = done.catch(() => undefined)
     return done
   }
-  return { get current() { return current }, update }
+  return { get current() { return current }, get uncertain() { return uncertain }, update }
 }
