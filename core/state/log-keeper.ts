@@ -108,15 +108,22 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   }
   const commits = createCommitLog({ sequence: options.sequence, failed, advanced, permitted: () => !mode.halted && !manifest.uncertain, halted: () => mode.halted })
 
-  /** Names a new segment behind `sealed` and writes to it from now on. Segments without a line are dropped. */
-  const openSegment = async (sealed: readonly SegmentRef[]): Promise<void> => {
+  /**
+   * Names a new segment behind the sealed ones and writes to it from now on. Segments without a line are dropped.
+   * What is named is decided when the manifest's turn comes: a checkpoint may have removed segments meanwhile.
+   */
+  const openSegment = async (seal: (named: readonly SegmentRef[]) => readonly SegmentRef[]): Promise<void> => {
     const first = commits.sequence + 1
     const no = nextNo
     nextNo += 1
     const segment = await createSegmentFile(disk, paths.log, { no, root, first, salt: options.ids.random(4), generation })
-    const kept = sealed.filter((ref) => ref.first < first)
+    let empty: readonly SegmentRef[] = []
     try {
-      await manifest.update((current) => ({ ...current, generation, segments: [...kept, { no, first, length: null }] }))
+      await manifest.update((current) => {
+        const sealed = seal(current.segments)
+        empty = sealed.filter((ref) => ref.first >= first)
+        return { ...current, generation, segments: [...sealed.filter((ref) => ref.first < first), { no, first, length: null }] }
+      })
     } catch (error) {
       await segment.close().catch(() => undefined)
       throw error
@@ -124,7 +131,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const before = commits.segment
     commits.use(segment)
     await before?.close().catch(() => undefined)
-    for (const ref of sealed) if (!kept.includes(ref)) await disk.unlink(join(paths.log, segmentName(ref.no))).catch(() => undefined)
+    for (const ref of empty) await disk.unlink(join(paths.log, segmentName(ref.no))).catch(() => undefined)
   }
   /** The file of the segment must hold exactly what was acknowledged; what a failed write left behind is cut. */
   const verify = async (segment: SegmentFile): Promise<void> => {
@@ -142,7 +149,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const { segment } = commits
     if (segment === undefined) throw fault('there is no segment to recover')
     await verify(segment)
-    await openSegment(sealLast(manifest.current.segments, segment.length))
+    await openSegment((named) => sealLast(named, segment.length))
     await mark(false)
   }
   const recover = async (how?: 'at any cost'): Promise<boolean> => {
@@ -163,7 +170,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   const rotate = (frozen: () => void): Promise<number> => commits.between(async () => {
     const { segment } = commits
     if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
-    await openSegment(sealLast(manifest.current.segments, segment.length))
+    await openSegment((named) => sealLast(named, segment.length))
     frozen()
     return commits.sequence + 1
   })
@@ -179,7 +186,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     commits, recover, refuse, rotate, close,
     get dirty() { return commits.sequence > manifest.current.sequence },
     start: async (sealed) => {
-      await openSegment(sealed)
+      await openSegment(() => sealed)
       await mark(false)
     },
   }
