@@ -28,6 +28,8 @@ export const isSettled = (run: RunRecord): run is SettledRun => table[run.status
 /** The run after a step. Throws `run_state_conflict` for a step that its status does not allow. */
 export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
   if (!allowed(run.status, step.to)) throw runErrors.run_state_conflict({ details: { run_id: run.run_id, from: run.status, to: step.to } })
+  const plain = plainStep(run, step, now)
+  if (plain !== undefined) return plain
   const base = baseOf(run, now)
   const started = 'started_at_ms' in run && run.started_at_ms !== undefined ? run.started_at_ms : undefined
   switch (step.to) {
@@ -47,6 +49,14 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
     default:
       return assertNever(step)
   }
+}
+
+/** The two steps that every run takes, where nothing has to be left out: one copy instead of three. */
+const plainStep = (run: RunRecord, step: Step, now: number): RunRecord | undefined => {
+  const updated_at_ms = Math.max(run.updated_at_ms, now)
+  if (run.status === 'queued' && step.to === 'running' && run.released === undefined) return { ...run, status: 'running', started_at_ms: updated_at_ms, updated_at_ms }
+  if (run.status === 'running' && step.to === 'completed' && step.error === undefined && run.released === undefined) return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
+  return undefined
 }
 
 /** Restart recovery alone may put a run back into the queue. */
