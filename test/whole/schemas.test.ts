@@ -1,0 +1,83 @@
+/** What the daemon says it takes and gives, in its structs and in its OpenAPI document, is one and the same. */
+import test from 'ava'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { createBackupRoute } from '../../core/backup-route.js'
+import { shippedPlugins } from '../../core/host/candidates.js'
+import { declarationsOf } from '../../core/host/declarations.js'
+import { createOwnRoutes } from '../../core/http/own-routes.js'
+import type { Route } from '../../core/http/route.js'
+import { trusted } from '../../core/schema.js'
+import { startTestDaemon } from '../support/daemon.js'
+import { compareRoutes } from '../support/schema-check.js'
+import { operationsOf } from './client.js'
+
+const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
+
+/** Every route of a daemon with the shipped plugins. Only what they declare is looked at. */
+const allRoutes = async (): Promise<Route[]> => [
+  ...(await declarationsOf(await shippedPlugins())).routes,
+  ...createOwnRoutes({ readiness: () => 'ready', document: () => ({}) }),
+  createBackupRoute(trusted({ lock: {} })),
+]
+
+const documentOf = async (t: any): Promise<any> => (await (await startTestDaemon(t)).request('GET', '/v1/openapi.json')).body
+
+test('the struct and the JSON Schema of every part of every route agree on generated values', async (t) => {
+  const routes = await allRoutes()
+  t.log(`seed ${seed}, ${routes.length} routes`)
+  t.deepEqual(compareRoutes(routes, { seed, runs: 80 }), [])
+})
+
+test('the routes that were compared are those of a running daemon', async (t) => {
+  const document = await documentOf(t)
+  t.deepEqual(operationsOf(document).map(({ id }) => id).sort(), (await allRoutes()).map(({ id }) => id).sort())
+})
+
+test('the document of a running daemon is valid OpenAPI 3.1, and every $ref in it leads somewhere', async (t) => {
+  const document = await documentOf(t)
+  const { valid, errors } = await new Validator().validate(structuredClone(document))
+  t.true(valid, JSON.stringify(errors))
+  const refs = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/gu)].map(([, ref]) => ref ?? ''))
+  t.true(refs.size > 0)
+  for (const ref of refs) t.not(ref.slice(2).split('/').reduce((node, key) => node?.[key], document), undefined, ref)
+})
+
+test('every example in the document is what its schema says', async (t) => {
+  const document = await documentOf(t)
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  let examples = 0
+  const check = (where: string, { schema, example, examples: many = {} }: any): void => {
+    const values = [...(example === undefined ? [] : [example]), ...Object.values<any>(many).map(({ value }) => value)]
+    const validate = ajv.compile({ ...schema, components: document.components })
+    for (const value of values) {
+      examples += 1
+      t.true(validate(value), `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`)
+    }
+  }
+  const checkContent = (where: string, { content = {} }: any): void => { for (const media of Object.values<any>(content)) if (media.schema !== undefined) check(where, media) }
+  for (const { id, template, method, parameters, responses } of operationsOf(document)) {
+    const { requestBody } = document.paths[template][method.toLowerCase()]
+    if (requestBody !== undefined) checkContent(`body of ${id}`, requestBody)
+    for (const parameter of parameters) check(`parameter ${parameter.name} of ${id}`, parameter)
+    for (const [status, response] of Object.entries<any>(responses)) checkContent(`${status} of ${id}`, response)
+  }
+  for (const [name, response] of Object.entries<any>(document.components.responses)) checkContent(name, response)
+  t.true(examples > 50, `${examples} examples`)
+})
+
+test('a route that changes something says what an acknowledged change survives, and a problem has one status', async (t) => {
+  const document = await documentOf(t)
+  const statuses = new Map<string, string>()
+  for (const { id, template, method, responses } of operationsOf(document)) {
+    const operation = document.paths[template][method.toLowerCase()]
+    t.truthy(operation.summary, id)
+    if (method !== 'GET' && id !== 'permissions.check') t.truthy(operation['x-durability'], id)
+    for (const [status, response] of Object.entries<any>(responses)) {
+      for (const code of Object.keys(response.content?.['application/problem+json']?.examples ?? {})) {
+        t.is(statuses.get(code) ?? status, status, `${code} in ${id}`)
+        statuses.set(code, status)
+      }
+    }
+  }
+})
