@@ -179,7 +179,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     cancelMark?.()
     cancelRetry?.()
     await commits.between(async () => undefined)
-    if (mode.mode === 'ok') await mark(true)
+    if (mode.mode === 'ok') await mark(true).catch((error: unknown) => options.log.warn('the close could not be marked; the next start replays the log', { error }))
     await commits.segment?.close()
   }
   return {

@@ -75,7 +75,7 @@ const kinds: readonly FaultKind[] = ['EIO', 'ENOSPC', 'short']
 /** What the crash suite says about a store: the first promise it breaks. */
 const crashes = async (engine: Engine, { forget }: Mutant, states: number): Promise<void> => {
   const tally: Tally = { states: 0, operations: 0, insideRecovery: 0, afterRecovery: 0 }
-  const exploration: Omit<Exploration, 'seed'> = { engine, rounds: 20, ends: ['close', 'kill', 'power'], images: 1, ...(forget && { forget }), enough: () => tally.states >= states }
+  const exploration: Omit<Exploration, 'seed'> = { engine, rounds: 20, ends: ['close', 'kill', 'power'], images: 1, every: 2, ...(forget && { forget }), enough: () => tally.states >= states }
   for (let seed = 1; tally.states < states; seed += 1) await explore({ ...exploration, seed }, tally)
 }
 const failures = async (engine: Engine, runs: number): Promise<void> => {
