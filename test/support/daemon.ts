@@ -194,9 +194,11 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   const line = await readyLine(started)
   const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''
   const { child, text, exited } = started
-  const kill = (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
     child.kill(signal)
-    return exited
+    const exit = await exited
+    await checkRoot({ root, disk: createDisk(), clock: createClock(), shipped: await shippedPlugins() })
+    return exit
   }
   const stop = async (): Promise<void> => {
     const { code, signal } = await kill('SIGTERM')

@@ -8,6 +8,7 @@ import type { Disk } from '../../core/state/disk.js'
 import { acquireLock } from '../../core/state/lock.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { openState } from '../../core/state/root.js'
+import type { Tuning } from '../../core/state/tuning.js'
 import type { Declarations } from '../../core/state/verify.js'
 import { note, notesSpec, tempRoot } from './notes.js'
 import type { Note } from './notes.js'
@@ -32,11 +33,11 @@ export const declared: Declarations = {
 }
 
 /** Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would. */
-export const holdRoot = async (root: string, on: Disk = disk) => {
+export const holdRoot = async (root: string, on: Disk = disk, tuning: Partial<Tuning> = {}) => {
   const lock = await acquireLock({ root, clock, log: silent, disk: on })
   const opened = await openState({
     root, disk: on, clock, ids: createIds(clock), log: silent, publish: () => undefined, generation: lock.generation, rootId: lock.facts.root_id,
-    tuning: { ballastBytes: 4096, freeBytes: 0 },
+    tuning: { ballastBytes: 4096, freeBytes: 0, ...tuning },
   })
   const shapes = { people: opened.state.collection(people), notes: opened.state.collection(notes), journal: opened.state.stream(journal) }
   const report = await opened.load()

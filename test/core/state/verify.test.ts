@@ -1,6 +1,7 @@
 import test from 'ava'
 import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { trusted } from '../../../core/schema.js'
 import { verifyRoot } from '../../../core/state/verify.js'
 import type { VerifyReport } from '../../../core/state/verify.js'
@@ -35,7 +36,7 @@ test('a root that is checked again and again under load and checkpoints is never
   await held.state.commit((tx) => tx.insert(held.people, { name: 'ann' }))
   for (let round = 0; round < 12; round += 1) {
     const work = [writeNotes(held, round * 20, 60), held.checkpoint()]
-    await clock.sleep(round)
+    await setTimeout(round)
     const { findings } = await verify(held.lock.root)
     t.deepEqual(findings.filter(({ severity }) => severity !== 'leftover'), [])
     await Promise.all(work)
