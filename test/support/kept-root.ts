@@ -32,12 +32,12 @@ export const declared: Declarations = {
   streams: new Map([['journal', trusted(journal)]]),
 }
 
-/** Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would. */
+/** Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would: nothing is being written then, so no watermark is written behind the test's back. */
 export const holdRoot = async (root: string, on: Disk = disk, tuning: Partial<Tuning> = {}) => {
   const lock = await acquireLock({ root, clock, log: silent, disk: on })
   const opened = await openState({
     root, disk: on, clock, ids: createIds(clock), log: silent, publish: () => undefined, generation: lock.generation, rootId: lock.facts.root_id,
-    tuning: { ballastBytes: 4096, freeBytes: 0, ...tuning },
+    tuning: { ballastBytes: 4096, freeBytes: 0, watermarkMs: 60_000, ...tuning },
   })
   const shapes = { people: opened.state.collection(people), notes: opened.state.collection(notes), journal: opened.state.stream(journal) }
   const report = await opened.load()
