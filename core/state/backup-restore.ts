@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Clock } from '../clock.js'
 import { trusted } from '../schema.js'
 import type { JsonObject } from '../schema.js'
-import { createCopy, prepareTarget } from './backup.js'
+import { createCopy, prepareTarget, sourceOf } from './backup.js'
 import { copyFolder, digestOf, readBackupFile } from './backup-file.js'
 import type { BackupFile } from './backup-file.js'
 import type { Disk } from './disk.js'
@@ -64,7 +64,7 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   const copy = createCopy(disk, target)
   const from = join(resolve(folder), copyFolder)
   for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
-  for (const { path } of backup.files) if (path !== 'root.json') await copy.write(path, trusted<Uint8Array>(disk.readFile(join(from, path))))
+  for (const { path } of backup.files) if (path !== 'root.json') await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
   await copy.finish()
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })

@@ -3,13 +3,14 @@
  * the commit queue, between two batches; what it names is then copied beside
  * the commits, because nothing that counts changes any more.
  */
+import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../clock.js'
 import { trusted } from '../schema.js'
 import type { JsonObject } from '../schema.js'
-import { backupFileName, copyFolder, digestOf, writeBackupFile } from './backup-file.js'
+import { backupFileName, copyFolder, writeBackupFile } from './backup-file.js'
 import type { BackupEntry, BackupFile } from './backup-file.js'
-import type { Disk } from './disk.js'
+import type { Disk, DiskFile } from './disk.js'
 import { errors } from './errors.js'
 import { layout } from './layout.js'
 import type { Layout } from './layout.js'
@@ -44,6 +45,23 @@ export const prepareTarget = async (disk: Disk, to: string): Promise<void> => {
 
 const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
 
+/** Bytes to copy; read in pieces, so that a running daemon answers in between. */
+export interface CopySource { readonly length: number; read(position: number, length: number): Uint8Array }
+
+export const sourceOf = (bytes: Uint8Array): CopySource => ({ length: bytes.length, read: (position, length) => bytes.subarray(position, position + length) })
+
+const pieceBytes = 512 * 1024
+
+const copyPieces = async (file: DiskFile, source: CopySource): Promise<string> => {
+  const hash = createHash('sha256')
+  for (let at = 0; at < source.length; at += pieceBytes) {
+    const piece = source.read(at, Math.min(pieceBytes, source.length - at))
+    hash.update(piece)
+    await file.write(piece, at)
+  }
+  return hash.digest('hex')
+}
+
 /** Writes files below one folder; every folder is made once and synced at the end. */
 export const createCopy = (disk: Disk, to: string) => {
   const made = new Set([to])
@@ -53,30 +71,30 @@ export const createCopy = (disk: Disk, to: string) => {
     await disk.makeFolder(folder)
     made.add(folder)
   }
-  const write = async (path: string, bytes: Uint8Array): Promise<BackupEntry> => {
+  const write = async (path: string, source: CopySource): Promise<BackupEntry> => {
     const target = join(to, path)
     await makeFolder(dirname(target))
     const file = await disk.open(target, 'create')
     try {
-      await file.write(bytes, 0)
+      const sha256 = await copyPieces(file, source)
       await file.sync()
+      return { path, bytes: source.length, sha256 }
     } finally {
       await file.close()
     }
-    return { path, bytes: bytes.length, sha256: digestOf(bytes) }
   }
   const finish = async (): Promise<void> => { for (const folder of [...made].toReversed()) await disk.syncFolder(folder) }
   return { write, makeFolder: (path: string) => makeFolder(join(to, path)), finish }
 }
 
-const counted = (disk: Disk, path: string, length: number): Uint8Array => {
+/** Copies the bytes of a file that count. */
+const copyCounted = async ({ disk, root }: BackupOptions, copy: ReturnType<typeof createCopy>, { path, length }: { path: string; length: number }): Promise<BackupEntry> => {
   const file = disk.openSync(path)
   try {
-    const bytes = file.read(0, length)
-    if (bytes.length < length) throw errors.state_root_damaged({ details: { path } })
-    return bytes
+    if (file.size() < length) throw errors.state_root_damaged({ details: { path } })
+    return await copy.write(relative(root, path), { length, read: (position, wanted) => file.read(position, wanted) })
   } finally {
-    void file.close()
+    await file.close()
   }
 }
 
@@ -89,20 +107,21 @@ const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
 
 const folders = ['log', 'data', 'streams', 'tombstones', 'quarantine']
 
-const copyAll = async ({ root, disk, cut }: BackupOptions, to: string): Promise<BackupEntry[]> => {
+const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[]> => {
+  const { root, disk, cut } = options
   const paths = layout(root)
   const copy = createCopy(disk, to)
   const files: BackupEntry[] = []
   for (const folder of folders) await copy.makeFolder(folder)
-  for (const [path, length] of namedFiles(paths, cut.manifest)) files.push(await copy.write(relative(root, path), counted(disk, path, length ?? 0)))
+  for (const [path, length] of namedFiles(paths, cut.manifest)) files.push(await copyCounted(options, copy, { path, length: length ?? 0 }))
   for (const path of wholeFiles(disk, paths)) {
     const bytes = disk.readFile(path)
-    if (bytes !== undefined) files.push(await copy.write(relative(root, path), bytes))
+    if (bytes !== undefined) files.push(await copy.write(relative(root, path), sourceOf(bytes)))
   }
   const { root: id, generation } = cut.manifest
-  files.push(await copy.write('manifest.json', seal(trusted<JsonObject>(cut.manifest))))
-  files.push(await copy.write('watermark.json', seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true })))
-  files.push(await copy.write('root.json', trusted<Uint8Array>(disk.readFile(join(root, 'root.json')))))
+  files.push(await copy.write('manifest.json', sourceOf(seal(trusted<JsonObject>(cut.manifest)))))
+  files.push(await copy.write('watermark.json', sourceOf(seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true }))))
+  files.push(await copy.write('root.json', sourceOf(trusted<Uint8Array>(disk.readFile(join(root, 'root.json'))))))
   await copy.finish()
   return files
 }
