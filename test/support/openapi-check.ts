@@ -43,16 +43,37 @@ const problemFault = ({ status, contentType, body }: Seen): string | undefined =
   return typeof title === 'string' && typeof detail === 'string' ? undefined : 'the problem has no title or detail'
 }
 
-export const createOpenapiCheck = (document: JsonObject): OpenapiCheck => {
-  const { paths, components }: Tree = document
-  const templates = Object.keys(paths).sort((a, b) => literals(b) - literals(a))
+const inComponents = '#/components/schemas/'
+const address = 'https://openapi/'
+/** Components are schemas of their own, so that each is compiled once, whatever refers to it. */
+const readdress = (schema: object): object => JSON.parse(JSON.stringify(schema).replaceAll(inComponents, address))
+
+const createValidators = (components: Tree) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  for (const [name, schema] of Object.entries<object>(components['schemas'])) ajv.addSchema(readdress(schema), address + name)
   const compiled = new Map<object, ValidateFunction>()
-  const validatorOf = (schema: object): ValidateFunction => {
-    const known = compiled.get(schema) ?? ajv.compile({ ...schema, components })
+  const of = (schema: object): ValidateFunction => {
+    const known = compiled.get(schema) ?? ajv.compile(readdress(schema))
     compiled.set(schema, known)
     return known
   }
+  return { of, textOf: (validate: ValidateFunction): string => ajv.errorsText(validate.errors, { dataVar: 'body' }) }
+}
+
+const known = new Map<string, OpenapiCheck>()
+
+/** Daemons of one test file mostly have the same document: what was compiled for one serves all. */
+export const createOpenapiCheck = (document: JsonObject): OpenapiCheck => {
+  const text = JSON.stringify(document)
+  const check = known.get(text) ?? makeCheck(document)
+  known.set(text, check)
+  return check
+}
+
+const makeCheck = (document: JsonObject): OpenapiCheck => {
+  const { paths, components }: Tree = document
+  const templates = Object.keys(paths).sort((a, b) => literals(b) - literals(a))
+  const validators = createValidators(components)
   const operationOf = (method: string, path: string): Tree | undefined => {
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase()
     const found = templates.find((template) => matches(template, path) && paths[template][name] !== undefined)
@@ -65,8 +86,8 @@ export const createOpenapiCheck = (document: JsonObject): OpenapiCheck => {
     const content: Tree | undefined = response['content']?.[type]
     if (content === undefined) return `content type ${type || 'none'} is not described for ${seen.status}`
     if (!type.endsWith('json') || seen.method === 'HEAD') return undefined
-    const validate = validatorOf(content['schema'])
-    return validate(seen.body) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' })
+    const validate = validators.of(content['schema'])
+    return validate(seen.body) ? undefined : validators.textOf(validate)
   }
   const find = (seen: Seen): string | undefined => {
     if (seen.method === 'OPTIONS' && seen.status === 204) return undefined
