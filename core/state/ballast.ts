@@ -3,6 +3,14 @@ import type { Disk } from './disk.js'
 
 export interface Ballast { place(): Promise<void>; release(): Promise<void> }
 
+/** Bytes that a start writes at most: root.json, owner.json, the manifest, a watermark and the head of a segment. */
+const startBytes = 256 * 1024
+
+/** A start on a full disk takes the room that was kept for it. */
+export const makeRoom = async (disk: Disk, folder: string, ballast: string): Promise<void> => {
+  if (disk.stat(ballast) !== undefined && disk.space(folder).free < startBytes) await disk.unlink(ballast)
+}
+
 export const createBallast = (disk: Disk, path: string, bytes: number): Ballast => {
   const place = async (): Promise<void> => {
     if (bytes === 0 || disk.stat(path)?.size === bytes) return

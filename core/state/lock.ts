@@ -18,7 +18,9 @@ import type { Guard } from './guard.js'
 import { describeOwner, isRunning, mechanisms, ownerIsDead, readOwner } from './owner.js'
 import type { Mechanism, OwnerRecord } from './owner.js'
 import { createDisk } from './real-disk.js'
+import { makeRoom } from './ballast.js'
 import { checkRoot } from './root-check.js'
+import { layout } from './layout.js'
 import { openRootDocument, readRoot, refusable } from './root-document.js'
 import type { RootFacts } from './root-document.js'
 import { sweepTemps } from './temps.js'
@@ -101,6 +103,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
   try {
     guard.sign()
     await sweepTemps(disk, root)
+    await makeRoom(disk, root, layout(root).ballast)
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
     const owner = describeOwner({ generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
     await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))

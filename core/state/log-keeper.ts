@@ -37,7 +37,9 @@ export interface LogKeeperOptions {
 
 export interface LogKeeper {
   readonly commits: CommitLog
-  /** Starts to write: a new segment behind the sealed ones. */
+  /** True if the file system has more free than the floor. */
+  hasRoom(): boolean
+  /** Starts to write: a new segment behind the sealed ones. On a full disk the start is put off until there is room. */
   start(sealed: readonly SegmentRef[]): Promise<void>
   /** Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment. */
   rotate(frozen: () => void): Promise<number>
@@ -61,6 +63,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   let cancelRetry: (() => void) | undefined
   let pause = tuning.retryMs
   let closed = false
+  let begin = async (): Promise<void> => { throw fault('the log was not started') }
 
   const mark = async (clean: boolean): Promise<void> => {
     const sequence = commits.sequence
@@ -147,7 +150,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   }
   const reopen = async (): Promise<void> => {
     const { segment } = commits
-    if (segment === undefined) throw fault('there is no segment to recover')
+    if (segment === undefined) return begin()
     await verify(segment)
     await openSegment((named) => sealLast(named, segment.length))
     await mark(false)
@@ -185,9 +188,19 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   return {
     commits, recover, refuse, rotate, close,
     get dirty() { return commits.sequence > manifest.current.sequence },
+    hasRoom,
     start: async (sealed) => {
-      await openSegment(() => sealed)
-      await mark(false)
+      begin = async () => {
+        await openSegment(() => sealed)
+        await mark(false)
+      }
+      try {
+        await begin()
+      } catch (error) {
+        mode.refuse(lastingReason(error) ?? reasonOf(error))
+        if (!mode.passing) throw error
+        scheduleRetry()
+      }
     },
   }
 }

@@ -6,7 +6,7 @@ import { fault } from '../assert.js'
 import type { State, StorageHealth } from './contract.js'
 import type { Disk } from './disk.js'
 import type { Cut } from './backup.js'
-import { createBallast } from './ballast.js'
+import { createBallast, makeRoom } from './ballast.js'
 import { createCheckpointer } from './checkpoint.js'
 import type { Checkpointer } from './checkpoint.js'
 import { gateDisk } from './gate.js'
@@ -75,6 +75,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const pins = createPins(gateDisk(options.disk, () => mode.halted))
   const { disk } = pins
   const ballast = createBallast(disk, paths.ballast, tuning.ballastBytes)
+  await makeRoom(disk, root, paths.ballast)
   const { manifest, damage: broken } = await prepareRoot({ disk, paths, ids, generation, rootId: options.rootId })
   let running: Running | undefined
   const refuse = (reason: ReadOnlyReason): void => (running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason))
@@ -106,8 +107,9 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     const { keeper, checkpointer } = run(replay.sequence)
     await keeper.start(sealed)
     const swept = await sweep(disk, paths, manifest.current)
-    await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
-    mode.recover()
+    if (keeper.hasRoom()) await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
+    if (!keeper.hasRoom()) refuse('disk_full')
+    else if (!mode.passing) mode.recover()
     if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
     return swept
   }

@@ -23,9 +23,9 @@ const mountSmall = (): { readonly path: string; unmount(): void } | undefined =>
   return { path, unmount: () => { spawnSync('umount', ['-l', path]); rmdirSync(path) } }
 }
 
-const open = async (root: string, generation: number) => {
+const open = async (root: string, generation: number, freeBytes = 0) => {
   const opened = await openState({
-    root, disk: createDisk(), clock, ids: createIds(clock), log: quiet, publish: () => {}, generation, tuning: { ballastBytes: 128 * 1024, freeBytes: 0, retryMs: 1_000_000 },
+    root, disk: createDisk(), clock, ids: createIds(clock), log: quiet, publish: () => {}, generation, tuning: { ballastBytes: 128 * 1024, freeBytes, retryMs: 1_000_000 },
   })
   const notes = opened.state.collection<Note>({ name: 'notes', version: 1, id: (note) => note.id, indexes: { all: { group: () => 'all' } } })
   await opened.load()
@@ -71,5 +71,31 @@ test('a disk that fills keeps every acknowledged commit, the old document and wh
   t.deepEqual([...next.notes.ids('all', 'all')].toSorted(), [...acked, 'after'].toSorted())
   t.deepEqual(next.document.read(), { text: 'old' })
   t.is((await next.blobs.read(ref))?.length, 100_000)
+  await next.close()
+})
+
+test('a start on a full disk serves what is there, refuses changes, and takes them when there is room', async (t) => {
+  const mounted = mountSmall()
+  if (mounted === undefined) {
+    t.log('not run: mounting a small file system is not permitted here')
+    t.pass()
+    return
+  }
+  t.teardown(() => mounted.unmount())
+  const root = join(mounted.path, 'state')
+  const filler = join(mounted.path, 'filler')
+  const life = await open(root, 1)
+  await life.state.commit((tx) => tx.insert(life.notes, { id: 'kept', text: 'before' }))
+  await life.close()
+  const full = spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096'])
+  t.not(full.status, 0)
+
+  const next = await open(root, 2, 64 * 1024)
+  t.like(next.state.health, { mode: 'read_only', reason: 'disk_full' })
+  t.is(next.notes.find('kept')?.text, 'before')
+  await t.throwsAsync(next.state.commit((tx) => tx.insert(next.notes, { id: 'refused', text: '' })), { code: 'storage_read_only' })
+  rmSync(filler)
+  t.true(await next.recover())
+  await next.state.commit((tx) => tx.insert(next.notes, { id: 'after', text: 'room again' }))
   await next.close()
 })
