@@ -26,7 +26,7 @@ export const Backup = named('Backup', object({
 
 export interface BackupRouteOptions { readonly opened: OpenState; readonly lock: Lock; readonly disk: Disk; readonly clock: Clock }
 
-const problems = [errors.target_not_empty, errors.target_without_folder, errors.target_in_root, errors.backup_root_differs]
+const problems = [errors.target_not_empty, errors.target_without_folder, errors.target_not_writable, errors.target_in_root, errors.backup_root_differs]
 
 export const createBackupRoute = ({ opened, lock: { root, facts }, disk, clock }: BackupRouteOptions): Route => defineRoute({
   id: 'backups.create', method: 'POST', path: '/v1/backups', access: 'admin', durability: 'A',

@@ -11,7 +11,8 @@ import type { JsonObject } from '../schema.js'
 import { backupFileName, copyFolder, writeBackupFile } from './backup-file.js'
 import type { BackupEntry, BackupFile } from './backup-file.js'
 import type { Disk, DiskFile } from './disk.js'
-import { errors } from './errors.js'
+import { Problem } from '../errors.js'
+import { codeOf, errors } from './errors.js'
 import { layout } from './layout.js'
 import type { Layout } from './layout.js'
 import type { Manifest } from './manifest.js'
@@ -34,14 +35,30 @@ export interface BackupReport {
   readonly milliseconds: number
 }
 
+const reasons = new Map([
+  ['EACCES', 'permission is denied'], ['EPERM', 'permission is denied'], ['EROFS', 'its file system is read-only'],
+  ['ENOSPC', 'no space is left'], ['EDQUOT', 'no space is left'], ['ENAMETOOLONG', 'a name in it is too long'],
+])
+
+/** Runs a step on the target: what its file system refuses is for the caller to put right, not a fault of the daemon. */
+const onTarget = async <R>(path: string, step: () => R | Promise<R>): Promise<R> => {
+  try {
+    return await step()
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (cause instanceof Problem || code === undefined) throw cause
+    throw errors.target_not_writable({ details: { path, reason: reasons.get(code) ?? 'its file system refuses it' }, cause })
+  }
+}
+
 /** Makes `to`, and refuses to write where something is. */
-export const prepareTarget = async (disk: Disk, to: string): Promise<void> => {
+export const prepareTarget = (disk: Disk, to: string): Promise<void> => onTarget(to, async () => {
   const stat = disk.stat(to)
   if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0)) throw errors.target_not_empty({ details: { path: to } })
   if (disk.stat(dirname(to))?.kind !== 'folder') throw errors.target_without_folder({ details: { path: dirname(to) } })
   await disk.makeFolder(to)
   await disk.syncFolder(dirname(to))
-}
+})
 
 const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
 
@@ -71,7 +88,7 @@ export const createCopy = (disk: Disk, to: string) => {
     await disk.makeFolder(folder)
     made.add(folder)
   }
-  const write = async (path: string, source: CopySource): Promise<BackupEntry> => {
+  const write = (path: string, source: CopySource): Promise<BackupEntry> => onTarget(to, async () => {
     const target = join(to, path)
     await makeFolder(dirname(target))
     const file = await disk.open(target, 'create')
@@ -82,9 +99,9 @@ export const createCopy = (disk: Disk, to: string) => {
     } finally {
       await file.close()
     }
-  }
-  const finish = async (): Promise<void> => { for (const folder of [...made].toReversed()) await disk.syncFolder(folder) }
-  return { write, makeFolder: (path: string) => makeFolder(join(to, path)), finish }
+  })
+  const finish = (): Promise<void> => onTarget(to, async () => { for (const folder of [...made].toReversed()) await disk.syncFolder(folder) })
+  return { write, makeFolder: (path: string) => onTarget(to, () => makeFolder(join(to, path))), finish }
 }
 
 /** Copies the bytes of a file that count. */
@@ -135,10 +152,10 @@ export const writeBackup = async (options: BackupOptions): Promise<BackupReport>
   if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
   if (isInside(root, to)) throw errors.target_in_root({ details: { path: to } })
   await prepareTarget(disk, to)
-  await disk.makeFolder(join(to, copyFolder))
+  await onTarget(to, () => disk.makeFolder(join(to, copyFolder)))
   const files = await copyAll(options, join(to, copyFolder))
   const file: BackupFile = { v: 1, k: 'backup', root_id: facts.root_id, generation: facts.generation, sequence: cut.sequence, created_at_ms: clock.now(), files }
-  await writeBackupFile(disk, to, file)
+  await onTarget(to, () => writeBackupFile(disk, to, file))
   return {
     path: join(to, backupFileName), root_id: file.root_id, sequence: cut.sequence, files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), milliseconds: Math.round(clock.elapsed() - started),

@@ -69,6 +69,10 @@ export const errors = defineErrors({
     status: 409, domain: 'storage', detail: 'The folder {path} does not exist.',
     action: 'Make it first; only the last folder of a path is made.',
   },
+  target_not_writable: {
+    status: 409, domain: 'storage', detail: '{path} cannot be written: {reason}.',
+    action: 'Name a folder on a file system that this daemon may write to.',
+  },
   target_in_root: {
     status: 409, domain: 'storage', detail: '{path} is inside the state root.',
     action: 'Name a folder outside of it.',

@@ -82,7 +82,7 @@ const rawExchange = (url: string, bytes: Uint8Array): Promise<Got> =>
     socket.setTimeout(patienceMs, () => socket.destroy(fault(`no answer in ${patienceMs} ms: ${Buffer.from(bytes).toString('latin1').slice(0, 300)}`)))
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      if (chunk.includes('text/event-stream')) socket.destroy()
+      if (chunks[0]?.toString('latin1').split('\r\n\r\n', 1).join('').includes('content-type: text/event-stream') === true) socket.destroy()
     })
     socket.on('error', reject).on('close', () => {
       const answer = Buffer.concat(chunks).toString('utf8')
