@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fillFences } from './fences.js'
+import type { Fence } from './fences.js'
 import { gather } from './gather.js'
 import type { Facts } from './gather.js'
 import { page, table } from './markdown.js'
@@ -33,12 +34,25 @@ const index = (): string => page(
   table(['page', 'what is there'], pages.map(({ file, sentence }) => [`[${file}](${file})`, sentence])),
 )
 
+/** What stands between `// part: name` and `// end`, moved to the left. */
+const partOf = (text: string, part: string): string => {
+  const [, indent = '', body] = new RegExp(`^( *)// part: ${part}\\n([\\s\\S]*?)^ *// end$`, 'mu').exec(text) ?? []
+  if (body === undefined) throw new Error(`there is no part ${part}`)
+  return body.replaceAll(new RegExp(`^${indent}`, 'gmu'), '')
+}
+
+const contentOf = ({ attributes: { file, part } }: Fence): string | undefined => {
+  if (file === undefined) return undefined
+  const text = readFileSync(join(repository, file), 'utf8')
+  return part === undefined ? text : partOf(text, part)
+}
+
 /** Guides, with the blocks that name a file filled with its content. */
 export const makeGuides = (): Map<string, string> => {
   const guides = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
   return new Map(guides.map((guide) => {
     const text = readFileSync(join(repository, guide), 'utf8')
-    return [guide, fillFences(text, ({ attributes: { file } }) => (file === undefined ? undefined : readFileSync(join(repository, file), 'utf8')))] as const
+    return [guide, fillFences(text, contentOf)] as const
   }))
 }
 

@@ -72,7 +72,7 @@ test('every link leads to a page and a place that exist', (t) => {
 
 test('every file of ours that a page names exists', (t) => {
   const named = /(?<![\w./-])(?:core|plugins|test|docs|state-example)\/[\w./-]*[\w/]/gu
-  none(t, all.flatMap((page) => [...textOf(page).matchAll(named)].map(([path]) => path).filter((path) => !existsSync(join(repository, path))).map((path) => `${page}: ${path}`)))
+  none(t, all.flatMap((page) => [...textOf(page).matchAll(named)].map(([path]) => path).filter((path) => !existsSync(join(repository, path.replace(/\.js$/u, '.ts')))).map((path) => `${page}: ${path}`)))
 })
 
 test('what a page finds in a file is in that file', (t) => {

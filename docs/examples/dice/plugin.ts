@@ -11,7 +11,7 @@ type Roll = { roll_id: string; session_id: string; sides: number; result: number
 /** A point is its id: naming it is enough to contribute to it. */
 const Tools: Point<Tool> = { point: 'tools@1' }
 
-export default ({ array, defaulted, definePlugin, defineRoute, integer, jsonReply, named, object, string, timestamp }: Kit) => {
+export default ({ array, defaulted, definePlugin, doc, defineRoute, integer, jsonReply, named, object, string, timestamp }: Kit) => {
   const Roll = named('Roll', object({ roll_id: string(), session_id: string(), sides: integer(), result: integer(), rolled_at_ms: timestamp() }))
   const RollInput = object({ sides: defaulted(integer({ min: 2, max: 1000 }), 6) })
 
@@ -20,7 +20,7 @@ export default ({ array, defaulted, definePlugin, defineRoute, integer, jsonRepl
     version: '1.0.0',
     api: 1,
     summary: 'Rolls dice and remembers every roll.',
-    config: object({ most_rolls: defaulted(integer({ min: 1, max: 1000 }), 100) }),
+    config: object({ most_rolls: doc(defaulted(integer({ min: 1, max: 1000 }), 100), 'Rolls that the route shows, at most.') }),
     register(ctx) {
       const rolls = ctx.state.collection<Roll>({
         name: 'dice_rolls', version: 1, id: (roll) => roll.roll_id, schema: Roll,
