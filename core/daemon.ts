@@ -34,6 +34,7 @@ import type { JsonObject } from './schema.js'
 import type { Secrets } from './secrets.js'
 import { daemonSettings } from './settings.js'
 import type { Settings } from './settings.js'
+import type { State } from './state/contract.js'
 import type { Disk } from './state/disk.js'
 import { acquireLock } from './state/lock.js'
 import type { Lock } from './state/lock.js'
@@ -147,7 +148,7 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
   const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
   const front = createFront({
-    settings, bus, log, clock, secrets, durable: opened.state.durable, audit: createAudit(opened.state, log), ready: () => life.phase === 'ready',
+    settings, bus, log, clock, secrets, watch: () => watchState(opened.state), audit: createAudit(opened.state, log), ready: () => life.phase === 'ready',
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const view = createView({
@@ -176,6 +177,12 @@ const watchFiles = async (life: Life, { root, loaded, host }: { root: string; lo
 
 const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) =>
   ({ disk, root, environment: environment ?? {}, flags: flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: config ?? {} })
+
+/** What a request saw is on disk before its answer leaves; what was undone meanwhile is never told. */
+const watchState = ({ health, durable }: State): (() => Promise<void>) => {
+  const since = health.undone
+  return () => durable(since)
+}
 
 interface Running { readonly lock: Lock; readonly opened: OpenState; readonly host: PluginHost; readonly view: HostView; readonly url: string }
 

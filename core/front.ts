@@ -22,7 +22,7 @@ import { version } from './version.js'
 export interface FrontOptions {
   readonly settings: Settings
   readonly bus: Bus
-  readonly durable: () => Promise<void>
+  readonly watch: ServerOptions['watch']
   readonly log: Log
   readonly clock: Clock
   readonly secrets: Secrets

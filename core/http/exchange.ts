@@ -20,7 +20,8 @@ export interface ExchangeOptions {
   readonly auth: Auth
   readonly origins: OriginPolicy
   readonly streams: Streams
-  readonly durable: () => Promise<void>
+  /** Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some of it was undone. */
+  readonly watch: () => () => Promise<void>
   readonly log: Log
   readonly redact: (text: string) => string
   /** A handler threw something that is no problem. */
@@ -37,7 +38,7 @@ export interface Exchange {
 type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
-  const { table, auth, origins, streams, durable, log, redact, onFault } = options
+  const { table, auth, origins, streams, watch, log, redact, onFault } = options
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
     const methods = table.methods(pathOf(url))
@@ -65,7 +66,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { route } = found.entry
     const { input, cursor } = await readAll(request, response, { found, caller })
     if (input === undefined) return
-    const value = await settle(async () => route.handler(trusted(input)), durable)
+    const value = await settle(async () => route.handler(trusted(input)), watch())
     if (route.reply.kind !== 'stream') return answer(request, response, formatReply(route.reply, value))
     streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
   }

@@ -38,8 +38,8 @@ export interface ServerOptions {
   readonly routes: RouteTable
   readonly auth: Auth
   readonly bus: Bus
-  /** Resolves when all that a reader may have seen is on disk. */
-  readonly durable: () => Promise<void>
+  /** Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some of it was undone. */
+  readonly watch: () => () => Promise<void>
   readonly log: Log
   readonly clock: Clock
   /** A handler threw something that is no problem: whose route it is. */
@@ -66,11 +66,11 @@ export interface HttpServer {
 }
 
 export const createServer = (options: ServerOptions): HttpServer => {
-  const { routes, auth, bus, log, clock, onFault, durable, version, redact = (text) => text } = options
+  const { routes, auth, bus, log, clock, onFault, watch, version, redact = (text) => text } = options
   const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
   const origins = createOriginPolicy(options.corsOrigins)
   const streams = createStreams({ bus, clock })
-  const exchange = createExchange({ table: routes, auth, origins, streams, durable, log, redact, onFault })
+  const exchange = createExchange({ table: routes, auth, origins, streams, watch, log, redact, onFault })
   const server = createNode({ ...defaults, ...options.limits })
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')

@@ -19,8 +19,8 @@ export const storageErrors = defineErrors({
   },
   storage_damaged: {
     status: 503,
-    detail: 'Stored data is damaged: {file} at byte {offset}.',
-    action: 'Run state verify, restore a backup, or let state repair decide.',
+    detail: 'Stored data is damaged, so nothing is changed any more.',
+    action: 'holdfast state verify names file and byte; restore a backup, or let holdfast state repair decide.',
   },
   id_taken: {
     status: 409,

@@ -46,7 +46,7 @@ export const startServer = async (t: ExecutionContext<any>, options: TestServerO
   const routes = createRouteTable()
   for (const route of options.routes ?? []) routes.add('test', route)
   const auth = createAuth({ mode: 'auto', clock, audit: (record) => audit.push(record), readFile: () => undefined, ...options.auth })
-  const server = createServer({ routes, auth, bus, log, clock, durable: () => Promise.resolve(), onFault: (fault) => faults.push(fault), version: '0.0.0', ...options.server })
+  const server = createServer({ routes, auth, bus, log, clock, watch: () => () => Promise.resolve(), onFault: (fault) => faults.push(fault), version: '0.0.0', ...options.server })
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => server.close())
   return {

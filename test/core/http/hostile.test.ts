@@ -156,8 +156,8 @@ test('no answer leaves before what it rests on is durable, also when it refuses'
   const clock = createClock()
   const order: string[] = []
   const made = defineRoute({ id: 'made.get', method: 'GET', path: '/v1/made', summary: 'Made.', access: 'read', reply: textReply(), handler: () => { order.push('handled'); return 'made' } })
-  const durable = async (): Promise<void> => { await clock.sleep(40); order.push('durable') }
-  const server = await startServer(t, { routes: [made], server: { durable } })
+  const watch = () => async (): Promise<void> => { await clock.sleep(40); order.push('durable') }
+  const server = await startServer(t, { routes: [made], server: { watch } })
   await server.ask('GET', '/v1/made')
   order.push('answered')
   t.deepEqual(order, ['handled', 'durable', 'answered'])

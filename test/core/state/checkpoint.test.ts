@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Problem } from '../../../core/errors.js'
 import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Disk } from '../../../core/state/disk.js'
@@ -142,7 +143,9 @@ test('a damaged page is named with its byte, when it is read and when it is need
   const second = await openNotes(root)
   t.is(second.state.health.mode, 'ok')
   t.deepEqual(second.notes.find('n1'), note(1, { done: true }))
-  t.throws(() => second.notes.find('n2'), { message: new RegExp(`page-.*at byte ${at}`, 'u') })
+  const error = t.throws(() => second.notes.find('n2'), { code: 'storage_damaged', instanceOf: Problem })
+  t.deepEqual(error?.occurrence.details, { file: page.split('/').at(-1), offset: at })
+  t.notRegex(error?.message ?? '', /page-/u)
   t.is(second.state.health.reason, 'damaged')
   await second.close()
   for (const path of files(root, 'data/notes').filter((name) => name.includes('index'))) rmSync(path)
