@@ -27,7 +27,7 @@ export const eventsPage = ({ modules, operations }: Facts): string => {
   const all = [...events, ...frames.map((frame) => ({ owner: 'core', ...frame }))]
   return page(
     '# Events',
-    `Server-sent events of ${streams.map(({ method, path }) => `[${method} ${path}](routes.md#${anchor(`${method} ${path}`)})`).join(', ')}. A frame has the event\'s name, its id and its data as JSON; the data also carries the name as ${code('type')}.`,
+    `Server-sent events of ${streams.map(({ method, path }) => `[${method} ${path}](routes.md#${anchor(`${method} ${path}`)})`).join(', ')}. A frame has the event's name, its id and its data as JSON; the data also carries the name as ${code('type')}.`,
     'Ids are decimal numbers that only grow, over restarts too. A client that comes back with `Last-Event-ID` or `?cursor=` gets what it missed, or a `stream_gap`.',
     table(['event', 'when', 'from'], all.map(({ name, summary, owner }) => [`[${code(name)}](#${anchor(name)})`, summary, owner])),
     ...all.map(({ name, summary, data }) => [`### ${name}`, summary, fieldTable(data)]),
