@@ -14,6 +14,7 @@ const treated: Readonly<Record<string, string>> = {
   'state-example': 'test/docs/readme.test.ts',
   'command-line': 'test/docs/readme.test.ts',
   'dice': 'test/docs/dice.test.ts',
+  'author': 'test/docs/dice.test.ts',
   'tour': 'test/docs/blocks.test.ts',
   'state-format': 'test/docs/blocks.test.ts',
   'install': 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',

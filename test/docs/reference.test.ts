@@ -82,6 +82,25 @@ test('what a page finds in a file is in that file', (t) => {
   none(t, found.filter(({ symbol, path }) => !new RegExp(`\\b${symbol}\\b`, 'u').test(textOf(path))).map(({ page, symbol, path }) => `${page}: ${symbol} is not in ${path}`))
 })
 
+/** Names of the members of an interface in `core/plugin.ts`. */
+const membersOf = (name: string): string[] => {
+  const [, body = ''] = new RegExp(`export interface ${name}<[^\\n]*\\{\\n([\\s\\S]*?)^\\}`, 'mu').exec(textOf('core/plugin.ts')) ?? []
+  return [...body.matchAll(/^  (?:readonly )?(\w+)\??[:(<]/gmu)].map(([, member = '']) => member)
+}
+
+/** Names in the first column of the table below a heading. */
+const rowsBelow = (page: string, heading: string): string[] => {
+  const [, section = ''] = textOf(page).split(`\n## ${heading}\n`)
+  const [table = ''] = /^\|[\s\S]*?(?=\n\n)/mu.exec(section) ?? []
+  return table.split('\n').slice(2).flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)/gu)].map(([, member = '']) => member))
+}
+
+test('the guide to plugins explains every member of a plugin and of its context, and no other', (t) => {
+  t.true(membersOf('PluginContext').length > 10)
+  t.deepEqual(rowsBelow('docs/plugin-guide.md', 'Everything in `ctx`').toSorted(), membersOf('PluginContext').toSorted())
+  t.deepEqual(rowsBelow('docs/plugin-guide.md', 'The declaration').toSorted(), membersOf('Plugin').toSorted())
+})
+
 test('a page about the daemon tells nothing about a machine that it was made on', (t) => {
   none(t, all.filter((page) => /\/(?:tmp|home|root|work|Users)\/\w/u.test(readFileSync(join(repository, page), 'utf8'))))
 })
