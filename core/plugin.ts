@@ -44,7 +44,7 @@ type Tokens = Readonly<Record<string, Token<any>>>
 type Needed<N extends Tokens> = { readonly [K in keyof N]: N[K] extends Token<infer T> ? T : never }
 type Wanted<W extends Tokens> = { readonly [K in keyof W]: W[K] extends Token<infer T> ? () => T | undefined : never }
 
-/** Checks one invariant of the plugin's state at start and in `state verify`; `fix` must be idempotent: run twice, the second check finds nothing. */
+/** Checks one invariant of the plugin's state at every start; `fix` must be idempotent: run twice, the second check finds nothing. */
 export interface RepairStep<F = unknown> {
   readonly id: string
   /** Ids of steps that must have run before. */
@@ -54,7 +54,7 @@ export interface RepairStep<F = unknown> {
   readonly fix: (findings: readonly F[]) => Promise<void>
 }
 
-/** One row of `health.warnings` in `/v1/status`. Contract 1, "Runtime views". */
+/** What a plugin is given: everything that it adds or takes goes through it and is undone with the plugin. */
 export interface PluginContext<C> {
   readonly id: string
   /** The plugin's parsed configuration, frozen. */
@@ -113,7 +113,6 @@ export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S ext
 
 /** What a plugin without a runtime import of ours receives when its default export is a function: this module. */
 export type Kit = typeof import('./plugin.js')
-/** What the module of a plugin exports. */
 /** A plugin of any type parameters. */
 export type AnyPlugin = Plugin<any, any, any>
 /** What a plugin's main file exports. */
