@@ -32,7 +32,7 @@ test('every shell block is run by a test or excused, and every excuse is needed'
 test('the request of the tour comes back as frames', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
-  const commands = blocksFor('docs/tour.md', 'tour').join('').replaceAll('http://127.0.0.1:4000', daemon.url).replace('curl -N', 'curl -sNm 4').replace(' &\n', ' &\nsleep 1\n')
+  const commands = blocksFor('docs/tour.md', 'tour').join('').replaceAll('http://127.0.0.1:4000', daemon.url).replace('curl -N', 'curl -sNm 6').replace(' &\n', ' &\nsleep 2\n')
   const { out } = await sh(`${commands}\nwait`, daemon.root)
   t.regex(out, /"status":"(?:queued|running)"/u)
   t.regex(out, /event: run_updated\nid: \d+\ndata: \{"type":"run_updated",.*"status":"completed",.*You said: Hello/u)

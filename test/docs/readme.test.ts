@@ -37,8 +37,13 @@ test('between the question and the approval the daemon may be killed', async (t)
 
 test('events can be watched with curl', async (t) => {
   const daemon = await spawnTestDaemon(t)
-  const watching = sh(block('watch').replace('curl ', 'curl -sm 2 ').replace('http://127.0.0.1:4000', daemon.url), daemon.root)
-  for (let at = 0; at < 8; at += 1) await daemon.request('POST', '/v1/sessions', {}).then(({ body }) => daemon.request('POST', `/v1/sessions/${body.session_id}/input`, { content: 'x' })).then(() => new Promise((next) => { setTimeout(next, 100) }))
+  let over = false
+  const watching = sh(block('watch').replace('curl ', 'curl -sm 3 ').replace('http://127.0.0.1:4000', daemon.url), daemon.root).finally(() => { over = true })
+  await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
+  while (!over) {
+    await daemon.request('POST', '/v1/sessions/first/input', { content: 'x' })
+    await new Promise((next) => { setTimeout(next, 100) })
+  }
   t.regex((await watching).out, /event: run_updated\nid: \d+\ndata: \{/u)
   await daemon.stop()
 })
