@@ -46,7 +46,7 @@ const onTarget = async <R>(path: string, step: () => R | Promise<R>): Promise<R>
     return await step()
   } catch (cause) {
     const code = codeOf(cause)
-    if (cause instanceof Problem || code === undefined) throw cause
+    if (cause instanceof Problem || code === undefined || code === 'EIO') throw cause
     throw errors.target_not_writable({ details: { path, reason: reasons.get(code) ?? 'its file system refuses it' }, cause })
   }
 }

@@ -38,6 +38,10 @@ export const errors = defineErrors({
     status: 503, domain: 'storage', detail: '{path} cannot be written: {reason}.',
     action: 'Make the folder writable for this user, and its file system mounted for writing.',
   },
+  state_root_full: {
+    status: 503, domain: 'storage', detail: 'There is no space left for the state root {path}.',
+    action: 'Free space on its file system, then start again.',
+  },
   state_root_damaged: {
     status: 503, domain: 'storage', detail: '{path} is damaged: its bytes do not match its digest.',
     action: 'Restore it from a backup.',

@@ -67,7 +67,7 @@ export const acquireLock = async (options: LockOptions): Promise<Lock> => {
     throw locked(root)
   }
   try {
-    return await holdRoot({ ...options, root, disk, guard })
+    return await refusable(root, () => holdRoot({ ...options, root, disk, guard }))
   } catch (cause) {
     await guard.release()
     throw cause

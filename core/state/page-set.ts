@@ -76,14 +76,22 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
     void open.get(page)?.file.close()
     open.delete(page)
   }
+  /** Damage is told before the reader learns of it, so that nothing is written on top of it. */
+  const found = (fault: Fault): Error => {
+    onDamage(fault)
+    return damaged(fault)
+  }
   const openPage = (page: number): OpenPage => {
-    const found = open.get(page)
-    if (found !== undefined) return found
+    const known = open.get(page)
+    if (known !== undefined) return known
     const oldest = open.keys().next().value
     if (open.size >= mostOpen && oldest !== undefined) shut(oldest)
     const file = disk.openSync(path(page))
     const header = readHeader(file.path, file.read(0, 4096))
-    if (!header.ok) throw damaged(header.fault)
+    if (!header.ok) {
+      void file.close()
+      throw found(header.fault)
+    }
     const made = { file, seed: saltSeed(header.header.salt) }
     open.set(page, made)
     return made
@@ -107,9 +115,7 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
     const bytes = bytesAt(file, location)
     const check = checkLine(bytes, 0, seed)
     if (check.ok && check.end === length) return lineValue(bytes, 0, length)
-    const found = { file: file.path, offset, rule: check.ok ? 'the line is shorter than its row says' : check.rule }
-    onDamage(found)
-    throw damaged(found)
+    throw found({ file: file.path, offset, rule: check.ok ? 'the line is shorter than its row says' : check.rule })
   }
   const createPage = async (no: number): Promise<LineFile> =>
     createLineFile(disk, path(no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })

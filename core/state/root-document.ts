@@ -51,13 +51,14 @@ export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening):
   return next
 }
 
-/** Runs a first write and turns what a read-only folder or file system answers into its problem. */
+/** Runs a first write and turns what a read-only or full folder or file system answers into its problem. */
 export const refusable = async <R>(path: string, write: () => R | Promise<R>): Promise<R> => {
   try {
     return await write()
   } catch (cause) {
     const code = codeOf(cause)
     if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') throw errors.state_root_read_only({ details: { path, reason: code }, cause })
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw errors.state_root_full({ details: { path }, cause })
     throw cause
   }
 }

@@ -24,15 +24,18 @@ export interface Operation {
 export interface Sent { readonly method: string; readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Uint8Array | undefined }
 export interface Got { readonly status: number; readonly headers: Readonly<Record<string, any>>; readonly text: string; readonly body: any }
 
-export interface Client {
+export interface Sender {
+  /** Answers within five seconds or throws; an event stream is left after its head. */
+  send(sent: Sent): Promise<Got>
+  close(): void
+}
+
+export interface Client extends Sender {
   readonly document: any
   readonly operations: readonly Operation[]
   readonly check: OpenapiCheck
-  /** Answers within five seconds or throws; an event stream is left after its head. */
-  send(sent: Sent): Promise<Got>
   /** Bytes on a bare socket; resolves with the answer. */
   raw(bytes: Uint8Array): Promise<Got>
-  close(): void
 }
 
 const patienceMs = 5000
@@ -96,14 +99,19 @@ const rawExchange = (url: string, bytes: Uint8Array): Promise<Got> =>
     socket.write(bytes)
   })
 
-export const createClient = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Client> => {
+/** Sends over a few connections that stay open. */
+export const createSender = (url: string): Sender => {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
-  const { body: document } = await exchange(url, agent, { method: 'GET', path: '/v1/openapi.json', headers })
+  return { send: (sent) => exchange(url, agent, sent), close: () => agent.destroy() }
+}
+
+export const createClient = async (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Client> => {
+  const sender = createSender(url)
+  const { body: document } = await sender.send({ method: 'GET', path: '/v1/openapi.json', headers })
   return {
     document, operations: operationsOf(document), check: createOpenapiCheck(document),
-    send: (sent) => exchange(url, agent, sent),
+    ...sender,
     raw: (bytes) => rawExchange(url, bytes),
-    close: () => agent.destroy(),
   }
 }
 
