@@ -111,7 +111,7 @@ const verdictOf = async (t: ExecutionContext, served: Served, { runs, events }: 
   if (served.url === undefined) {
     t.is(served.code, 1, `${name}: ${served.err()}`)
     // What the log said comes first.
-    t.regex(served.err(), /^(?:\{[^\n]+\}\n)*holdfast: [^\n]+ \([a-z_]+\)\n[A-Z][^\n]+\.\n$/u, name)
+    t.regex(served.err(), /^(?:\{[^\n]+\}\n)*holdfast: [^\n]+ \([a-z_]+\)\n[^\n]+\.\n$/u, name)
     return 'refused'
   }
   const sender = createSender(served.url)
