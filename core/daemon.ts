@@ -17,6 +17,7 @@ import { createStory } from './host/boot.js'
 import type { Story } from './host/boot.js'
 import { shippedCandidate } from './host/candidate.js'
 import { thirdParty } from './host/candidates.js'
+import { configContent } from './host/config-content.js'
 import { createConfigure, refuseUnknownFlags } from './host/configure.js'
 import { Host } from './host/contract.js'
 import type { HostView } from './host/contract.js'
@@ -53,6 +54,8 @@ export interface DaemonOptions {
   readonly flags?: Flags
   /** Configuration by plugin id that stands in for `config/<id>.toml`. */
   readonly config?: Readonly<Record<string, JsonObject>>
+  /** Told of the host before any plugin runs, so that faults of a start can be charged. */
+  readonly onHost?: (host: PluginHost) => void
   /** Most milliseconds that one plugin may take to import, start or stop; 10 s when absent. */
   readonly patienceMs?: number
 }
@@ -99,6 +102,7 @@ const live = async (life: Life): Promise<Daemon> => {
   const lock = await takeRoot(life)
   const { opened, bus, keepEpoch } = await openRoot(life, lock)
   const loaded = await story.step('plugins', () => loadPlugins(life, lock.root, shipped), (plugins) => ({ count: plugins.length }))
+  const before = configContent(life.disk, lock.root)
   const { host, view, front } = assemble(life, { lock, opened, bus, loaded })
 
   await story.step('register', host.register)
@@ -110,7 +114,7 @@ const live = async (life: Life): Promise<Daemon> => {
   const bound = await story.step('listen', front.listen)
   story.done()
   life.phase = 'ready'
-  await watchFiles(life, { root: lock.root, loaded, host })
+  watchFiles(life, { root: lock.root, before, loaded, host })
   return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
 }
 
@@ -159,20 +163,25 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
   const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], routes: front.routes, configure, patienceMs })
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   story.own('plugins', host.stop)
+  life.onHost?.(host)
   return { host, view, front }
 }
 
-/** Loaded late: nothing of the start waits for it. */
-const watchFiles = async (life: Life, { root, loaded, host }: { root: string; loaded: readonly Loaded[]; host: PluginHost }): Promise<void> => {
+/** Nothing of the start waits for this; the way back does. */
+const watchFiles = (life: Life, { root, before, loaded, host }: { root: string; before: string; loaded: readonly Loaded[]; host: PluginHost }): void => {
   const { disk, log, story } = life
-  const { watchConfig } = await import('./host/config-watch.js')
   const check = (): void => {
     const configure = createConfigure(configureOptions(life, root))
     for (const entry of loaded) if (entry.ok) configure(entry.plugin)
   }
-  const watching = await watchConfig({ disk, root, log, check })
-  story.own('config', watching.close)
-  story.own('config health', host.registry.health('core', watching.health))
+  const begin = async (): Promise<() => Promise<void>> => {
+    const { watchConfig } = await import('./host/config-watch.js')
+    const watching = await watchConfig({ disk, root, before, log, check })
+    const forget = host.registry.health('core', watching.health)
+    return () => { forget(); return watching.close() }
+  }
+  const begun = begin().catch((error: unknown) => log.warn('config/ cannot be watched', { error }))
+  story.own('config', async () => { await (await begun)?.() })
 }
 
 const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) =>

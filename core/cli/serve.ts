@@ -6,6 +6,7 @@ import { startDaemon } from '../daemon.js'
 import type { Daemon, Ending } from '../daemon.js'
 import { Problem } from '../errors.js'
 import { shippedPlugins } from '../host/candidates.js'
+import type { PluginHost } from '../host/host.js'
 import { createLog } from '../log.js'
 import type { Log } from '../log.js'
 import { createSecrets } from '../secrets.js'
@@ -48,9 +49,9 @@ const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
  * refused commit, or something that is no error leaves the daemon whole. Any
  * other error may have broken it, so it ends.
  */
-const watchFaults = (log: Log, daemon: () => Daemon | undefined, broken: () => void): void => {
+const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: () => void): void => {
   const hear = (what: string) => (error: unknown): void => {
-    if (daemon()?.host.charge(what, error) !== undefined) return
+    if (host()?.charge(what, error) !== undefined) return
     log.error(what, { error })
     if (error instanceof Error && !(error instanceof Problem)) broken()
   }
@@ -81,9 +82,10 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   const log = logOf(settings, secrets)
   const clock = createClock()
   let daemon: Daemon | undefined
+  let host: PluginHost | undefined
   const asked = onSignals(exit, log)
-  const broke = new Promise<number>((resolve) => watchFaults(log, () => daemon, () => (daemon === undefined ? exit(1) : resolve(1))))
-  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock })
+  const broke = new Promise<number>((resolve) => watchFaults(log, () => host, () => (daemon === undefined ? exit(1) : resolve(1))))
+  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock, onHost: (made) => { host = made } })
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])

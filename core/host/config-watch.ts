@@ -10,11 +10,14 @@ import { Problem } from '../errors.js'
 import type { HealthCheck, Warning } from '../health.js'
 import type { Log } from '../log.js'
 import type { Disk } from '../state/disk.js'
+import { configContent } from './config-content.js'
 
 export interface ConfigWatchOptions {
   readonly disk: Disk
   readonly root: string
   readonly log: Log
+  /** What `configContent` said when the daemon read its configuration. */
+  readonly before: string
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
 }
@@ -24,12 +27,8 @@ export interface ConfigWatch {
   close(): Promise<void>
 }
 
-/** The content of the folder as one text. */
-const contentOf = (disk: Disk, folder: string): string =>
-  disk.list(folder).filter((name) => name.endsWith('.toml')).map((name) => `${name}\n${Buffer.from(disk.readFile(path.join(folder, name)) ?? []).toString('base64')}`).join('\n')
-
-const compare = ({ disk, check, root }: ConfigWatchOptions, before: string): Warning | undefined => {
-  if (contentOf(disk, path.join(root, 'config')) === before) return undefined
+const compare = ({ disk, check, root, before }: ConfigWatchOptions): Warning | undefined => {
+  if (configContent(disk, root) === before) return undefined
   try {
     check()
     return { severity: 'info', code: 'config_changed', message: 'Files in config/ have changed since the start.', action: 'Restart the daemon to use them.' }
@@ -44,14 +43,14 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
   const { disk, root, log } = options
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
-  const before = contentOf(disk, folder)
   let warning: Warning | undefined
   const look = (): void => {
-    warning = compare(options, before)
+    warning = compare(options)
     if (warning !== undefined) log.warn(warning.message, { code: warning.code })
   }
   const watcher: FSWatcher = watch(folder, { ignoreInitial: true, depth: 0, atomic: 200, awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 } })
   watcher.on('all', look)
+  watcher.on('ready', look)
   watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))
   return {
     health: { id: 'config', check: () => (warning === undefined ? [] : [warning]) },

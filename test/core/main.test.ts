@@ -152,4 +152,5 @@ test.serial('state verify exits with 0 for a sound root and with 1 for one of wh
   const damaged = await run(['state', 'verify'], { SERVICE_STATE_ROOT: daemon.root })
   t.is(damaged.code, 1, damaged.out)
   t.regex(damaged.out, /manifest\.json/u)
+  await writeFile(file, text)
 })

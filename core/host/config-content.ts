@@ -1,0 +1,9 @@
+import path from 'node:path'
+import type { Disk } from '../state/disk.js'
+
+/** Every file of `config/` as one text, to tell whether any has changed. */
+export const configContent = (disk: Disk, root: string): string => {
+  const folder = path.join(root, 'config')
+  const names = disk.list(folder).filter((name) => name.endsWith('.toml'))
+  return names.map((name) => `${name}\n${Buffer.from(disk.readFile(path.join(folder, name)) ?? []).toString('base64')}`).join('\n')
+}
