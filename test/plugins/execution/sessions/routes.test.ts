@@ -1,6 +1,7 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+import { openStream } from '../../../support/sse.js'
 
 test('a session is created, used again, read and listed', async (t) => {
   const daemon = await startTestDaemon(t)
@@ -57,4 +58,21 @@ test('the events of a session are its journal, its outputs and the events of its
   t.deepEqual(body.run_events.map(({ event }: any) => event.type), ['accepted', 'queued', 'started', 'output', 'completed', 'accepted', 'queued', 'started', 'output', 'completed'])
   t.deepEqual(body.session.journal.map(({ seq }: any) => seq), Array.from({ length: 12 }, (_, at) => at + 1))
   t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/events?after=10&limit=1')).body.session.journal.map(({ seq }: any) => seq), [11])
+})
+
+test('the stream of a session shows what happens in it and nothing of another', async (t) => {
+  const daemon = await startTestDaemon(t)
+  for (const session_id of ['s1', 's2']) await openSession(daemon, session_id)
+  const stream = openStream({ port: Number(new URL(daemon.url).port), path: '/v1/sessions/s1/stream?cursor=0' })
+  t.teardown(stream.close)
+  const other = await submit(daemon, 's2', 'elsewhere')
+  const own = await submit(daemon, 's1', 'here')
+  await until(daemon, other.run_id, 'completed')
+  await until(daemon, own.run_id, 'completed')
+  const ended = () => stream.frames.some(({ event, data }) => event === 'run_updated' && data.run.status === 'completed')
+  for (let count = 1; count < 50 && !ended(); count += 1) await stream.until(count)
+  t.true(ended())
+  const runs = stream.frames.filter(({ event }) => event === 'run_updated').map(({ data }) => data.run.run_id)
+  t.deepEqual([...new Set(runs)], [own.run_id])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/nobody/stream')), [404, 'session_not_found'])
 })
