@@ -7,11 +7,12 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
+import { fitsSchema } from './json-schema.js'
+import type { Fits, JsonSchema } from './json-schema.js'
 
-export type { Struct, Infer }
+export type { Struct, Infer, JsonSchema }
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
-export type JsonSchema = { readonly [keyword: string]: unknown }
 export type AnyStruct = Struct<any, any>
 /** A struct of `T`, whatever its inside is. */
 export type StructOf<T> = Struct<T, any>
@@ -191,8 +192,18 @@ export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any
   return made
 }
 
+const quick = new WeakMap<object, Fits>()
+const quickCheck = (struct: AnyStruct): Fits => {
+  const known = quick.get(struct)
+  if (known !== undefined) return known
+  const made = isRuled(struct) ? () => false : fitsSchema(inlineSchema(struct))
+  quick.set(struct, made)
+  return made
+}
+
 /** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
+  if (quickCheck(struct)(value)) return { ok: true, value: trusted<T>(value) }
   try {
     const [error, parsed] = ss.validate(value, struct, { coerce: true })
     if (error === undefined) return { ok: true, value: parsed }

@@ -1,6 +1,8 @@
 import test from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import { validate } from 'superstruct'
+import { fitsSchema } from '../../core/json-schema.js'
 import * as s from '../../core/schema.js'
 import type { AnyStruct } from '../../core/schema.js'
 import { compareStruct, valuesNear } from '../support/schema-check.js'
@@ -34,6 +36,20 @@ test('a struct and its JSON Schema agree on every value', (t) => {
     accepted += found.accepted
   }
   t.log(`${Object.keys(structs).length} structs, ${accepted} values accepted`)
+})
+
+test('a quick yes is only given to what the struct gives back as it is', (t) => {
+  const seed = fc.sample(fc.integer({ min: 0 }), 1)[0] ?? 0
+  t.log(`seed ${seed}`)
+  let quick = 0
+  for (const [name, struct] of Object.entries(structs)) {
+    const fits = fitsSchema(s.inlineSchema(struct))
+    for (const value of fc.sample(valuesNear(struct), { numRuns: 200, seed }).filter(fits)) {
+      t.deepEqual(validate(value, struct, { coerce: true }), [undefined, value], `${name}: ${JSON.stringify(value)}`)
+      quick += 1
+    }
+  }
+  t.true(quick > 1000, String(quick))
 })
 
 test('values near a schema hit both sides of its limits', (t) => {

@@ -39,7 +39,7 @@ export interface Generation {
 export interface ModelRequest {
   readonly model: string
   readonly system: string
-  /** Every tool call in it has its result: the engine never sends an unpaired one. */
+  /** Every tool call in it has its result: the engine never sends an unpaired one. The array of an earlier call may come again with more at its end. */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
   readonly generation: Generation

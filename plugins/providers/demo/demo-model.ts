@@ -16,11 +16,11 @@ export const createDemoModel = (life: Life): ModelConnection => ({
 
 async function* play(request: ModelRequest, signal: AbortSignal, life: Life): AsyncGenerator<ModelEvent> {
   const parts: AssistantPart[] = []
-  const call = request.messages.filter(isAssistant).length + 1
+  const { answers, characters } = countOf(request.messages)
   for (const [index, step] of currentTurn(request.messages).entries()) {
     const failed = await wait(step, signal, life)
     if (failed !== undefined) return yield failed
-    const part = partOf(step, `call_${call}_${index + 1}`)
+    const part = partOf(step, `call_${answers + 1}_${index + 1}`)
     if (part === undefined) continue
     if (part.type === 'text') yield { type: 'text_delta', text: part.text }
     parts.push(part)
@@ -28,7 +28,7 @@ async function* play(request: ModelRequest, signal: AbortSignal, life: Life): As
   }
   if (signal.aborted) return yield failure('aborted', false, 'The model call was aborted.')
   const outcome = parts.some(({ type }) => type === 'tool_call') ? 'tool_calls' : 'stop'
-  yield { type: 'done', outcome, usage: usage(request, parts) }
+  yield { type: 'done', outcome, usage: usage(characters + request.system.length, parts) }
 }
 
 const failure = (cls: FailureClass, retryable: boolean, message: string): ModelEvent => ({
@@ -81,7 +81,20 @@ const size = (value: JsonObject): number => {
 const sizeOf = (parts: readonly JsonObject[]): number => parts.reduce((sum, part) => sum + size(part), 0)
 
 /** Four characters are a token. */
-const usage = ({ system, messages }: ModelRequest, parts: readonly AssistantPart[]): Usage => ({
-  input_tokens: tokens(messages.reduce((sum, { content }) => sum + sizeOf(content), system.length)),
-  output_tokens: tokens(sizeOf(parts)),
-})
+const usage = (asked: number, parts: readonly AssistantPart[]): Usage => ({ input_tokens: tokens(asked), output_tokens: tokens(sizeOf(parts)) })
+
+interface Count { messages: number; characters: number; answers: number }
+const counts = new WeakMap<readonly ModelMessage[], Count>()
+
+/** A conversation grows from call to call: only what is new is counted, so that a long one costs no more than a short one. */
+const countOf = (messages: readonly ModelMessage[]): Count => {
+  const known = counts.get(messages)
+  const count = known !== undefined && known.messages <= messages.length ? known : { messages: 0, characters: 0, answers: 0 }
+  for (const message of messages.slice(count.messages)) {
+    count.characters += sizeOf(message.content)
+    if (isAssistant(message)) count.answers += 1
+  }
+  count.messages = messages.length
+  counts.set(messages, count)
+  return count
+}

@@ -1,0 +1,74 @@
+/**
+ * The JSON Schema that structs note, and a quick yes: most input fits its
+ * schema as it stands, and then there is nothing to fill in and nothing to
+ * explain. Everything else, also what these checks do not know, is judged by
+ * the struct, whose walk over a small body costs thirty times as much.
+ */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** True only if the struct of the schema accepts the value and gives back its equal. */
+export type Fits = (value: unknown) => boolean
+
+const unsure: Fits = () => false
+
+interface Known {
+  readonly type?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: JsonSchema | false
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+}
+
+/** Lengths count code points: a text of n units has between n / 2 and n of them. */
+const fitsText = ({ minLength = 0, maxLength = Infinity, pattern }: Known): Fits => {
+  const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  const least = minLength < 2 ? minLength : minLength * 2
+  return (value) => typeof value === 'string' && value.length >= least && value.length <= maxLength && (regex === undefined || regex.test(value))
+}
+
+const fitsNumber = ({ type, minimum = -Infinity, maximum = Infinity }: Known): Fits => {
+  const isKind = type === 'integer' ? Number.isSafeInteger : Number.isFinite
+  return (value) => typeof value === 'number' && isKind(value) && value >= minimum && value <= maximum
+}
+
+const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known): Fits => {
+  const item = items === undefined ? unsure : fitsSchema(items)
+  return (value) => Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(item)
+}
+
+const fitsObject = ({ properties = {}, required = [], additionalProperties }: Known): Fits => {
+  const fields = new Map(Object.entries(properties).map(([key, schema]) => [key, fitsSchema(schema)]))
+  const needed = [...required, ...Object.keys(properties).filter((key) => Object.hasOwn(properties[key] ?? {}, 'default'))]
+  const other = additionalProperties === undefined || additionalProperties === false ? unsure : fitsSchema(additionalProperties)
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    for (const key of needed) if (!Object.hasOwn(value, key)) return false
+    for (const [key, field] of Object.entries(value)) if (!(fields.get(key) ?? other)(field)) return false
+    return true
+  }
+}
+
+/** The check of a schema; one that is always unsure for what is not known here. */
+export const fitsSchema = (schema: JsonSchema): Fits => {
+  const known: Known = schema
+  if (known.enum !== undefined) return (value) => known.enum?.includes(value) === true
+  if (Object.hasOwn(schema, 'const')) return (value) => value === known.const
+  switch (known.type) {
+    case 'string': return fitsText(known)
+    case 'integer':
+    case 'number': return fitsNumber(known)
+    case 'boolean': return (value) => typeof value === 'boolean'
+    case 'array': return fitsList(known)
+    case 'object': return fitsObject(known)
+    default: return Object.keys(schema).length === 0 ? () => true : unsure
+  }
+}
