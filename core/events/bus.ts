@@ -4,12 +4,14 @@ import { createIdSpace } from './epoch.js'
 import type { IdSpace } from './epoch.js'
 import { createFanOut } from './fan-out.js'
 import type { FanOut, Follower } from './fan-out.js'
+import { createFrames } from './frames.js'
+import type { WindowEvent } from './frames.js'
 import type { Reader } from './seat.js'
 import { createListeners } from './listeners.js'
 import type { EventFault, Listener } from './listeners.js'
 import { trusted } from '../schema.js'
 import { carries, createWindow } from './window.js'
-import type { Window, WindowEvent } from './window.js'
+import type { Window } from './window.js'
 
 export type { EventFault } from './listeners.js'
 export type { Follower } from './fan-out.js'
@@ -54,16 +56,14 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
   const ids = createIdSpace(epoch)
   const window = createWindow(capacity)
   const listeners = createListeners(onFault)
-  const fanOut = createFanOut({ window, ids, onFault })
+  const frames = createFrames(ids, onFault)
+  const fanOut = createFanOut({ window, ids, frames, onFault })
 
   const publish = <D extends object>(spec: EventSpec<D>, keys: EventKeys, data: () => D): void => {
-    const charge = (error: unknown): void => onFault({ owner: 'events', event: spec.name, error })
-    const made = once(data, charge)
-    const json = once(() => { const value = made(); return value && JSON.stringify({ type: spec.name, ...value }) }, charge)
-    const event = describe({ counter: window.newest + 1, name: spec.name, keys, json, id: ids.id })
+    const event: WindowEvent = { counter: window.newest + 1, name: spec.name, keys, make: data, data: undefined, json: undefined }
     window.push(event)
     fanOut.push(event)
-    listeners.deliver({ name: spec.name, keys, data: made })
+    listeners.deliver(event, frames.data)
   }
   const since = (id: string, filter?: EventFilter): PublishedEvent[] => {
     if (!/^\d{1,20}$/u.test(id)) return []
@@ -72,7 +72,7 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
     const after = place === 'before' ? 0 : place
     for (let counter = Math.max(after + 1, window.oldest); counter <= window.newest; counter += 1) {
       const event = window.at(counter)
-      if (event !== undefined && carries(event.keys, filter)) found.push(event)
+      if (event !== undefined && carries(event.keys, filter)) found.push(frames.published(event))
     }
     return found
   }
@@ -102,44 +102,5 @@ const measure = ({ window, ids, fanOut }: Measured): BusStatistics => {
     scope_eviction_floor_id: ids.id(window.forgotten),
     evicted_session_scope_count: window.evictedIds('session'),
     evicted_run_scope_count: window.evictedIds('run'),
-  }
-}
-
-/** The value, made on first use; undefined for good if making it throws. */
-const once = <T>(make: () => T, onError: (error: unknown) => void): (() => T | undefined) => {
-  let source: (() => T) | undefined = make
-  let value: T | undefined
-  return () => {
-    if (source === undefined) return value
-    const run = source
-    source = undefined
-    try {
-      value = run()
-    } catch (error) {
-      onError(error)
-    }
-    return value
-  }
-}
-
-interface Description {
-  readonly counter: number
-  readonly name: string
-  readonly keys: EventKeys
-  readonly json: () => string | undefined
-  readonly id: (counter: number) => string
-}
-/** Text is made on first use, so that an event that nobody reads costs no serialisation. */
-const describe = ({ counter, name, keys, json, id }: Description): WindowEvent => {
-  let frame: string | undefined
-  const make = (): string => {
-    const data = json()
-    return data === undefined ? '' : `event: ${name}\nid: ${id(counter)}\ndata: ${data}\n\n`
-  }
-  return {
-    counter, name, keys,
-    get id() { return id(counter) },
-    json: () => json() ?? JSON.stringify({ type: name }),
-    frame: () => (frame ??= make()),
   }
 }

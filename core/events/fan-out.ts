@@ -6,10 +6,11 @@
  */
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
+import type { Frames, WindowEvent } from './frames.js'
 import type { EventFault } from './listeners.js'
 import { createSeat, encoder, pieceLength } from './seat.js'
 import type { Gap, Piece, Reader, Seat } from './seat.js'
-import type { Window, WindowEvent } from './window.js'
+import type { Window } from './window.js'
 
 export interface Follower {
   /** Continues after the reader has drained. */
@@ -18,7 +19,7 @@ export interface Follower {
 }
 export interface View { readonly filter?: EventFilter; readonly cursor?: bigint }
 
-export interface FanOutOptions { readonly window: Window; readonly ids: IdSpace; readonly onFault: (fault: EventFault) => void }
+export interface FanOutOptions { readonly window: Window; readonly ids: IdSpace; readonly frames: Frames; readonly onFault: (fault: EventFault) => void }
 export interface FanOut {
   readonly size: number
   readonly gaps: number
@@ -28,10 +29,10 @@ export interface FanOut {
   follow(reader: Reader, view: View): Follower
 }
 
-export const createFanOut = ({ window, ids, onFault }: FanOutOptions): FanOut => {
+export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): FanOut => {
   const seats = new Set<Seat>()
   const channels = createChannels()
-  const batch = createBatch(window, channels)
+  const batch = createBatch({ window, channels, frames })
   let gaps = 0
   let lagged = 0
   const onGap = ({ reason, skipped }: Gap): void => {
@@ -40,7 +41,7 @@ export const createFanOut = ({ window, ids, onFault }: FanOutOptions): FanOut =>
   }
   const follow = (reader: Reader, { filter, cursor }: View): Follower => {
     const seat: Seat = createSeat({
-      reader, filter, window, ids, onGap,
+      reader, filter, window, ids, frames, onGap,
       setLive: (live) => channels.set(channelOf(filter), seat, live),
       onFault: (error) => { seats.delete(seat); onFault({ owner: 'core', event: 'stream', error }) },
     })
@@ -64,6 +65,8 @@ const channelOf = (filter: EventFilter | undefined): string => (filter === undef
 interface Channels {
   set(channel: string, seat: Seat, live: boolean): void
   has(channel: string): boolean
+  /** Somebody follows less than everything. */
+  readonly filtered: boolean
   seats(channel: string): readonly Seat[]
 }
 const createChannels = (): Channels => {
@@ -75,12 +78,13 @@ const createChannels = (): Channels => {
       else if (seats.delete(seat) && seats.size === 0) members.delete(channel)
     },
     has: (channel) => members.has(channel),
+    get filtered() { return members.size > (members.has('') ? 1 : 0) },
     seats: (channel) => Array.from(members.get(channel) ?? []),
   }
 }
 
 /** Gathers the events of one turn, then hands each view its text. */
-const createBatch = (window: Window, channels: Channels) => {
+const createBatch = ({ window, channels, frames }: { window: Window; channels: Channels; frames: Frames }) => {
   let pending: WindowEvent[] = []
   let flushed = 0
   const flush = (): void => {
@@ -88,7 +92,7 @@ const createBatch = (window: Window, channels: Channels) => {
     pending = []
     flushed = window.newest
     for (const [channel, group] of groupByChannel(events, channels)) {
-      const pieces = encodePieces(group)
+      const pieces = encodePieces(group, frames)
       for (const seat of channels.seats(channel)) seat.feed(from, pieces)
     }
   }
@@ -113,16 +117,17 @@ const groupByChannel = (events: readonly WindowEvent[], channels: Channels): Map
   }
   for (const event of events) {
     add('', event)
+    if (!channels.filtered) continue
     for (const scope in event.keys) add(`${scope}\n${event.keys[scope]}`, event)
   }
   return groups
 }
 
-const encodePieces = (events: readonly WindowEvent[]): Piece[] => {
+const encodePieces = (events: readonly WindowEvent[], { frame }: Frames): Piece[] => {
   const pieces: Piece[] = []
   let text = ''
   for (const [index, event] of events.entries()) {
-    text += event.frame()
+    text += frame(event)
     const whole = text.length >= pieceLength || index === events.length - 1
     if (!whole || text === '') continue
     pieces.push({ bytes: encoder.encode(text), last: event.counter })

@@ -6,11 +6,13 @@ export type Listener = (data: object, keys: EventKeys) => unknown
 /** A listener, a follower or an event's data threw: whose it is, the event's name, and what was thrown. */
 export type EventFault = { readonly owner: string; readonly event: string; readonly error: unknown }
 
-interface Delivery { readonly name: string; readonly keys: EventKeys; readonly data: () => object | undefined }
+interface Named { readonly name: string; readonly keys: EventKeys }
+interface Delivery { readonly event: Named; readonly data: object }
 
 export interface Listeners {
   on(name: string, listener: Listener, owner: string): () => void
-  deliver(delivery: Delivery): void
+  /** Hands an event to its listeners; the data is made only if there are any. */
+  deliver<E extends Named>(event: E, data: (event: E) => object | undefined): void
 }
 
 export const createListeners = (onFault: (fault: EventFault) => void): Listeners => {
@@ -31,8 +33,7 @@ export const createListeners = (onFault: (fault: EventFault) => void): Listeners
   const run = (): void => {
     delivering = true
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const data = next.data()
-      if (data !== undefined) emitter.emit(next.name, data, next.keys)
+      emitter.emit(next.event.name, next.data, next.event.keys)
     }
     delivering = false
   }
@@ -42,9 +43,11 @@ export const createListeners = (onFault: (fault: EventFault) => void): Listeners
       emitter.on(name, call)
       return () => void emitter.off(name, call)
     },
-    deliver(delivery) {
-      if (emitter.listenerCount(delivery.name) === 0) return
-      waiting.push(delivery)
+    deliver(event, make) {
+      if (emitter.listenerCount(event.name) === 0) return
+      const data = make(event)
+      if (data === undefined) return
+      waiting.push({ event, data })
       if (!delivering) run()
     },
   }

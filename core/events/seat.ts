@@ -1,6 +1,7 @@
 /** One follower's place: live on the shared path, or fed on its own from the replay window until it has caught up. */
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
+import type { Frames } from './frames.js'
 import { carries } from './window.js'
 import type { Window } from './window.js'
 
@@ -33,6 +34,7 @@ export interface SeatParts {
   readonly filter: EventFilter | undefined
   readonly window: Window
   readonly ids: IdSpace
+  readonly frames: Frames
   /** Joins or leaves the shared path. */
   readonly setLive: (live: boolean) => void
   readonly onGap: (gap: Gap) => void
@@ -122,7 +124,7 @@ const skipLost = (place: Place): void => {
 }
 
 const deliver = (place: Place): void => {
-  const { text, last } = collect(place.window, place.position, place.filter)
+  const { text, last } = collect(place)
   place.position = last
   if (text !== '' && place.state === 'behind') write(place, encoder.encode(text))
 }
@@ -140,13 +142,13 @@ const writePieces = (place: Place, from: number, pieces: readonly Piece[]): numb
   return done
 }
 
-const collect = (window: Window, from: number, filter: EventFilter | undefined): { text: string; last: number } => {
+const collect = ({ window, frames, position, filter }: Place): { text: string; last: number } => {
   let text = ''
-  let last = from
+  let last = position
   while (last < window.newest && text.length < pieceLength) {
     last += 1
     const event = window.at(last)
-    if (event !== undefined && carries(event.keys, filter)) text += event.frame()
+    if (event !== undefined && carries(event.keys, filter)) text += frames.frame(event)
   }
   return { text, last }
 }

@@ -3,14 +3,8 @@
  * evicted ones the keys they carried, so that a filtered reader learns exactly
  * what it lost. Contract 1, "Events", rules 3 to 5.
  */
-import type { EventFilter, EventKeys, PublishedEvent } from './contract.js'
-
-/** An event in the window. `frame` is its SSE text, made once for all readers. */
-export interface WindowEvent extends PublishedEvent {
-  /** Position in this epoch: 1, 2, 3 … */
-  readonly counter: number
-  frame(): string
-}
+import type { EventFilter, EventKeys } from './contract.js'
+import type { WindowEvent } from './frames.js'
 
 export interface Loss { readonly skipped: number; readonly estimate: boolean }
 
