@@ -28,44 +28,15 @@ export const clampCapacity = (capacity: number): number => Math.min(262_144, Mat
 
 export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean => filter === undefined || keys[filter.scope] === filter.id
 
-/** Counts how often each id of each scope occurs. */
-const createTally = () => {
-  const scopes = new Map<string, Map<string, number>>()
-  const change = (keys: EventKeys, by: 1 | -1): void => {
-    for (const scope in keys) {
-      const id = keys[scope]
-      if (id === undefined) continue
-      const counts = scopes.get(scope) ?? new Map<string, number>()
-      scopes.set(scope, counts)
-      const count = (counts.get(id) ?? 0) + by
-      if (count === 0) counts.delete(id)
-      else counts.set(id, count)
-    }
-  }
-  return {
-    change,
-    size: (scope: string): number => scopes.get(scope)?.size ?? 0,
-    has: (filter: EventFilter): boolean => scopes.get(filter.scope)?.has(filter.id) ?? false,
-  }
-}
-
 export const createWindow = (wanted: number): Window => {
   const capacity = clampCapacity(wanted)
   const remembered = capacity * 4
   const events: WindowEvent[] = []
   const evicted: EventKeys[] = []
-  const tally = createTally()
   let newest = 0
   const oldest = (): number => Math.max(1, newest - capacity + 1)
   const forgotten = (): number => Math.max(0, oldest() - 1 - remembered)
 
-  const evict = (keys: EventKeys, counter: number): void => {
-    const slot = counter % remembered
-    const old = evicted[slot]
-    if (old !== undefined) tally.change(old, -1)
-    evicted[slot] = keys
-    tally.change(keys, 1)
-  }
   const countLost = (from: number, filter: EventFilter): number => {
     let lost = 0
     for (let counter = from + 1; counter < oldest(); counter += 1) {
@@ -82,7 +53,7 @@ export const createWindow = (wanted: number): Window => {
     push(event) {
       const slot = event.counter % capacity
       const old = events[slot]
-      if (old !== undefined) evict(old.keys, old.counter)
+      if (old !== undefined) evicted[old.counter % remembered] = old.keys
       events[slot] = event
       newest = event.counter
     },
@@ -91,9 +62,9 @@ export const createWindow = (wanted: number): Window => {
       const skipped = oldest() - 1 - counter
       if (skipped <= 0) return { skipped: 0, estimate: false }
       if (filter === undefined) return { skipped, estimate: false }
-      const known = tally.has(filter) ? countLost(Math.max(counter, forgotten()), filter) : 0
+      const known = countLost(Math.max(counter, forgotten()), filter)
       return counter >= forgotten() ? { skipped: known, estimate: false } : { skipped: Math.max(1, known), estimate: true }
     },
-    evictedIds: (scope) => tally.size(scope),
+    evictedIds: (scope) => new Set(evicted.flatMap((keys) => keys[scope] ?? [])).size,
   }
 }

@@ -28,7 +28,7 @@ export interface RunEdit {
   resume(): void
   /** Changes members that are not part of the life cycle. */
   amend(change: (run: RunRecord) => RunRecord): void
-  /** Puts the record and announces what changed. Must be called once, last. */
+  /** Puts the record and announces what it has become, however many steps that took. Must be called once, last. */
   save(): RunRecord
 }
 
@@ -42,19 +42,15 @@ export interface EditParts {
 export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit => {
   const { store } = parts
   const { session_id, run_id } = before
+  const keys = { session: session_id, run: run_id }
   let run = before
   let { last } = before
   let moved = false
   const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at: tx.now, ...entry }))
   const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
-  const publish = (): void => {
-    const shown = run
-    moved = true
-    tx.emit(RunUpdated, { session: session_id, run: run_id }, () => ({ run: viewRun(store, shown) }))
-  }
   const become = (step: Step): void => {
     run = advance(run, step, tx.now)
-    publish()
+    moved = true
   }
   return {
     get run() { return run },
@@ -64,7 +60,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
-      tx.emit(OutputMade, { session: session_id, run: run_id }, () => ({ output: outputRecord(session_id, run_id, made) }))
+      tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened) {
       event(happened)
@@ -72,18 +68,21 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     },
     enqueue(position) {
       event({ type: 'queued', position })
-      publish()
+      moved = true
     },
     wait: (status, pending, happened) => become({ to: status, waiting: event(happened), pending }),
     resume() {
-      run = { ...advance(run, { to: 'running' }, tx.now), owner: store.state.health.generation }
-      publish()
+      become({ to: 'running' })
+      run = { ...run, owner: store.state.health.generation }
     },
     amend(change) { run = change(run) },
     save() {
       run = { ...run, last }
       tx.put(store.runs, run)
-      if (moved) announce(parts, tx, run)
+      if (!moved) return run
+      const shown = run
+      tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown) }))
+      announce(parts, tx, run)
       return run
     },
   }

@@ -39,41 +39,35 @@ export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[]
 /** Position in its session's queue; 1 is next. */
 const position = (store: RunStore, run: RunRecord): number => store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
 
-/** The view of a run as it is now. */
-export const viewRun = (store: RunStore, run: RunRecord): RunView => ({
-  ...frameOf(run, run.status === 'queued' ? position(store, run) : 0),
-  ...metadataOf(eventAt(store, run.session_id, run.first)),
-  ...approvalsOf(openApprovals(store, run)),
-  ...questionsOf(openQuestions(store, run)),
-  ...(run.outputs !== undefined && run.outputs.length > 0 && { outputs: outputsOf(store, run) }),
-})
+/** The view of a run as it is now. Made for every change of every run, so its members are set, not spread. */
+export const viewRun = (store: RunStore, run: RunRecord): RunView => {
+  const view = frameOf(run, run.status === 'queued' ? position(store, run) : 0)
+  const first = eventAt(store, run.session_id, run.first)
+  if (first?.type === 'accepted' && first.metadata !== undefined) view.input_metadata = first.metadata
+  if ('waiting' in run) Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
+  if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run)
+  return view
+}
 
 /** What needs no journal. */
-const frameOf = (run: RunRecord, queued_position: number): RunView => ({
-  run_id: run.run_id,
-  session_id: run.session_id,
-  agent_id: run.agent_id,
-  kind: run.kind,
-  status: run.status,
-  submitted_at_ms: run.submitted_at_ms,
-  updated_at_ms: run.updated_at_ms,
-  ...('started_at_ms' in run && run.started_at_ms !== undefined && { started_at_ms: run.started_at_ms }),
-  ...(isSettled(run) && { finished_at_ms: run.finished_at_ms }),
-  ...(queued_position > 0 && { queued_position }),
-  request: summaryOf(run),
-  ...(isSettled(run) && run.error !== undefined && { error: run.error }),
-})
+const frameOf = (run: RunRecord, queued_position: number): RunView => {
+  const { run_id, session_id, agent_id, kind, status, submitted_at_ms, updated_at_ms } = run
+  const view: RunView = { run_id, session_id, agent_id, kind, status, submitted_at_ms, updated_at_ms, request: summaryOf(run) }
+  if ('started_at_ms' in run && run.started_at_ms !== undefined) view.started_at_ms = run.started_at_ms
+  if (queued_position > 0) view.queued_position = queued_position
+  if (!isSettled(run)) return view
+  view.finished_at_ms = run.finished_at_ms
+  if (run.error !== undefined) view.error = run.error
+  return view
+}
 
-const summaryOf = (run: RunRecord): RunView['request'] => ({
-  source_plugin: run.source_plugin,
-  source_kind: run.source_kind,
-  actor_id: run.actor_id,
-  ...(run.text_preview !== '' && { text_preview: run.text_preview }),
-  provider: run.provider,
-  model: run.model,
-  ...(run.approvals !== undefined && { approval_count: run.approvals }),
-  ...(run.questions !== undefined && { question_count: run.questions }),
-})
+const summaryOf = ({ source_plugin, source_kind, actor_id, text_preview, provider, model, approvals, questions }: RunRecord): RunView['request'] => {
+  const summary: RunView['request'] = { source_plugin, source_kind, actor_id, provider, model }
+  if (text_preview !== '') summary.text_preview = text_preview
+  if (approvals !== undefined) summary.approval_count = approvals
+  if (questions !== undefined) summary.question_count = questions
+  return summary
+}
 
 const metadataOf = (event: RunEvent | undefined): Pick<RunView, 'input_metadata'> =>
   event?.type === 'accepted' && event.metadata !== undefined ? { input_metadata: event.metadata } : {}
