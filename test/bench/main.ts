@@ -33,23 +33,36 @@ const prepare = async (base: string, prefix: string, clients: number): Promise<v
   await Promise.all(Array.from({ length: clients }, (_, n) => send(`${base}/v1/sessions`, { session_id: `${prefix}${n}` })))
 }
 
+type Measured = Sample & { readonly cpuPerRun: number }
+const measureRuns = async (server: Server, options: { clients: number; prefix: string }): Promise<Measured> => {
+  const before = server.cpu()
+  const sample = await submitAndComplete(server.url, { ...options, milliseconds })
+  return { ...sample, cpuPerRun: (server.cpu() - before) / sample.count }
+}
+
+/** Both have executed thousands of runs before anything is measured, so that neither is compared while its code is being compiled. */
+const warmUp = async (servers: readonly Server[]): Promise<void> => {
+  for (const { url } of servers) await submitAndComplete(url, { clients: 64, milliseconds: 60_000, most: quick ? 3000 : 8000, prefix: 'warm-' })
+}
+
 const compareRuns = async (daemon: Server, floor: Server, clients: number): Promise<void> => {
-  const ours: Sample[] = []
-  const bare: Sample[] = []
+  const ours: Measured[] = []
+  const bare: Measured[] = []
   for (let round = 0; round < rounds; round += 1) {
     const prefix = `c${clients}-${round}-`
     await prepare(daemon.url, prefix, clients)
-    bare.push(await submitAndComplete(floor.url, { clients, milliseconds, prefix }))
-    ours.push(await submitAndComplete(daemon.url, { clients, milliseconds, prefix }))
+    bare.push(await measureRuns(floor, { clients, prefix }))
+    ours.push(await measureRuns(daemon, { clients, prefix }))
   }
-  const pick = (samples: readonly Sample[], key: keyof Sample): number => median(samples.map((sample) => sample[key]))
-  const both = (what: string, unit: string, better: Row['better'], key: keyof Sample): void =>
+  const pick = (samples: readonly Measured[], key: keyof Measured): number => median(samples.map((sample) => sample[key]))
+  const both = (what: string, unit: string, better: Row['better'], key: keyof Measured): void =>
     note(`${what}, ${clients} clients`, unit, better, pick(ours, key), pick(bare, key))
   both('detached runs completed', '/s', 'more', 'perSecond')
   both('submit to completed p50', 'ms', 'less', 'p50')
   both('submit to completed p99', 'ms', 'less', 'p99')
   both('submit p50', 'ms', 'less', 'submitP50')
   both('submit p99', 'ms', 'less', 'submitP99')
+  both('server CPU per run', 'ms', 'less', 'cpuPerRun')
 }
 
 const compareReads = async (daemon: Server, floor: Server): Promise<void> => {
@@ -117,6 +130,8 @@ const compareLive = async (): Promise<void> => {
   const daemon = await startDaemon(root)
   note('cold start, empty root', 'ms', 'less', daemon.startMs, floor.startMs)
   note('resident, idle', 'MB', 'less', daemon.resident(), floor.resident())
+  await prepare(daemon.url, 'warm-', 64)
+  await warmUp([floor, daemon])
   for (const clients of [1, 16, 64]) await compareRuns(daemon, floor, clients)
   await prepare(daemon.url, 'f', 1)
   await send(`${daemon.url}/v1/sessions`, { session_id: 'fan' })

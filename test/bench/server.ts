@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface Server { readonly url: string; readonly child: ChildProcess; readonly startMs: number; resident(): number; stop(): Promise<void> }
+export interface Server { readonly url: string; readonly child: ChildProcess; readonly startMs: number; resident(): number; /** Milliseconds of CPU time so far, user and system, all threads. */ cpu(): number; stop(): Promise<void> }
 
 const waitFor = (url: string, path: string): Promise<void> => new Promise((resolve, reject) => {
   const deadline = performance.now() + 60_000
@@ -17,6 +17,12 @@ const waitFor = (url: string, path: string): Promise<void> => new Promise((resol
   }
   attempt()
 })
+
+/** The fields behind the program's name begin with the third; 14 and 15 are user and system time in ticks of 10 ms. */
+const cpuOf = (stat: string): number => {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
 
 /** Starts a program that prints its address on its first line that has one. */
 export const startServer = async (args: readonly string[]): Promise<Server> => {
@@ -33,6 +39,7 @@ export const startServer = async (args: readonly string[]): Promise<Server> => {
   return {
     url, child, startMs: performance.now() - begin,
     resident: () => Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+    cpu: () => cpuOf(readFileSync(`/proc/${child.pid}/stat`, 'utf8')),
     stop: () => new Promise((resolve) => { child.once('exit', () => resolve()); child.kill('SIGTERM') }),
   }
 }
