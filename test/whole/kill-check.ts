@@ -82,11 +82,15 @@ const outcomesOf = async (check: Check, session_id: string): Promise<Map<string,
 
 export interface Tally { runs: number; effects: number; unknown: number }
 
-const checkEffect = (view: any, { mark, behavior, outcome, count }: { mark: string; behavior: string | undefined; outcome: string | undefined; count: number }, tally: Tally): void => {
+interface Effect { readonly mark: string; readonly behavior: string | undefined; readonly outcome: string | undefined; readonly count: number; readonly stopped: boolean }
+
+const checkEffect = (view: any, { mark, behavior, outcome, count, stopped }: Effect, tally: Tally): void => {
   if (count > 1) throw fault(`${mark} was done ${count} times`)
   if (behavior !== 'allow' && count > 0) throw fault(`${mark} was done and the decision is ${behavior}`)
   if (outcome === 'done' && count !== 1) throw fault(`${mark} is called done and was done ${count} times`)
-  if (behavior === 'allow' && view.status === 'completed' && outcome !== 'unknown' && count !== 1) throw fault(`${mark} was approved, its outcome is ${outcome}, and it was done ${count} times`)
+  // A stop that the kill overtook may have kept a call from being made, which is said, and the run goes on without it.
+  const kept = stopped && outcome === 'failed' && count === 0
+  if (behavior === 'allow' && view.status === 'completed' && outcome !== 'unknown' && count !== 1 && !kept) throw fault(`${mark} was approved, its outcome is ${outcome}, and it was done ${count} times`)
   if (settled.includes(view.status) && view.status === 'completed' && outcome === undefined) throw fault(`${mark} has no outcome and ${view.run_id} is completed`)
   tally.effects += count
   if (outcome === 'unknown') tally.unknown += 1
@@ -107,7 +111,7 @@ export const checkAll = async (check: Check): Promise<Tally> => {
     for (const request of asked) {
       const behavior = decided.get(request.request_id)
       checkDecision(check, request, behavior)
-      checkEffect(view, { mark: request.mark, behavior, outcome: known.get(`${view.run_id} ${request.tool_call_id}`), count: counts.get(request.mark) ?? 0 }, tally)
+      checkEffect(view, { mark: request.mark, behavior, outcome: known.get(`${view.run_id} ${request.tool_call_id}`), count: counts.get(request.mark) ?? 0, stopped: check.ledger.stopped.has(view.session_id) }, tally)
     }
   }
   const marks = [...counts.values()].reduce((sum, count) => sum + count, 0)

@@ -18,6 +18,7 @@ import { freshRoot, spawnDaemon, spawnMain } from '../support/daemon.js'
 import type { SpawnedDaemon } from '../support/daemon.js'
 import { createSender } from './client.js'
 import { checkAll, checkRuns } from './kill-check.js'
+import type { Tally } from './kill-check.js'
 import { createLedger } from './kill-ledger.js'
 import type { Ledger } from './kill-ledger.js'
 import { resolveWaiting, work } from './kill-load.js'
@@ -78,6 +79,22 @@ const rest = async (stage: Stage, daemon: SpawnedDaemon): Promise<Load> => {
   return load
 }
 
+/** A life without a death: everything ends, and everything is looked at. */
+const settle = async (stage: Stage): Promise<Tally> => {
+  const { root, ledger, effects } = stage
+  const daemon = await spawnDaemon({ root, flags: flagsOf(stage) })
+  try {
+    const { sender } = await rest(stage, daemon)
+    const tally = await checkAll({ ledger, sender, effects })
+    sender.close()
+    await daemon.stop()
+    return tally
+  } catch (error) {
+    await kill(daemon)
+    throw error
+  }
+}
+
 const verifyHere = async (root: string): Promise<string[]> => {
   const declared = await declarationsOf(await shippedPlugins())
   const { findings } = await verifyRoot({ root, disk: createDisk(), clock, declared, live: false })
@@ -95,12 +112,8 @@ test(`${cycles} kills at random moments lose nothing that was acknowledged, undo
     if (cycle % 8 === 0) await dieEarly(stage)
     if (cycle % 20 !== 0 && cycle !== cycles) continue
     t.deepEqual(await verifyHere(root), [], `after kill ${cycle}`)
-    const daemon = await spawnDaemon({ root, flags: flagsOf(stage) })
-    const { sender } = await rest(stage, daemon)
-    const tally = await checkAll({ ledger: stage.ledger, sender, effects: stage.effects })
+    const tally = await settle(stage)
     t.log(`after ${cycle} kills: ${tally.runs} runs, ${tally.effects} effects, ${tally.unknown} with an unknown outcome`)
-    sender.close()
-    await daemon.stop()
   }
   t.true(stage.ledger.ended.size > cycles * 3, `${stage.ledger.ended.size} runs`)
   const { text, exited } = spawnMain(['state', 'verify', '--state-root', root])
