@@ -42,7 +42,7 @@ export interface Front {
 
 const source = (token: string | undefined, file: string | undefined): TokenSource => ({ ...(token !== undefined && { token }), ...(file !== undefined && { file }) })
 
-export const bindOf = ({ bind }: Settings): Bind => parseBind(bind) ?? { host: '127.0.0.1', port: 4000 }
+const bindOf = ({ bind }: Settings): Bind => parseBind(bind) ?? { host: '127.0.0.1', port: 4000 }
 
 const tokensOf = (settings: Settings) => ({
   admin: source(settings.httpAdminToken, settings.httpAdminTokenFile),

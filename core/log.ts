@@ -33,7 +33,7 @@ const face = (ms: number): string => `${String(Math.floor(ms / 3_600_000) % 24).
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** `12:00:00.000 info  fact  key=value`, with an error's stack below. */
-export const prettyLine = ({ level, time, msg, error, ...details }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
+const prettyLine = ({ level, time, msg, error, ...details }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
   const pairs = Object.entries(details).map(([key, value]) => `${key}=${text(value)}`)
   const below = typeof error === 'object' ? `\n${error.stack ?? text(error)}` : error === undefined ? '' : ` ${error}`
   return `${[face(time), level.padEnd(5), msg, ...pairs].join(' ')}${below}\n`

@@ -12,7 +12,7 @@ const fieldOf = (line: string): readonly [string, string] => {
 }
 
 /** One frame's lines; undefined for a comment. */
-export const readFrame = (block: string): Frame | undefined => {
+const readFrame = (block: string): Frame | undefined => {
   const fields = block.split('\n').map(fieldOf)
   const last = (name: string): string | undefined => fields.findLast(([field]) => field === name)?.[1]
   const data = fields.filter(([field]) => field === 'data').map(([, value]) => value).join('\n')

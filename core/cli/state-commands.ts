@@ -66,7 +66,7 @@ const showReport = (answer: Json): string => {
   return [columns([['part', 'files', 'items', 'bytes', 'ms', 'findings'], ...rows]), ...listed(report), verdict(report)].join('\n')
 }
 
-export const verifyCommand: Command = defineCommand({
+const verifyCommand: Command = defineCommand({
   path: ['state', 'verify'],
   summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
   flags: rootFlag,

@@ -4,8 +4,8 @@ import type { StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
 
-export const defaultLimit = 50
-export const maxLimit = 100
+const defaultLimit = 50
+const maxLimit = 100
 
 /** What a paged list may answer with: `problems: [...pageProblems]`. */
 export const pageProblems = [httpErrors.invalid_limit, httpErrors.invalid_cursor] as const

@@ -6,7 +6,7 @@ import { httpErrors } from './errors.js'
 import type { StreamReply } from './route.js'
 
 export const streamType = 'text/event-stream'
-export const heartbeatMs = 10_000
+const heartbeatMs = 10_000
 /** Unsent bytes a reader may hold; then it waits for its socket and is fed from the replay window. */
 const unsentLimit = 262_144
 const heartbeat = Buffer.from('event: heartbeat\ndata: {"type":"heartbeat"}\n\n')

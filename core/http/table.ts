@@ -33,7 +33,7 @@ interface Node {
 const createNode = (): Node => ({ literals: new Map(), parameter: undefined, methods: new Map() })
 const segmentsOf = (path: string): string[] => path.split('/').slice(1)
 
-export const effectiveAccess = ({ method, access }: Route): Access => (method !== 'GET' && access === 'read' ? 'admin' : access)
+const effectiveAccess = ({ method, access }: Route): Access => (method !== 'GET' && access === 'read' ? 'admin' : access)
 
 const childFor = (node: Node, segment: string): Node => {
   if (segment.startsWith(':')) return (node.parameter ??= createNode())

@@ -20,7 +20,7 @@ export interface Guard {
 /** `held`: another process has it. `unavailable`: this platform cannot tell. */
 type Attempt = Guard | 'held' | 'unavailable'
 
-export const guardName = 'daemon.lock'
+const guardName = 'daemon.lock'
 
 /** The guard by the first mechanism that works here; undefined if another process has it. */
 export const takeGuard = async (root: string, kinds: readonly Mechanism[]): Promise<Guard | undefined> => {

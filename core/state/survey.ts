@@ -60,7 +60,7 @@ const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): 
 export interface SoundLines { readonly header: LineFileHeader; readonly starts: readonly number[]; readonly bytes: Uint8Array }
 
 /** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
-export const readLines = ({ disk, visitor }: SurveyOptions, { path, length, kind, header: wanted }: Expected): SoundLines | undefined => {
+const readLines = ({ disk, visitor }: SurveyOptions, { path, length, kind, header: wanted }: Expected): SoundLines | undefined => {
   const bytes = readForScan(disk, path)
   visitor.count?.({ files: 1, bytes: Math.min(bytes.length, length) })
   if (bytes.length === 0) return visitor.fault(kind, { file: path, offset: 0, rule: disk.stat(path) === undefined ? 'the file is missing' : 'the file is empty' }), undefined

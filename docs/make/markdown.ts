@@ -1,7 +1,7 @@
 /** Markdown, and JSON Schemas in words. */
 import type { JsonSchema } from '../../core/schema.js'
 
-export const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 export const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 export const codes = (texts: readonly string[]): string => texts.map(code).join(', ')
 

@@ -40,7 +40,7 @@ const importsOf = (path: string, tree: Node): Import[] => {
   return found
 }
 
-export const readSource = (path: string): Source => {
+const readSource = (path: string): Source => {
   const text = readFileSync(join(root, path), 'utf8')
   const tree = parse(text, { sourceType: 'module', plugins: ['typescript'], attachComment: true }).program as unknown as Node
   return { path, text, lines: text.split('\n').length, tree, imports: importsOf(path, tree) }

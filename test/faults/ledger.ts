@@ -13,9 +13,9 @@ export type Step =
   | { readonly do: 'append'; readonly owner: string; readonly entry: string }
 
 export interface Model { readonly items: ReadonlyMap<string, Item>; readonly buried: ReadonlySet<string>; readonly entries: ReadonlyMap<string, readonly string[]> }
-export const emptyModel: Model = { items: new Map(), buried: new Set(), entries: new Map() }
+const emptyModel: Model = { items: new Map(), buried: new Set(), entries: new Map() }
 
-export const applySteps = (model: Model, steps: readonly Step[]): Model => {
+const applySteps = (model: Model, steps: readonly Step[]): Model => {
   const items = new Map(model.items)
   const buried = new Set(model.buried)
   const entries = new Map(model.entries)
@@ -31,7 +31,7 @@ const sorted = (values: Iterable<string>): string[] => [...values].toSorted()
 const render = (items: readonly Item[], buried: readonly string[], entries: readonly (readonly [string, readonly string[]])[]): string =>
   `${items.map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`).join('\n')}\n${buried.join(' ')}\n${entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n')}`
 
-export const describeModel = ({ items, buried, entries }: Model): string =>
+const describeModel = ({ items, buried, entries }: Model): string =>
   render([...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)), sorted(buried), [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 /** The same text, read through the store's own doors: indexes, records, tombstones, streams. */

@@ -39,7 +39,7 @@ export const loadEngine = async (folder = new URL('../../', import.meta.url)): P
 export const root = '/r'
 
 /** So small that every workload crosses every border of the store. */
-export const tiny: Tuning = {
+const tiny: Tuning = {
   segmentBytes: 1500, longestLine: 100_000, ballastBytes: 0, freeBytes: 0, watermarkMs: 1000, retryMs: 1000, longestRetryMs: 30_000, pageBytes: 1000,
 }
 

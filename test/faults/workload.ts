@@ -74,7 +74,7 @@ const refused = (cause: unknown): undefined => {
 }
 
 /** What a life shows, for the ledger to go on from. */
-export const foundIn = (life: Life, ledger: Ledger) => ({ description: describeLife(life, ledger.expected().everSent), note: life.note.read()?.version ?? 0 })
+const foundIn = (life: Life, ledger: Ledger) => ({ description: describeLife(life, ledger.expected().everSent), note: life.note.read()?.version ?? 0 })
 
 export const runWorkload = async (options: WorkloadOptions): Promise<Life> => {
   const { random, ledger, rounds, open, ends } = options

@@ -1,18 +1,8 @@
 /** What kill -9 leaves behind: the files as they are, and no owner. */
-import { cp, rm } from 'node:fs/promises'
 import { cpSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Disk, DiskFile } from '../../core/state/disk.js'
 import { createDisk } from '../../core/state/real-disk.js'
-import { freshRoot } from './daemon.js'
-
-/** A copy of a root as a killed daemon would leave it at this moment. */
-export const copyRoot = async (root: string): Promise<string> => {
-  const copy = await freshRoot()
-  await cp(root, copy, { recursive: true })
-  await rm(path.join(copy, 'lock'), { recursive: true, force: true })
-  return copy
-}
 
 /** The real disk, which calls back before and after every sync of a file. */
 export const watchedDisk = (watch: (moment: 'before' | 'after') => void): Disk => {
@@ -33,7 +23,8 @@ export const watchedDisk = (watch: (moment: 'before' | 'after') => void): Disk =
   return { ...disk, open: async (at, how) => wrap(await disk.open(at, how)) }
 }
 
-export const copyRootNow = (root: string, to: string): void => {
+/** Copies a root as a killed daemon would leave it at this moment. */
+export const copyRoot = (root: string, to: string): void => {
   cpSync(root, to, { recursive: true })
   rmSync(path.join(to, 'lock'), { recursive: true, force: true })
 }

@@ -19,13 +19,13 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 
 interface Person { readonly name: string }
 
-export const people: CollectionSpec<Person> = { name: 'people', version: 1, id: (one) => one.name, indexes: {}, schema: object({ name: string({ min: 2 }) }) }
-export const notes: CollectionSpec<Note> = {
+const people: CollectionSpec<Person> = { name: 'people', version: 1, id: (one) => one.name, indexes: {}, schema: object({ name: string({ min: 2 }) }) }
+const notes: CollectionSpec<Note> = {
   ...notesSpec,
   schema: object({ id: string(), owner: string(), at: string(), text: string(), done: boolean() }),
   references: (one) => [{ collection: 'people', id: one.owner }],
 }
-export const journal: StreamSpec<string> = { name: 'journal', version: 1, schema: string({ max: 20 }) }
+const journal: StreamSpec<string> = { name: 'journal', version: 1, schema: string({ max: 20 }) }
 
 export const declared: Declarations = {
   collections: new Map<string, CollectionSpec<object>>([['people', trusted(people)], ['notes', trusted(notes)]]),

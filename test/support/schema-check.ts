@@ -9,7 +9,7 @@ import type { Route } from '../../core/http/route.js'
 type Tree = { readonly [key: string]: any }
 
 /** Schemas of all named structs inside a struct. */
-export const componentsOf = (struct: AnyStruct, found: Record<string, JsonSchema> = {}, seen = new Set<AnyStruct>()): Record<string, JsonSchema> => {
+const componentsOf = (struct: AnyStruct, found: Record<string, JsonSchema> = {}, seen = new Set<AnyStruct>()): Record<string, JsonSchema> => {
   if (seen.has(struct)) return found
   seen.add(struct)
   const name = schemaName(struct)

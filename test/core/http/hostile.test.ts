@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createClock } from '../../../core/clock.js'
+import { httpErrors } from '../../../core/http/errors.js'
 import { defineRoute, jsonReply, textReply } from '../../../core/http/route.js'
 import { json, object, optional, string } from '../../../core/schema.js'
 import { startServer } from '../../support/http.js'
@@ -103,6 +104,8 @@ test('a body is limited by its route, whether it tells its length or not', async
   const server = await startServer(t, { routes })
   const told = await server.ask('POST', '/v1/notes/a', { body: { note: 'x'.repeat(5000) } })
   t.like(told.body, { status: 413, code: 'payload_too_large', limit_bytes: 4096 })
+  const unsent = await server.raw('POST /v1/notes/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{', 300)
+  t.deepEqual(problemOf(unsent), { status: 413, code: 'payload_too_large' }, 'refused by its length, before it is sent')
   const chunk = `400\r\n${'x'.repeat(1024)}\r\n`
   const untold = await server.raw(`POST /v1/notes/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(8)}0\r\n\r\n`)
   t.deepEqual(problemOf(untold), { status: 413, code: 'payload_too_large' })
@@ -123,6 +126,15 @@ test('a route without a body takes none or an empty object', async (t) => {
   t.is((await server.ask('POST', '/v1/notes', { body: {} })).status, 200)
   t.deepEqual((await server.ask('POST', '/v1/notes', { body: { force: true } })).body.errors, [{ path: 'body.force', rule: 'is not a known field' }])
   t.is((await server.ask('GET', '/v1/notes', { body: { force: true } })).status, 400)
+})
+
+test('a query names each of its fields once, and only fields that the route has', async (t) => {
+  const server = await startServer(t, { routes })
+  const send = async (query: string) => (await server.ask('POST', `/v1/notes/a?${query}`, { body: { note: 1 } })).body.errors
+  t.deepEqual(await send('tag=a&tag=b'), [{ path: 'query.tag', rule: 'is given twice' }])
+  t.deepEqual(await send('tag=a&t%61g=a'), [{ path: 'query.tag', rule: 'is given twice' }])
+  t.deepEqual(await send('tags=a'), [{ path: 'query.tags', rule: 'is not a known field' }])
+  t.deepEqual(await send('tag=%zz'), [{ path: 'query', rule: 'has a malformed percent-escape' }])
 })
 
 test('literal segments win over parameters, and HEAD is GET without its body', async (t) => {
@@ -156,11 +168,14 @@ test('no answer leaves before what it rests on is durable, also when it refuses'
   const clock = createClock()
   const order: string[] = []
   const made = defineRoute({ id: 'made.get', method: 'GET', path: '/v1/made', summary: 'Made.', access: 'read', reply: textReply(), handler: () => { order.push('handled'); return 'made' } })
+  const refused = defineRoute({ id: 'made.put', method: 'PUT', path: '/v1/made', summary: 'Refuses.', access: 'admin', reply: textReply(), handler: () => { order.push('handled'); throw httpErrors.daemon_draining() } })
   const watch = () => async (): Promise<void> => { await clock.sleep(40); order.push('durable') }
-  const server = await startServer(t, { routes: [made], server: { watch } })
-  await server.ask('GET', '/v1/made')
-  order.push('answered')
-  t.deepEqual(order, ['handled', 'durable', 'answered'])
+  const server = await startServer(t, { routes: [made, refused], server: { watch } })
+  for (const [method, status] of [['GET', 200], ['PUT', 503]] as const) {
+    t.is((await server.ask(method, '/v1/made')).status, status)
+    order.push('answered')
+  }
+  t.deepEqual(order, ['handled', 'durable', 'answered', 'handled', 'durable', 'answered'])
 })
 
 test('a handler learns that its client went away', async (t) => {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { createDisk } from '../../../../core/state/real-disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import type { TestDaemon } from '../../../support/daemon.js'
-import { copyRootNow, watchedDisk } from '../../../support/crash.js'
+import { copyRoot, watchedDisk } from '../../../support/crash.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import type { World } from '../../../support/effects.js'
 
@@ -40,7 +40,7 @@ const playAndCopy = async (t: any, tool: string): Promise<{ run_id: string; mome
   const keep = (): void => {
     if (!watching) return
     const to = path.join(copies, String(moments.length))
-    copyRootNow(root, to)
+    copyRoot(root, to)
     moments.push({ root: to, calls: world.calls.length, done: new Map(world.done) })
   }
   const daemon = await startTestDaemon(t, { root, plugins: [effectTools(world)], disk: watchedDisk(keep) })

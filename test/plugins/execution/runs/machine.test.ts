@@ -61,6 +61,9 @@ test('a step keeps what does not depend on the status and sets what does', (t) =
 
 test('times never go back within a run', (t) => {
   t.is(advance(inStatus('running'), { to: 'completed' }, 1).updated_at_ms, 20)
+  t.is(advance(inStatus('queued'), { to: 'running' }, 1).updated_at_ms, 20)
+  t.like(advance(inStatus('running'), { to: 'failed', error: 'code: text' }, 1), { updated_at_ms: 20, finished_at_ms: 20 })
+  t.is(requeue(inStatus('running'), 1).updated_at_ms, 20)
 })
 
 test('only ended runs are settled, and recovery alone puts a run back into the queue', (t) => {
