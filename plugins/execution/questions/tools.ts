@@ -1,7 +1,8 @@
 import { array, boolean, defaulted, doc, integer, object, optional, string } from '../../../core/plugin.js'
 import type { Clock } from '../../../core/plugin.js'
-import { defineTool } from '../tools/contract.js'
+import { defineTool, failedCall } from '../tools/contract.js'
 import type { Tool } from '../tools/contract.js'
+import { questionErrors } from './errors.js'
 
 const AskInput = object({
   questions: array(object({
@@ -28,15 +29,13 @@ export const askUserQuestion = (clock: Clock): Tool => defineTool({
   timeout_ms: 10_000,
   sandbox: 'inherited',
   run: ({ questions, expires_at_ms, expires_after_ms }) => {
-    if (expires_at_ms !== undefined && expires_after_ms !== undefined) return failed('Give expires_at_ms or expires_after_ms, not both.')
-    if (expires_at_ms !== undefined && expires_at_ms <= clock.now()) return failed('expires_at_ms is in the past.')
+    if (expires_at_ms !== undefined && expires_after_ms !== undefined) return failedCall(questionErrors.question_expiry_ambiguous())
+    if (expires_at_ms !== undefined && expires_at_ms <= clock.now()) return failedCall(questionErrors.question_expiry_past())
     const expires = expires_at_ms ?? (expires_after_ms === undefined ? undefined : clock.now() + expires_after_ms)
     const drafts = questions.map(({ options, ...question }) => ({ ...question, options: options.map(withoutGaps) }))
     return { type: 'ask', ask: { questions: drafts, ...(expires !== undefined && { expires_at_ms: expires }) } }
   },
 })
-
-const failed = (error: string) => ({ type: 'result' as const, output: { error }, is_error: true })
 
 const withoutGaps = ({ label, description, preview }: { label: string; description?: string | undefined; preview?: string | undefined }) => ({
   label, ...(description !== undefined && { description }), ...(preview !== undefined && { preview }),

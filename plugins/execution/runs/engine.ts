@@ -8,6 +8,7 @@ import { askModel, generationOf, modelRequest, retryDelay, textOf } from './mode
 import type { Answer } from './model-step.js'
 import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
+import { callErrors } from './call-errors.js'
 import { judgeCall, refused } from './permission.js'
 import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
@@ -56,7 +57,7 @@ const settleUnknown = async (execution: Execution): Promise<void> => {
   if (lost.length === 0) return
   await change(execution, (edit) => {
     for (const { part } of lost) {
-      edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, state: 'unknown', ...refused('Outcome unknown after restart: the daemon stopped while this call was being made. It is not repeated. Check what it did before you try again.') })
+      edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, state: 'unknown', ...refused(callErrors.call_outcome_unknown()) })
     }
   })
 }

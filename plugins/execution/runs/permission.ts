@@ -1,9 +1,11 @@
 /** What becomes of the calls of one model answer before any of them runs. */
 import { parse } from '../../../core/plugin.js'
-import type { Json } from '../../../core/plugin.js'
+import type { Issue, Json, JsonObject, Problem } from '../../../core/plugin.js'
 import type { ApprovalRequest } from '../approvals/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
+import { callFailure } from '../tools/contract.js'
 import type { PermissionDecision } from '../tools/contract.js'
+import { callErrors } from './call-errors.js'
 import type { OutcomeState, PermissionAudit } from './contract.js'
 import type { EngineParts } from './parts.js'
 import { weighJson } from './thread.js'
@@ -14,7 +16,7 @@ export type Verdict =
   | { readonly type: 'ask'; readonly request: ApprovalRequest; readonly audit: PermissionAudit }
   | { readonly type: 'allow'; readonly audit: PermissionAudit }
 
-export const refused = (error: string): { output: Json } => ({ output: { error } })
+export const refused = (problem: Problem, more?: JsonObject): { output: Json } => ({ output: callFailure(problem, more) })
 
 /** Judges one call. `index` is its place in the answer. */
 export const judgeCall = (parts: EngineParts, call: ToolCallPart, { index, cut }: { index: number; cut: boolean }): Verdict => {
@@ -26,7 +28,7 @@ export const judgeCall = (parts: EngineParts, call: ToolCallPart, { index, cut }
     case 'allow':
       return { type: 'allow', audit }
     case 'deny':
-      return { type: 'settled', state: 'refused', ...refused(`Permission denied: ${decision.reason ?? 'a rule forbids this tool'}.`), audit }
+      return { type: 'settled', state: 'refused', ...refused(callErrors.call_denied_by_rule(), decision.reason === undefined ? {} : { reason: decision.reason }), audit }
     case 'ask': {
       const id = parts.ids.make('approval')
       const request = { id, tool_call_id: call.id, tool_name: call.name, input: call.input, scope: decision.scope, reason: decision.reason ?? null }
@@ -36,14 +38,17 @@ export const judgeCall = (parts: EngineParts, call: ToolCallPart, { index, cut }
 }
 
 const callProblem = ({ tools }: EngineParts, call: ToolCallPart, { index, cut }: { index: number; cut: boolean }): { output: Json } | undefined => {
-  if (cut) return refused('The answer was cut at its length limit, so this call was not made.')
-  if (index >= tools.limits.max_calls_per_turn) return refused(`Only ${tools.limits.max_calls_per_turn} calls may be made in one turn.`)
+  if (cut) return refused(callErrors.call_cut())
+  if (index >= tools.limits.max_calls_per_turn) return refused(callErrors.call_limit_reached({ details: { limit: tools.limits.max_calls_per_turn } }))
   const tool = tools.find(call.name)
-  if (tool === undefined) return refused(`There is no tool named ${call.name.slice(0, 100)}.`)
-  if (weighJson(call.input) > tools.limits.max_input_bytes) return refused(`The input is larger than ${tools.limits.max_input_bytes} bytes.`)
+  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
+  if (weighJson(call.input) > tools.limits.max_input_bytes) return refused(callErrors.call_input_too_large({ details: { limit: tools.limits.max_input_bytes } }))
   const parsed = parse(tool.input, call.input)
-  return parsed.ok ? undefined : { output: { error: 'The input does not fit the tool.', issues: parsed.issues.map(({ path, rule }) => ({ path, rule })) } }
+  return parsed.ok ? undefined : misfit(parsed.issues)
 }
+
+/** An input that the tool's struct does not take. */
+export const misfit = (issues: readonly Issue[]): { output: Json } => refused(callErrors.call_input_invalid(), { issues: issues.map(({ path, rule }) => ({ path, rule })) })
 
 const auditOf = (call: ToolCallPart, decision: PermissionDecision): PermissionAudit => ({
   scope: decision.scope,

@@ -2,6 +2,8 @@
 import { assertNever } from '../../../core/plugin.js'
 import type { Json } from '../../../core/plugin.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
+import { callFailure } from '../tools/contract.js'
+import { callErrors } from './call-errors.js'
 import type { JournalEntry, RunEvent } from './contract.js'
 import { beginProgress, countFailure } from './turn.js'
 import type { Call, Progress } from './turn.js'
@@ -109,7 +111,7 @@ const pushResults = (thread: Thread, progress: Progress): void =>
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({
   type: 'tool_result', tool_call_id, name, is_error: true,
-  output: { error: acted ? 'The run ended before the outcome of this call was known.' : 'The run ended before this call was made.' },
+  output: callFailure(acted ? callErrors.call_outcome_lost() : callErrors.call_not_made()),
 })
 
 const endProgress = (thread: Thread): void => {

@@ -5,7 +5,8 @@ import type { Tool, ToolOutcome } from '../tools/contract.js'
 import { digest } from './digest.js'
 import { within } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
-import { refused } from './permission.js'
+import { callErrors } from './call-errors.js'
+import { misfit, refused } from './permission.js'
 import type { Call } from './turn.js'
 
 /** A call that is about to run, with all that it needs. `key` is the same for a repetition after a restart, and for no other call. */
@@ -14,12 +15,12 @@ export interface Ready { readonly call: Call; readonly tool: Tool; readonly inpu
 /** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
 export const prepare = (parts: EngineParts, call: Call, key: string): Ready | { output: Json } => {
   const tool = parts.tools.find(call.part.name)
-  if (tool === undefined) return refused('This tool is no longer there.')
+  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.part.name } }))
   const { state } = call
   const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input
-  if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input)) return refused('approval_input_changed: the input is not the one that was approved.')
+  if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input)) return refused(callErrors.call_input_changed())
   const parsed = parse(tool.input, input)
-  return parsed.ok ? { call, tool, input, key } : refused('The input does not fit the tool.')
+  return parsed.ok ? { call, tool, input, key } : misfit(parsed.issues)
 }
 
 /** What came of an invocation: the tool's outcome, or how it failed to give one. */

@@ -1,11 +1,12 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
-import type { Json } from '../../../core/plugin.js'
+import type { Json, Problem } from '../../../core/plugin.js'
 import type { AskDraft, ToolOutcome } from '../tools/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { OutcomeState } from './contract.js'
 import { digest } from './digest.js'
 import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
+import { callErrors } from './call-errors.js'
 import { refused } from './permission.js'
 import { weighJson } from './thread.js'
 import { invoke, prepare } from './tool-call.js'
@@ -42,7 +43,7 @@ const runCall = async (execution: Execution, call: Call, key: string): Promise<A
   if (tool.effect !== 'read' && call.state.type !== 'intended') {
     const intent = { type: 'intent' as const, tool_call_id: call.part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
     if (!(await change(execution, (edit) => void edit.note(intent)))) return undefined
-    if (execution.stop !== undefined) return recordOutcome(execution, { call, state: 'failed', ...refused('The run was stopped before this call was made.') }, true)
+    if (execution.stop !== undefined) return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()) }, true)
   }
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
   return conclude(execution, ready, await invoke(execution, ready))
@@ -52,16 +53,16 @@ const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked)
   const acts = tool.effect !== 'read'
   // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
   if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
-  const failed = (error: string, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(error) }, acts)
+  const failed = (problem: Problem, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(problem) }, acts)
   switch (invoked.type) {
     case 'ask':
       return invoked.ask
     case 'threw':
-      return failed('The tool failed.')
+      return failed(callErrors.tool_failed())
     case 'late':
-      return failed(`The tool was stopped after ${invoked.after_ms} ms.`)
+      return failed(callErrors.call_timed_out({ details: { after_ms: invoked.after_ms } }))
     case 'lost':
-      return failed('The tool did not end when it was told to; what it did is unknown.', acts ? 'unknown' : 'failed')
+      return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':
       return recordOutcome(execution, { call, ...measured(execution.parts, invoked) }, acts)
   }
@@ -70,7 +71,7 @@ const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked)
 const measured = ({ tools }: EngineParts, result: Extract<ToolOutcome, { type: 'result' }>): Omit<Ended, 'call'> => {
   const limit = tools.limits.max_output_bytes
   const applied = result.apply !== undefined && { apply: result.apply }
-  if (weighJson(result.output) > limit) return { state: 'failed', ...refused(`The tool returned more than ${limit} bytes.`), ...applied }
+  if (weighJson(result.output) > limit) return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
   return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
 }
 
@@ -91,7 +92,7 @@ const recordOutcome = async (execution: Execution, { call, state, output, apply 
   } catch (error) {
     if (apply === undefined || execution.parts.store.state.health.mode !== 'ok') throw error
     execution.parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
-    await change(execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused('The tool failed.') }))
+    await change(execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused(callErrors.tool_failed()) }))
   }
   return undefined
 }

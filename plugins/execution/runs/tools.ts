@@ -1,6 +1,7 @@
 import { array, defaulted, doc, literal, object, optional, string, tagged } from '../../../core/plugin.js'
-import { defineTool } from '../tools/contract.js'
+import { defineTool, failedCall } from '../tools/contract.js'
 import type { Tool } from '../tools/contract.js'
+import { callErrors } from './call-errors.js'
 import type { OutputDraft, Runs } from './contract.js'
 
 const EmitOutput = object({
@@ -19,7 +20,7 @@ export const emitOutput = (runs: () => Runs): Tool => defineTool({
   sandbox: 'inherited',
   run: (input, call) => {
     const output = outputOf(input.content, input.parts.map((part) => part.text))
-    if (output === undefined) return { type: 'result', output: { error: 'There is nothing to send: give content or parts.' }, is_error: true }
+    if (output === undefined) return failedCall(callErrors.output_empty())
     return { type: 'result', output: { accepted: true }, apply: (tx) => runs().output(tx, call.run_id, output) }
   },
 })

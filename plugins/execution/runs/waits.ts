@@ -7,6 +7,7 @@ import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
 import type { EngineParts } from './parts.js'
+import { callErrors } from './call-errors.js'
 import { refused } from './permission.js'
 import { claim } from './receipts.js'
 import { openApprovals, openQuestions } from './views.js'
@@ -27,7 +28,7 @@ export const decide = async ({ parts, executor }: Desk, { run_id, resolutions, r
       const request = requests.find(({ id }) => id === request_id)
       if (request === undefined || behavior === 'allow') continue
       const why = reason ?? justification
-      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: request.tool_name, state: 'refused', ...refused(`The operator denied this call${why === undefined ? '.' : `: ${why}`}`) })
+      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: request.tool_name, state: 'refused', ...refused(callErrors.call_denied_by_operator(), why === undefined ? {} : { reason: why }) })
     }
     return resolutions.map(({ request_id }) => request_id)
   })

@@ -1,6 +1,6 @@
 /** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
 import { definePoint, defineToken, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, Infer, Json, Point, Problem, Token, Tx } from '../../../core/plugin.js'
+import type { AnyStruct, Infer, Json, JsonObject, Point, Problem, Token, Tx } from '../../../core/plugin.js'
 
 /**
  * What a repetition would do: `read` may be repeated; `idempotent` may be
@@ -62,11 +62,14 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
    */
   run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
 }
+
+/** What a model reads of a call that failed: the problem's code, sentence and action, and what else there is to know. The one form of every failure. */
+export const callFailure = ({ code, message, spec: { action } }: Problem, more: JsonObject = {}): JsonObject => ({
+  error: { code, message, ...(action !== undefined && { action }), ...more },
+})
+
 /** The outcome that tells a model what it can correct: the problem's code, sentence and action. */
-export const failedCall = (problem: Problem): ToolOutcome => {
-  const { action } = problem.spec
-  return { type: 'result', is_error: true, output: { error: { code: problem.code, message: problem.message, ...(action !== undefined && { action }) } } }
-}
+export const failedCall = (problem: Problem): ToolOutcome => ({ type: 'result', is_error: true, output: callFailure(problem) })
 
 /** Checks a tool's types and returns it. */
 export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => trusted<Tool>(tool)

@@ -44,7 +44,7 @@ test('a denied call never runs and the model is told why', async (t) => {
   t.is(body.snapshot.agent.status, 'completed')
   t.deepEqual(world.calls, [])
   const journal = (await daemon.request('GET', '/v1/sessions/s1/events')).body.session.journal
-  t.like(journal.find((entry: any) => entry.type === 'outcome').entry, { state: 'refused', output: { error: 'The operator denied this call: too dear' } })
+  t.like(journal.find((entry: any) => entry.type === 'outcome').entry, { state: 'refused', output: { error: { code: 'call_denied_by_operator', reason: 'too dear' } } })
 })
 
 test('an updated input replaces the model\'s, if it fits the tool', async (t) => {

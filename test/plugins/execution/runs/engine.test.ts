@@ -84,6 +84,17 @@ test('parallel calls of a turn run side by side and their results keep the order
   t.deepEqual(results.content.map(({ output }: any) => output.done), ['1', '2'])
 })
 
+test('a call that the engine refuses tells the model a code, a sentence and what to do, as a tool that fails does', async (t) => {
+  const { daemon, model } = await start(t, (_, count) => (count === 1 ? [callTool('a', 'no_such_tool'), callTool('b', 'peek', { what: 7 }), callTool('c', 'emit_output'), done('tool_calls')] : [text('ok'), done()]))
+  await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
+  const results: any = model.requests[1]?.messages.at(-1)
+  const errors = results.content.map(({ output }: any) => output.error)
+  t.deepEqual(errors.map(({ code }: any) => code), ['tool_not_found', 'call_input_invalid', 'output_empty'])
+  t.is(errors[0].message, 'There is no tool named no_such_tool.')
+  t.deepEqual(errors[1].issues, [{ path: 'what', rule: 'must be a string' }])
+  t.true(errors.every(({ action }: any) => typeof action === 'string'))
+})
+
 test('cancel really stops the work, ends the run once, and refuses a run that ended otherwise', async (t) => {
   const { daemon, world } = await start(t, ({ messages }) => (JSON.stringify(messages.at(-1)).includes('slow') ? [callTool('c', 'slow_pay'), done('tool_calls')] : [text('fine'), done()]))
   const entered = new Promise<void>((resolve) => { world.entered = resolve })
