@@ -21,6 +21,8 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   const switches = commands.flatMap(({ flags = {} }) => Object.entries(flags).filter(([, { kind }]) => kind === 'switch').map(([flag]) => flag))
   const { words, flags } = parseArguments(args, new Set([...switches, 'help']))
   if (words.length === 0 || words[0] === 'help') return print(help.overview(commands)), 0
+  const group = commands.filter(({ path }) => words.length < path.length && words.every((word, at) => path[at] === word))
+  if (flags.has('help') && group.length > 0) return print(help.groupHelp(words, group)), 0
   const command = findCommand(words, commands)
   if (flags.has('help')) return print(help.commandHelp(command)), 0
   const interrupted = new AbortController()

@@ -24,10 +24,16 @@ export const commandHelp = (command: Command): string => {
   return [`holdfast ${usage(command)}`, '', command.summary, '', 'Flags', columns([...own, ...clientFlags])].join('\n')
 }
 
+const listed = (commands: readonly Command[]): (readonly [string, string])[] => commands.map((command) => [usage(command), command.summary])
+
+/** The commands that begin with the same words. */
+export const groupHelp = (words: readonly string[], commands: readonly Command[]): string =>
+  [`holdfast ${words.join(' ')}`, '', 'Commands', columns(listed(commands)), '', 'Flags', columns(clientFlags)].join('\n')
+
 export const overview = (commands: readonly Command[]): string => [
   'holdfast: a daemon that hosts durable agent sessions', '',
   'Commands',
-  columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...commands.map((command) => [usage(command), command.summary] as const)]), '',
+  columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...listed(commands)]), '',
   'Flags of every command but serve', columns(clientFlags), '',
   'holdfast <command> --help tells more about one.',
 ].join('\n')

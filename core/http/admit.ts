@@ -16,7 +16,7 @@ const checkHeaders = ({ rawHeaders }: IncomingMessage): void => {
     if (!lengths.has(raw.length)) continue
     const name = raw.toLowerCase()
     const bit = single.get(name) ?? 0
-    if ((seen & bit) !== 0) throw name === 'idempotency-key' ? httpErrors.invalid_idempotency_key() : badRequest({ path: `header.${name}`, rule: 'is given twice' })
+    if ((seen & bit) !== 0) throw name === 'idempotency-key' ? httpErrors.invalid_idempotency_key({ errors: [{ path: 'header.idempotency-key', rule: 'is given twice' }] }) : badRequest({ path: `header.${name}`, rule: 'is given twice' })
     seen |= bit
   }
 }

@@ -104,6 +104,6 @@ export const readInput = async (request: IncomingMessage, { body, bodyOptional, 
 export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {
   const key = request.headers['idempotency-key']
   if (route.idempotent !== true || key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key)) throw httpErrors.invalid_idempotency_key()
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key)) throw httpErrors.invalid_idempotency_key({ errors: [{ path: 'header.idempotency-key', rule: 'must be 1 to 255 visible ASCII characters' }] })
   return key
 }

@@ -14,8 +14,9 @@ const opening = Buffer.from(': connected\n\n')
 
 /** The larger of header and query; undefined if both are missing or blank. */
 export const readCursor = (header: string | undefined, query: string | undefined): bigint | undefined => {
-  const cursors = [header, query].map((text) => text?.trim() ?? '').filter((text) => text !== '').map((text) => {
-    if (!/^\d{1,20}$/u.test(text) || BigInt(text) >= 1n << 64n) throw httpErrors.invalid_event_cursor()
+  const given = [{ path: 'header.last-event-id', text: header?.trim() ?? '' }, { path: 'query.cursor', text: query?.trim() ?? '' }]
+  const cursors = given.filter(({ text }) => text !== '').map(({ path, text }) => {
+    if (!/^\d{1,20}$/u.test(text) || BigInt(text) >= 1n << 64n) throw httpErrors.invalid_event_cursor({ errors: [{ path, rule: 'must be a decimal event id below 2^64' }] })
     return BigInt(text)
   })
   return cursors.reduce<bigint | undefined>((largest, cursor) => (largest === undefined || cursor > largest ? cursor : largest), undefined)

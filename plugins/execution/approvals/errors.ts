@@ -2,7 +2,7 @@ import { defineErrors } from '../../../core/plugin.js'
 
 export const approvalErrors = defineErrors({
   approval_state_conflict: {
-    status: 409, domain: 'approvals', detail: 'Nothing waits for approval here; the run is {status}.',
+    status: 409, domain: 'approvals', detail: 'Nothing waits for approval here: {what} is {status}.',
     action: 'Read the run or the session to see what it waits for.',
   },
   approval_batch_empty: { status: 400, domain: 'approvals', detail: 'The request carries no resolutions.', action: 'Send one for each request you decide on.' },

@@ -12,7 +12,7 @@ export interface Batch { readonly resolutions: readonly ApprovalResolution[]; re
 
 /** Records a batch on one waiting run. Synchronous up to its commit, so that of two callers one sees the other's decision. */
 export const resolveApprovals = async ({ runs, tools }: ApprovalParts, run: RunRecord, batch: Batch): Promise<void> => {
-  if (run.status !== 'waiting_for_approval') throw approvalErrors.approval_state_conflict({ details: { status: run.status } })
+  if (run.status !== 'waiting_for_approval') throw approvalErrors.approval_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
   const open = new Map(runs.openApprovals(run).map((request) => [request.id, request]))
   const resolutions = checkBatch(tools, open, batch)
   await runs.decide({ run_id: run.run_id, resolutions, receipt: batch.receipt })

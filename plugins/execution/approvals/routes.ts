@@ -37,7 +37,7 @@ const decideInSession = async (parts: ApprovalRouteParts, session_id: string, { 
   const known = parts.runs.replayed(receipt)
   if (known !== undefined) return known
   const run = parts.runs.active(session_id)
-  if (run === undefined) throw approvalErrors.approval_state_conflict({ details: { status: 'not there' } })
+  if (run === undefined) throw approvalErrors.approval_state_conflict({ details: { what: `session ${session_id}`, status: 'without a run that waits' } })
   await resolveApprovals(parts, run, { resolutions: body.resolutions, receipt, decided_by: 'operator' })
   return parts.runs.get(run.run_id)
 }

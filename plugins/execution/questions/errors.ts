@@ -12,7 +12,7 @@ export const questionErrors = defineErrors({
   question_single_select_violation: { status: 400, domain: 'questions', detail: 'The question {question_id} takes one option.', action: 'Select one option.' },
   question_answer_empty: { status: 400, domain: 'questions', detail: 'The answer to {question_id} has neither options nor text.', action: 'Select an option or write an answer.' },
   question_unknown_answer: { status: 400, domain: 'questions', detail: 'An answer names a question that is not in the request.', action: reread },
-  question_state_conflict: { status: 409, domain: 'questions', detail: 'Nothing waits for an answer here; the run is {status}.', action: 'Read the run to see what it waits for.' },
+  question_state_conflict: { status: 409, domain: 'questions', detail: 'Nothing waits for an answer here: {what} is {status}.', action: 'Read the run to see what it waits for.' },
   question_expiry_ambiguous: { status: 400, domain: 'questions', detail: 'expires_at_ms and expires_after_ms are both given.', action: 'Give one of them.' },
   question_expiry_past: { status: 400, domain: 'questions', detail: 'expires_at_ms is in the past.', action: 'Give a later time, or expires_after_ms.' },
   question_expired: { status: 409, domain: 'questions', detail: 'The question {request_id} has expired, and its run was cancelled.', action: 'Submit a new run.' },

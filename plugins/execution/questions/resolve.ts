@@ -14,7 +14,7 @@ const expired = 'question_expired'
 
 /** Answers or declines. Synchronous up to its commit, so that of two callers one sees the other's answer. */
 export const resolveQuestion = async (parts: QuestionParts, run: RunRecord, { resolution, receipt }: { resolution: UserQuestionResolution; receipt: ReceiptKey | undefined }): Promise<void> => {
-  const request = openRequest(parts, run, resolution.request_id)
+  const request = openRequest(parts, run, { request_id: resolution.request_id, at: 'body.resolution.request_id' })
   if (request === undefined) return refuseExpired(parts, run, resolution.request_id)
   const answers = checkAnswers(request, resolution)
   const kept = { request_id: request.id, answers, declined: resolution.declined, ...justified(resolution.justification), decided_by: 'operator' as const }
@@ -23,7 +23,7 @@ export const resolveQuestion = async (parts: QuestionParts, run: RunRecord, { re
 
 /** Cancels the run that waits for this request. */
 export const cancelQuestion = async (parts: QuestionParts, run: RunRecord, { request_id, justification, receipt }: Cancellation): Promise<void> => {
-  if (openRequest(parts, run, request_id) === undefined) return refuseExpired(parts, run, request_id)
+  if (openRequest(parts, run, { request_id, at: 'path.request_id' }) === undefined) return refuseExpired(parts, run, request_id)
   await parts.runs.cancelWait({ run_id: run.run_id, resolution: ended(request_id, 'cancel', justification), receipt })
 }
 
@@ -40,11 +40,11 @@ export const expireQuestion = async (parts: QuestionParts, run_id: string, reque
 }
 
 /** The pending request of this id; undefined if its time is over. Throws what is wrong with the id. */
-const openRequest = (parts: QuestionParts, run: RunRecord, request_id: string): UserQuestionRequest | undefined => {
+const openRequest = (parts: QuestionParts, run: RunRecord, { request_id, at }: { request_id: string; at: string }): UserQuestionRequest | undefined => {
   if (run.status === 'cancelled' && run.error?.startsWith(`${expired}: the question ${request_id} `) === true) return undefined
-  if (run.status !== 'waiting_for_user_question') throw questionErrors.question_state_conflict({ details: { status: run.status } })
+  if (run.status !== 'waiting_for_user_question') throw questionErrors.question_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
   const request = parts.runs.openQuestions(run).find(({ id }) => id === request_id)
-  if (request === undefined) throw questionErrors.question_request_mismatch({ details: { request_id }, errors: [{ path: 'request_id', rule: 'must be pending' }] })
+  if (request === undefined) throw questionErrors.question_request_mismatch({ details: { request_id }, errors: [{ path: at, rule: 'must be pending' }] })
   return request.expires_at_ms === undefined || parts.clock.now() < request.expires_at_ms ? request : undefined
 }
 

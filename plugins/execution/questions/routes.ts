@@ -69,7 +69,7 @@ const listOfSession = (parts: QuestionRouteParts): Route => defineRoute({
 /** The run of the session that waits, or the last one if its question has just expired. */
 const targetIn = ({ runs }: QuestionRouteParts, session_id: string): RunRecord => {
   const run = runs.active(session_id)
-  if (run === undefined) throw questionErrors.question_state_conflict({ details: { status: 'not there' } })
+  if (run === undefined) throw questionErrors.question_state_conflict({ details: { what: `session ${session_id}`, status: 'without a run that waits' } })
   return run
 }
 

@@ -1,4 +1,4 @@
-import { array, defineCommand, open, parse, string, number, nullable } from '../../../core/plugin.js'
+import { array, defineCommand, open, optional, parse, string, number, nullable } from '../../../core/plugin.js'
 import type { Command, CommandInput, Json } from '../../../core/plugin.js'
 
 const sessionPath = (args: CommandInput['args']): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`
@@ -8,7 +8,7 @@ const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 const Rows = array(open({ session_id: string(), status: string(), pending_approvals: number(), pending_questions: number() }))
 const Session = open({
   session_id: string(),
-  snapshot: open({ agent: open({ status: string() }), pending_approvals: array(open({ id: string() })), last_assistant_message: nullable(string()), last_error: nullable(string()) }),
+  snapshot: open({ agent: open({ status: string(), closed_at_ms: optional(number()) }), pending_approvals: array(open({ id: string() })), last_assistant_message: nullable(string()), last_error: nullable(string()) }),
 })
 
 const showSessions = (answer: Json): string => {
@@ -22,12 +22,13 @@ const showSession = (answer: Json): string => {
   const parsed = parse(Session, answer)
   if (!parsed.ok) return plain(answer)
   const { session_id, snapshot } = parsed.value
+  const ended = snapshot.agent.closed_at_ms !== undefined
   return [
-    `${session_id}  ${snapshot.agent.status}`,
+    `${session_id}  ${ended ? 'ended' : snapshot.agent.status}`,
     ...(snapshot.last_assistant_message === null ? [] : [`  said   ${snapshot.last_assistant_message}`]),
     ...(snapshot.last_error === null ? [] : [`  error  ${snapshot.last_error}`]),
     ...(snapshot.pending_approvals.length === 0 ? [] : ['  waits  holdfast approvals list']),
-    `  next   holdfast runs submit ${session_id} TEXT`,
+    ended ? `  next   open it again: holdfast sessions create ${session_id}` : `  next   holdfast runs submit ${session_id} TEXT`,
   ].join('\n')
 }
 

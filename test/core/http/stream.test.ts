@@ -86,7 +86,9 @@ test('a malformed cursor is refused', async (t) => {
   for (const cursor of ['abc', '-1', '1.5', '0x10', '99999999999999999999', '1e3']) {
     const reply = await server.ask('GET', `/v1/events/stream?cursor=${cursor}`)
     t.like(reply.body, { status: 400, code: 'invalid_event_cursor', domain: 'events' }, cursor)
-    t.is((await server.ask('GET', '/v1/events/stream', { headers: { 'last-event-id': cursor } })).status, 400)
+    t.is(reply.body.errors[0].path, 'query.cursor')
+    const header = await server.ask('GET', '/v1/events/stream', { headers: { 'last-event-id': cursor } })
+    t.deepEqual([header.status, header.body.errors[0].path], [400, 'header.last-event-id'])
   }
 })
 

@@ -24,5 +24,6 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('sessions', 'get', 's1'), /holdfast runs submit s1/u)
   t.regex(await run('sessions', 'events', 's1'), /accepted/u)
   t.regex(await run('sessions', 'interrupt', 's1'), /nothing to interrupt/u)
-  t.regex(await run('sessions', 'end', 's1', '--reason', 'done'), /s1/u)
+  t.regex(await run('sessions', 'end', 's1', '--reason', 'done'), /s1 {2}ended[\s\S]*open it again: holdfast sessions create s1/u)
+  t.regex(await run('runs', '--help'), /runs watch <run_id>[\s\S]*--base-url/u)
 })

@@ -77,7 +77,9 @@ test('a batch is all or nothing: an empty, duplicate or stale one changes nothin
   await until(daemon, run.run_id, 'completed')
   t.deepEqual(world.calls, ['mcp__pay:b'])
   t.deepEqual(codeOf(await send([allow(a)])), [409, 'approval_state_conflict'])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/approval-runs', { resolutions: [allow(a)] })), [409, 'approval_state_conflict'])
+  const late = await daemon.request('POST', '/v1/sessions/s1/approval-runs', { resolutions: [allow(a)] })
+  t.deepEqual(codeOf(late), [409, 'approval_state_conflict'])
+  t.is(late.body.detail, 'Nothing waits for approval here: session s1 is without a run that waits.')
 })
 
 test('unknown sessions and runs are named, and foreign fields refused', async (t) => {

@@ -66,7 +66,10 @@ test('each wrong answer has its code and changes nothing', async (t) => {
       t.is(answer.body.domain, 'questions')
     }
   }
-  t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${run.run_id}/questions/question_gone/cancel`)), [400, 'question_request_mismatch'])
+  const gone = await daemon.request('POST', `/v1/runs/${run.run_id}/questions/question_gone/cancel`)
+  t.deepEqual([...codeOf(gone), gone.body.errors[0].path], [400, 'question_request_mismatch', 'path.request_id'])
+  const other = await daemon.request('POST', `/v1/runs/${run.run_id}/questions`, { resolution: { request_id: 'question_gone', declined: true } })
+  t.deepEqual([...codeOf(other), other.body.errors[0].path], [400, 'question_request_mismatch', 'body.resolution.request_id'])
   t.deepEqual((await daemon.request('GET', `/v1/runs/${run.run_id}`)).body, run)
   t.is((await daemon.request('POST', `/v1/runs/${run.run_id}/questions`, { resolution: { request_id, answers: good } })).status, 202)
   await until(daemon, run.run_id, 'completed')
