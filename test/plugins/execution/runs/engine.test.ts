@@ -166,6 +166,8 @@ test('a stop in good order leaves runs to the next life: once is unknown or know
   t.is((await until(second, pay.run_id, 'completed')).outputs[0].content, 'went on')
   await again
   t.is((await second.request('GET', `/v1/runs/${look.run_id}`)).body.status, 'running')
+  const recoveries = (await second.request('GET', '/v1/sessions/s1/events?limit=1000')).body.session.journal.flatMap(({ type, entry }: any) => (type === 'recovery' ? [entry.reason] : []))
+  t.deepEqual(recoveries, ['clean_stop'])
   t.is(world.calls.filter((call) => call === 'slow_pay:begin').length, 1)
   t.is(world.calls.filter((call) => call === 'slow:begin').length, 2)
   for (const request of model.requests) t.deepEqual(unpaired(request), [])
