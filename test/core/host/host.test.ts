@@ -111,3 +111,25 @@ test('a flag that another plugin has is refused', async (t) => {
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [flagged('one'), flagged('two')] })
   t.deepEqual(daemon.view.plugins().map(({ state, reason }) => [state, reason]), [['ready', undefined], ['failed', 'its flag --speed belongs to one']])
 })
+
+test('a service that another plugin provides already is refused', async (t) => {
+  const bell = (id: string): AnyPlugin => plugin(id, { provides: [Bell], register: (ctx) => ctx.provide(Bell, { ring: () => id }) })
+  const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [bell('one'), bell('two')] })
+  t.deepEqual(daemon.view.plugins().map(({ state }) => state), ['ready', 'failed'])
+  t.regex(daemon.view.plugins()[1]?.reason ?? '', /bell@1.*one/u)
+})
+
+test('a timer whose promise rejects is charged to its plugin, and a timer ends with its plugin', async (t) => {
+  const fired: string[] = []
+  const timed = plugin('timed', { register: (ctx) => ctx.onStart(() => {
+    ctx.clock.after(1, () => Promise.reject(new TypeError('spring broke')))
+    ctx.clock.after(300, () => { fired.push('late') })
+  }) })
+  const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [timed] })
+  const faults = (): number => daemon.view.plugins()[0]?.fault_count ?? 0
+  while (faults() === 0) await new Promise((resolve) => { setTimeout(resolve, 2) })
+  t.is(daemon.view.plugins()[0]?.last_fault?.message, 'spring broke')
+  await daemon.stop()
+  await new Promise((resolve) => { setTimeout(resolve, 350) })
+  t.deepEqual(fired, [])
+})

@@ -3,8 +3,10 @@ import type { ExecutionContext } from 'ava'
 import { createClock } from '../../../core/clock.js'
 import type { Clock } from '../../../core/clock.js'
 import { defineEvent } from '../../../core/events/contract.js'
+import { createBus } from '../../../core/events/bus.js'
 import { defineRoute, streamReply } from '../../../core/http/route.js'
-import { object, open, optional, string } from '../../../core/schema.js'
+import { createStreams } from '../../../core/http/stream.js'
+import { object, open, optional, string, trusted } from '../../../core/schema.js'
 import { startServer } from '../../support/http.js'
 import type { TestServer, TestServerOptions } from '../../support/http.js'
 import { openStream } from '../../support/sse.js'
@@ -266,4 +268,19 @@ test('HEAD on a stream answers the headers and ends', async (t) => {
   t.is(reply.status, 200)
   t.is(reply.headers['content-type'], 'text/event-stream')
   t.is(server.bus.statistics().subscriber_count, 0)
+})
+
+test('a reader that holds all it may gets no heartbeats on top', (t) => {
+  const timers: (() => void)[] = []
+  const clock: Clock = { ...createClock(), after: (_ms, callback) => { timers.push(callback); return () => {} } }
+  const streams = createStreams({ bus: createBus({ epoch: 1, capacity: 10, onFault: () => {} }), clock })
+  const written: string[] = []
+  const response: any = { writableLength: 0, removeHeader() {}, writeHead() {}, on() {}, once() {}, write: (bytes: Buffer) => written.push(String(bytes)) }
+  streams.open({ request: trusted({ method: 'GET' }), response, cursor: undefined, headers: {} })
+  const beat = (): number => { timers.shift()?.(); return written.filter((frame) => frame.startsWith('event: heartbeat')).length }
+  t.is(beat(), 1)
+  response.writableLength = 300_000
+  t.is(beat(), 1)
+  response.writableLength = 10
+  t.is(beat(), 2)
 })

@@ -54,6 +54,23 @@ test('a callback that throws leaves nothing behind and rejects with what it thre
   await close()
 })
 
+test('an id that is there or was there is not given again, in this life or the next', async (t) => {
+  const root = tempRoot(t)
+  const first = await open(root)
+  await first.state.commit((tx) => { tx.insert(first.notes, note(1)); tx.insert(first.notes, note(2)) })
+  await first.state.commit((tx) => tx.remove(first.notes, 'n2', 'test'))
+  await first.close()
+  for (const life of ['the log', 'the checkpoint of the life before']) {
+    const { state, notes, close } = await open(root)
+    t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1, { owner: 'bob' }))))), 'id_taken', life)
+    t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(2))))), 'id_taken')
+    t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.put(notes, note(2))))), 'id_taken')
+    t.deepEqual(notes.find('n1'), note(1))
+    t.false(notes.has('n2'))
+    await close()
+  }
+})
+
 test('a torn tail is copied to the quarantine and cut, once', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
