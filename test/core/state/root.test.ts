@@ -1,6 +1,7 @@
 import test from 'ava'
 import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createClock } from '../../../core/clock.js'
 import { Problem } from '../../../core/errors.js'
 import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
@@ -69,6 +70,22 @@ test('an id that is there or was there is not given again, in this life or the n
     t.false(notes.has('n2'))
     await close()
   }
+})
+
+test('a transaction ends with its callback, and its time never goes back, in this life or the next', async (t) => {
+  const root = tempRoot(t)
+  let now = 5000
+  const clock = { ...createClock(), now: () => now }
+  const first = await open(root, { clock })
+  const kept = await first.state.commit((tx) => { tx.insert(first.notes, note(1)); return tx })
+  t.throws(() => kept.put(first.notes, note(1, { owner: 'bob' })), { message: /after its callback returned/u })
+  t.is(first.notes.find('n1')?.owner, 'ann')
+  now = 1000
+  t.is(await first.state.commit((tx) => { tx.insert(first.notes, note(2)); return tx.now }), 5000)
+  await first.close()
+  const second = await open(root, { clock })
+  t.is(await second.state.commit((tx) => tx.now), 5000)
+  await second.close()
 })
 
 test('a torn tail is copied to the quarantine and cut, once', async (t) => {

@@ -68,6 +68,15 @@ test('what a kill leaves behind is named, and is no damage', async (t) => {
   t.deepEqual((await verify(root)).findings, [])
 })
 
+test('a file of another name is a stranger wherever it lies; folders of people are theirs', async (t) => {
+  const root = await keptRoot(t)
+  const strangers = ['notes.txt', 'log/notes.txt', 'data/notes/notes.txt', 'documents/notes.txt'].map((name) => join(root, name))
+  for (const file of [...strangers, join(root, 'README.md')]) writeFileSync(file, 'x', { mode: 0o600 })
+  mkdirSync(join(root, 'skills'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(root, 'skills/any.md'), 'x', { mode: 0o600 })
+  t.deepEqual((await verify(root)).findings.map(({ kind, file }) => `${kind} ${file}`).toSorted(), strangers.map((file) => `stranger ${file}`).toSorted())
+})
+
 test('a record that breaks its struct or names what is not there is found where it stands', async (t) => {
   const held = await holdRoot(tempRoot(t))
   await held.state.commit((tx) => {

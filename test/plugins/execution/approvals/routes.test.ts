@@ -105,6 +105,18 @@ test('an idempotency key gives the same run for the same decisions and a conflic
   t.deepEqual(world.calls, ['mcp__pay:a'])
 })
 
+test('a decision by session is repeated by its key, although its run has ended', async (t) => {
+  const { world, daemon } = await start(t)
+  const run = await asking(daemon, 'a')
+  const send = (way: string) => daemon.request('POST', `/v1/sessions/s1/${way}`, { resolutions: [allow(run.pending_approval_ids[0])] }, { 'idempotency-key': 'k' })
+  t.is((await send('approval-runs')).status, 202)
+  await until(daemon, run.run_id, 'completed')
+  const again = await send('approval-runs')
+  t.deepEqual([again.status, again.body.run_id, again.body.status], [202, run.run_id, 'completed'])
+  t.is((await send('approvals')).status, 200)
+  t.deepEqual(world.calls, ['mcp__pay:a'])
+})
+
 test('fifty equal decisions at once have one effect, and of fifty different ones the first counts', async (t) => {
   const { world, daemon } = await start(t)
   const run = await asking(daemon, 'a')

@@ -129,3 +129,9 @@ test('limits of zero, unknown modes, session rules and odd patterns are refused 
   t.is(refused({ permission_rules: [{ scope: 'session', tool_name_pattern: '*', behavior: 'allow' }] }), 'permission_rules.0.scope')
   t.is(refused({ permission_rules: [{ scope: 'user', tool_name_pattern: 'a*b', behavior: 'allow' }] }), 'permission_rules.0.tool_name_pattern')
 })
+
+test('a rule that denies stands in every mode, and no mode takes part in it', (t) => {
+  for (const mode of permissionModes) {
+    for (const tool of ['bash', 'write_file', 'read_file']) t.like(decide(tool, mode, [rule(tool, 'deny')]), { decision: 'deny', base_decision: 'deny', mode_applied: false, approval_required: false }, `${tool} in ${mode}`)
+  }
+})
