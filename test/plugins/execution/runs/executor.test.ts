@@ -69,7 +69,7 @@ test('a call beyond a limit of the daemon is an error that the model sees, and i
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.deepEqual(world.calls, ['peek:a'])
   const results: any = model.requests[1]?.messages.at(-1)
-  t.deepEqual(results.content.map(({ output }: any) => output.error ?? output.done), ['The input is larger than 100 bytes.', 'a', 'Only 2 calls may be made in one turn.'])
+  t.deepEqual(results.content.map(({ output }: any) => output.error?.code ?? output.done), ['call_input_too_large', 'a', 'call_limit_reached'])
 })
 
 test('an output beyond its limit fails the call, and outputs beyond the limit of the run fail the run', async (t) => {
@@ -80,7 +80,7 @@ test('an output beyond its limit fails the call, and outputs beyond the limit of
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'failed')
   t.regex(run.error, /^tool_output_limit: /u)
   const [first, second]: any[] = model.requests.slice(1).map(({ messages }) => messages.at(-1)).flatMap((message: any) => message.content)
-  t.like(first, { is_error: true, output: { error: 'The tool returned more than 200 bytes.' } })
+  t.like(first, { is_error: true, output: { error: { code: 'tool_output_too_large', message: 'The tool returned more than 200 bytes.' } } })
   t.like(second, { is_error: false, output: { done: sized(150) } })
 })
 

@@ -1,6 +1,5 @@
 import test from 'ava'
 import { definePlugin, object } from '../../../../core/plugin.js'
-import { trusted } from '../../../../core/schema.js'
 import { digest } from '../../../../plugins/execution/runs/contract.js'
 import { prepare } from '../../../../plugins/execution/runs/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/runs/turn.js'
@@ -30,7 +29,9 @@ test('a call that ends when its time is over is late; one that does not end has 
   const yields = tool('yields', { timeout_ms: 30, run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new TypeError('stopped')))) })
   const outcomes = await outcomesOf(t, { tools: [yields, hangs('looks', 'read'), hangs('pays', 'once')], calls: ['yields', 'looks', 'pays'] })
   const lost = 'The tool did not end when it was told to; what it did is unknown.'
-  t.deepEqual(outcomes.map(({ state, output }) => [state, output.error]), [['failed', 'The tool was stopped after 30 ms.'], ['failed', lost], ['unknown', lost]])
+  t.deepEqual(outcomes.map(({ state, output }) => [state, output.error.code, output.error.message]), [
+    ['failed', 'call_timed_out', 'The tool was stopped after 30 ms.'], ['failed', 'call_not_ended', lost], ['unknown', 'call_not_ended', lost],
+  ])
 })
 
 /** A tool that notes how many of its kind work at the same time. */
@@ -56,11 +57,14 @@ test('calls work side by side up to the limit, and one after the other if one of
 
 test('an approved input is compared with the one that was approved before the call is made', (t) => {
   const parts: any = { tools: { find: () => tool('pay', {}) } }
-  const ready = (state: CallState) => prepare(parts, { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state }, 'key')
-  t.true('tool' in ready({ type: 'ready', input: {}, digest: digest({}) }))
-  t.deepEqual(ready({ type: 'ready', input: {}, digest: digest({ amount: 1 }) }), { output: { error: 'approval_input_changed: the input is not the one that was approved.' } })
-  t.deepEqual(ready({ type: 'ready', input: { amount: 1 } }), { output: { error: 'The input does not fit the tool.' } })
-  t.deepEqual(prepare(trusted({ tools: { find: () => undefined } }), { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state: { type: 'ready', input: {} } }, 'key'), { output: { error: 'This tool is no longer there.' } })
+  const outcome = (state: CallState, given = parts): unknown => {
+    const ready: any = prepare(given, { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state }, 'key')
+    return ready.output === undefined ? 'ready' : ready.output.error.code
+  }
+  t.is(outcome({ type: 'ready', input: {}, digest: digest({}) }), 'ready')
+  t.is(outcome({ type: 'ready', input: {}, digest: digest({ amount: 1 }) }), 'call_input_changed')
+  t.is(outcome({ type: 'ready', input: { amount: 1 } }), 'call_input_invalid')
+  t.is(outcome({ type: 'ready', input: {} }, { tools: { find: () => undefined } }), 'tool_not_found')
 })
 
 test('a run that the daemon itself cannot drive fails after some attempts instead of trying for ever', async (t) => {
