@@ -24,7 +24,7 @@ export interface Window {
   evictedIds(scope: string): number
 }
 
-export const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1, Math.trunc(capacity) || 1))
+const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1, Math.trunc(capacity) || 1))
 
 export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean => filter === undefined || keys[filter.scope] === filter.id
 

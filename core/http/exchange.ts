@@ -124,7 +124,7 @@ const formatReply = (reply: { readonly kind: 'json' | 'text'; readonly status: n
   return { status: reply.status, type: 'application/json', body }
 }
 
-export const pathOf = (url: string): string => {
+const pathOf = (url: string): string => {
   const cut = url.indexOf('?')
   return cut === -1 ? url : url.slice(0, cut)
 }

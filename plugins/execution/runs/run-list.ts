@@ -16,7 +16,7 @@ const recent = 500
 const keyOf = (run: RunRecord): string => `${String(run.submitted_at_ms).padStart(20, '0')}:${run.run_id}`
 
 /** Runs of one session or of all, in order of submission. */
-export const runSource = (store: RunStore, session_id: string | undefined): PageSource<RunRecord> => {
+const runSource = (store: RunStore, session_id: string | undefined): PageSource<RunRecord> => {
   const scope = session_id === undefined ? { index: 'all', group: 'all' } : { index: 'session', group: session_id }
   return {
     count: () => store.runs.count(scope.index, scope.group),

@@ -9,7 +9,7 @@ export type ReceiptRecord = { readonly id: string; readonly digest: string; read
 export const activeLane = (session_id: string): string => `active:${session_id}`
 export const queuedLane = (session_id: string): string => `queued:${session_id}`
 
-export const runCollection: CollectionSpec<RunRecord> = {
+const runCollection: CollectionSpec<RunRecord> = {
   name: 'runs',
   version: 1,
   id: (run) => run.run_id,
@@ -23,9 +23,9 @@ export const runCollection: CollectionSpec<RunRecord> = {
   references: (run) => [{ collection: 'sessions', id: run.session_id }],
 }
 
-export const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
+const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
 
-export const receiptCollection: CollectionSpec<ReceiptRecord> = {
+const receiptCollection: CollectionSpec<ReceiptRecord> = {
   name: 'receipts',
   version: 1,
   id: (receipt) => receipt.id,

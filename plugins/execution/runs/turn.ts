@@ -38,7 +38,7 @@ export type NextStep =
 export interface TurnLimits { readonly max_turns: number; readonly max_output_bytes: number }
 
 /** Identical failures in a row after which a run stops. */
-export const breaker = 3
+const breaker = 3
 
 /** What a running run does next: a pure function of what its journal says. */
 export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
