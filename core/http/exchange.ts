@@ -10,6 +10,7 @@ import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from 
 import type { OriginPolicy } from './origin.js'
 import { problemAnswer, send } from './reply.js'
 import type { Answer } from './reply.js'
+import { committedValue } from './route.js'
 import type { Caller, RouteInput, StreamReply } from './route.js'
 import { readCursor } from './stream.js'
 import type { Streams } from './stream.js'
@@ -77,11 +78,14 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
 }
 
 /** Waits until everything the handler may have seen is on disk, also when it refuses. */
-const settle = async <T>(work: () => Promise<T>, durable: () => Promise<void>): Promise<T> => {
+const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>): Promise<unknown> => {
+  let own: unknown
   try {
-    return await work()
+    const value = await work()
+    own = committedValue(value)
+    return own ?? value
   } finally {
-    await durable()
+    if (own === undefined) await durable()
   }
 }
 

@@ -25,8 +25,23 @@ export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 =
 export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
 export const streamReply = (): { kind: 'stream'; status: 200 } => ({ kind: 'stream', status: 200 })
 
+const asCommitted = Symbol('committed')
+/** An answer that leaves as soon as a commit of its request is on disk. */
+export interface Committed<T> { readonly [asCommitted]: T }
+/**
+ * Marks an answer that shows nothing but what the request's own commit saw:
+ * it need not wait for commits of others. It must be made inside the callback
+ * of that commit, and only after the commit has settled may it be returned.
+ */
+export const committed = <T>(value: T): Committed<T> => ({ [asCommitted]: value })
+/** The answer inside; undefined if it is not marked. */
+export const committedValue = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && asCommitted in value ? value[asCommitted] : undefined
+
 type Parsed<S> = S extends Struct<any, any> ? Infer<S> : undefined
 type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct } ? Infer<B> : R extends { kind: 'stream' } ? StreamReply : string
+
+type HandlerReply<T> = T | Committed<T>
 
 export interface Caller { readonly role: 'anonymous' | 'read' | 'admin' | 'ingress' }
 
@@ -64,7 +79,7 @@ export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct 
   /** When an acknowledged change is safe: A on disk before the answer, B within a second, C can be rebuilt. Absent for reads. */
   readonly durability?: 'A' | 'B' | 'C'
   readonly example?: { readonly body?: Json; readonly reply?: Json }
-  readonly handler: (input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>) => ReplyValue<R> | Promise<ReplyValue<R>>
+  readonly handler: (input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>) => HandlerReply<ReplyValue<R>> | Promise<HandlerReply<ReplyValue<R>>>
 }
 
 /** A route whose types have been checked by `defineRoute`. */

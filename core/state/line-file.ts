@@ -1,4 +1,5 @@
 /** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
+import { Problem } from '../errors.js'
 import { trusted } from '../schema.js'
 import type { Disk, DiskFile } from './disk.js'
 import { checkLine, createLineBuffer, lineValue, saltSeed } from './line.js'
@@ -117,3 +118,6 @@ export const readForScan = (disk: Disk, path: string): Uint8Array => disk.readFi
 export const valueAt = (bytes: Uint8Array, start: number): unknown => lineValue(bytes, start, bytes.indexOf(10, start) + 1)
 
 export const damaged = ({ file, offset, rule }: Fault) => storageErrors.storage_damaged({ details: { file: file.slice(file.lastIndexOf('/') + 1), offset }, cause: { file, offset, rule } })
+/** What `damaged` told; undefined for any other error. */
+export const faultIn = (error: unknown): Fault | undefined =>
+  error instanceof Problem && error.code === 'storage_damaged' ? trusted<Fault>(error.cause) : undefined

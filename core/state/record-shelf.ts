@@ -5,7 +5,7 @@ import { trusted } from '../schema.js'
 import { createCache } from './cache.js'
 import { createIndexFiles, fingerprint, readIndex } from './index-file.js'
 import type { IndexDraft } from './index-file.js'
-import { readForScan, scanLineFile, valueAt } from './line-file.js'
+import { faultIn, readForScan, scanLineFile, valueAt } from './line-file.js'
 import type { IndexRef, ShelfRef } from './manifest.js'
 import { createPageSet, makeShelfFolder } from './page-set.js'
 import type { Location, PageDraft, PageSetOptions } from './page-set.js'
@@ -88,6 +88,20 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
   /** Newest line first, so that the first one seen of an id is the one that counts. */
   const rebuild = (collection: StoredCollection<T>): readonly Fault[] =>
     pages.pages.toReversed().flatMap(({ no, length }) => rebuildPage(no, length, collection))
+  /** Reads open records into memory; returns the first that is damaged. */
+  const loadHot = (ids: readonly string[], collection: StoredCollection<T>): Fault | undefined => {
+    let first: Fault | undefined
+    for (const id of ids) {
+      try {
+        collection.loadHot(id, lineOf(trusted<Location>(table.get(id))).r)
+      } catch (error) {
+        const fault = faultIn(error)
+        if (fault === undefined) throw error
+        first ??= fault
+      }
+    }
+    return first
+  }
   const load = (ref: ShelfRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
     const read = ref.index === null ? undefined : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark: fingerprint(spec) })
@@ -96,10 +110,10 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     if (read?.ok === true && ref.index !== null && short === undefined) {
       const hot: string[] = []
       for (const batch of read.newestFirst()) for (const row of batch.toReversed()) loadRow(row, collection, hot)
-      for (const id of hot) collection.loadHot(id, lineOf(trusted<Location>(table.get(id))).r)
+      const damage = loadHot(hot, collection)
       index = ref.index
       collection.settleIndexes()
-      return { rebuilt: undefined, damage: undefined, lost: [] }
+      return { rebuilt: undefined, damage, lost: [] }
     }
     if (ref.pages.length === 0) return { rebuilt: undefined, damage: undefined, lost: [] }
     const faults = rebuild(collection)

@@ -1,4 +1,4 @@
-import { array, boolean, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
+import { array, boolean, committed, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
 import { DaemonOutputRecord, ManagedAgentSnapshot, SessionId, SessionInterrupted, SessionView, sessionErrors } from '../sessions/contract.js'
 import { modelErrors } from '../models/contract.js'
@@ -38,7 +38,7 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
   durability: 'A',
   example: { body: { content: 'Hello' } },
   handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
-    const run = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: true })
+    const { run } = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: true })
     await runs.rest(run.run_id, signal)
     return parts.sessions.view(parts.sessions.get(session_id))
   },
@@ -57,8 +57,10 @@ const submit = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute(
   problems: submitProblems,
   durability: 'A',
   example: { body: { content: 'Hello' } },
-  handler: async ({ params: { session_id }, body, idempotencyKey: header }) =>
-    runs.view(await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: false })),
+  handler: async ({ params: { session_id }, body, idempotencyKey: header }) => {
+    const { run, seen } = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: false })
+    return seen === undefined ? runs.view(run) : committed(seen)
+  },
 })
 
 const interrupt = ({ parts, executor }: RunRouteParts): Route => defineRoute({

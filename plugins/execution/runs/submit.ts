@@ -2,7 +2,7 @@
 import { array, defaulted, doc, enums, integer, jsonObject, literal, number, object, optional, string, tagged, boolean } from '../../../core/plugin.js'
 import type { Infer, JsonObject } from '../../../core/plugin.js'
 import { IdempotencyKey } from './idempotency-key.js'
-import type { ReceiptKey, RunRecord } from './contract.js'
+import type { ReceiptKey, RunRecord, RunView } from './contract.js'
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
@@ -10,6 +10,7 @@ import type { Desk } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
 import { activeLane, queuedLane } from './store.js'
+import { viewRun } from './views.js'
 
 const ToolChoice = tagged('type', {
   auto: object({ type: literal('auto') }),
@@ -47,12 +48,15 @@ export interface Submission {
   readonly alone: boolean
 }
 
+/** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
+export interface Submitted { readonly run: RunRecord; readonly seen?: RunView }
+
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async ({ parts, executor }: Desk, submission: Submission): Promise<RunRecord> => {
+export const submitRun = async ({ parts, executor }: Desk, submission: Submission): Promise<Submitted> => {
   const { session_id, input, receipt } = submission
   const session = parts.sessions.get(session_id)
   const known = replayed(parts.store, receipt)
-  if (known !== undefined) return known
+  if (known !== undefined) return { run: known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
   const text = textOf(input)
   checkMetadata(input)
@@ -61,16 +65,17 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   if (submission.alone && busy) throw runErrors.session_busy({ details: { session_id } })
   if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
   const starts = !busy && executor.free()
-  const run = await parts.store.state.commit((tx) => {
+  const submitted = await parts.store.state.commit((tx) => {
     const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, provider: route.route_id, model: input.generation?.model ?? route.model }))
     accept(edit, input, { text, position: queued + 1 })
     if (starts) edit.step({ to: 'running' }, { type: 'started' })
     claim(parts.store, tx, { receipt, run_id: edit.run.run_id })
-    return edit.save()
+    const run = edit.save()
+    return { run, seen: viewRun(parts.store, run) }
   })
-  if (starts) executor.launch(run.run_id)
+  if (starts) executor.launch(submitted.run.run_id)
   else executor.offer(session_id)
-  return run
+  return submitted
 }
 
 const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; queued: number } => {

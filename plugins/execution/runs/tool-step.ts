@@ -43,7 +43,7 @@ const runCall = async (execution: Execution, call: Call, key: string): Promise<A
   if (tool.effect !== 'read' && call.state.type !== 'intended') {
     const intent = { type: 'intent' as const, tool_call_id: call.part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
     if (!(await change(execution, (edit) => void edit.note(intent)))) return undefined
-    if (execution.stop !== undefined) return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()) }, true)
+    if (execution.stop !== undefined && execution.stop.kind !== 'shutdown') return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()) }, true)
   }
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
   return conclude(execution, ready, await invoke(execution, ready))

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createClock } from '../../../core/clock.js'
 import { httpErrors } from '../../../core/http/errors.js'
-import { defineRoute, jsonReply, textReply } from '../../../core/http/route.js'
+import { committed, defineRoute, jsonReply, textReply } from '../../../core/http/route.js'
 import { json, object, optional, string } from '../../../core/schema.js'
 import { startServer } from '../../support/http.js'
 import { parseJson } from '../../support/json.js'
@@ -169,13 +169,16 @@ test('no answer leaves before what it rests on is durable, also when it refuses'
   const order: string[] = []
   const made = defineRoute({ id: 'made.get', method: 'GET', path: '/v1/made', summary: 'Made.', access: 'read', reply: textReply(), handler: () => { order.push('handled'); return 'made' } })
   const refused = defineRoute({ id: 'made.put', method: 'PUT', path: '/v1/made', summary: 'Refuses.', access: 'admin', reply: textReply(), handler: () => { order.push('handled'); throw httpErrors.daemon_draining() } })
+  const own = defineRoute({ ...made, id: 'own.get', path: '/v1/own', handler: () => { order.push('handled'); return committed('own') } })
   const watch = () => async (): Promise<void> => { await clock.sleep(40); order.push('durable') }
-  const server = await startServer(t, { routes: [made, refused], server: { watch } })
+  const server = await startServer(t, { routes: [made, refused, own], server: { watch } })
   for (const [method, status] of [['GET', 200], ['PUT', 503]] as const) {
     t.is((await server.ask(method, '/v1/made')).status, status)
     order.push('answered')
   }
   t.deepEqual(order, ['handled', 'durable', 'answered', 'handled', 'durable', 'answered'])
+  t.is((await server.ask('GET', '/v1/own')).text, 'own')
+  t.deepEqual(order.slice(6), ['handled'], 'what shows only its own commit waits for no other')
 })
 
 test('a handler learns that its client went away', async (t) => {

@@ -229,3 +229,19 @@ test('what an unknown plugin left is kept, through checkpoints, until it is decl
   t.true(again.notes.buried('n1'))
   await again.close()
 })
+
+test('a damaged record that is still open starts the daemon read-only, and the others are there', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await first.state.commit((tx) => { tx.insert(first.notes, note(1)); tx.insert(first.notes, note(2)) })
+  await first.close()
+  const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
+  const at = readFileSync(page).indexOf('{"id":"n2"')
+  flip(page, at + 20)
+  const second = await openNotes(root)
+  t.like(second.state.health, { mode: 'read_only', reason: 'damaged' })
+  t.deepEqual({ file: second.report.damage?.file, offset: second.report.damage?.offset }, { file: page, offset: at })
+  t.deepEqual(second.notes.find('n1'), note(1))
+  t.throws(() => second.notes.find('n2'), { code: 'storage_damaged' })
+  await second.close()
+})
