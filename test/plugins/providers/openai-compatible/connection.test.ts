@@ -167,6 +167,7 @@ test.serial('an abort ends the call at once and closes the socket, wherever the 
     const { ask: go, server } = await converseWith(t, reply)
     const abort = new AbortController()
     const asking = go(undefined, abort.signal)
+    for (let look = 0; look < 1000 && server.asked.length === 0; look += 1) await clock.sleep(10)
     await clock.sleep(50)
     const begun = clock.elapsed()
     abort.abort()
