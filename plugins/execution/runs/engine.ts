@@ -34,7 +34,8 @@ export const drive = async (execution: Execution): Promise<void> => {
 interface Position { readonly run: RunRecord; readonly thread: Thread; readonly progress: Progress }
 
 const takeStep = async (execution: Execution, at: Position): Promise<void> => {
-  const step = nextStep(at.progress, { max_turns: execution.parts.config.max_turns, max_output_bytes: execution.parts.tools.limits.max_cumulative_output_bytes })
+  const { config, tools: { limits } } = execution.parts
+  const step = nextStep(at.progress, { max_turns: config.max_turns, max_output_bytes: limits.max_cumulative_output_bytes, max_envelope_bytes: limits.max_cumulative_result_envelope_bytes })
   switch (step.type) {
     case 'model':
       return modelStep(execution, at)

@@ -101,6 +101,7 @@ const foldOutcome = (thread: Thread, tool_call_id: string, result: ToolResultPar
   if (progress === undefined || call === undefined || call.state.type === 'done') return
   countFailure(progress, call, result)
   progress.output_bytes += weighJson(result.output)
+  progress.envelope_bytes += weighJson(result)
   call.state = { type: 'done', result }
   if (progress.calls.every(({ state }) => state.type === 'done')) pushResults(thread, progress)
 }

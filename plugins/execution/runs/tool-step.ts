@@ -1,6 +1,7 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import type { Json, Problem } from '../../../core/plugin.js'
-import type { AskDraft, ToolOutcome } from '../tools/contract.js'
+import type { ToolResultPart } from '../models/contract.js'
+import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { OutcomeState } from './contract.js'
 import { digest } from './digest.js'
@@ -64,14 +65,22 @@ const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked)
     case 'lost':
       return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':
-      return recordOutcome(execution, { call, ...measured(execution.parts, invoked) }, acts)
+      return recordOutcome(execution, { call, ...measured(execution.parts, call, invoked) }, acts)
   }
 }
 
-const measured = ({ tools }: EngineParts, result: Extract<ToolOutcome, { type: 'result' }>): Omit<Ended, 'call'> => {
-  const limit = tools.limits.max_output_bytes
+/** The limit that an output breaks, alone or with what stands around it. */
+const brokenLimit = ({ limits }: ToolRegistry, { part }: Call, { output, is_error = false }: Result): number | undefined => {
+  const envelope: ToolResultPart = { type: 'tool_result', tool_call_id: part.id, name: part.name, output, is_error }
+  if (weighJson(output) > limits.max_output_bytes) return limits.max_output_bytes
+  return weighJson(envelope) > limits.max_result_envelope_bytes ? limits.max_result_envelope_bytes : undefined
+}
+
+type Result = Extract<ToolOutcome, { type: 'result' }>
+const measured = ({ tools }: EngineParts, call: Call, result: Result): Omit<Ended, 'call'> => {
+  const limit = brokenLimit(tools, call, result)
   const applied = result.apply !== undefined && { apply: result.apply }
-  if (weighJson(result.output) > limit) return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
+  if (limit !== undefined) return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
   return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
 }
 

@@ -84,6 +84,15 @@ test('an output beyond its limit fails the call, and outputs beyond the limit of
   t.like(second, { is_error: false, output: { done: sized(150) } })
 })
 
+test('an output that is beyond its limit with what stands around it fails the call', async (t) => {
+  const model = scriptedProvider((_, count) => (count === 1 ? [callTool('c', 'peek', { what: sized(150) }), done('tool_calls')] : [text('end'), done()]))
+  const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld()), model.plugin], config: { ...model.config, tools: { limits: { max_output_bytes: 200, max_result_envelope_bytes: 220 } } } })
+  await openSession(daemon)
+  await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
+  const results: any = model.requests[1]?.messages.at(-1)
+  t.is(results.content[0].output.error.code, 'tool_output_too_large')
+})
+
 test('an answer that was cut at its length makes none of its calls', async (t) => {
   const world = createWorld()
   const model = scriptedProvider((_, count) => (count === 1 ? [callTool('c', 'pay'), done('length')] : [text('end'), done()]))

@@ -12,6 +12,14 @@ test('only a failure that equals the one before it counts on; anything else star
     return progress.repeated.count
   })
   t.deepEqual(counted, [1, 2, 1, 1, 2, 0, 1])
-  t.is(nextStep({ ...progress, repeated: { key: 'k', count: 3 } }, { max_turns: 0, max_output_bytes: 10 }).type, 'fail')
-  t.is(nextStep({ ...progress, repeated: { key: 'k', count: 2 } }, { max_turns: 0, max_output_bytes: 10 }).type, 'model')
+  t.is(nextStep({ ...progress, repeated: { key: 'k', count: 3 } }, { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 }).type, 'fail')
+  t.is(nextStep({ ...progress, repeated: { key: 'k', count: 2 } }, { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 }).type, 'model')
+})
+
+test('outputs beyond a limit of the run, alone or with what stands around them, end it', (t) => {
+  const limits = { max_turns: 0, max_output_bytes: 10, max_envelope_bytes: 100 }
+  const begun = beginProgress('r')
+  t.is(nextStep({ ...begun, output_bytes: 10, envelope_bytes: 100 }, limits).type, 'model')
+  t.is(nextStep({ ...begun, output_bytes: 11, envelope_bytes: 100 }, limits).type, 'fail')
+  t.is(nextStep({ ...begun, output_bytes: 10, envelope_bytes: 101 }, limits).type, 'fail')
 })
