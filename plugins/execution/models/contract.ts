@@ -1,6 +1,6 @@
 /** The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime` routes. */
-import { boolean, definePoint, defineToken, literal } from '../../../core/plugin.js'
-import type { Json, JsonObject, JsonSchema, Point, Token } from '../../../core/plugin.js'
+import { boolean, definePoint, defineToken, enums, integer, literal, named, number, object, optional, string, tagged } from '../../../core/plugin.js'
+import type { Infer, Json, JsonObject, JsonSchema, Point, Token } from '../../../core/plugin.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
@@ -34,6 +34,25 @@ export interface Generation {
   readonly max_output_tokens?: number
   readonly temperature?: number
 }
+
+const ToolChoiceSettings = tagged('type', {
+  auto: object({ type: literal('auto') }),
+  none: object({ type: literal('none') }),
+  required: object({ type: literal('required') }),
+  specific: object({ type: literal('specific'), name: string({ min: 1, max: 100 }) }),
+})
+/** How a model is asked, as a submission and a session's route policy say it. Contract 1, `generation`; reference 1, 6.6. */
+export const GenerationSettings = named('GenerationSettings', object({
+  model: optional(string({ min: 1, max: 200 })),
+  fallback_model: optional(string({ min: 1, max: 200 })),
+  tool_choice: optional(ToolChoiceSettings),
+  allow_parallel_tool_calls: optional(boolean()),
+  max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
+  temperature: optional(number({ min: 0, max: 10 })),
+  response_format: optional(object({ type: enums(['text']) })),
+}))
+/** The value form of `GenerationSettings`. */
+export type GenerationSettings = Infer<typeof GenerationSettings>
 
 /** One question to a model. */
 export interface ModelRequest {

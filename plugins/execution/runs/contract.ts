@@ -1,6 +1,6 @@
 /** One execution attempt in a session, and the journal that it is made of. Contract 1, "Run"; reference 1, 6.5. */
 import {
-  array, boolean, defineEvent, defineToken, doc, enums, integer, json, jsonObject, literal, named, object, optional, string, tagged, timestamp,
+  array, defineEvent, defineToken, doc, enums, integer, json, jsonObject, literal, named, object, optional, string, tagged, timestamp,
 } from '../../../core/plugin.js'
 import type { Infer, Json, JsonObject, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView, ResolvedApproval } from '../approvals/contract.js'
@@ -9,10 +9,14 @@ import type { ModelMessage, Usage } from '../models/contract.js'
 import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
 import { DaemonOutputRecord } from '../sessions/contract.js'
+import type { ReplyHandle } from '../sessions/contract.js'
 import type { Effect } from '../tools/contract.js'
+import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
 export { idempotencyErrors, runErrors } from './errors.js'
+/** What a run is told. Contract 1, "SubmitInputRequest". */
+export { SubmitInputRequest, submitFields } from './submission.js'
 /** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
 export { canonical, digest } from './digest.js'
 
@@ -47,6 +51,8 @@ export type RunBase = {
   readonly model: string
   readonly first: number
   readonly last: number
+  /** Where its outputs go; the targets of its session when absent. */
+  readonly reply_targets?: readonly ReplyHandle[]
   /** Journal sequences of outputs. */
   readonly outputs?: readonly number[]
   readonly approvals?: number
@@ -221,8 +227,22 @@ export interface WaitCancellation {
   readonly receipt?: ReceiptKey | undefined
 }
 
+/** A run to be accepted, by a route or by a plugin. */
+export interface Submission {
+  readonly session_id: string
+  readonly input: SubmitInputRequest
+  /** `input` when absent. */
+  readonly kind?: RunKind
+  /** A repeated submission with this key gives the run of the first. */
+  readonly receipt?: ReceiptKey
+  /** True to refuse with `session_busy` instead of queueing. */
+  readonly alone?: boolean
+}
+
 /** The run engine, for plugins that submit, answer or look at runs. */
 export interface Runs {
+  /** Accepts a run, which is durable when this resolves. Rejects with the problems of `POST /v1/sessions/{session_id}/runs`. */
+  submit(submission: Submission): Promise<RunRecord>
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404). */
   get(run_id: string): RunRecord
@@ -247,6 +267,10 @@ export interface Runs {
   output(tx: Tx, run_id: string, output: OutputDraft): void
   /** Listens for runs that start to wait for an answer; called after that is durable. Must not throw. Returns the undo. */
   onQuestion(listener: (run: RunRecord, requests: readonly UserQuestionRequest[]) => void): () => void
+  /** Listens for runs that start to wait for approval, as `onQuestion` does. */
+  onApproval(listener: (run: RunRecord, requests: readonly ApprovalRequest[]) => void): () => void
+  /** Listens for runs that have ended; called after that is durable. A daemon that died in between does not call it again: check at the start. Must not throw. Returns the undo. */
+  onSettled(listener: (run: SettledRun) => void): () => void
 }
 /** The run engine. */
 export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
@@ -259,24 +283,10 @@ export const RunUpdated = defineEvent({ name: 'run_updated', summary: 'A run cha
 /** Reference 1, 6.1. */
 export const OutputMade = defineEvent({ name: 'output', summary: 'A run produced an output.', data: object({ output: DaemonOutputRecord }) })
 
-const traceOf = <F extends Parameters<typeof object>[0]>(type: string, fields: F) => object({ type: literal(type), ...fields })
-/** Kinds of traces. Reference 1, 6.1. */
-export const TraceKind = tagged('type', {
-  model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
-  model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
-  model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
-  tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
-  tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
-  permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
-})
+/** Steps of runs for people who watch. Reference 1, 6.1. */
+export { Trace, TraceKind } from './trace.js'
 /** The value form of `TraceKind`. */
-export type TraceData = Infer<typeof TraceKind>
-/** Reference 1, 6.1. */
-export const Trace = defineEvent({
-  name: 'trace',
-  summary: 'A step of a run, for people who watch; not kept.',
-  data: object({ trace: object({ timestamp_ms: timestamp(), session_id: string(), agent_id: string(), run_id: string(), tool_call_id: optional(string()), kind: TraceKind }) }),
-})
+export type { TraceData } from './trace.js'
 
 /** An entry of the session journal as it is shown. */
 export const JournalView = object({ seq: integer(), run_id: string(), timestamp_ms: timestamp(), type: string(), entry: json() })

@@ -2,7 +2,8 @@
 import type { Tx } from '../../../core/plugin.js'
 import { OutputMade, RunUpdated } from './contract.js'
 import type { JournalEntry, OutputDraft, RunEvent, RunRecord, WaitingRun } from './contract.js'
-import type { Sessions } from '../sessions/contract.js'
+import type { ReplyHandle, Sessions } from '../sessions/contract.js'
+import type { Outbox } from '../deliveries/contract.js'
 import { advance } from './machine.js'
 import type { Step } from './machine.js'
 import { factsAfter, stateAfter } from './activity.js'
@@ -33,6 +34,8 @@ export interface RunEdit {
 }
 
 export interface EditParts {
+  /** Takes outputs to their targets; absent while no plugin does. */
+  readonly outbox: () => Outbox | undefined
   readonly store: RunStore
   readonly sessions: Sessions
   /** Called when a commit is durable that made this run wait or end. */
@@ -60,6 +63,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
+      parts.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run), ...(output.parts !== undefined && { parts: output.parts }) })
       tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened) {
@@ -87,6 +91,9 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     },
   }
 }
+
+/** Where the outputs of a run go: what its submission named, else the targets of its session. */
+const targetsOf = ({ sessions }: EditParts, run: RunRecord): readonly ReplyHandle[] => run.reply_targets ?? sessions.find(run.session_id)?.reply_targets ?? []
 
 /** Tells those who watch the session, and those who wait for the run. */
 const announce = ({ store, sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {

@@ -116,7 +116,7 @@ const completeRun = async (execution: Execution, answer: Parts): Promise<void> =
 
 /** Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before any of the others runs. */
 const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
-  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(execution.parts, call, { index, cut: answer.outcome === 'length' }) }))
+  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(execution.parts, call, { session_id: execution.session_id, index, cut: answer.outcome === 'length' }) }))
   for (const { call, verdict } of verdicts) trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
   const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
   const write = (edit: RunEdit): void => {

@@ -18,11 +18,11 @@ export type Verdict =
 
 export const refused = (problem: Problem, more?: JsonObject): { output: Json } => ({ output: callFailure(problem, more) })
 
-/** Judges one call. `index` is its place in the answer. */
-export const judgeCall = (parts: EngineParts, call: ToolCallPart, { index, cut }: { index: number; cut: boolean }): Verdict => {
+/** Judges one call of a session. `index` is its place in the answer. */
+export const judgeCall = (parts: EngineParts, call: ToolCallPart, { session_id, index, cut }: { session_id: string; index: number; cut: boolean }): Verdict => {
   const problem = callProblem(parts, call, { index, cut })
   if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
-  const decision = parts.tools.decide({ tool_name: call.name })
+  const decision = parts.tools.decide({ tool_name: call.name, session_id })
   const audit = auditOf(call, decision)
   switch (decision.decision) {
     case 'allow':

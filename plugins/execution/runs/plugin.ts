@@ -1,5 +1,6 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
+import { Outbox } from '../deliveries/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -27,16 +28,17 @@ export default definePlugin({
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
   needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
+  wants: { outbox: Outbox },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   commands: runCommands,
-  register(ctx, { sessions, models, tools }) {
+  register(ctx, { sessions, models, tools, outbox }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state)
     const rests = createRests(store)
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
+    const parts: EngineParts = { store, sessions, outbox, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, rests)
     ctx.provide(Runs, runs)

@@ -1,6 +1,5 @@
 /** The engine as other plugins see it. */
 import type { Tx } from '../../../core/plugin.js'
-import type { UserQuestionRequest } from '../questions/contract.js'
 import { activeRun } from './activity.js'
 import type { OutputDraft, RunRecord, Runs } from './contract.js'
 import { editRun } from './edit.js'
@@ -10,28 +9,35 @@ import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'
 import { replayed } from './receipts.js'
 import type { RunStore } from './store.js'
+import { submitRun } from './submit.js'
 import { openApprovals, openQuestions, viewRun } from './views.js'
 import { answer, cancelWait, decide } from './waits.js'
 
-type QuestionListener = (run: RunRecord, requests: readonly UserQuestionRequest[]) => void
+type Listener<L extends 'onQuestion' | 'onApproval' | 'onSettled'> = Parameters<Runs[L]>[0]
 
 /** Who waits for runs to come to rest. */
-export interface Rests {
+export interface Rests extends Pick<Runs, 'onQuestion' | 'onApproval' | 'onSettled'> {
   /** Called when a run waits or has ended, and that is durable. */
   rested(run: RunRecord): void
   wait(run_id: string, signal: AbortSignal): Promise<void>
-  onQuestion(listener: QuestionListener): () => void
+}
+
+/** Listeners of one kind, and how to join them. */
+const createAudience = <L>(): { readonly all: ReadonlySet<L>; join(listener: L): () => void } => {
+  const all = new Set<L>()
+  return { all, join: (listener) => (all.add(listener), () => void all.delete(listener)) }
 }
 
 export const createRests = (store: RunStore): Rests => {
   const waiting = new Map<string, Set<() => void>>()
-  const listeners = new Set<QuestionListener>()
+  const [questions, approvals, ends] = [createAudience<Listener<'onQuestion'>>(), createAudience<Listener<'onApproval'>>(), createAudience<Listener<'onSettled'>>()]
   return {
     rested(run) {
       for (const resolve of waiting.get(run.run_id) ?? []) resolve()
       waiting.delete(run.run_id)
-      if (run.status !== 'waiting_for_user_question') return
-      for (const listener of listeners) listener(run, openQuestions(store, run))
+      if (run.status === 'waiting_for_user_question') for (const listener of questions.all) listener(run, openQuestions(store, run))
+      else if (run.status === 'waiting_for_approval') for (const listener of approvals.all) listener(run, openApprovals(store, run))
+      else if (isSettled(run)) for (const listener of ends.all) listener(run)
     },
     wait: (run_id, signal) => new Promise((resolve) => {
       const run = store.runs.find(run_id)
@@ -40,10 +46,9 @@ export const createRests = (store: RunStore): Rests => {
       waiting.set(run_id, known.add(resolve))
       signal.addEventListener('abort', () => { known.delete(resolve); resolve() }, { once: true })
     }),
-    onQuestion(listener) {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onQuestion: questions.join,
+    onApproval: approvals.join,
+    onSettled: ends.join,
   }
 }
 
@@ -55,6 +60,7 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
     return run
   }
   return {
+    submit: async (submission) => (await submitRun({ parts, executor }, submission)).run,
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run) => viewRun(store, run),
@@ -69,6 +75,8 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
     rest: (run_id, signal) => rests.wait(run_id, signal),
     output: (tx, run_id, output) => addOutput(parts, tx, { run: get(run_id), output }),
     onQuestion: (listener) => rests.onQuestion(listener),
+    onApproval: (listener) => rests.onApproval(listener),
+    onSettled: (listener) => rests.onSettled(listener),
   }
 }
 

@@ -1,15 +1,16 @@
 import { array, boolean, committed, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
+import type { Infer, Route } from '../../../core/plugin.js'
 import { DaemonOutputRecord, ManagedAgentSnapshot, SessionId, SessionInterrupted, SessionView, sessionErrors } from '../sessions/contract.js'
 import { modelErrors } from '../models/contract.js'
-import { digest, idempotencyErrors, idempotencyKey, JournalView, RunEventEntry, runErrors, RunView } from './contract.js'
-import type { ReceiptKey } from './contract.js'
+import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, JournalView, RunEventEntry, runErrors, RunView, submitFields } from './contract.js'
+import type { Submission } from './contract.js'
 import { sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
 import { cancelQueued, interruptSession } from './stop.js'
-import { SubmitInput, submitRun } from './submit.js'
+import { submitRun } from './submit.js'
 
 const params = object({ session_id: SessionId })
+const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })
 const submitProblems = [
   sessionErrors.session_not_found, runErrors.session_ended, runErrors.session_busy, runErrors.run_input_missing, runErrors.run_input_conflict,
   runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
@@ -18,10 +19,11 @@ const submitProblems = [
 
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]
 
-const receiptOf = (session_id: string, header: string | undefined, body: SubmitInput): ReceiptKey | undefined => {
+/** The body apart: what the run is told, and the key that names the request. */
+const submissionOf = (session_id: string, header: string | undefined, body: Infer<typeof SubmitBody>): Submission => {
   const key = idempotencyKey(header, body.idempotency_key)
-  const { idempotency_key: _, ...payload } = body
-  return key === undefined ? undefined : { scope: `runs:${session_id}`, key, digest: digest(trusted(payload)) }
+  const { idempotency_key: _, ...input } = body
+  return { session_id, input, ...(key !== undefined && { receipt: { scope: `runs:${session_id}`, key, digest: digest(trusted(input)) } }) }
 }
 
 const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
@@ -31,14 +33,14 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
   summary: 'Executes a run and answers when it has ended or waits for a person.',
   access: 'admin',
   params,
-  body: SubmitInput,
+  body: SubmitBody,
   idempotent: true,
   reply: jsonReply(SessionView),
   problems: submitProblems,
   durability: 'A',
   example: { body: { content: 'Hello' } },
   handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
-    const { run } = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: true })
+    const { run } = await submitRun({ parts, executor }, { ...submissionOf(session_id, header, body), alone: true })
     await runs.rest(run.run_id, signal)
     return parts.sessions.view(parts.sessions.get(session_id))
   },
@@ -51,14 +53,14 @@ const submit = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute(
   summary: 'Accepts a run, which is executed when its turn comes.',
   access: 'admin',
   params,
-  body: SubmitInput,
+  body: SubmitBody,
   idempotent: true,
   reply: jsonReply(RunView, 202),
   problems: submitProblems,
   durability: 'A',
   example: { body: { content: 'Hello' } },
   handler: async ({ params: { session_id }, body, idempotencyKey: header }) => {
-    const { run, seen } = await submitRun({ parts, executor }, { session_id, input: body, receipt: receiptOf(session_id, header, body), alone: false })
+    const { run, seen } = await submitRun({ parts, executor }, submissionOf(session_id, header, body))
     return seen === undefined ? runs.view(run) : committed(seen)
   },
 })

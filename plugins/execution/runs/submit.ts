@@ -1,8 +1,6 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
-import { array, defaulted, doc, enums, integer, jsonObject, literal, number, object, optional, string, tagged, boolean } from '../../../core/plugin.js'
-import type { Infer, JsonObject } from '../../../core/plugin.js'
-import { IdempotencyKey } from './idempotency-key.js'
-import type { ReceiptKey, RunRecord, RunView } from './contract.js'
+import type { JsonObject } from '../../../core/plugin.js'
+import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
@@ -11,42 +9,6 @@ import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
 import { activeLane, queuedLane } from './store.js'
 import { viewRun } from './views.js'
-
-const ToolChoice = tagged('type', {
-  auto: object({ type: literal('auto') }),
-  none: object({ type: literal('none') }),
-  required: object({ type: literal('required') }),
-  specific: object({ type: literal('specific'), name: string({ min: 1, max: 100 }) }),
-})
-
-/** Contract 1, "SubmitInputRequest": the fields that this daemon knows; others are refused. */
-export const SubmitInput = object({
-  idempotency_key: IdempotencyKey,
-  provider: optional(doc(string({ min: 1, max: 200 }), 'Route for this run; the default route when absent.')),
-  source_plugin: optional(string({ min: 1, max: 200 })),
-  source_kind: optional(string({ min: 1, max: 200 })),
-  actor_id: optional(string({ min: 1, max: 200 })),
-  content: defaulted(doc(string(), 'What the model is told.'), ''),
-  input_items: optional(array(tagged('type', { text: object({ type: literal('text'), text: string() }) }), { max: 100 })),
-  generation: optional(object({
-    model: optional(string({ min: 1, max: 200 })),
-    tool_choice: optional(ToolChoice),
-    allow_parallel_tool_calls: optional(boolean()),
-    max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
-    temperature: optional(number({ min: 0, max: 10 })),
-    response_format: optional(object({ type: enums(['text']) })),
-  })),
-  metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
-})
-export type SubmitInput = Infer<typeof SubmitInput>
-
-export interface Submission {
-  readonly session_id: string
-  readonly input: SubmitInput
-  readonly receipt: ReceiptKey | undefined
-  /** True to refuse instead of queueing. */
-  readonly alone: boolean
-}
 
 /** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
 export interface Submitted { readonly run: RunRecord; readonly seen?: RunView }
@@ -62,7 +24,7 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   checkMetadata(input)
   const route = parts.models.ready(input.provider)
   const { busy, queued } = laneOf(parts, session_id)
-  if (submission.alone && busy) throw runErrors.session_busy({ details: { session_id } })
+  if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
   if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
   const starts = !busy && executor.free()
   const submitted = await parts.store.state.commit((tx) => {
@@ -83,19 +45,19 @@ const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; qu
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
 
-const textOf = (input: SubmitInput): string => {
+const textOf = (input: SubmitInputRequest): string => {
   if (input.input_items !== undefined && input.content !== '') throw runErrors.run_input_conflict({ errors: [{ path: 'body.input_items', rule: 'cannot be combined with content' }] })
   const text = input.input_items === undefined ? input.content : input.input_items.map((item) => item.text).join('\n')
   if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
   return text
 }
 
-const checkMetadata = ({ metadata }: SubmitInput): void => {
+const checkMetadata = ({ metadata }: SubmitInputRequest): void => {
   if (metadata === undefined || !Object.hasOwn(metadata, 'service_flow')) return
   throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.metadata.service_flow', rule: 'belongs to the daemon' }] })
 }
 
-const accept = (edit: RunEdit, input: SubmitInput, { text, position }: { text: string; position: number }): void => {
+const accept = (edit: RunEdit, input: SubmitInputRequest, { text, position }: { text: string; position: number }): void => {
   edit.event({
     type: 'accepted', content: text,
     ...(input.metadata !== undefined && { metadata: input.metadata }),
@@ -104,7 +66,7 @@ const accept = (edit: RunEdit, input: SubmitInput, { text, position }: { text: s
   edit.enqueue(position)
 }
 
-const withoutGaps = (generation: NonNullable<SubmitInput['generation']>): JsonObject => {
+const withoutGaps = (generation: NonNullable<SubmitInputRequest['generation']>): JsonObject => {
   const { model, tool_choice, allow_parallel_tool_calls, max_output_tokens, temperature } = generation
   return {
     ...(model !== undefined && { model }),
@@ -117,11 +79,11 @@ const withoutGaps = (generation: NonNullable<SubmitInput['generation']>): JsonOb
 
 interface Pinned { readonly text: string; readonly now: number; readonly agent_id: string; readonly provider: string; readonly model: string }
 
-const recordOf = (parts: EngineParts, { session_id, input }: Submission, { text, now, agent_id, provider, model }: Pinned): RunRecord => ({
+const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, { text, now, agent_id, provider, model }: Pinned): RunRecord => ({
   run_id: parts.ids.make('run'),
   session_id,
   agent_id,
-  kind: 'input',
+  kind: kind ?? 'input',
   status: 'queued',
   submitted_at_ms: now,
   updated_at_ms: now,

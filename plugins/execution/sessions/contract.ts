@@ -6,6 +6,8 @@ import type { Collection, Infer, StructOf, Token, Tx } from '../../../core/plugi
 import { ApprovalRequestView } from '../approvals/contract.js'
 import { UserQuestionRequestView } from '../questions/contract.js'
 
+import type { CapabilityScope, CredentialScope, OperatorContact, PersonaSnapshot, ReplyHandle, SessionRoutePolicy } from './settings.js'
+
 /** Problems about sessions that other plugins' routes may answer with. */
 export { sessionErrors } from './errors.js'
 
@@ -17,7 +19,18 @@ export type SessionRecord = {
   readonly created_at_ms: number
   readonly ended_at_ms?: number
   readonly end_reason?: string
+  /** The persona as it was when it was bound. */
+  readonly persona?: PersonaSnapshot
+  readonly capability_scope?: CapabilityScope
+  readonly credential_scope?: CredentialScope
+  readonly route_policy?: SessionRoutePolicy
+  /** Empty after an explicit clear; absent while nobody set any. */
+  readonly reply_targets?: readonly ReplyHandle[]
+  readonly operator?: OperatorContact
 }
+
+/** What a session may see and call, and where its outputs go: the structs of its settings. */
+export * from './settings.js'
 
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })

@@ -109,11 +109,19 @@ export interface PermissionDecision {
 /** What a decision depends on. */
 export interface PermissionQuestion {
   readonly tool_name: string
-  /** The session's own mode, which beats the daemon's. */
-  readonly session_mode?: PermissionMode
-  /** The session's own rules, looked at first. */
-  readonly session_rules?: readonly PermissionRule[]
+  /** Whose mode and rules count before those of the daemon. */
+  readonly session_id?: string
 }
+
+/** The permission mode and rules that sessions have of their own. */
+export interface SessionModes {
+  /** Beats the daemon's mode; undefined if the session has none. */
+  mode(session_id: string): PermissionMode | undefined
+  /** Looked at before all others. */
+  rules(session_id: string): readonly PermissionRule[]
+}
+/** The permission mode and rules that sessions have of their own. */
+export const SessionModes: Token<SessionModes> = defineToken<SessionModes>('session-modes@1')
 
 /** What the engine asks of the registered tools. */
 export interface ToolRegistry {

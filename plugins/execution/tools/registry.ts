@@ -1,5 +1,5 @@
 /** The tools that plugins contributed, and who decides about them. */
-import type { PermissionDecision, PermissionQuestion, PermissionRule, Tool, ToolLimits, ToolRegistry } from './contract.js'
+import type { PermissionDecision, PermissionQuestion, PermissionRule, SessionModes, Tool, ToolLimits, ToolRegistry } from './contract.js'
 import { builtInRules, decidePermission } from './permissions.js'
 import type { ToolsConfig } from './config.js'
 
@@ -26,14 +26,16 @@ export interface RegistryParts {
   /** Absolute path. */
   readonly workspace: string
   readonly tools: () => readonly Tool[]
+  readonly modes: () => SessionModes | undefined
 }
 
-export const createRegistry = ({ config, workspace, tools }: RegistryParts): ToolRegistry => {
+export const createRegistry = ({ config, workspace, tools, modes }: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] => config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user'), builtInRules]
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
-  const decide = ({ tool_name, session_mode, session_rules = [] }: PermissionQuestion): PermissionDecision => {
-    const decision = decidePermission({ tool_name, mode: session_mode ?? config.permission_mode, rules: [session_rules, ...configured] })
+  const decide = ({ tool_name, session_id = '' }: PermissionQuestion): PermissionDecision => {
+    const mode = modes()?.mode(session_id) ?? config.permission_mode
+    const decision = decidePermission({ tool_name, mode, rules: [modes()?.rules(session_id) ?? [], ...configured] })
     const tool = find(tool_name)
     return tool === undefined || withinSandbox(tool, config.limits.max_sandbox) ? decision : overLimit(decision, tool)
   }

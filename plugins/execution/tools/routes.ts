@@ -24,7 +24,7 @@ export const permissionRoutes = (registry: ToolRegistry, sessionExists: (session
     example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
     handler: ({ body: { tool_name, tool_call_id, session_id } }) => {
       if (session_id !== undefined && !sessionExists(session_id)) throw toolErrors.session_not_found({ details: { session_id } })
-      return explain(tool_name, tool_call_id, registry.decide({ tool_name }))
+      return explain(tool_name, tool_call_id, registry.decide({ tool_name, ...(session_id !== undefined && { session_id }) }))
     },
   }),
 ]

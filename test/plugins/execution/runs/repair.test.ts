@@ -18,7 +18,7 @@ const open = async (t: any): Promise<EditParts> => {
   const store = declareStore(opened.state)
   await opened.load()
   t.teardown(() => opened.close())
-  return { store, sessions: trusted({ announce: quiet }), rested: quiet }
+  return { store, sessions: trusted({ announce: quiet }), outbox: () => undefined, rested: quiet }
 }
 
 const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({

@@ -1,0 +1,22 @@
+/** Steps of runs for people who watch. Reference 1, 6.1. */
+import { boolean, defineEvent, integer, literal, object, optional, string, tagged, timestamp } from '../../../core/plugin.js'
+import type { Infer } from '../../../core/plugin.js'
+
+const traceOf = <F extends Parameters<typeof object>[0]>(type: string, fields: F) => object({ type: literal(type), ...fields })
+/** Kinds of traces. Reference 1, 6.1. */
+export const TraceKind = tagged('type', {
+  model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
+  model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
+  model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
+  tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
+  tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
+  permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
+})
+/** The value form of `TraceKind`. */
+export type TraceData = Infer<typeof TraceKind>
+/** Reference 1, 6.1. */
+export const Trace = defineEvent({
+  name: 'trace',
+  summary: 'A step of a run, for people who watch; not kept.',
+  data: object({ trace: object({ timestamp_ms: timestamp(), session_id: string(), agent_id: string(), run_id: string(), tool_call_id: optional(string()), kind: TraceKind }) }),
+})
