@@ -1,6 +1,6 @@
 /** How the daemon is set up now. Contract 1, "Runtime views"; reference 1, 6.7. */
-import { array, defineEvent, doc, enums, integer, named, object, optional, string } from '../../../core/plugin.js'
-import type { EventSpec, Infer } from '../../../core/plugin.js'
+import { array, defineEvent, definePoint, doc, enums, integer, lazy, named, object, open, optional, string, trusted } from '../../../core/plugin.js'
+import type { AnyStruct, EventSpec, Infer, JsonObject, Point, StructOf } from '../../../core/plugin.js'
 import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
 import { routeCapabilityFields } from '../../execution/models/contract.js'
 
@@ -32,8 +32,7 @@ const RouteDiagnostic = named('RouteDiagnostic', object({
   message: string(),
 }))
 
-/** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Members of later plugins are absent. */
-export const RuntimeSettingsView = named('RuntimeSettingsView', object({
+const ownFields = {
   default_route: string(),
   route_id: doc(string(), 'The route that runs without a wish of their own use.'),
   provider: string(),
@@ -44,13 +43,33 @@ export const RuntimeSettingsView = named('RuntimeSettingsView', object({
   tool_runtime_limits: ToolLimitsView,
   workspace_root: string(),
   state_root: string(),
-}))
-/** The value of `RuntimeSettingsView`. */
-export type RuntimeSettings = Infer<typeof RuntimeSettingsView>
+}
+/** The members of `GET /v1/runtime` that do not come from sections. */
+export const RuntimeSettings = named('RuntimeSettings', open(ownFields))
+/** The value form of `RuntimeSettings`. */
+export type RuntimeSettings = Infer<typeof RuntimeSettings>
+
+/** One further member of `GET /v1/runtime`. */
+export interface RuntimeSection {
+  /** The member's name, such as `run_memory_policy`; a name of `RuntimeSettings` is ignored. */
+  readonly name: string
+  readonly schema: AnyStruct
+  /** Must be fast, must not throw and must not do I/O. */
+  readonly collect: () => JsonObject
+}
+/** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
+export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>('runtime-sections@1', (section) => section.name)
+
+/** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Sections are known only when every plugin has registered. */
+export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): StructOf<JsonObject> =>
+  lazy('RuntimeSettingsView', () => {
+    const contributed: Record<string, AnyStruct> = Object.fromEntries(sections().map(({ name, schema }) => [name, optional(schema)]))
+    return trusted<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
+  })
 
 /** Published after a change of the runtime settings, on the unfiltered stream only. Contract 1, "Runtime". */
 export const runtimeUpdated: EventSpec<{ runtime: RuntimeSettings }> = defineEvent({
   name: 'runtime_updated',
   summary: 'The runtime settings changed.',
-  data: object({ runtime: RuntimeSettingsView }),
+  data: object({ runtime: RuntimeSettings }),
 })

@@ -1,11 +1,10 @@
-import { Host, definePlugin, object, trusted } from '../../../core/plugin.js'
-import type { JsonObject } from '../../../core/plugin.js'
+import { Host, definePlugin, object } from '../../../core/plugin.js'
 import { Models } from '../../execution/models/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { RuntimeSettingsView } from './contract.js'
+import { RuntimeSections, runtimeSettingsView } from './contract.js'
 import { runtimeRoutes } from './routes.js'
-import { collectSettings } from './settings.js'
+import { collectSettings, settingsView } from './settings.js'
 
 export default definePlugin({
   id: 'runtime',
@@ -15,8 +14,11 @@ export default definePlugin({
   needs: { models: Models, tools: ToolRegistry, host: Host },
   config: object({}),
   register(ctx, parts) {
+    const sections = ctx.view(RuntimeSections)
+    const schema = runtimeSettingsView(sections)
     const settings = () => collectSettings(parts)
-    ctx.routes(...runtimeRoutes(settings))
-    ctx.contribute(StatusSections, { name: 'runtime', schema: RuntimeSettingsView, collect: () => trusted<JsonObject>(settings()) })
+    const collect = () => settingsView(settings(), sections())
+    ctx.routes(...runtimeRoutes({ schema, collect, settings }))
+    ctx.contribute(StatusSections, { name: 'runtime', schema, collect })
   },
 })

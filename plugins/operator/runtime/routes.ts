@@ -1,17 +1,19 @@
 import { defineRoute, jsonReply } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
-import { RuntimeSettingsView, ToolLimitsView } from './contract.js'
+import type { JsonObject, Route, StructOf } from '../../../core/plugin.js'
+import { ToolLimitsView } from './contract.js'
 import type { RuntimeSettings } from './contract.js'
 
-export const runtimeRoutes = (settings: () => RuntimeSettings): readonly Route[] => [
+export interface RuntimeParts { readonly schema: StructOf<JsonObject>; readonly collect: () => JsonObject; readonly settings: () => RuntimeSettings }
+
+export const runtimeRoutes = ({ schema, collect, settings }: RuntimeParts): readonly Route[] => [
   defineRoute({
     id: 'runtime.get',
     method: 'GET',
     path: '/v1/runtime',
     summary: 'How the daemon is set up: model routes, permission mode, limits and roots.',
     access: 'read',
-    reply: jsonReply(RuntimeSettingsView),
-    handler: settings,
+    reply: jsonReply(schema),
+    handler: collect,
   }),
   defineRoute({
     id: 'runtime.tool_limits',

@@ -1,7 +1,8 @@
-import type { HostView } from '../../../core/plugin.js'
+import { trusted } from '../../../core/plugin.js'
+import type { HostView, JsonObject } from '../../../core/plugin.js'
 import type { ModelRoute, Models } from '../../execution/models/contract.js'
 import type { ToolRegistry } from '../../execution/tools/contract.js'
-import type { RuntimeSettings } from './contract.js'
+import type { RuntimeSection, RuntimeSettings } from './contract.js'
 
 export interface Parts { readonly models: Models; readonly tools: ToolRegistry; readonly host: HostView }
 
@@ -21,6 +22,10 @@ export const collectSettings = ({ models, tools, host }: Parts): RuntimeSettings
     state_root: host.stateRoot,
   }
 }
+
+/** Members of sections go before our own, so that no section takes the name of one. */
+export const settingsView = (settings: RuntimeSettings, sections: readonly RuntimeSection[]): JsonObject =>
+  trusted<JsonObject>({ ...Object.fromEntries(sections.map(({ name, collect }) => [name, collect()])), ...settings })
 
 const routeView = ({ route_id, provider, model, auth_ref, capabilities }: ModelRoute): RuntimeSettings['routes'][number] =>
   ({ route_id, provider, model, ...(auth_ref !== undefined && { auth_ref }), ...capabilities })

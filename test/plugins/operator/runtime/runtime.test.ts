@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { parse } from '../../../../core/plugin.js'
+import { definePlugin, integer, object, parse } from '../../../../core/plugin.js'
 import { textOnly } from '../../../../plugins/execution/models/contract.js'
-import { RuntimeSettingsView, runtimeUpdated, ToolLimitsView } from '../../../../plugins/operator/runtime/contract.js'
+import { RuntimeSections, RuntimeSettings, runtimeUpdated, ToolLimitsView } from '../../../../plugins/operator/runtime/contract.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 
 test('GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
@@ -15,8 +15,20 @@ test('GET /v1/runtime shows routes with flat capability flags, and only what thi
   ])
   t.like(body, { default_route: 'demo', route_id: 'demo', provider: 'demo', model: 'demo', permission_mode: 'default', state_root: root, route_diagnostics: [] })
   t.deepEqual(body.routes, [{ route_id: 'demo', provider: 'demo', model: 'demo', ...textOnly }])
-  t.true(parse(RuntimeSettingsView, body).ok)
+  t.true(parse(RuntimeSettings, body).ok)
   t.true(parse(runtimeUpdated.data, { runtime: body }).ok)
+})
+
+test('a plugin adds a member to GET /v1/runtime and to the status, and cannot replace one', async (t) => {
+  const section = (name: string) => ({ name, schema: object({ most: integer() }), collect: () => ({ most: 3 }) })
+  const plugin = definePlugin({
+    id: 'adds', version: '1.0.0', api: 1, summary: 'Adds members.', config: object({}),
+    register(ctx) { ctx.contribute(RuntimeSections, section('added'), section('model')) },
+  })
+  const { request } = await startTestDaemon(t, { plugins: [plugin] })
+  for (const runtime of [(await request('GET', '/v1/runtime')).body, (await request('GET', '/v1/status')).body.runtime]) {
+    t.like(runtime, { added: { most: 3 }, model: 'demo' })
+  }
 })
 
 test('GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
