@@ -8,6 +8,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
+  { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'tasks', required: false, load: () => import('./execution/tasks/plugin.js') },

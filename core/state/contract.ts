@@ -59,12 +59,24 @@ export interface Collection<T extends object> {
   list(query: PageQuery): T[]
 }
 
+/** The links of an entry: the hash of the entry before it, empty in the first; its own; and the one that it must have. */
+export interface ChainLink { readonly prev: string; readonly hash: string; readonly right: string }
+/** Says how the entries of one owner are linked, so that an edit, a removal, an insertion or a swap shows even where every checksum is right. */
+export interface ChainSpec<E> {
+  /** The collection that holds `{ entries, hash }` of the last entry under the owner's name, put in the commit of that entry. */
+  readonly heads: string
+  /** Must be pure. */
+  readonly link: (entry: E, owner: string) => ChainLink
+}
+
 /** Declares an append-only stream per owner. */
 export interface StreamSpec<E extends Json> {
   /** The folder's name under `streams/`. */
   readonly name: string
   readonly version: number
   readonly schema?: AnyStruct
+  /** Entries carry hashes that link them; `state verify` follows the links. */
+  readonly chained?: ChainSpec<E>
   /** For the compiler only: the type of an entry. */
   readonly entry?: E
 }

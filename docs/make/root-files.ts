@@ -40,6 +40,9 @@ export const rootFiles: readonly RootFile[] = [
 export const contents: Readonly<Record<string, string>> = {
   sessions: 'sessions',
   runs: 'runs',
+  external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',
+  external_action_heads: 'where the ledger of each session ends',
+  external_action_runs: 'where the actions of each run stand in the ledger',
   receipts: 'idempotency keys that were used, each with its run',
   todos: 'to-do lists by session',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',

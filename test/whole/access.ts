@@ -8,6 +8,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'openapi.read': 'read',
   'questions.list': 'read',
   'runs.events': 'read',
+  'runs.external_actions': 'read',
   'runs.get': 'read',
   'runs.list': 'read',
   'runs.stream': 'read',

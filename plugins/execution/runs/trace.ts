@@ -1,8 +1,9 @@
 /** Steps of runs for people who watch. Reference 1, 6.1. */
-import { boolean, defineEvent, integer, literal, object, optional, string, tagged, timestamp } from '../../../core/plugin.js'
+import { boolean, defineEvent, enums, integer, literal, object, optional, string, tagged, timestamp } from '../../../core/plugin.js'
 import type { Infer } from '../../../core/plugin.js'
+import { actionKinds, actionOutcomes } from '../external-actions/contract.js'
 
-const traceOf = <F extends Parameters<typeof object>[0]>(type: string, fields: F) => object({ type: literal(type), ...fields })
+const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) => object({ type: literal(type), ...fields })
 /** Kinds of traces. Reference 1, 6.1. */
 export const TraceKind = tagged('type', {
   model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
@@ -10,6 +11,10 @@ export const TraceKind = tagged('type', {
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
+  external_action: traceOf('external_action', {
+    phase: enums(['intent', 'outcome']), kind: enums(actionKinds), target: string(),
+    request_digest: optional(string()), response_digest: optional(string()), outcome: optional(enums(actionOutcomes)),
+  }),
   permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
 })
 /** The value form of `TraceKind`. */

@@ -1,0 +1,71 @@
+/** Writes the ledger: one entry for each attempt and one for what came of it, linked by their hashes. */
+import type { Tx } from '../../../core/plugin.js'
+import { Trace } from '../runs/contract.js'
+import type { ActionIntent, ActionOutcome, ExternalActions } from './contract.js'
+import { hashOf } from './store.js'
+import type { IntentEntry, LedgerStore, OutcomeEntry } from './store.js'
+
+export interface LedgerParts {
+  readonly store: LedgerStore
+  /** The agent of a run. */
+  readonly agentOf: (run_id: string) => string | undefined
+}
+
+type Unlinked = Omit<IntentEntry, 'prev' | 'hash' | 'at'> | Omit<OutcomeEntry, 'prev' | 'hash' | 'at'>
+
+/** Entries that are read at once on the way back to an intent. */
+const step = 64
+
+/** The latest intent of an action. An outcome follows its intent closely, so it is looked for from the end. */
+const intentOf = ({ entries }: LedgerStore, session_id: string, action_id: string): IntentEntry | undefined => {
+  for (let end = entries.length(session_id); end > 0; end -= step) {
+    const after = Math.max(0, end - step)
+    const found = entries.read(session_id, { after, limit: end - after }).toReversed().find(({ entry }) => entry.type === 'intent' && entry.action_id === action_id)
+    if (found?.entry.type === 'intent') return found.entry
+  }
+  return undefined
+}
+
+const append = ({ entries, heads }: LedgerStore, tx: Tx, { session_id, ...unlinked }: Unlinked & { session_id: string }): number => {
+  const linked = { ...unlinked, at: tx.now, prev: heads.find(session_id)?.hash ?? '' }
+  const hash = hashOf(session_id, linked)
+  const seq = tx.append(entries, session_id, { ...linked, hash })
+  tx.put(heads, { session_id, entries: seq, hash })
+  return seq
+}
+
+interface Place { readonly session_id: string; readonly run_id: string | undefined; readonly seq: number; readonly unknown: boolean }
+
+const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, run_id, seq, unknown }: Place): void => {
+  if (run_id === undefined) return
+  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, unknown: 0 }
+  tx.put(ranges, { ...range, last: seq, unknown: range.unknown + (unknown ? 1 : 0) })
+}
+
+type Seen = { phase: 'intent' | 'outcome'; request_digest?: string; response_digest?: string; outcome?: ActionOutcome['outcome'] }
+
+const show = (tx: Tx, { session_id, intent }: { session_id: string; intent: Pick<IntentEntry, 'run_id' | 'agent_id' | 'tool_call_id' | 'kind' | 'target'> }, seen: Seen): void => {
+  const { run_id, agent_id, tool_call_id, kind, target } = intent
+  if (run_id === undefined || agent_id === undefined) return
+  const trace = { timestamp_ms: tx.now, session_id, agent_id, run_id, ...(tool_call_id !== undefined && { tool_call_id }), kind: { type: 'external_action' as const, kind, target, ...seen } }
+  tx.emit(Trace, { session: session_id, run: run_id }, () => ({ trace }))
+}
+
+export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions => {
+  const intend = (tx: Tx, { agent_id: named, ...intent }: ActionIntent): void => {
+    const { session_id, run_id, request_digest } = intent
+    const agent_id = named ?? (run_id === undefined ? undefined : agentOf(run_id))
+    const known = { ...intent, ...(agent_id !== undefined && { agent_id }) }
+    extend(store, tx, { session_id, run_id, seq: append(store, tx, { type: 'intent', ...known }), unknown: false })
+    show(tx, { session_id, intent: known }, { phase: 'intent', request_digest })
+  }
+  const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
+    const intent = intentOf(store, session_id, concluded.action_id)
+    const seq = append(store, tx, { type: 'outcome', session_id, ...concluded })
+    if (intent === undefined) return
+    const { outcome, response_digest } = concluded
+    extend(store, tx, { session_id, run_id: intent.run_id, seq, unknown: outcome === 'unknown' })
+    show(tx, { session_id, intent }, { phase: 'outcome', outcome, ...(response_digest !== undefined && { response_digest }) })
+  }
+  return { intend, conclude }
+}

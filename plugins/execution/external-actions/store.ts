@@ -1,0 +1,53 @@
+import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
+import { digest } from '../runs/contract.js'
+import type { ActionGrounds, ActionKind, ActionOutcome } from './contract.js'
+
+/** What every entry holds: `prev` is the hash of the entry before it, empty in the first; `hash` covers all else. */
+type Link = { at: number; action_id: string; attempt: number; prev: string; hash: string }
+export type IntentEntry = Link & {
+  type: 'intent'; kind: ActionKind; target: string; request_digest: string; approved_by: ActionGrounds
+  agent_id?: string; run_id?: string; tool_call_id?: string
+}
+export type OutcomeEntry = Link & { type: 'outcome'; outcome: ActionOutcome['outcome']; response_digest?: string; code?: string }
+/** An entry of the ledger of a session. */
+export type ActionEntry = IntentEntry | OutcomeEntry
+
+/** The end of a session's ledger, put in the commit of each entry: what is cut off is missed. */
+export type ActionHead = { readonly session_id: string; readonly entries: number; readonly hash: string }
+/** Where a run's actions stand in the ledger of its session, and how many have an unknown outcome. */
+export type ActionRange = { readonly run_id: string; readonly session_id: string; readonly first: number; readonly last: number; readonly unknown: number }
+
+/** The hash that an entry of this session must have. */
+export const hashOf = (session_id: string, entry: Omit<ActionEntry, 'hash'>): string => digest({ session_id, ...entry })
+
+const entries: StreamSpec<ActionEntry> = {
+  name: 'external_actions',
+  version: 1,
+  chained: {
+    heads: 'external_action_heads',
+    link: ({ hash, ...entry }, owner) => ({ prev: entry.prev, hash, right: hashOf(owner, entry) }),
+  },
+}
+const heads: CollectionSpec<ActionHead> = {
+  name: 'external_action_heads',
+  version: 1,
+  id: (head) => head.session_id,
+  indexes: {},
+  settled: () => true,
+  references: (head) => [{ collection: 'sessions', id: head.session_id }],
+}
+const ranges: CollectionSpec<ActionRange> = {
+  name: 'external_action_runs',
+  version: 1,
+  id: (range) => range.run_id,
+  indexes: { unknown: { group: ({ unknown }) => (unknown > 0 ? 'unknown' : undefined) } },
+  settled: () => true,
+  references: (range) => [{ collection: 'runs', id: range.run_id }],
+}
+
+export interface LedgerStore {
+  readonly entries: Stream<ActionEntry>
+  readonly heads: Collection<ActionHead>
+  readonly ranges: Collection<ActionRange>
+}
+export const declareStore = (state: State): LedgerStore => ({ entries: state.stream(entries), heads: state.collection(heads), ranges: state.collection(ranges) })
