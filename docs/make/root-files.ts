@@ -44,6 +44,7 @@ export const contents: Readonly<Record<string, string>> = {
   external_action_heads: 'where the ledger of each session ends',
   external_action_runs: 'where the actions of each run stand in the ledger',
   receipts: 'idempotency keys that were used, each with its run',
+  session_bindings: 'keys that lead to a session, by their digest',
   todos: 'to-do lists by session',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
   control_plane_auth: 'requests that were refused for their token or origin',

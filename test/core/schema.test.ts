@@ -21,6 +21,7 @@ const structs: Record<string, AnyStruct> = {
   doc: s.doc(s.string(), 'Words.'), docOptional: s.object({ d: s.doc(s.optional(s.string()), 'Words.') }), optionalDoc: s.object({ d: s.optional(s.doc(s.string(), 'Words.')) }),
   tagged: s.tagged('type', { text: s.object({ type: s.literal('text'), text: s.string() }), number: s.object({ type: s.literal('number'), n: s.integer() }) }),
   taggedOpen: s.tagged('type', { a: s.open({ type: s.literal('a') }), b: s.open({ type: s.literal('b'), x: s.boolean() }) }),
+  having: s.having('type', s.tagged('type', { a: s.object({ type: s.literal('a') }) }), s.object({ name: s.string() })),
   union: s.union(s.string(), s.array(s.string())), named: s.named('Name', s.object({ a: s.integer() })), inNamed: s.object({ n: s.named('Inner', s.enums(['x', 'y'])) }),
   lazy: tree, deep: s.object({ list: s.array(s.nullable(s.record(s.object({ t: s.optional(tree) })))) }),
 }

@@ -28,13 +28,21 @@ const submit = defineCommand({
   args: ['session_id', 'text'],
   flags: {
     provider: { kind: 'text', summary: 'Route for this run.' },
+    model: { kind: 'text', summary: 'Model for this run.' },
+    'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
     watch: { kind: 'switch', summary: 'Follow the run until it ends.' },
   },
   run: async (input) => {
     const { client, args, flags } = input
     const key = flags['idempotency-key']
-    const body = { content: args['text'] ?? '', ...(typeof flags['provider'] === 'string' && { provider: flags['provider'] }) }
+    const { provider, model, 'reply-to': url } = flags
+    const body = {
+      content: args['text'] ?? '',
+      ...(typeof provider === 'string' && { provider }),
+      ...(typeof model === 'string' && { generation: { model } }),
+      ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
+    }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`
     const run = await client.send('POST', path, body, typeof key === 'string' ? { 'idempotency-key': key } : {})
     if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run

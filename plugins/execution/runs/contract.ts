@@ -16,7 +16,7 @@ import type { SubmitInputRequest } from './submission.js'
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
 export { idempotencyErrors, runErrors } from './errors.js'
 /** What a run is told. Contract 1, "SubmitInputRequest". */
-export { SubmitInputRequest, submitFields } from './submission.js'
+export { InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
 /** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
 export { canonical, digest } from './digest.js'
 
@@ -49,6 +49,8 @@ export type RunBase = {
   /** Route id that is pinned for the whole run. */
   readonly provider: string
   readonly model: string
+  /** Takes over once when the model fails for good. */
+  readonly fallback_model?: string
   readonly first: number
   readonly last: number
   /** Where its outputs go; the targets of its session when absent. */
@@ -146,7 +148,8 @@ export const RunRequestSummary = named('RunRequestSummary', object({
   actor_id: string(),
   text_preview: optional(string()),
   provider: optional(doc(string(), 'Id of the route that the run uses.')),
-  model: optional(string()),
+  model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
+  fallback_model: optional(doc(string(), 'The model that takes over on the same route when the first one fails for good.')),
   approval_count: optional(integer()),
   question_count: optional(integer()),
 }))
@@ -247,6 +250,8 @@ export interface Runs {
   /** Throws `run_not_found` (404). */
   get(run_id: string): RunRecord
   view(run: RunRecord): RunView
+  /** The session that a binding key leads to; undefined if nobody bound it. Contract 1, "SubmitInputRequest" rule 3. */
+  sessionOfBinding(key: string): string | undefined
   /** The run of a session that is running or waits; undefined if none. */
   active(session_id: string): RunRecord | undefined
   /** Waiting runs in order of submission. */

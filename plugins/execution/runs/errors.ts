@@ -18,7 +18,29 @@ export const runErrors = defineErrors({
     status: 400, domain: 'runs', detail: 'The request carries no input.', action: 'Send content, or input_items with text.',
   },
   run_input_conflict: {
-    status: 400, domain: 'runs', detail: 'input_items cannot be combined with content.', action: 'Send one of them.',
+    status: 400, domain: 'runs', detail: 'input_items cannot be combined with content or attachments.', action: 'Send one of them.',
+  },
+  inline_asset_empty: {
+    status: 400, domain: 'runs', detail: 'A file of the request has no name or no content.', action: 'Send file_name and content_base64, both not empty.',
+  },
+  assets_unavailable: {
+    status: 400, domain: 'runs', detail: 'This daemon keeps no assets and no boards, so a run cannot be given any.', action: 'Send text, or put the file into the workspace and name it in the text.',
+  },
+  route_not_allowed: {
+    status: 400, domain: 'routes', detail: 'The credential scope of the session does not allow the model route {route_id}.',
+    action: 'Use another route, or change the scope with PUT /v1/sessions/{session_id}/credential-scope.',
+  },
+  binding_key_blank: {
+    status: 400, domain: 'runs', detail: 'A binding key is blank.', action: 'Leave it out.',
+  },
+  binding_conflict: {
+    status: 409, domain: 'sessions', detail: 'The binding key {key} belongs to another session.', action: 'Submit to the session that it is bound to, or use another key.',
+  },
+  reply_target_incomplete: {
+    status: 400, domain: 'runs', detail: 'reply_plugin and reply_address go together.', action: 'Send both, or reply_targets.',
+  },
+  reply_unavailable: {
+    status: 400, domain: 'runs', detail: 'This daemon has no plugin that delivers outputs.', action: 'Leave the reply targets out and read the outputs of the run.',
   },
   reserved_metadata_key: {
     status: 400, domain: 'runs', detail: 'The metadata key {key} belongs to the daemon.', action: 'Use another key.',

@@ -79,6 +79,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   first: run.first,
   last: run.last,
   owner: run.owner,
+  ...(run.fallback_model !== undefined && { fallback_model: run.fallback_model }),
   ...(run.reply_targets !== undefined && { reply_targets: run.reply_targets }),
   ...(run.outputs !== undefined && { outputs: run.outputs }),
   ...(run.approvals !== undefined && { approvals: run.approvals }),

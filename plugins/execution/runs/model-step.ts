@@ -67,6 +67,6 @@ export const retryDelay = (failure: ModelFailure, attempt: number, { base, max }
 
 /** Generation settings of a submission as a provider gets them. */
 export const generationOf = (stored: JsonObject | undefined): Generation => {
-  const { model: _, response_format: __, ...generation } = stored ?? {}
+  const { model: _, fallback_model: __, ...generation } = stored ?? {}
   return generation
 }

@@ -1,6 +1,6 @@
-import { array, boolean, doc, jsonReply, object, optional, streamReply, string, defineRoute, pageFields, pageOf, pageProblems } from '../../../core/plugin.js'
+import { array, boolean, doc, enums, jsonReply, object, optional, streamReply, string, defineRoute, pageFields, pageOf, pageProblems } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
-import { RunEventEntry, runErrors, RunView } from './contract.js'
+import { RunEventEntry, runErrors, runStatuses, RunView } from './contract.js'
 import type { Runs } from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
@@ -22,6 +22,7 @@ const list = ({ parts, runs }: RunRouteParts): Route => defineRoute({
   access: 'read',
   query: object({
     session_id: optional(string({ min: 1, max: 200 })),
+    status: optional(enums(runStatuses)),
     priority_active: optional(doc(boolean(), 'Open runs first, then those that changed last.')),
     ...pageFields,
   }),

@@ -1,6 +1,7 @@
 /** The engine as other plugins see it. */
 import type { Tx } from '../../../core/plugin.js'
 import { activeRun } from './activity.js'
+import { sessionOfBinding } from './bindings.js'
 import type { OutputDraft, RunRecord, Runs } from './contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
@@ -64,6 +65,7 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run) => viewRun(store, run),
+    sessionOfBinding: (key) => sessionOfBinding(store, key),
     active: (session_id) => activeRun(store, session_id),
     waiting: (status) => store.runs.ids('status', status).map(get),
     openApprovals: (run) => openApprovals(store, run),

@@ -14,7 +14,8 @@ const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })
 const submitProblems = [
   sessionErrors.session_not_found, runErrors.session_ended, runErrors.session_busy, runErrors.run_input_missing, runErrors.run_input_conflict,
   runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
-  modelErrors.route_not_ready,
+  modelErrors.route_not_ready, runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed,
+  runErrors.binding_key_blank, runErrors.binding_conflict, runErrors.reply_target_incomplete, runErrors.reply_unavailable,
 ]
 
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]

@@ -5,6 +5,9 @@ import { isSettled } from './machine.js'
 /** An idempotency key that was used; `id` is the digest of scope and key. */
 export type ReceiptRecord = { readonly id: string; readonly digest: string; readonly run_id: string; readonly at: number }
 
+/** A key that leads to a session; `id` is its digest, because keys may be names of people. */
+export type BindingRecord = { readonly id: string; readonly session_id: string; readonly at: number }
+
 /** Groups of the index `lane`: the runs of a session that hold its slot, and those behind it. */
 export const activeLane = (session_id: string): string => `active:${session_id}`
 export const queuedLane = (session_id: string): string => `queued:${session_id}`
@@ -34,11 +37,21 @@ const receiptCollection: CollectionSpec<ReceiptRecord> = {
   references: (receipt) => [{ collection: 'runs', id: receipt.run_id }],
 }
 
+const bindingCollection: CollectionSpec<BindingRecord> = {
+  name: 'session_bindings',
+  version: 1,
+  id: (binding) => binding.id,
+  indexes: {},
+  settled: () => true,
+  references: (binding) => [{ collection: 'sessions', id: binding.session_id }],
+}
+
 export interface RunStore {
   readonly state: State
   readonly runs: Collection<RunRecord>
   readonly journal: Stream<JournalEntry>
   readonly receipts: Collection<ReceiptRecord>
+  readonly bindings: Collection<BindingRecord>
 }
 
 export const declareStore = (state: State): RunStore => ({
@@ -46,6 +59,7 @@ export const declareStore = (state: State): RunStore => ({
   runs: state.collection(runCollection),
   journal: state.stream(sessionJournal),
   receipts: state.collection(receiptCollection),
+  bindings: state.collection(bindingCollection),
 })
 
 /** The one journal entry at a sequence. */

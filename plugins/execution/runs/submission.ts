@@ -1,18 +1,42 @@
-/** What a run is told. Contract 1, "SubmitInputRequest": the fields that this daemon knows; others are refused. */
-import { array, defaulted, doc, jsonObject, literal, named, object, optional, string, tagged } from '../../../core/plugin.js'
+/** What a run is told. Contract 1, "SubmitInputRequest"; reference 1, section 1 row 1 and 1.1. */
+import { array, defaulted, doc, having, jsonObject, literal, named, object, optional, string, tagged } from '../../../core/plugin.js'
 import type { Infer } from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
+import { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
+
+const id = () => string({ min: 1, max: 400 })
+const assetFields = {
+  file_name: doc(string({ max: 400 }), 'Must not be blank.'),
+  media_type: string({ min: 1, max: 200 }),
+  content_base64: doc(string(), 'Must not be empty.'),
+}
+/** A file in the request itself. Contract 1, "SubmitInputRequest" rule 5. */
+export const InlineAsset = named('InlineAsset', object(assetFields))
+/** One piece of input. Contract 1, `input_items`. */
+export const InputItem = tagged('type', {
+  text: object({ type: literal('text'), text: string() }),
+  asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
+  board_reference: object({ type: literal('board_reference'), board_id: id(), revision_id: optional(doc(id(), 'The latest revision when absent.')) }),
+  inline_asset: object({ type: literal('inline_asset'), ...assetFields }),
+})
+/** The value form of `InputItem`. */
+export type InputItem = Infer<typeof InputItem>
 
 /** Its fields, for the bodies of routes that add to them. */
 export const submitFields = {
-  provider: optional(doc(string({ min: 1, max: 200 }), 'Route for this run; the default route when absent.')),
+  provider: optional(doc(string({ min: 1, max: 200 }), "Route for this run; the session's route policy when absent, and without one the default route.")),
   source_plugin: optional(string({ min: 1, max: 200 })),
   source_kind: optional(string({ min: 1, max: 200 })),
   actor_id: optional(string({ min: 1, max: 200 })),
   content: defaulted(doc(string(), 'What the model is told.'), ''),
-  input_items: optional(array(tagged('type', { text: object({ type: literal('text'), text: string() }) }), { max: 100 })),
+  input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of content and attachments. Assets and boards are refused while no plugin keeps them.')),
+  attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Refused while no plugin keeps assets.')),
   generation: optional(GenerationSettings),
   metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
+  binding_keys: optional(doc(array(string({ max: 1000 }), { max: 100 }), 'Keys that belong to this session from now on, trimmed; a key that belongs to another session is refused.')),
+  reply_targets: optional(doc(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), "Where the outputs of this run go, in place of the session's targets.")),
+  reply_plugin: optional(doc(string({ min: 1, max: 100 }), 'With reply_address: a target that comes before reply_targets.')),
+  reply_address: optional(string({ min: 1, max: 20_000 })),
 }
 /** What a run is told, as a schedule or another owner of submissions keeps it. */
 export const SubmitInputRequest = named('SubmitInputRequest', object(submitFields))

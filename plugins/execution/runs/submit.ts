@@ -1,12 +1,18 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import type { JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
+import type { ReplyHandle } from '../sessions/contract.js'
+import { bind, bindingKeys } from './bindings.js'
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
+import { inputText } from './input-text.js'
 import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
+import { replyTargets } from './reply.js'
+import { chooseRoute } from './route-choice.js'
+import type { RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from './store.js'
 import { viewRun } from './views.js'
 
@@ -20,16 +26,19 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   const known = replayed(parts.store, receipt)
   if (known !== undefined) return { run: known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
-  const text = textOf(input)
+  const text = inputText(input)
   checkMetadata(input)
-  const route = parts.models.ready(input.provider)
+  const route = chooseRoute(parts.models, session, input)
+  const reply_targets = replyTargets(parts.outbox, input)
+  const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   const { busy, queued } = laneOf(parts, session_id)
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
   if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
   const starts = !busy && executor.free()
   const submitted = await parts.store.state.commit((tx) => {
-    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, provider: route.route_id, model: input.generation?.model ?? route.model }))
-    accept(edit, input, { text, position: queued + 1 })
+    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }))
+    accept(edit, input, { text, position: queued + 1, generation: route.generation })
+    if (keys !== undefined) bind(parts.store, tx, { keys, session_id })
     if (starts) edit.step({ to: 'running' }, { type: 'started' })
     claim(parts.store, tx, { receipt, run_id: edit.run.run_id })
     const run = edit.save()
@@ -45,41 +54,21 @@ const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; qu
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
 
-const textOf = (input: SubmitInputRequest): string => {
-  if (input.input_items !== undefined && input.content !== '') throw runErrors.run_input_conflict({ errors: [{ path: 'body.input_items', rule: 'cannot be combined with content' }] })
-  const text = input.input_items === undefined ? input.content : input.input_items.map((item) => item.text).join('\n')
-  if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
-  return text
-}
-
 const checkMetadata = ({ metadata }: SubmitInputRequest): void => {
   if (metadata === undefined || !Object.hasOwn(metadata, 'service_flow')) return
   throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.metadata.service_flow', rule: 'belongs to the daemon' }] })
 }
 
-const accept = (edit: RunEdit, input: SubmitInputRequest, { text, position }: { text: string; position: number }): void => {
-  edit.event({
-    type: 'accepted', content: text,
-    ...(input.metadata !== undefined && { metadata: input.metadata }),
-    ...(input.generation !== undefined && { generation: withoutGaps(input.generation) }),
-  })
+interface Accepted { readonly text: string; readonly position: number; readonly generation: JsonObject | undefined }
+
+const accept = (edit: RunEdit, { metadata }: SubmitInputRequest, { text, position, generation }: Accepted): void => {
+  edit.event({ type: 'accepted', content: text, ...(metadata !== undefined && { metadata }), ...(generation !== undefined && { generation }) })
   edit.enqueue(position)
 }
 
-const withoutGaps = (generation: NonNullable<SubmitInputRequest['generation']>): JsonObject => {
-  const { model, tool_choice, allow_parallel_tool_calls, max_output_tokens, temperature } = generation
-  return {
-    ...(model !== undefined && { model }),
-    ...(tool_choice !== undefined && { tool_choice }),
-    ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
-    ...(temperature !== undefined && { temperature }),
-  }
-}
+interface Pinned { readonly text: string; readonly now: number; readonly agent_id: string; readonly route: RouteChoice; readonly reply_targets: readonly ReplyHandle[] | undefined }
 
-interface Pinned { readonly text: string; readonly now: number; readonly agent_id: string; readonly provider: string; readonly model: string }
-
-const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, { text, now, agent_id, provider, model }: Pinned): RunRecord => ({
+const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned): RunRecord => ({
   run_id: parts.ids.make('run'),
   session_id,
   agent_id,
@@ -96,6 +85,8 @@ const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, {
   first: parts.store.journal.length(session_id) + 1,
   last: 0,
   owner: parts.store.state.health.generation,
+  ...(fallback_model !== undefined && { fallback_model }),
+  ...(reply_targets !== undefined && { reply_targets }),
 })
 
 const previewLength = 200

@@ -61,9 +61,10 @@ const frameOf = (run: RunRecord, queued_position: number): RunView => {
   return view
 }
 
-const summaryOf = ({ source_plugin, source_kind, actor_id, text_preview, provider, model, approvals, questions }: RunRecord): RunView['request'] => {
+const summaryOf = ({ source_plugin, source_kind, actor_id, text_preview, provider, model, fallback_model, approvals, questions }: RunRecord): RunView['request'] => {
   const summary: RunView['request'] = { source_plugin, source_kind, actor_id, provider, model }
   if (text_preview !== '') summary.text_preview = text_preview
+  if (fallback_model !== undefined) summary.fallback_model = fallback_model
   if (approvals !== undefined) summary.approval_count = approvals
   if (questions !== undefined) summary.question_count = questions
   return summary

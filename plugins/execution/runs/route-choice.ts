@@ -1,0 +1,63 @@
+/** Which model a run is pinned to. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
+import type { JsonObject } from '../../../core/plugin.js'
+import type { GenerationSettings } from '../models/contract.js'
+import type { Models } from '../models/contract.js'
+import type { SessionRecord } from '../sessions/contract.js'
+import { runErrors } from './errors.js'
+import type { SubmitInputRequest } from './submission.js'
+
+export interface RouteChoice {
+  readonly provider: string
+  readonly model: string
+  readonly fallback_model?: string | undefined
+  readonly generation?: JsonObject | undefined
+}
+
+/** The run's own words come first, then the session's policy, then the default route. Throws the problems of `Models.ready` and `route_not_allowed`. */
+export const chooseRoute = (models: Models, session: SessionRecord, input: SubmitInputRequest): RouteChoice => {
+  const policy = session.route_policy
+  const route = models.ready(input.provider ?? policy?.provider)
+  if (session.credential_scope !== undefined) checkScope(session.credential_scope, route.route_id)
+  if (policy === undefined && input.generation === undefined) return { provider: route.route_id, model: route.model }
+  const generation = mergeGeneration(ofRoute(policy?.generation, route.route_id === (policy?.provider ?? models.default_route)), input.generation ?? {})
+  return { provider: route.route_id, model: generation.model ?? route.model, fallback_model: generation.fallback_model, generation: stored(generation) }
+}
+
+type Scope = NonNullable<SessionRecord['credential_scope']>
+
+const names = (list: readonly string[], id: string): boolean => list.includes('*') || list.includes(id)
+
+const checkScope = ({ route_allow, route_deny }: Scope, route_id: string): void => {
+  if ((route_allow.length === 0 || names(route_allow, route_id)) && !names(route_deny, route_id)) return
+  throw runErrors.route_not_allowed({ details: { route_id }, errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }] })
+}
+
+/** Names of models mean something on the route that they were chosen for only. */
+const ofRoute = (generation: GenerationSettings | undefined, same: boolean): GenerationSettings => {
+  if (same || generation === undefined) return generation ?? {}
+  const { model: _, fallback_model: __, ...rest } = generation
+  return rest
+}
+
+/** Field by field; a field of the run that says what its type says anyway counts as not set. */
+export const mergeGeneration = (base: GenerationSettings, over: GenerationSettings): GenerationSettings => ({
+  model: over.model ?? base.model,
+  fallback_model: over.fallback_model ?? base.fallback_model,
+  tool_choice: over.tool_choice === undefined || over.tool_choice.type === 'auto' ? (base.tool_choice ?? over.tool_choice) : over.tool_choice,
+  allow_parallel_tool_calls: over.allow_parallel_tool_calls === false ? false : (base.allow_parallel_tool_calls ?? over.allow_parallel_tool_calls),
+  max_output_tokens: over.max_output_tokens ?? base.max_output_tokens,
+  temperature: over.temperature ?? base.temperature,
+})
+
+/** As the journal keeps it: without what is not set. */
+const stored = ({ model, fallback_model, tool_choice, allow_parallel_tool_calls, max_output_tokens, temperature }: GenerationSettings): JsonObject | undefined => {
+  const kept = {
+    ...(model !== undefined && { model }),
+    ...(fallback_model !== undefined && { fallback_model }),
+    ...(tool_choice !== undefined && { tool_choice }),
+    ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(temperature !== undefined && { temperature }),
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
+}
