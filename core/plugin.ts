@@ -40,6 +40,11 @@ export type { Token, Point } from './token.js'
 export { Host } from './host/contract.js'
 export type { HostView, PluginReport, PluginFault, BootReport, BootStep, LockReport, ControlPlaneReport, TokenFileReport } from './host/contract.js'
 export type { HealthCheck, Warning } from './health.js'
+export { createOutbound, outboundTarget, refusedUrl } from './http/outbound.js'
+export type { Outbound, OutboundAnswer, OutboundOptions, OutboundReach, OutboundRequest, Resolve, ResolvedAddress } from './http/outbound.js'
+export { outboundCodes } from './http/outbound-failure.js'
+export type { OutboundCode } from './http/outbound-failure.js'
+export { isCidr } from './http/address-rules.js'
 
 type Tokens = Readonly<Record<string, Token<any>>>
 type Needed<N extends Tokens> = { readonly [K in keyof N]: N[K] extends Token<infer T> ? T : never }

@@ -47,6 +47,8 @@ export const contents: Readonly<Record<string, string>> = {
   session_bindings: 'keys that lead to a session, by their digest',
   todos: 'to-do lists by session',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
+  deliveries: 'outputs on their way to reply targets, and what became of each',
+  delivery_payloads: 'what deliveries carry, by session',
   control_plane_auth: 'requests that were refused for their token or origin',
 }
 

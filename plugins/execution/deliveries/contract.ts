@@ -3,6 +3,9 @@ import { definePoint, defineToken } from '../../../core/plugin.js'
 import type { Json, JsonObject, Point, Token, Tx } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
 
+/** Problems of reply targets and deliveries, for routes of other plugins. */
+export { deliveryErrors } from './errors.js'
+
 /** One output and where it goes. */
 export interface OutboxItem {
   readonly session_id: string

@@ -1,0 +1,51 @@
+/** One POST for each attempt. Contract 2, "Output delivery"; reference 2, 5.6. */
+import { assertNever } from '../../../core/plugin.js'
+import type { Clock, JsonObject, Outbound, OutboundAnswer, OutboundCode } from '../../../core/plugin.js'
+import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
+import type { HttpConfig } from './config.js'
+import { routeOf } from './reply-route.js'
+import { retryAfterMs } from './retry-after.js'
+
+export interface DeliverParts { readonly outbound: Outbound; readonly clock: Clock; readonly config: HttpConfig }
+
+const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): JsonObject => ({
+  session_id, thread_id, content, parts: [...parts], resolved_parts: [...parts], artifacts: [], artifact_attachments: [], metadata,
+})
+
+export const deliver = async ({ outbound, clock, config }: DeliverParts, envelope: Envelope, signal: AbortSignal): Promise<DeliveryOutcome> => {
+  const route = routeOf(envelope.address)
+  if (route === undefined) return { type: 'terminal', code: 'outbound_url_invalid' }
+  const answer = await outbound.request({
+    method: 'POST', url: route.url, body: JSON.stringify(bodyOf(envelope)), signal, ignore_body: true,
+    headers: { ...route.headers, 'content-type': 'application/json', 'idempotency-key': `service:${envelope.delivery_id}` },
+    allow_private_network: route.allow_private_network, allow_cidrs: config.allow_cidrs, timeout_ms: config.timeout_ms,
+  })
+  return answer.type === 'failure' ? failed(answer.code) : answered(answer, clock.now())
+}
+
+const answered = ({ status, headers }: Extract<OutboundAnswer, { type: 'answer' }>, now: number): DeliveryOutcome => {
+  const code = `http_status_${status}`
+  if (status >= 200 && status < 300) return { type: 'delivered' }
+  if (status === 429) return { type: 'retry', code, retry_after_ms: retryAfterMs(headers['retry-after'], now) }
+  return status >= 400 && status < 500 ? { type: 'terminal', code } : { type: 'retry', code }
+}
+
+/** What a repetition would not mend is terminal. */
+const failed = (code: OutboundCode): DeliveryOutcome => {
+  switch (code) {
+    case 'outbound_url_invalid':
+    case 'outbound_request_invalid':
+    case 'outbound_address_refused':
+      return { type: 'terminal', code }
+    case 'outbound_name_not_found':
+    case 'outbound_connection_failed':
+    case 'outbound_certificate_refused':
+    case 'outbound_connection_broken':
+    case 'outbound_answer_too_large':
+    case 'outbound_timed_out':
+    case 'outbound_aborted':
+      return { type: 'retry', code }
+    default:
+      return assertNever(code)
+  }
+}

@@ -1,0 +1,79 @@
+import type { Collection, CollectionSpec, Json, State, Stream, StreamSpec } from '../../../core/plugin.js'
+
+/** What every delivery record holds. Times in Unix ms. */
+type DeliveryBase = {
+  readonly delivery_id: string
+  readonly session_id: string
+  readonly thread_id: string | null
+  readonly run_id?: string
+  readonly plugin: string
+  readonly address: string
+  /** Names plugin and address without telling the address; deliveries that share it leave one after another. */
+  readonly target: string
+  /** Sorts deliveries by the order in which they were enqueued. */
+  readonly place: string
+  /** Number of the entry of the session's payloads. */
+  readonly payload: number
+  readonly content_size_bytes: number
+  readonly parts_count: number
+  readonly created_at_ms: number
+  /** Attempts whose intent is durable. */
+  readonly attempts: number
+  readonly last_error?: string
+  readonly replayed_from_delivery_id?: string
+}
+/** A delivery that has not arrived. `attempting` is set from the intent of an attempt to its outcome. */
+export type OpenDelivery = DeliveryBase & { readonly status: 'pending' | 'retrying'; readonly next_attempt_at_ms: number; readonly attempting?: true }
+export type DeliveredDelivery = DeliveryBase & { readonly status: 'delivered'; readonly delivered_at_ms: number }
+export type DeadDelivery = DeliveryBase & {
+  readonly status: 'dead_lettered'
+  readonly dead_lettered_at_ms: number
+  readonly terminal_error: string
+  readonly dead_letter_resolved_at_ms?: number
+  readonly dead_letter_resolution_reason?: string
+}
+export type DeliveryRecord = OpenDelivery | DeliveredDelivery | DeadDelivery
+
+/** What is sent, once for all targets of an output. */
+export type Payload = { readonly content: string; readonly parts: Json[] }
+
+export const isOpen = (delivery: DeliveryRecord): delivery is OpenDelivery => delivery.status === 'pending' || delivery.status === 'retrying'
+
+const timeOf = (delivery: DeliveryRecord): number => {
+  if (delivery.status === 'dead_lettered') return delivery.dead_lettered_at_ms
+  return delivery.status === 'delivered' ? delivery.delivered_at_ms : delivery.next_attempt_at_ms
+}
+/** Reference 1, 8. */
+export const keyOf = (delivery: DeliveryRecord): string => `${String(timeOf(delivery)).padStart(20, '0')}:${delivery.delivery_id}`
+
+/** Groups that are split by status, so that a filter by both reads no record in vain. */
+export const splitGroup = (value: string, status: DeliveryRecord['status']): string => `${status}:${value}`
+
+const deliveryCollection: CollectionSpec<DeliveryRecord> = {
+  name: 'deliveries',
+  version: 1,
+  id: (delivery) => delivery.delivery_id,
+  indexes: {
+    status: { group: (delivery) => delivery.status, sort: keyOf },
+    session: { group: (delivery) => splitGroup(delivery.session_id, delivery.status), sort: keyOf },
+    plugin: { group: (delivery) => splitGroup(delivery.plugin, delivery.status), sort: keyOf },
+    run: { group: (delivery) => delivery.run_id, sort: (delivery) => delivery.place },
+    lane: { group: (delivery) => (isOpen(delivery) ? delivery.target : undefined), sort: (delivery) => delivery.place },
+    replays: { group: (delivery) => delivery.replayed_from_delivery_id, sort: (delivery) => delivery.place },
+    unresolved: { group: (delivery) => (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms === undefined ? 'unresolved' : undefined) },
+  },
+  settled: (delivery) => delivery.status === 'delivered' || (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
+  references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],
+}
+
+const payloadStream: StreamSpec<Payload> = { name: 'delivery_payloads', version: 1 }
+
+export interface DeliveryStore {
+  readonly state: State
+  readonly deliveries: Collection<DeliveryRecord>
+  readonly payloads: Stream<Payload>
+}
+
+export const declareStore = (state: State): DeliveryStore => ({
+  state, deliveries: state.collection(deliveryCollection), payloads: state.stream(payloadStream),
+})
