@@ -46,6 +46,7 @@ export const contents: Readonly<Record<string, string>> = {
   receipts: 'idempotency keys that were used, each with its run',
   session_bindings: 'keys that lead to a session, by their digest',
   todos: 'to-do lists by session',
+  tasks: 'tasks of sessions, deleted ones included',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
   deliveries: 'outputs on their way to reply targets, and what became of each',
   delivery_payloads: 'what deliveries carry, by session',

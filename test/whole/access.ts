@@ -19,6 +19,9 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'sessions.list': 'read',
   'sessions.questions.list': 'read',
   'sessions.stream': 'read',
+  'sessions.tasks.get': 'read',
+  'sessions.tasks.list': 'read',
+  'sessions.tasks.output': 'read',
   'status.get': 'read',
 
   'backups.create': 'admin',
@@ -35,4 +38,5 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'sessions.interrupt': 'admin',
   'sessions.questions.answer': 'admin',
   'sessions.runs.create': 'admin',
+  'sessions.tasks.stop': 'admin',
 }

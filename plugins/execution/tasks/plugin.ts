@@ -1,14 +1,36 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
+import { StatusSections } from '../../operator/status/contract.js'
+import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { declareTodos } from './store.js'
-import { todoWriteTool } from './tools.js'
+import { taskCommands } from './commands.js'
+import { TaskRunners, Tasks } from './contract.js'
+import { taskRepair } from './repair.js'
+import { taskRoutes } from './routes.js'
+import { createTasks } from './service.js'
+import { tasksSection } from './status.js'
+import { declareStore } from './store.js'
+import { todoWriteTool } from './todo-write.js'
+import { taskTools } from './tools.js'
+import { createWaits } from './waits.js'
 
 export default definePlugin({
   id: 'tasks',
   version: '1.0.0',
   api: 1,
-  summary: 'What a session has to do.',
-  register(ctx) {
-    ctx.contribute(Tools, todoWriteTool(declareTodos(ctx.state)))
+  summary: 'What a session has to do, and what runs behind it.',
+  needs: { sessions: Sessions },
+  provides: [Tasks],
+  config: object({ max_open_tasks: doc(defaulted(integer({ min: 1, max: 100_000 }), 500), 'Tasks of one session that have not ended, at most.') }),
+  commands: taskCommands,
+  register(ctx, { sessions }) {
+    const { state, clock, ids, config } = ctx
+    const waits = createWaits(clock, ctx.signal)
+    const store = declareStore(state, waits.ended)
+    const parts = { state, store, waits, sessions, clock, ids, runners: ctx.view(TaskRunners), max_open: config.max_open_tasks }
+    ctx.provide(Tasks, createTasks(store))
+    ctx.routes(...taskRoutes(parts))
+    ctx.contribute(Tools, todoWriteTool(store.todoLists), ...taskTools(parts))
+    ctx.contribute(StatusSections, tasksSection(store))
+    ctx.repair(taskRepair(state, store))
   },
 })

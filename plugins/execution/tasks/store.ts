@@ -1,8 +1,9 @@
-/** The to-do list of a session: one record, replaced as a whole. */
-import { array, boolean, object, string, timestamp } from '../../../core/plugin.js'
-import type { Collection, CollectionSpec, State } from '../../../core/plugin.js'
+/** Tasks by id, and the to-do list of a session: one record, replaced as a whole. */
+import { array, boolean, enums, integer, jsonObject, literal, object, optional, string, timestamp } from '../../../core/plugin.js'
+import type { Collection, CollectionSpec, State, Tx } from '../../../core/plugin.js'
+import { taskStatuses } from './contract.js'
+import type { SessionTask, TaskRecord, TaskStatus, Todo } from './contract.js'
 
-export type Todo = { readonly id: string; readonly content: string; readonly completed: boolean }
 export type TodoRecord = { readonly session_id: string; readonly todos: readonly Todo[]; readonly updated_at_ms: number }
 
 const todoLists: CollectionSpec<TodoRecord> = {
@@ -14,4 +15,90 @@ const todoLists: CollectionSpec<TodoRecord> = {
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }
 
-export const declareTodos = (state: State): Collection<TodoRecord> => state.collection(todoLists)
+const terminal: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cancelled'])
+export const hasEnded = ({ status }: Pick<SessionTask, 'status'>): boolean => terminal.has(status)
+
+/** Tasks that are shown: all but deleted ones. */
+const shown = <T>(of: (task: SessionTask) => T) => (task: SessionTask): T | undefined => (task.archived === undefined ? of(task) : undefined)
+const open = <T>(of: (task: SessionTask) => T) => shown((task) => (hasEnded(task) ? undefined : of(task)))
+
+/** The group of the tasks of a session in one status. A status has no space in it. */
+export const statusGroup = (session_id: string, status: TaskStatus): string => `${status} ${session_id}`
+const titleGroup = (session_id: string, title: string): string => JSON.stringify([session_id, title])
+
+const taskRecords: CollectionSpec<SessionTask> = {
+  name: 'tasks',
+  version: 1,
+  id: ({ id }) => id,
+  indexes: {
+    session: { group: shown(({ session_id }) => session_id) },
+    session_status: { group: shown(({ session_id, status }) => statusGroup(session_id, status)) },
+    status: { group: shown(({ status }) => status) },
+    open: { group: open(({ session_id }) => session_id) },
+    title: { group: open(({ session_id, title, runner }) => (runner === undefined ? titleGroup(session_id, title) : undefined)) },
+    runner: { group: open(({ runner }) => runner) },
+  },
+  settled: (task) => task.archived !== undefined || hasEnded(task),
+  schema: object({
+    id: string(), session_id: string(), title: string(), description: string(), status: enums(taskStatuses), owner_agent_id: optional(string()),
+    blocked_by: optional(array(string())), blocks: optional(array(string())), output: optional(string()), metadata: optional(jsonObject()),
+    created_at_ms: integer(), updated_at_ms: integer(), runner: optional(string()),
+    archived: optional(object({ reason: literal('deleted'), note: optional(string()), at_ms: integer() })),
+  }),
+  references: ({ session_id, blocked_by = [], blocks = [] }) => [
+    { collection: 'sessions', id: session_id },
+    ...[...blocked_by, ...blocks].map((id) => ({ collection: 'tasks', id })),
+  ],
+}
+
+export interface TaskStore {
+  readonly tasks: Collection<SessionTask>
+  readonly todoLists: Collection<TodoRecord>
+  /** A task that is shown in this session. */
+  find(session_id: string, id: string): SessionTask | undefined
+  list(session_id: string): SessionTask[]
+  /** Tasks of one `statusGroup`. */
+  inStatus(group: string): SessionTask[]
+  /** Tasks that are shown. */
+  count(session_id: string): number
+  countOpen(session_id: string): number
+  /** The open task of a session with this title. */
+  titled(session_id: string, title: string): string | undefined
+  /** Tasks of a runner that have not ended. */
+  openOf(runner: string): SessionTask[]
+  put(tx: Tx, task: SessionTask): void
+}
+
+export const declareStore = (state: State, onEnd: (id: string) => void): TaskStore => {
+  const tasks = state.collection(taskRecords)
+  const all = (index: string, group: string): SessionTask[] => tasks.list({ index, group, limit: tasks.count(index, group) })
+  return {
+    tasks,
+    todoLists: state.collection(todoLists),
+    find: (session_id, id) => {
+      const task = tasks.find(id)
+      return task?.session_id === session_id && task.archived === undefined ? task : undefined
+    },
+    list: (session_id) => all('session', session_id),
+    inStatus: (group) => all('session_status', group),
+    count: (session_id) => tasks.count('session', session_id),
+    countOpen: (session_id) => tasks.count('open', session_id),
+    titled: (session_id, title) => tasks.ids('title', titleGroup(session_id, title))[0],
+    openOf: (runner) => all('runner', runner),
+    put: (tx, task) => {
+      tx.put(tasks, task)
+      if (hasEnded(task)) tx.after(() => onEnd(task.id))
+    },
+  }
+}
+
+/** The wire form: what is empty is left out. */
+export const viewTask = ({ id, title, description, status, owner_agent_id, blocked_by = [], blocks = [], output = '', metadata = {}, created_at_ms, updated_at_ms }: SessionTask): TaskRecord => ({
+  id, title, description, status,
+  ...(owner_agent_id !== undefined && { owner_agent_id }),
+  ...(blocked_by.length > 0 && { blocked_by: [...blocked_by] }),
+  ...(blocks.length > 0 && { blocks: [...blocks] }),
+  ...(output !== '' && { output }),
+  ...(Object.keys(metadata).length > 0 && { metadata: { ...metadata } }),
+  created_at_ms, updated_at_ms,
+})

@@ -1,0 +1,64 @@
+import { array, defineCommand, open, optional, parse, string } from '../../../core/plugin.js'
+import type { Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
+
+const Row = open({ id: string(), title: string(), status: string(), blocked_by: optional(array(string())) })
+const View = open({ retrieval_status: string(), task: Row, output_excerpt: string(), output_text: optional(string()) })
+
+const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
+const listPath = ({ args }: CommandInput): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/tasks`
+const path = (input: CommandInput): string => `${listPath(input)}/${encodeURIComponent(input.args['task_id'] ?? '')}`
+
+const line = ({ id, title, status, blocked_by = [] }: Infer<typeof Row>): string =>
+  `${id}  ${status.padEnd(11)}  ${title}${blocked_by.length > 0 ? `  waits for ${blocked_by.join(', ')}` : ''}`
+
+const showAll = (answer: Json): string => {
+  const rows = parse(array(Row), answer)
+  if (!rows.ok) return plain(answer)
+  return rows.value.length === 0 ? 'No tasks.' : rows.value.map(line).join('\n')
+}
+
+const showOutput = (answer: Json): string => {
+  const view = parse(View, answer)
+  return view.ok ? `${line(view.value.task)}\n${view.value.output_text ?? view.value.output_excerpt}` : plain(answer)
+}
+
+const list = (input: CommandInput): Promise<Json> =>
+  input.client.get(typeof input.flags['status'] === 'string' ? `${listPath(input)}?status=${encodeURIComponent(input.flags['status'])}` : listPath(input))
+
+const output = (input: CommandInput): Promise<Json> => {
+  const query = new URLSearchParams()
+  if (input.flags['full'] === true) query.set('full', 'true')
+  if (typeof input.flags['tail-bytes'] === 'string') query.set('tail_bytes', input.flags['tail-bytes'])
+  if (typeof input.flags['wait-ms'] === 'string') {
+    query.set('wait', 'true')
+    query.set('timeout_ms', input.flags['wait-ms'])
+  }
+  return input.client.get(`${path(input)}/output?${query.toString()}`)
+}
+
+const stop = (input: CommandInput): Promise<Json> =>
+  input.client.send('POST', `${path(input)}/stop`, typeof input.flags['reason'] === 'string' ? { reason: input.flags['reason'] } : {})
+
+const args = ['session_id', 'task_id']
+
+export const taskCommands: readonly Command[] = [
+  defineCommand({
+    path: ['tasks', 'list'], summary: 'The tasks of a session.', args: ['session_id'],
+    flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } }, run: list, show: showAll,
+  }),
+  defineCommand({ path: ['tasks', 'get'], summary: 'One task.', args, run: (input) => input.client.get(path(input)) }),
+  defineCommand({
+    path: ['tasks', 'output'], summary: 'What a task has put out.', args,
+    flags: {
+      full: { kind: 'switch', summary: 'All that is kept.' },
+      'tail-bytes': { kind: 'text', summary: 'Bytes of the end that are shown.' },
+      'wait-ms': { kind: 'text', summary: 'Waits for the end of the task, at most so many milliseconds.' },
+    },
+    run: output, show: showOutput,
+  }),
+  defineCommand({
+    path: ['tasks', 'stop'], summary: 'Stops a task with everything it has started.', args,
+    flags: { reason: { kind: 'text', summary: 'Kept with the task.' } }, run: stop,
+    show: (answer) => { const row = parse(Row, answer); return row.ok ? line(row.value) : plain(answer) },
+  }),
+]

@@ -1,0 +1,27 @@
+/** The tasks service, for the plugins that run or show tasks. */
+import type { JsonObject } from '../../../core/plugin.js'
+import type { Tasks } from './contract.js'
+import { hasEnded, viewTask } from './store.js'
+import type { TaskStore } from './store.js'
+
+/** What was kept and what is new; null takes a member away. */
+const merged = (before: Readonly<JsonObject>, news: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries({ ...before, ...news }).filter(([, value]) => value !== null))
+
+export const createTasks = (store: TaskStore): Tasks => ({
+  find: store.find,
+  list: store.list,
+  open: store.openOf,
+  view: viewTask,
+  todos: (session_id) => store.todoLists.find(session_id)?.todos ?? [],
+  add(tx, task) {
+    const made = { ...task, status: 'in_progress' as const, created_at_ms: tx.now, updated_at_ms: tx.now }
+    store.put(tx, made)
+    return made
+  },
+  tell(tx, { session_id, id }, { status, metadata = {} }) {
+    const task = store.find(session_id, id)
+    if (task === undefined || hasEnded(task)) return
+    store.put(tx, { ...task, ...(status !== undefined && { status }), metadata: merged(task.metadata ?? {}, metadata), updated_at_ms: tx.now })
+  },
+})
