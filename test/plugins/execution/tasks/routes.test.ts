@@ -43,7 +43,7 @@ test('a task of another session, an unknown task and an unknown session are 404'
 test('the output of a task is what was written into it, its end or all of it', async (t) => {
   const { daemon, ids } = await withTasks(t, ['a'])
   const path = `/v1/sessions/s1/tasks/${ids[0] ?? ''}`
-  const open = (await daemon.request('GET', `${path}/output`)).body
+  const open = (await daemon.request('GET', `/v1/sessions/s1/tasks/${ids[0] ?? ''}/output`)).body
   t.deepEqual([open.retrieval_status, open.output_excerpt, open.output_size_bytes, open.output_truncated], ['not_ready', '', 0, false])
   t.is((await daemon.request('GET', `${path}/output?wait=true&timeout_ms=20`)).body.retrieval_status, 'timeout')
   t.is((await daemon.request('GET', path)).body.status, 'pending', 'a wait that is over changes nothing')
