@@ -9,8 +9,8 @@ import type { ModelMessage, Usage } from '../models/contract.js'
 import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
 import { DaemonOutputRecord } from '../sessions/contract.js'
-import type { ReplyHandle } from '../sessions/contract.js'
 import type { Effect } from '../tools/contract.js'
+import type { RunRecord, SettledRun } from './run-record.js'
 import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
@@ -34,60 +34,8 @@ export const runStatuses = [
 /** One of `runStatuses`. */
 export type RunStatus = (typeof runStatuses)[number]
 
-/** What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the session's journal. */
-export type RunBase = {
-  readonly run_id: string
-  readonly session_id: string
-  readonly agent_id: string
-  readonly kind: RunKind
-  readonly submitted_at_ms: number
-  readonly updated_at_ms: number
-  readonly source_plugin: string
-  readonly source_kind: string
-  readonly actor_id: string
-  readonly text_preview: string
-  /** Route id that is pinned for the whole run. */
-  readonly provider: string
-  readonly model: string
-  /** Takes over once when the model fails for good. */
-  readonly fallback_model?: string
-  readonly first: number
-  readonly last: number
-  /** Where its outputs go; the targets of its session when absent. */
-  readonly reply_targets?: readonly ReplyHandle[]
-  /** Journal sequences of outputs. */
-  readonly outputs?: readonly number[]
-  readonly approvals?: number
-  readonly questions?: number
-  /** Generation of the daemon that executes it. */
-  readonly owner: number
-  /** True when that daemon stopped in good order. */
-  readonly released?: boolean
-  /** Daemon lives that ended without a good order while this run was executing. */
-  readonly unclean_boots?: number
-  /** Milliseconds of execution before the current stretch; waiting for people does not count. */
-  readonly active_ms?: number
-}
-/** A run that has not started. */
-export type QueuedRun = RunBase & { readonly status: 'queued' }
-/** A run that the engine executes. */
-export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
-/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open. */
-export type WaitingRun = RunBase & {
-  readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
-  readonly started_at_ms: number
-  readonly waiting: number
-  readonly pending: readonly string[]
-}
-/** A run that no longer changes. */
-export type SettledRun = RunBase & {
-  readonly status: 'completed' | 'failed' | 'interrupted' | 'cancelled'
-  readonly started_at_ms?: number
-  readonly finished_at_ms: number
-  readonly error?: string
-}
-/** What the daemon keeps of a run. */
-export type RunRecord = QueuedRun | RunningRun | WaitingRun | SettledRun
+/** What the daemon keeps of a run, by its status. */
+export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
 
 /** An output as the journal keeps it. */
 export type OutputDraft = { content: string; parts?: { type: 'text'; text: string }[]; source_kind: 'assistant_text' | 'emit_output' | 'daemon_emit_output' }

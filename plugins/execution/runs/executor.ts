@@ -86,7 +86,7 @@ export const createExecutor = (parts: EngineParts): Executor => {
 
 const createExecution = (parts: EngineParts, run: RunRecord): Execution => ({
   parts, run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id,
-  controller: new AbortController(), stop: undefined, undone: false, attempts: 0,
+  controller: new AbortController(), stop: run.stopping, undone: false, attempts: 0,
   since: parts.clock.elapsed(), done: Promise.resolve(),
 })
 

@@ -37,7 +37,7 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
       return { ...base, status: 'running', started_at_ms: started ?? base.updated_at_ms }
     case 'waiting_for_approval':
     case 'waiting_for_user_question':
-      return { ...base, status: step.to, started_at_ms: started ?? base.updated_at_ms, waiting: step.waiting, pending: step.pending }
+      return { ...base, status: step.to, started_at_ms: started ?? base.updated_at_ms, waiting: step.waiting, pending: step.pending, ...(run.stopping !== undefined && { stopping: run.stopping }) }
     case 'completed':
     case 'failed':
     case 'interrupted':
@@ -55,7 +55,7 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
 const plainStep = (run: RunRecord, step: Step, now: number): RunRecord | undefined => {
   const updated_at_ms = Math.max(run.updated_at_ms, now)
   if (run.status === 'queued' && step.to === 'running' && run.released === undefined) return { ...run, status: 'running', started_at_ms: updated_at_ms, updated_at_ms }
-  if (run.status === 'running' && step.to === 'completed' && step.error === undefined && run.released === undefined) return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
+  if (run.status === 'running' && step.to === 'completed' && step.error === undefined && run.released === undefined && run.stopping === undefined) return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
   return undefined
 }
 

@@ -3,7 +3,7 @@ import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
 import type { Models } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunsConfig } from './config.js'
-import type { RunRecord, TraceData } from './contract.js'
+import type { RunRecord, StopRequest, TraceData } from './contract.js'
 import { Trace } from './contract.js'
 import { editRun } from './edit.js'
 import type { EditParts, RunEdit } from './edit.js'
@@ -21,7 +21,7 @@ export interface EngineParts extends EditParts {
 }
 
 /** Why an execution is told to end. */
-export type Stop = { readonly kind: 'cancel' | 'interrupt' | 'end' | 'shutdown' | 'time_limit'; readonly reason?: string }
+export type Stop = StopRequest | { readonly kind: 'shutdown' | 'time_limit'; readonly reason?: string }
 
 /** A run that is being executed in this life of the daemon. */
 export interface Execution {

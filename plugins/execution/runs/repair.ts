@@ -1,9 +1,9 @@
 /** One verdict for every open run that an earlier life of the daemon left. Contract 1, "Restart repair". */
 import type { RepairStep } from '../../../core/plugin.js'
-import type { RunEvent, RunRecord } from './contract.js'
+import type { RunEvent, RunRecord, StopRequest } from './contract.js'
 import { editRun } from './edit.js'
 import type { EditParts } from './edit.js'
-import { requeue } from './machine.js'
+import { isSettled, requeue } from './machine.js'
 
 /** Kinds that the daemon itself made and can make again. */
 const replayable: ReadonlySet<string> = new Set([
@@ -13,6 +13,7 @@ const replayable: ReadonlySet<string> = new Set([
 export type Verdict = { readonly run_id: string } & (
   | { readonly type: 'resume' }
   | { readonly type: 'requeue' }
+  | { readonly type: 'stop'; readonly stop: StopRequest }
   | { readonly type: 'interrupt'; readonly error: string }
 )
 
@@ -28,6 +29,7 @@ export const judgeRuns = ({ store }: EditParts, max_unclean_boots: number): Verd
     if (keepers.get(run.session_id) !== run.run_id) {
       return [replayable.has(run.kind) ? { run_id: run.run_id, type: 'requeue' } : { run_id: run.run_id, type: 'interrupt', error: several }]
     }
+    if (run.status !== 'running' && run.stopping !== undefined) return [{ run_id: run.run_id, type: 'stop', stop: run.stopping }]
     if (run.status !== 'running' || run.owner === generation) return []
     const boots = (run.unclean_boots ?? 0) + (run.released === true ? 0 : 1)
     return [boots >= max_unclean_boots ? { run_id: run.run_id, type: 'interrupt', error: quarantined(boots) } : { run_id: run.run_id, type: 'resume' }]
@@ -54,7 +56,7 @@ export const runRepair = (parts: EditParts, max_unclean_boots: number): RepairSt
   fix: (verdicts) => parts.store.state.commit((tx) => {
     for (const verdict of verdicts) {
       const run = parts.store.runs.find(verdict.run_id)
-      if (run !== undefined) applyVerdict(parts, editRun(parts, tx, run), { verdict, now: tx.now })
+      if (run !== undefined && !isSettled(run)) applyVerdict(parts, editRun(parts, tx, run), { verdict, now: tx.now })
     }
   }),
 })
@@ -73,6 +75,12 @@ const applyVerdict = ({ store }: EditParts, edit: ReturnType<typeof editRun>, { 
       edit.note({ type: 'recovery', verdict: 'requeued', reason: 'several_active_runs', generation })
       edit.amend((run) => requeue(run, now))
       break
+    case 'stop': {
+      const { stop: { kind, reason: error } } = verdict
+      const to = kind === 'cancel' ? 'cancelled' : 'interrupted'
+      edit.step({ to, error }, { type: to, ...(error !== undefined && { error }) })
+      break
+    }
     case 'interrupt': {
       const event: RunEvent = { type: 'interrupted', error: verdict.error }
       edit.note({ type: 'recovery', verdict: 'interrupted', reason: verdict.error, generation })

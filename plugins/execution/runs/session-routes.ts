@@ -6,7 +6,7 @@ import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, JournalView,
 import type { Submission } from './contract.js'
 import { sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
-import { cancelQueued, interruptSession } from './stop.js'
+import { endRuns, interruptSession } from './stop.js'
 import { submitRun } from './submit.js'
 
 const params = object({ session_id: SessionId })
@@ -100,14 +100,15 @@ const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
   durability: 'A',
   handler: async ({ params: { session_id }, body: { reason } }) => {
     const session = parts.sessions.get(session_id)
+    const stop = { kind: 'end' as const, reason: `session_ended: the session was ended${reason === undefined ? '.' : `: ${reason}`}` }
     if (session.ended_at_ms === undefined) {
       await parts.store.state.commit((tx) => {
         parts.sessions.end(tx, session_id, reason)
         tx.append(parts.store.journal, session_id, { run_id: '', at: tx.now, type: 'session', change: 'ended', ...(reason !== undefined && { reason }) })
+        endRuns(parts, tx, { session_id, stop })
       })
     }
-    await cancelQueued(parts, session_id, 'session_ended: the session was ended before this run started.')
-    await interruptSession({ parts, executor }, session_id, { kind: 'end', reason: 'session_ended: the session was ended.' })
+    await interruptSession({ parts, executor }, session_id, stop)
     return parts.sessions.view(parts.sessions.get(session_id))
   },
 })

@@ -3,7 +3,7 @@ import { createClock } from '../../../../core/clock.js'
 import { createIds } from '../../../../core/ids.js'
 import { openState } from '../../../../core/state/root.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
-import type { RunKind, RunRecord, RunStatus } from '../../../../plugins/execution/runs/contract.js'
+import type { RunKind, RunRecord, RunStatus, StopRequest } from '../../../../plugins/execution/runs/contract.js'
 import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
 import { declareStore } from '../../../../plugins/execution/runs/store.js'
 import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
@@ -21,7 +21,7 @@ const open = async (t: any): Promise<EditParts> => {
   return { store, sessions: trusted({ announce: quiet }), outbox: () => undefined, rested: quiet }
 }
 
-const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({
+const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; stopping?: StopRequest; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({
   run_id, session_id, agent_id: 'a', kind: 'input', submitted_at_ms: 1, updated_at_ms: 1, source_plugin: 'http', source_kind: 'api', actor_id: 'o', text_preview: '',
   provider: 'demo', model: 'demo', first: 1, last: 1, owner: 4, status,
   ...(status !== 'queued' && { started_at_ms: 1 }), ...(status.startsWith('waiting') && { waiting: 1, pending: ['r'] }), ...more,
@@ -34,21 +34,23 @@ test('every open run gets one verdict, and a second look finds nothing', async (
     run('r04', 's1', 'waiting_for_approval', { kind: 'scheduled_input' }), run('r05', 's1', 'queued'),
     run('r06', 's2', 'running'), run('r07', 's3', 'running', { released: true, unclean_boots: 2 }), run('r08', 's4', 'running', { unclean_boots: 2 }),
     run('r09', 's5', 'queued'), run('r10', 's6', 'waiting_for_user_question'),
+    run('r11', 's7', 'running', { stopping: { kind: 'cancel' } }), run('r12', 's8', 'waiting_for_approval', { stopping: { kind: 'end', reason: 'session_ended: why' } }),
   ]
   await parts.store.state.commit((tx) => { for (const each of runs) tx.insert(parts.store.runs, each) })
   const step = runRepair(parts, 3)
   const verdicts = judgeRuns(parts, 3)
-  t.deepEqual(verdicts.map(({ run_id, type }) => `${run_id} ${type}`).toSorted(), ['r01 interrupt', 'r03 interrupt', 'r04 requeue', 'r06 resume', 'r07 resume', 'r08 interrupt'])
+  t.deepEqual(verdicts.map(({ run_id, type }) => `${run_id} ${type}`).toSorted(), ['r01 interrupt', 'r03 interrupt', 'r04 requeue', 'r06 resume', 'r07 resume', 'r08 interrupt', 'r11 resume', 'r12 stop'])
   await step.fix(verdicts)
   t.deepEqual(step.check(), [])
   const now = (id: string): any => parts.store.runs.find(id)
   t.deepEqual(runs.map(({ run_id }) => `${run_id} ${now(run_id).status}`), [
-    'r01 interrupted', 'r02 waiting_for_approval', 'r03 interrupted', 'r04 queued', 'r05 queued', 'r06 running', 'r07 running', 'r08 interrupted', 'r09 queued', 'r10 waiting_for_user_question',
+    'r01 interrupted', 'r02 waiting_for_approval', 'r03 interrupted', 'r04 queued', 'r05 queued', 'r06 running', 'r07 running', 'r08 interrupted', 'r09 queued', 'r10 waiting_for_user_question', 'r11 running', 'r12 interrupted',
   ])
+  t.deepEqual([now('r11').stopping, now('r12').error, now('r12').stopping], [{ kind: 'cancel' }, 'session_ended: why', undefined])
   t.like(now('r06'), { owner: 5, unclean_boots: 1 })
   t.like(now('r07'), { owner: 5, unclean_boots: 2 })
   t.regex(now('r08').error, /^crash_loop_quarantined: /u)
   t.regex(now('r03').error, /^several_active_runs: /u)
-  await step.fix(verdicts.filter(({ type }) => type !== 'interrupt'))
+  await step.fix(verdicts)
   t.deepEqual(step.check(), [])
 })

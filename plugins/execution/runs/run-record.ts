@@ -1,0 +1,63 @@
+/** What the daemon keeps of a run. */
+import type { ReplyHandle } from '../sessions/contract.js'
+import type { RunKind } from './contract.js'
+
+/** How a run was asked to end. */
+export type StopRequest = { readonly kind: 'cancel' | 'interrupt' | 'end'; readonly reason?: string }
+
+/** What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the session's journal. */
+export type RunBase = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly agent_id: string
+  readonly kind: RunKind
+  readonly submitted_at_ms: number
+  readonly updated_at_ms: number
+  readonly source_plugin: string
+  readonly source_kind: string
+  readonly actor_id: string
+  readonly text_preview: string
+  /** Route id that is pinned for the whole run. */
+  readonly provider: string
+  readonly model: string
+  /** Takes over once when the model fails for good. */
+  readonly fallback_model?: string
+  readonly first: number
+  readonly last: number
+  /** Where its outputs go; the targets of its session when absent. */
+  readonly reply_targets?: readonly ReplyHandle[]
+  /** Journal sequences of outputs. */
+  readonly outputs?: readonly number[]
+  readonly approvals?: number
+  readonly questions?: number
+  /** Generation of the daemon that executes it. */
+  readonly owner: number
+  /** True when that daemon stopped in good order. */
+  readonly released?: boolean
+  /** Somebody asked to end it: it ends so, whatever happens to the daemon in between. */
+  readonly stopping?: StopRequest
+  /** Daemon lives that ended without a good order while this run was executing. */
+  readonly unclean_boots?: number
+  /** Milliseconds of execution before the current stretch; waiting for people does not count. */
+  readonly active_ms?: number
+}
+/** A run that has not started. */
+export type QueuedRun = RunBase & { readonly status: 'queued' }
+/** A run that the engine executes. */
+export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
+/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open. */
+export type WaitingRun = RunBase & {
+  readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
+  readonly started_at_ms: number
+  readonly waiting: number
+  readonly pending: readonly string[]
+}
+/** A run that no longer changes. */
+export type SettledRun = RunBase & {
+  readonly status: 'completed' | 'failed' | 'interrupted' | 'cancelled'
+  readonly started_at_ms?: number
+  readonly finished_at_ms: number
+  readonly error?: string
+}
+/** What the daemon keeps of a run. */
+export type RunRecord = QueuedRun | RunningRun | WaitingRun | SettledRun
