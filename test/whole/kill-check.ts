@@ -96,6 +96,18 @@ const checkEffect = (view: any, { mark, behavior, outcome, count, stopped }: Eff
   if (outcome === 'unknown') tally.unknown += 1
 }
 
+/** How the ledger says that each call ended. */
+const actionsOf = async (check: Check, run_id: string): Promise<Map<string, string>> =>
+  new Map((await read(check, `/v1/runs/${run_id}/external-actions`)).map(({ tool_call_id, outcome }: any) => [tool_call_id, outcome]))
+
+/** The ledger agrees with the world and with the journal: what was done is in it, and what it calls done was done once. */
+const checkAction = (action: string | undefined, { mark, count, outcome }: { mark: string; count: number; outcome: string | undefined }): void => {
+  if (count > 0 && action === undefined) throw fault(`${mark} was done and is not in the ledger`)
+  if (action === 'done' && count !== 1) throw fault(`${mark} is done in the ledger and was done ${count} times`)
+  if (outcome !== undefined && action !== undefined && action !== 'unknown' && action !== (outcome === 'refused' ? 'failed' : outcome)) throw fault(`${mark} is ${action} in the ledger and its outcome is ${outcome}`)
+  if (outcome === 'unknown' && action !== 'unknown') throw fault(`the outcome of ${mark} is unknown and the ledger says ${action}`)
+}
+
 /** Looks into every run: events, decisions, effects. */
 export const checkAll = async (check: Check): Promise<Tally> => {
   const tally: Tally = { runs: 0, effects: 0, unknown: 0 }
@@ -108,9 +120,11 @@ export const checkAll = async (check: Check): Promise<Tally> => {
     if (asked.length === 0) continue
     const known = outcomes.get(view.session_id) ?? (await outcomesOf(check, view.session_id))
     outcomes.set(view.session_id, known)
+    const acted = await actionsOf(check, view.run_id)
     for (const request of asked) {
       const behavior = decided.get(request.request_id)
       checkDecision(check, request, behavior)
+      checkAction(acted.get(request.tool_call_id), { mark: request.mark, count: counts.get(request.mark) ?? 0, outcome: known.get(`${view.run_id} ${request.tool_call_id}`) })
       checkEffect(view, { mark: request.mark, behavior, outcome: known.get(`${view.run_id} ${request.tool_call_id}`), count: counts.get(request.mark) ?? 0, stopped: check.ledger.stopped.has(view.session_id) }, tally)
     }
   }

@@ -47,6 +47,8 @@ export interface ExternalActions {
   intend(tx: Tx, intent: ActionIntent): void
   /** Must be part of the commit that records what came of the attempt. */
   conclude(tx: Tx, outcome: ActionOutcome): void
+  /** Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. */
+  abandon(tx: Tx, run_id: string, code: string): void
 }
 /** The ledger of effects. */
 export const ExternalActions: Token<ExternalActions> = defineToken<ExternalActions>('external-actions@1')

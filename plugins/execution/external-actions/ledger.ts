@@ -34,12 +34,15 @@ const append = ({ entries, heads }: LedgerStore, tx: Tx, { session_id, ...unlink
   return seq
 }
 
-interface Place { readonly session_id: string; readonly run_id: string | undefined; readonly seq: number; readonly unknown: boolean }
+interface Written { readonly session_id: string; readonly seq: number; readonly entry: Pick<IntentEntry, 'run_id' | 'kind' | 'action_id'>; readonly outcome: ActionOutcome['outcome'] | undefined }
 
-const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, run_id, seq, unknown }: Place): void => {
+/** Keeps where the run's actions stand, and those of its tool calls that have no outcome. */
+const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written): void => {
   if (run_id === undefined) return
-  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, unknown: 0 }
-  tx.put(ranges, { ...range, last: seq, unknown: range.unknown + (unknown ? 1 : 0) })
+  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: 0 }
+  const others = range.open.filter((id) => id !== action_id)
+  const open = outcome === undefined && kind === 'tool' ? [...others, action_id] : others
+  tx.put(ranges, { ...range, last: seq, open, unknown: range.unknown + (outcome === 'unknown' ? 1 : 0) })
 }
 
 type Seen = { phase: 'intent' | 'outcome'; request_digest?: string; response_digest?: string; outcome?: ActionOutcome['outcome'] }
@@ -56,7 +59,7 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     const { session_id, run_id, request_digest } = intent
     const agent_id = named ?? (run_id === undefined ? undefined : agentOf(run_id))
     const known = { ...intent, ...(agent_id !== undefined && { agent_id }) }
-    extend(store, tx, { session_id, run_id, seq: append(store, tx, { type: 'intent', ...known }), unknown: false })
+    extend(store, tx, { session_id, entry: known, seq: append(store, tx, { type: 'intent', ...known }), outcome: undefined })
     show(tx, { session_id, intent: known }, { phase: 'intent', request_digest })
   }
   const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
@@ -64,8 +67,14 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     const seq = append(store, tx, { type: 'outcome', session_id, ...concluded })
     if (intent === undefined) return
     const { outcome, response_digest } = concluded
-    extend(store, tx, { session_id, run_id: intent.run_id, seq, unknown: outcome === 'unknown' })
+    extend(store, tx, { session_id, entry: intent, seq, outcome })
     show(tx, { session_id, intent }, { phase: 'outcome', outcome, ...(response_digest !== undefined && { response_digest }) })
   }
-  return { intend, conclude }
+  const abandon = (tx: Tx, run_id: string, code: string): void => {
+    const range = store.ranges.find(run_id)
+    if (range === undefined) return
+    const { session_id } = range
+    for (const action_id of range.open) conclude(tx, { action_id, session_id, attempt: intentOf(store, session_id, action_id)?.attempt ?? 1, outcome: 'unknown', code })
+  }
+  return { intend, conclude, abandon }
 }

@@ -14,8 +14,15 @@ export type ActionEntry = IntentEntry | OutcomeEntry
 
 /** The end of a session's ledger, put in the commit of each entry: what is cut off is missed. */
 export type ActionHead = { readonly session_id: string; readonly entries: number; readonly hash: string }
-/** Where a run's actions stand in the ledger of its session, and how many have an unknown outcome. */
-export type ActionRange = { readonly run_id: string; readonly session_id: string; readonly first: number; readonly last: number; readonly unknown: number }
+/** Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and how many have an unknown one. */
+export type ActionRange = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly first: number
+  readonly last: number
+  readonly open: readonly string[]
+  readonly unknown: number
+}
 
 /** The hash that an entry of this session must have. */
 export const hashOf = (session_id: string, entry: Omit<ActionEntry, 'hash'>): string => digest({ session_id, ...entry })

@@ -4,7 +4,9 @@ import { OutputMade, RunUpdated } from './contract.js'
 import type { JournalEntry, OutputDraft, RunEvent, RunRecord, WaitingRun } from './contract.js'
 import type { ReplyHandle, Sessions } from '../sessions/contract.js'
 import type { Outbox } from '../deliveries/contract.js'
-import { advance } from './machine.js'
+import type { ExternalActions } from '../external-actions/contract.js'
+import { callErrors } from './call-errors.js'
+import { advance, isSettled } from './machine.js'
 import type { Step } from './machine.js'
 import { factsAfter, stateAfter } from './activity.js'
 import { outputRecord, viewRun } from './views.js'
@@ -36,6 +38,8 @@ export interface RunEdit {
 export interface EditParts {
   /** Takes outputs to their targets; absent while no plugin does. */
   readonly outbox: () => Outbox | undefined
+  /** Knows what was done outside; absent while no plugin keeps it. */
+  readonly ledger: () => ExternalActions | undefined
   readonly store: RunStore
   readonly sessions: Sessions
   /** Called when a commit is durable that made this run wait or end. */
@@ -83,6 +87,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     save() {
       run = { ...run, last }
       tx.put(store.runs, run)
+      if (run.status !== before.status && (isSettled(run) || run.status === 'queued')) parts.ledger()?.abandon(tx, run_id, callErrors.call_outcome_lost.code)
       if (!moved) return run
       const shown = run
       tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown) }))

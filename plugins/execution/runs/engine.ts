@@ -10,6 +10,7 @@ import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
 import { judgeCall, refused } from './permission.js'
+import { attemptOf, concludeCall } from './actions.js'
 import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
 import { runTools } from './tool-step.js'
@@ -54,12 +55,13 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
 const settleUnknown = async (execution: Execution): Promise<void> => {
   const run = execution.parts.store.runs.find(execution.run_id)
   if (run?.status !== 'running') return
-  const lost = (execution.parts.threads.at(run).progress?.calls ?? []).filter(({ part, state }) => state.type === 'intended' && execution.parts.tools.find(part.name)?.effect !== 'idempotent' && execution.parts.tools.find(part.name)?.effect !== 'read')
+  const { calls = [], turns = 0 } = execution.parts.threads.at(run).progress ?? {}
+  const lost = calls.filter(({ part, state }) => state.type === 'intended' && execution.parts.tools.find(part.name)?.effect !== 'idempotent' && execution.parts.tools.find(part.name)?.effect !== 'read')
   if (lost.length === 0) return
+  const unknown = { state: 'unknown' as const, ...refused(callErrors.call_outcome_unknown()) }
   await change(execution, (edit) => {
-    for (const { part } of lost) {
-      edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, state: 'unknown', ...refused(callErrors.call_outcome_unknown()) })
-    }
+    for (const { part } of lost) edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, ...unknown })
+    return (tx) => { for (const call of lost) concludeCall(execution, tx, { ...unknown, ...attemptOf(execution.run_id, turns, call) }) }
   })
 }
 

@@ -1,6 +1,7 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
+import { ExternalActions } from '../external-actions/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -28,17 +29,17 @@ export default definePlugin({
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
   needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
-  wants: { outbox: Outbox },
+  wants: { outbox: Outbox, ledger: ExternalActions },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   commands: runCommands,
-  register(ctx, { sessions, models, tools, outbox }) {
+  register(ctx, { sessions, models, tools, outbox, ledger }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state)
     const rests = createRests(store)
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, outbox, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
+    const parts: EngineParts = { store, sessions, outbox, ledger, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, rests)
     ctx.provide(Runs, runs)

@@ -1,8 +1,10 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
 import { assertNever } from '../../../core/plugin.js'
 import type { Json } from '../../../core/plugin.js'
+import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
 import { callFailure } from '../tools/contract.js'
+import { groundsOf } from './actions.js'
 import { callErrors } from './call-errors.js'
 import type { JournalEntry, RunEvent } from './contract.js'
 import { beginProgress, countFailure } from './turn.js'
@@ -29,9 +31,9 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
   switch (entry.type) {
     case 'event': return foldEvent(thread, entry.run_id, entry.event)
     case 'message': return foldMessage(thread, entry.message)
-    case 'intent': return setState(thread, entry.tool_call_id, (call) => ({ type: 'intended', input: call.state.type === 'ready' ? call.state.input : call.part.input }))
+    case 'intent': return setState(thread, entry.tool_call_id, intended)
     case 'outcome': return foldOutcome(thread, entry.tool_call_id, { type: 'tool_result', tool_call_id: entry.tool_call_id, name: entry.tool_name, output: entry.output, is_error: entry.state !== 'done' })
-    case 'audit':
+    case 'audit': return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
     case 'recovery':
     case 'session': return
     default: assertNever(entry)
@@ -62,7 +64,9 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
     case 'approval_resolved':
       for (const made of event.resolutions) {
         const call = thread.progress?.calls.find(({ state }) => state.type === 'asked' && state.request_id === made.request_id)
-        if (call !== undefined && made.behavior === 'allow') call.state = { type: 'ready', input: made.updated_input ?? call.part.input, digest: made.input_digest }
+        if (call === undefined || made.behavior !== 'allow') continue
+        call.state = { type: 'ready', input: made.updated_input ?? call.part.input, digest: made.input_digest }
+        call.grounds = { type: 'approval', id: made.request_id }
       }
       return
     case 'completed':
@@ -93,6 +97,17 @@ const foldMessage = (thread: Thread, message: ModelMessage): void => {
 const setState = (thread: Thread, tool_call_id: string, state: (call: Call) => Call['state']): void => {
   const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
   if (call !== undefined && call.state.type !== 'done') call.state = state(call)
+}
+
+const intended = ({ state, part }: Call): Call['state'] => ({
+  type: 'intended',
+  input: state.type === 'ready' || state.type === 'intended' ? state.input : part.input,
+  attempts: state.type === 'intended' ? state.attempts + 1 : 1,
+})
+
+const setGrounds = (thread: Thread, tool_call_id: string, grounds: ActionGrounds): void => {
+  const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
+  if (call !== undefined) call.grounds = grounds
 }
 
 const foldOutcome = (thread: Thread, tool_call_id: string, result: ToolResultPart): void => {

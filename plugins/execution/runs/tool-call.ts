@@ -9,8 +9,8 @@ import { callErrors } from './call-errors.js'
 import { misfit, refused } from './permission.js'
 import type { Call } from './turn.js'
 
-/** A call that is about to run, with all that it needs. `key` is the same for a repetition after a restart, and for no other call. */
-export interface Ready { readonly call: Call; readonly tool: Tool; readonly input: Json; readonly key: string }
+/** A call that is about to run, with all that it needs. `attempt` is 1 for the first. */
+export interface Ready { readonly call: Call; readonly tool: Tool; readonly input: Json; readonly key: string; readonly attempt: number }
 
 /** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
 export const prepare = (parts: EngineParts, call: Call, key: string): Ready | { output: Json } => {
@@ -20,7 +20,7 @@ export const prepare = (parts: EngineParts, call: Call, key: string): Ready | { 
   const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input
   if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input)) return refused(callErrors.call_input_changed())
   const parsed = parse(tool.input, input)
-  return parsed.ok ? { call, tool, input, key } : misfit(parsed.issues)
+  return parsed.ok ? { call, tool, input, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 } : misfit(parsed.issues)
 }
 
 /** What came of an invocation: the tool's outcome, or how it failed to give one. */

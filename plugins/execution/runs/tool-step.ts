@@ -4,6 +4,8 @@ import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { OutcomeState } from './contract.js'
+import { concludeCall, intendCall, keyOf } from './actions.js'
+import type { Attempt } from './actions.js'
 import { digest } from './digest.js'
 import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
@@ -14,8 +16,15 @@ import { invoke, prepare } from './tool-call.js'
 import type { Invoked, Ready } from './tool-call.js'
 import type { Call, Progress } from './turn.js'
 
-interface Ended { readonly call: Call; readonly state: OutcomeState; readonly output: Json; readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply'] }
-interface Ask { readonly call: Call; readonly draft: AskDraft }
+interface Ended {
+  readonly call: Call
+  readonly state: OutcomeState
+  readonly output: Json
+  readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply']
+  /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
+  readonly acted?: Attempt & { readonly state?: OutcomeState }
+}
+interface Ask { readonly call: Call; readonly key: string; readonly draft: AskDraft }
 
 /** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
 export const runTools = async (execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
@@ -25,8 +34,9 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
   const goesOn = (): boolean => execution.stop === undefined && !execution.undone && (together || asks.length === 0)
   const lane = async (): Promise<void> => {
     for (let call = waiting.shift(); call !== undefined && goesOn(); call = waiting.shift()) {
-      const draft = await runCall(execution, call, `${execution.run_id}/${progress.turns}/${call.part.id}`)
-      if (draft !== undefined) asks.push({ call, draft })
+      const key = keyOf(execution.run_id, progress.turns, call)
+      const draft = await runCall(execution, call, key)
+      if (draft !== undefined) asks.push({ call, key, draft })
     }
   }
   const lanes = together ? Math.min(calls.length, execution.parts.tools.limits.max_parallel_tools) : 1
@@ -39,22 +49,32 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
 /** Makes a call and records its outcome. A call that asks gives its questions instead. */
 const runCall = async (execution: Execution, call: Call, key: string): Promise<AskDraft | undefined> => {
   const ready = prepare(execution.parts, call, key)
-  if ('output' in ready) return recordOutcome(execution, { call, state: 'failed', output: ready.output }, true)
-  const { tool, input } = ready
-  if (tool.effect !== 'read' && call.state.type !== 'intended') {
-    const intent = { type: 'intent' as const, tool_call_id: call.part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
-    if (!(await change(execution, (edit) => void edit.note(intent)))) return undefined
-    if (execution.stop !== undefined && execution.stop.kind !== 'shutdown') return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()) }, true)
-  }
+  // What an earlier life began may have acted, whatever is wrong with the call now.
+  if ('output' in ready) return recordOutcome(execution, { call, state: 'failed', output: ready.output, ...(call.state.type === 'intended' && { acted: { action_id: key, attempt: call.state.attempts, state: 'unknown' } }) }, true)
+  if (ready.tool.effect !== 'read' && !(await intend(execution, ready))) return undefined
+  if (ready.attempt === 1 && ready.tool.effect !== 'read' && execution.stop !== undefined && execution.stop.kind !== 'shutdown') return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()), acted: { action_id: key, attempt: 1 } }, true)
+  const { tool } = ready
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
   return conclude(execution, ready, await invoke(execution, ready))
 }
 
-const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
+/** Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has ended. */
+const intend = async (execution: Execution, ready: Ready): Promise<boolean> => {
+  if (ready.attempt > 1 && execution.parts.ledger() === undefined) return true
+  const { call: { part }, tool, input, key } = ready
+  const intent = { type: 'intent' as const, tool_call_id: part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
+  return change(execution, (edit) => {
+    edit.note(intent)
+    return (tx) => intendCall(execution, tx, ready)
+  })
+}
+
+const conclude = (execution: Execution, { call, tool, key, attempt }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
   const acts = tool.effect !== 'read'
   // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
   if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
-  const failed = (problem: Problem, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(problem) }, acts)
+  const acted = acts && { acted: { action_id: key, attempt } }
+  const failed = (problem: Problem, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(problem), ...acted }, acts)
   switch (invoked.type) {
     case 'ask':
       return invoked.ask
@@ -65,7 +85,7 @@ const conclude = (execution: Execution, { call, tool }: Ready, invoked: Invoked)
     case 'lost':
       return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':
-      return recordOutcome(execution, { call, ...measured(execution.parts, call, invoked) }, acts)
+      return recordOutcome(execution, { call, ...measured(execution.parts, call, invoked), ...acted }, acts)
   }
 }
 
@@ -85,7 +105,7 @@ const measured = ({ tools }: EngineParts, call: Call, result: Result): Omit<Ende
 }
 
 /** Writes an outcome; waits for the disk if something outside may have changed. */
-const recordOutcome = async (execution: Execution, { call, state, output, apply }: Ended, acts: boolean): Promise<undefined> => {
+const recordOutcome = async (execution: Execution, { call, state, output, apply, acted }: Ended, acts: boolean): Promise<undefined> => {
   const { id, name } = call.part
   trace(execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' })
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
@@ -96,12 +116,19 @@ const recordOutcome = async (execution: Execution, { call, state, output, apply 
   try {
     await change(execution, (edit) => {
       edit.note(entry)
-      return apply
+      return (tx) => {
+        if (acted !== undefined) concludeCall(execution, tx, { state, output, ...acted })
+        apply?.(tx)
+      }
     })
   } catch (error) {
     if (apply === undefined || execution.parts.store.state.health.mode !== 'ok') throw error
     execution.parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
-    await change(execution, (edit) => void edit.note({ ...entry, state: 'failed', ...refused(callErrors.tool_failed()) }))
+    const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
+    await change(execution, (edit) => {
+      edit.note({ ...entry, ...failed })
+      return (tx) => { if (acted !== undefined) concludeCall(execution, tx, { ...failed, ...acted }) }
+    })
   }
   return undefined
 }
@@ -113,6 +140,11 @@ const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void
   await change(execution, (edit) => {
     edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
     edit.wait('waiting_for_user_question', request_ids, { type: 'waiting_for_user_question', request_ids, requests })
+    return (tx) => {
+      for (const { call, key } of asks.filter(({ call: { part } }) => execution.parts.tools.find(part.name)?.effect !== 'read')) {
+        concludeCall(execution, tx, { action_id: key, attempt: call.state.type === 'intended' ? call.state.attempts : 1, state: 'done', output: { asked: true } })
+      }
+    }
   })
 }
 

@@ -1,5 +1,6 @@
 /** A model turn and its calls, as far as the journal tells. */
 import type { Json } from '../../../core/plugin.js'
+import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ToolCallPart, ToolResultPart } from '../models/contract.js'
 import { canonical } from './digest.js'
 
@@ -7,11 +8,12 @@ import { canonical } from './digest.js'
 export type CallState =
   | { readonly type: 'ready'; readonly input: Json; readonly digest?: string }
   | { readonly type: 'asked'; readonly request_id: string }
-  | { readonly type: 'intended'; readonly input: Json }
+  | { readonly type: 'intended'; readonly input: Json; readonly attempts: number }
   | { readonly type: 'questioned'; readonly request_id: string }
   | { readonly type: 'done'; readonly result: ToolResultPart }
 
-export interface Call { readonly part: ToolCallPart; state: CallState }
+/** `grounds` is what let it act. */
+export interface Call { readonly part: ToolCallPart; state: CallState; grounds?: ActionGrounds }
 
 /** How far a started run has come. */
 export interface Progress {

@@ -5,7 +5,9 @@ import { ExternalActions } from '../../../../plugins/execution/external-actions/
 import type { ActionIntent } from '../../../../plugins/execution/external-actions/contract.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
 import { showEntries } from '../../../../core/state/show.js'
+import { Trace } from '../../../../plugins/execution/runs/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
+import { createWorld, effectTools } from '../../../support/effects.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 interface Hands { context: PluginContext<unknown>; ledger: ExternalActions }
@@ -69,4 +71,37 @@ test('each entry of a session carries the hash of the one before, and the head k
   await daemon.stop()
   const entries: any = showEntries({ root: daemon.root, disk: createDisk() }, 'external_actions', 's1').value
   t.deepEqual(entries.map(({ prev }: any) => prev), ['', entries[0].hash, entries[1].hash])
+})
+
+test('what a run leaves behind when it ends is unknown: its tool calls, and not its deliveries', async (t) => {
+  let hands: Hands | undefined
+  const daemon = await startTestDaemon(t, { plugins: [borrow((lent) => { hands = lent })] })
+  const { context: { state }, ledger } = hands ?? t.fail()
+  await openSession(daemon)
+  const { run_id } = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
+  await state.commit((tx) => {
+    for (const action_id of ['a', 'b', 'c']) ledger.intend(tx, intent({ action_id, run_id, kind: action_id === 'c' ? 'delivery' : 'tool' }))
+    ledger.conclude(tx, { action_id: 'a', session_id: 's1', attempt: 1, outcome: 'done' })
+    ledger.abandon(tx, run_id, 'lost')
+    ledger.abandon(tx, run_id, 'lost')
+    ledger.abandon(tx, 'another', 'lost')
+  })
+  const { body } = await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)
+  t.deepEqual(body.map(({ action_id, outcome, code, sequence }: any) => [action_id, outcome, code, sequence]), [['a', 'done', undefined, 4], ['b', 'unknown', 'lost', 5], ['c', 'pending', undefined, 3]])
+})
+
+test('those who watch are told of the intent before the effect, and of what came of it', async (t) => {
+  const seen: any[] = []
+  const watcher: AnyPlugin = definePlugin({
+    id: 'watcher', version: '1.0.0', api: 1, summary: 'Watches traces.', config: object({}),
+    register: (ctx) => ctx.onStart(() => ctx.events.on(Trace, ({ trace }) => { if (trace.kind.type === 'external_action') seen.push(trace) })),
+  })
+  const daemon = await startTestDaemon(t, { plugins: [watcher, effectTools({ ...createWorld(), calls: seen })] })
+  await openSession(daemon)
+  const { run_id } = await until(daemon, (await submit(daemon, 's1', '/tool pay {"what":"rent"}')).run_id, 'completed')
+  const [before, act, after] = seen
+  t.is(act, 'pay:rent')
+  t.like(before, { run_id, session_id: 's1', kind: { type: 'external_action', phase: 'intent', kind: 'tool', target: 'pay' } })
+  t.like(after, { run_id, kind: { phase: 'outcome', target: 'pay', outcome: 'done' } })
+  t.is(typeof before.kind.request_digest + typeof after.kind.response_digest, 'stringstring')
 })

@@ -54,7 +54,7 @@ const playAndCopy = async (t: any, tool: string): Promise<{ run_id: string; mome
 }
 
 /** Boots on a copy with the world as it was then, and lets the run end. */
-const recover = async (t: any, { root, done }: Moment, run_id: string): Promise<{ world: World; run: any; events: any; journal: any[] } | undefined> => {
+const recover = async (t: any, { root, done }: Moment, run_id: string): Promise<{ world: World; run: any; events: any; journal: any[]; actions: any[] } | undefined> => {
   const world: World = { ...createWorld(), done: new Map(done) }
   const daemon = await startTestDaemon(t, { root, plugins: [effectTools(world)] })
   const known = await call(daemon, 'GET', `/v1/runs/${run_id}`)
@@ -65,8 +65,9 @@ const recover = async (t: any, { root, done }: Moment, run_id: string): Promise<
   const run = await finish(daemon, run_id)
   const events = await call(daemon, 'GET', `/v1/runs/${run_id}/events`)
   const log = await call(daemon, 'GET', '/v1/sessions/s1/events')
+  const actions = await call(daemon, 'GET', `/v1/runs/${run_id}/external-actions`)
   await daemon.stop()
-  return { world, run, events, journal: log.session.journal }
+  return { world, run, events, journal: log.session.journal, actions }
 }
 
 for (const tool of ['mcp__pay', 'mcp__put']) {
@@ -74,10 +75,11 @@ for (const tool of ['mcp__pay', 'mcp__put']) {
     const { run_id, moments } = await playAndCopy(t, tool)
     t.true(moments.length >= 10, `${moments.length} moments`)
     let unknown = 0
+    let repeated = 0
     for (const [at, moment] of moments.entries()) {
       const recovered = await recover(t, moment, run_id)
       if (recovered === undefined) continue
-      const { run, world, events, journal } = recovered
+      const { run, world, events, journal, actions } = recovered
       t.is(run.status, 'completed', `moment ${at}: ${run.error ?? ''}`)
       t.is(run.outputs.at(-1).content, 'All paid.')
       t.is(run.outputs.filter((output: any) => output.source_kind === 'emit_output').length, 1)
@@ -87,8 +89,15 @@ for (const tool of ['mcp__pay', 'mcp__put']) {
       if (tool === 'mcp__put') t.is(world.done.size, 1, `moment ${at}`)
       else t.true(world.done.size === 1 || (lost && world.done.size === 0), `moment ${at}: ${world.done.size} effects`)
       t.false(tool === 'mcp__put' && lost)
+      // What the ledger says is what the world has seen.
+      const [action] = actions
+      t.like(action, { kind: 'tool', target: tool, outcome: lost ? 'unknown' : 'done', approved_by: { type: 'approval' } }, `moment ${at}`)
+      t.is(actions.length, 1)
+      t.true(world.calls.filter((made) => made.startsWith(tool)).length <= action.attempts)
+      if (tool === 'mcp__put' && action.attempts > 1) repeated += 1
     }
     t.is(unknown > 0, tool === 'mcp__pay')
+    t.is(repeated > 0, tool === 'mcp__put')
   })
 }
 

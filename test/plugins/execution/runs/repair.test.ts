@@ -10,7 +10,7 @@ import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
 import { trusted } from '../../../../core/schema.js'
 import { freshRoot } from '../../../support/daemon.js'
 
-const open = async (t: any): Promise<EditParts> => {
+const open = async (t: any, abandoned: string[]): Promise<EditParts> => {
   const clock = createClock()
   const quiet = () => {}
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
@@ -18,7 +18,7 @@ const open = async (t: any): Promise<EditParts> => {
   const store = declareStore(opened.state)
   await opened.load()
   t.teardown(() => opened.close())
-  return { store, sessions: trusted({ announce: quiet }), outbox: () => undefined, rested: quiet }
+  return { store, sessions: trusted({ announce: quiet }), outbox: () => undefined, ledger: () => trusted({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }), rested: quiet }
 }
 
 const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; stopping?: StopRequest; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({
@@ -28,7 +28,8 @@ const run = (run_id: string, session_id: string, status: RunStatus, more: { kind
 })
 
 test('every open run gets one verdict, and a second look finds nothing', async (t) => {
-  const parts = await open(t)
+  const abandoned: string[] = []
+  const parts = await open(t, abandoned)
   const runs = [
     run('r01', 's1', 'running'), run('r02', 's1', 'waiting_for_approval'), run('r03', 's1', 'waiting_for_user_question'),
     run('r04', 's1', 'waiting_for_approval', { kind: 'scheduled_input' }), run('r05', 's1', 'queued'),
@@ -47,6 +48,7 @@ test('every open run gets one verdict, and a second look finds nothing', async (
     'r01 interrupted', 'r02 waiting_for_approval', 'r03 interrupted', 'r04 queued', 'r05 queued', 'r06 running', 'r07 running', 'r08 interrupted', 'r09 queued', 'r10 waiting_for_user_question', 'r11 running', 'r12 interrupted',
   ])
   t.deepEqual([now('r11').stopping, now('r12').error, now('r12').stopping], [{ kind: 'cancel' }, 'session_ended: why', undefined])
+  t.deepEqual(abandoned.toSorted(), ['r01', 'r03', 'r04', 'r08', 'r12'], 'what their effects came to is unknown')
   t.like(now('r06'), { owner: 5, unclean_boots: 1 })
   t.like(now('r07'), { owner: 5, unclean_boots: 2 })
   t.regex(now('r08').error, /^crash_loop_quarantined: /u)
