@@ -45,6 +45,8 @@ export const contents: Readonly<Record<string, string>> = {
   external_action_runs: 'where the actions of each run stand in the ledger',
   receipts: 'idempotency keys that were used, each with its run',
   session_bindings: 'keys that lead to a session, by their digest',
+  run_memories: 'ended runs by session, short and redacted',
+  run_memory_marks: 'up to where runs have been remembered',
   todos: 'to-do lists by session',
   tasks: 'tasks of sessions, deleted ones included',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',

@@ -11,6 +11,7 @@ import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contrac
 import { DaemonOutputRecord } from '../sessions/contract.js'
 import type { Effect } from '../tools/contract.js'
 import type { RunRecord, SettledRun } from './run-record.js'
+import type { RunHistory } from './history.js'
 import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
@@ -191,7 +192,7 @@ export interface Submission {
 }
 
 /** The run engine, for plugins that submit, answer or look at runs. */
-export interface Runs {
+export interface Runs extends RunHistory {
   /** Accepts a run, which is durable when this resolves. Rejects with the problems of `POST /v1/sessions/{session_id}/runs`. */
   submit(submission: Submission): Promise<RunRecord>
   find(run_id: string): RunRecord | undefined

@@ -6,6 +6,7 @@ import type { OutputDraft, RunRecord, Runs } from './contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
+import { createHistory } from './history.js'
 import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'
 import { replayed } from './receipts.js'
@@ -66,6 +67,7 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
     get,
     view: (run) => viewRun(store, run),
     sessionOfBinding: (key) => sessionOfBinding(store, key),
+    ...createHistory(store),
     active: (session_id) => activeRun(store, session_id),
     waiting: (status) => store.runs.ids('status', status).map(get),
     openApprovals: (run) => openApprovals(store, run),

@@ -1,0 +1,42 @@
+import { definePlugin, redactPii, redactSecrets } from '../../../core/plugin.js'
+import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { StatusSections } from '../../operator/status/contract.js'
+import { Runs } from '../runs/contract.js'
+import { Sessions } from '../sessions/contract.js'
+import { memoryCommands } from './commands.js'
+import { MemorySources, RunMemoryPolicy } from './contract.js'
+import { inForce } from './policy.js'
+import { createRecall } from './recall.js'
+import { createRecorder } from './recorder.js'
+import { createRecording } from './recording.js'
+import { memoryRoutes } from './routes.js'
+import { createSources } from './sources.js'
+import { memorySections } from './status.js'
+import { declareStore } from './store.js'
+
+export default definePlugin({
+  id: 'memory',
+  version: '1.0.0',
+  api: 1,
+  summary: 'What a session remembers: ended runs, and the learnings and skills of other plugins.',
+  needs: { runs: Runs, sessions: Sessions },
+  config: RunMemoryPolicy,
+  commands: memoryCommands,
+  register(ctx, { runs, sessions }) {
+    const { clock, log, secrets } = ctx
+    const policy = inForce(ctx.config)
+    const store = declareStore(ctx.state)
+    const sources = createSources(ctx.view(MemorySources), log)
+    const clean = (text: string): string => {
+      const without = redactSecrets(secrets.redact(text))
+      return policy.redact_pii ? redactPii(without) : without
+    }
+    const parts = { store, runs, sessions, clock, log, policy, clean, sources }
+    const recorder = createRecorder(parts)
+    const recording = createRecording(parts, recorder)
+    ctx.routes(...memoryRoutes(createRecall({ ...parts, settled: recording.settled }), policy))
+    ctx.contribute(StatusSections, ...memorySections({ store, recorder, policy, sources }))
+    ctx.contribute(RuntimeSections, { name: 'run_memory_policy', schema: RunMemoryPolicy, collect: () => ({ ...policy }) })
+    ctx.onStart(() => recording.start(ctx.signal))
+  },
+})

@@ -1,0 +1,122 @@
+/** Answers what a session remembers. Contract 1, `SessionMemoryContextView` and "Memory-search results". */
+import type { Clock } from '../../../core/plugin.js'
+import type { CapabilityScope, SessionRecord, Sessions } from '../sessions/contract.js'
+import type { LearningItem, LearningScope, RunMemory, RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillItem, SkillSummary } from './contract.js'
+import { byScore, byTime, learningDocument, runDocument, skillDocument } from './documents.js'
+import type { Document, Scored } from './documents.js'
+import { keep } from './memory.js'
+import type { Clean } from './memory.js'
+import { entryOf, isPromptEligible, isSearchable, isVisibleSkill, live, relevant } from './projection.js'
+import { rankOf, scopeKey } from './scopes.js'
+import type { Sources } from './sources.js'
+import { readQuery, scoreOf } from './score.js'
+import type { Query } from './score.js'
+import type { MemoryStore } from './store.js'
+
+export interface RecallParts {
+  readonly store: MemoryStore
+  readonly sessions: Sessions
+  readonly sources: Sources
+  readonly policy: RunMemoryPolicy
+  readonly clock: Clock
+  readonly clean: Clean
+  /** Resolves when every run that has ended is in the store, or cannot be. */
+  readonly settled: () => Promise<void>
+}
+
+export interface Recall {
+  context(session_id: string, query: string | undefined): Promise<SessionMemoryContextView>
+  search(session_id: string, wish: { readonly query: string | undefined; readonly limit: number }): Promise<SessionMemorySearchView>
+  /** Skills that the session may use, by name; with a query those that have it in name or description. */
+  skills(session_id: string, query: string | undefined): SkillSummary[]
+}
+
+/** What a session sees now. */
+interface Sight {
+  readonly session: SessionRecord
+  readonly capability: CapabilityScope | undefined
+  readonly scopes: readonly LearningScope[]
+  readonly learnings: readonly LearningItem[]
+  readonly skills: readonly SkillItem[]
+}
+
+/** Learnings and characters of them that a model is shown at once. */
+const mostEntries = 20
+const mostContent = 8_000
+
+export const createRecall = (parts: RecallParts): Recall => ({
+  async context(session_id, query) {
+    const sight = look(parts, session_id)
+    await parts.settled()
+    const asked = readQuery(query)
+    return { ...head(sight), learned_context: learned(parts, sight, asked), recovered_memory: recovered(parts, session_id, asked), visible_skills: summaries(parts, sight) }
+  },
+  async search(session_id, { query, limit }) {
+    const sight = look(parts, session_id)
+    await parts.settled()
+    const asked = readQuery(query)
+    const documents = documentsOf(parts, sight, asked !== undefined)
+    const found = asked === undefined ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] })) : rank(documents, asked).toSorted(byScore)
+    return { ...head(sight), ...(asked !== undefined && query !== undefined && { query }), truncated: found.length > limit, results: found.slice(0, limit).map((one) => shown(parts, one)) }
+  },
+  skills: (session_id, query) => {
+    const wanted = query?.trim().toLowerCase() ?? ''
+    return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) => [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)))
+  },
+})
+
+const look = ({ sessions, sources, clock }: RecallParts, session_id: string): Sight => {
+  const session = sessions.get(session_id)
+  const scopes = sources.scopes(session)
+  const seen = new Set(scopes.map(scopeKey))
+  return {
+    session, scopes, capability: session.capability_scope,
+    learnings: live(sources.learnings(scopes), clock.now()).toSorted(nearest),
+    skills: sources.skills().filter((skill) => isVisibleSkill(skill, (key) => seen.has(key))),
+  }
+}
+
+const nearest = (a: LearningItem, b: LearningItem): number => rankOf(a.scope) - rankOf(b.scope) || b.published_at_ms - a.published_at_ms || (a.learning_id < b.learning_id ? -1 : 1)
+
+const head = ({ session, capability, scopes }: Sight): Pick<SessionMemorySearchView, 'session_id' | 'effective_capability_scope' | 'learning_scopes'> =>
+  ({ session_id: session.session_id, ...(capability !== undefined && { effective_capability_scope: capability }), learning_scopes: [...scopes] })
+
+const learned = ({ clean }: RecallParts, { learnings }: Sight, query: Query | undefined): SessionMemoryContextView['learned_context'] => {
+  const eligible = learnings.filter(isPromptEligible).map((learning) => ({ learning, score: query === undefined ? 0 : scoreOf({ content: learning.content, kind: '', scope: '' }, query).score }))
+  const wanted = relevant(eligible).flatMap(({ learning }) => entryOf(learning))
+  let room = mostContent
+  const entries = wanted.slice(0, mostEntries).filter(({ content }) => (room -= content.length) >= 0)
+  return { entries: entries.map((entry) => ({ ...entry, content: clean(entry.content) })), truncated: entries.length < wanted.length }
+}
+
+const memoriesOf = ({ store, policy, clock }: RecallParts, session_id: string): RunMemory[] =>
+  policy.enabled ? keep(store.memories.find(session_id)?.memories ?? [], { now: clock.now(), ...policy }).toReversed() : []
+
+const recovered = (parts: RecallParts, session_id: string, query: Query | undefined): SessionMemoryContextView['recovered_memory'] => {
+  const all = memoriesOf(parts, session_id).map((memory) => ({ memory, score: query === undefined ? 0 : scoreOf(runDocument(memory, { session_id, prompt_eligible: true }), query).score }))
+  const wanted = relevant(all)
+  const entries = wanted.slice(0, parts.policy.max_prompt_entries).map(({ memory }) => cleanMemory(parts.clean, memory))
+  return { entries, truncated: entries.length < wanted.length }
+}
+
+/** What was stored under a laxer policy is shown under the one in force. */
+const cleanMemory = (clean: Clean, { request_preview, outcome_preview, ...memory }: RunMemory): RunMemory => ({
+  ...memory, summary: clean(memory.summary), failure_markers: memory.failure_markers.map(clean),
+  ...(request_preview !== undefined && { request_preview: clean(request_preview) }),
+  ...(outcome_preview !== undefined && { outcome_preview: clean(outcome_preview) }),
+})
+
+const summaries = ({ clean }: RecallParts, { skills }: Sight): SkillSummary[] =>
+  skills.map(({ summary }) => ({ ...summary, description: clean(summary.description) })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+const documentsOf = (parts: RecallParts, { session: { session_id }, learnings, skills }: Sight, asked: boolean): Document[] => [
+  ...memoriesOf(parts, session_id).map((memory) => runDocument(memory, { session_id, prompt_eligible: parts.policy.max_prompt_entries > 0 })),
+  ...learnings.filter(isSearchable).map(learningDocument),
+  ...(asked ? skills.map(skillDocument) : []),
+]
+
+const rank = (documents: readonly Document[], query: Query): Scored[] =>
+  documents.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
+
+const shown = ({ clean }: RecallParts, { document: { result }, score, matched_fields }: Scored): SessionMemorySearchView['results'][number] =>
+  ({ ...result, title: clean(result.title), excerpt: clean(result.excerpt), score, matched_fields })

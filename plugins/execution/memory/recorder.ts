@@ -1,0 +1,134 @@
+/**
+ * Writes down what ended runs leave behind: some time after they ended, many in
+ * one commit, so that no run waits for it. A mark goes with each commit; from
+ * it the next start finds what a kill kept from being written.
+ */
+import type { Clock, Log, Tx } from '../../../core/plugin.js'
+import type { Runs, SettledRun } from '../runs/contract.js'
+import type { Sessions } from '../sessions/contract.js'
+import type { RunMemoryPolicy } from './contract.js'
+import { isRemembered, keep, rememberRun } from './memory.js'
+import type { Clean } from './memory.js'
+import { sharedKeys } from './scopes.js'
+import type { Sources } from './sources.js'
+import { markId } from './store.js'
+import type { MarkRecord, MemoryStore } from './store.js'
+
+export interface RecorderParts {
+  readonly store: MemoryStore
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly clock: Clock
+  readonly log: Log
+  readonly policy: RunMemoryPolicy
+  readonly clean: Clean
+  readonly sources: Sources
+}
+
+export interface Recorder {
+  /** Takes an ended run; it is written a little later. */
+  take(run: SettledRun): void
+  /** Writes what was taken, at once. Rejects when storage refuses. */
+  flush(): Promise<void>
+  /** From now on each commit moves the mark: everything before it has been taken. */
+  caughtUp(): void
+  /** Forgets its timer. */
+  end(): void
+  readonly report: Readonly<Report>
+}
+interface Report { pending: number; recorded: number; failed: number; last_recorded_at_ms: number | undefined }
+
+/** How long an ended run may wait for others. A read of memory does not wait. */
+const delayMs = 5_000
+/** Sessions in one commit: a few milliseconds of work. */
+const sessionsPerCommit = 8
+/** Open runs that a mark names; when there are more, the next start looks at all that were submitted after these. */
+const openNamed = 1_000
+
+export const createRecorder = (parts: RecorderParts): Recorder => {
+  const { store, clock, log, policy } = parts
+  const report: Report = { pending: 0, recorded: 0, failed: 0, last_recorded_at_ms: undefined }
+  let pending = new Map<string, SettledRun[]>()
+  let cancel: (() => void) | undefined
+  let marking = false
+  let tail: Promise<void> = Promise.resolve()
+
+  const add = (run: SettledRun): void => {
+    const waiting = pending.get(run.session_id) ?? []
+    waiting.splice(waiting.findLastIndex(({ finished_at_ms }) => finished_at_ms <= run.finished_at_ms) + 1, 0, run)
+    if (waiting.length > policy.max_tracked_per_session) waiting.shift()
+    else report.pending += 1
+    pending.set(run.session_id, waiting)
+  }
+  const arm = (): void => {
+    cancel ??= clock.after(delayMs, () => {
+      cancel = undefined
+      flush().catch((error: unknown) => {
+        log.warn('ended runs could not be remembered yet', { error: String(error) })
+        arm()
+      })
+    })
+  }
+  const takeAll = (): [string, SettledRun[]][] => {
+    const all = [...pending]
+    pending = new Map()
+    report.pending = 0
+    return all
+  }
+  const write = async (): Promise<void> => {
+    const mark = marking ? markOf(parts.runs) : undefined
+    await store.state.durable()
+    const batch = takeAll()
+    let done = 0
+    try {
+      for (; done < batch.length; done += sessionsPerCommit) {
+        const last = done + sessionsPerCommit >= batch.length
+        const written = await store.state.commit((tx) => writePart(parts, tx, { part: batch.slice(done, done + sessionsPerCommit), mark: last ? mark : undefined }))
+        report.recorded += written.count
+        report.last_recorded_at_ms = written.now
+      }
+    } catch (error) {
+      report.failed += 1
+      for (const [, runs] of batch.slice(done)) runs.forEach(add)
+      throw error
+    }
+  }
+  const flush = (): Promise<void> => {
+    const turn = tail.then(() => (report.pending === 0 ? undefined : write()))
+    tail = turn.catch(() => {})
+    return turn
+  }
+  return {
+    report, flush,
+    take(run) { add(run); arm() },
+    caughtUp() { marking = true },
+    end() { cancel?.() },
+  }
+}
+
+/** Must be taken before what has ended is: a run that ends in between is then in both, not in neither. */
+const markOf = (runs: Runs): MarkRecord => {
+  const open = runs.open().toSorted()
+  const newest = runs.newest({ limit: 1 })[0]?.run_id ?? ''
+  const named = open.slice(0, openNamed)
+  return { id: markId, after: open.length > openNamed ? (named.at(-1) ?? '') : newest, open: named }
+}
+
+type Part = readonly (readonly [string, readonly SettledRun[]])[]
+
+const writePart = (parts: RecorderParts, tx: Tx, { part, mark }: { part: Part; mark: MarkRecord | undefined }): { count: number; now: number } => {
+  const count = part.reduce((sum, [session_id, runs]) => sum + writeSession(parts, tx, { session_id, runs }), 0)
+  if (mark !== undefined) tx.put(parts.store.marks, mark)
+  return { count, now: tx.now }
+}
+
+const writeSession = ({ store, sessions, runs: service, policy, clean, sources }: RecorderParts, tx: Tx, { session_id, runs }: { session_id: string; runs: readonly SettledRun[] }): number => {
+  const session = sessions.find(session_id)
+  if (session === undefined) return 0
+  const known = store.memories.find(session_id)
+  const added = runs.filter(({ run_id }) => !isRemembered(known, run_id)).map((run) => rememberRun(run, service.texts(run), clean))
+  if (added.length === 0) return 0
+  const scope_keys = sharedKeys(sources.scopes(session))
+  tx.put(store.memories, { session_id, ...(scope_keys.length > 0 && { scope_keys }), memories: keep([...(known?.memories ?? []), ...added], { now: tx.now, ...policy }) })
+  return added.length
+}

@@ -1,0 +1,43 @@
+/** Recording and forgetting as long as the daemon lives. */
+import { catchUp } from './catch-up.js'
+import type { Recorder, RecorderParts } from './recorder.js'
+import { forget } from './retention.js'
+
+/** Time between looks at what is too old. */
+const forgetEveryMs = 3_600_000
+
+export interface Recording {
+  /** Begins; returns what ends it. */
+  start(signal: AbortSignal): () => Promise<void>
+  /** Resolves when every run that has ended is written, or cannot be. */
+  settled(): Promise<void>
+}
+
+export const createRecording = (parts: RecorderParts, recorder: Recorder): Recording => {
+  const { store, runs, clock, policy, log } = parts
+  let caught: Promise<void> = Promise.resolve()
+  const warn = (fact: string) => (error: unknown): void => log.warn(fact, { error: String(error) })
+  const settled = async (): Promise<void> => {
+    await caught
+    await recorder.flush().catch(warn('ended runs could not be remembered yet'))
+  }
+  return {
+    settled,
+    start(signal) {
+      const unhook = policy.enabled ? runs.onSettled((run) => recorder.take(run)) : () => {}
+      if (policy.enabled) caught = catchUp({ store, runs, clock, policy, recorder, signal }).catch(warn('runs of an earlier life could not be remembered'))
+      let cancel = (): void => {}
+      const sweep = (): void => {
+        cancel = clock.after(forgetEveryMs, sweep)
+        forget(store, policy, clock.now()).catch(warn('run memory could not be forgotten'))
+      }
+      sweep()
+      return async () => {
+        unhook()
+        cancel()
+        recorder.end()
+        await settled()
+      }
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** Every source of memory as one. A source that throws is told and takes no other with it. */
+import type { Log } from '../../../core/plugin.js'
+import type { SessionRecord } from '../sessions/contract.js'
+import type { LearningItem, LearningScope, MemorySource, SkillItem } from './contract.js'
+import { scopeKey, visibleScopes } from './scopes.js'
+
+export interface Sources {
+  readonly ids: () => string[]
+  /** The scopes that a session sees, nearest first. */
+  scopes(session: SessionRecord): LearningScope[]
+  learnings(scopes: readonly LearningScope[]): LearningItem[]
+  skills(): SkillItem[]
+}
+
+export const createSources = (view: () => readonly MemorySource[], log: Log): Sources => {
+  const gather = <T>(ask: (source: MemorySource) => readonly T[] | undefined): T[] => view().flatMap((source) => {
+    try {
+      return ask(source) ?? []
+    } catch (error) {
+      log.error('a source of memory failed', { source: source.id, error: String(error) })
+      return []
+    }
+  })
+  return {
+    ids: () => view().map(({ id }) => id),
+    scopes: (session) => visibleScopes(session, gather((source) => source.scopes?.(session.session_id))),
+    learnings(scopes) {
+      const seen = new Set(scopes.map(scopeKey))
+      return gather((source) => source.learnings?.(scopes)).filter(({ scope }) => seen.has(scopeKey(scope)))
+    },
+    skills: () => gather((source) => source.skills?.()),
+  }
+}

@@ -1,0 +1,45 @@
+/** Run memory on disk: one record a session, replaced whole, so that what is forgotten leaves no tombstone. */
+import { array, object, optional, string } from '../../../core/plugin.js'
+import type { Collection, CollectionSpec, State } from '../../../core/plugin.js'
+import { RunMemory } from './contract.js'
+
+/** What a session remembers, oldest first. `scope_keys` are the scopes beside the session under which others may find it. */
+export type MemoryRecord = { readonly session_id: string; readonly scope_keys?: readonly string[]; readonly memories: readonly RunMemory[] }
+
+/**
+ * Up to where runs have been remembered: every run that was accepted before
+ * `after` and is not in `open` is remembered or was not to be.
+ */
+export type MarkRecord = { readonly id: string; readonly after: string; readonly open: readonly string[] }
+export const markId = 'runs'
+
+/** Sort key of a time. */
+export const timeKey = (ms: number): string => String(ms).padStart(16, '0')
+
+const first = ({ memories }: MemoryRecord): string | undefined => (memories.length === 0 ? undefined : timeKey(memories[0]?.recorded_at_ms ?? 0))
+
+const memoryCollection: CollectionSpec<MemoryRecord> = {
+  name: 'run_memories',
+  version: 1,
+  id: ({ session_id }) => session_id,
+  indexes: {
+    oldest: { group: (record) => (first(record) === undefined ? undefined : 'all'), sort: (record) => first(record) ?? '' },
+    size: { group: ({ memories }) => (memories.length === 0 ? undefined : String(memories.length)) },
+  },
+  settled: () => true,
+  schema: object({ session_id: string(), scope_keys: optional(array(string())), memories: array(RunMemory) }),
+  references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
+}
+
+const markCollection: CollectionSpec<MarkRecord> = {
+  name: 'run_memory_marks', version: 1, id: ({ id }) => id, indexes: {},
+  schema: object({ id: string(), after: string(), open: array(string()) }),
+}
+
+export interface MemoryStore {
+  readonly state: State
+  readonly memories: Collection<MemoryRecord>
+  readonly marks: Collection<MarkRecord>
+}
+
+export const declareStore = (state: State): MemoryStore => ({ state, memories: state.collection(memoryCollection), marks: state.collection(markCollection) })
