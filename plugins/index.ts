@@ -15,6 +15,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'tasks', required: false, load: () => import('./execution/tasks/plugin.js') },
   { id: 'memory', required: false, load: () => import('./execution/memory/plugin.js') },
+  { id: 'schedules', required: false, load: () => import('./execution/schedules/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
   { id: 'status', required: true, load: () => import('./operator/status/plugin.js') },

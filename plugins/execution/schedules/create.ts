@@ -1,0 +1,86 @@
+/** Making a schedule: everything that could never work is refused before anything is kept. */
+import { trusted } from '../../../core/plugin.js'
+import type { JsonObject, Tx } from '../../../core/plugin.js'
+import { runErrors } from '../runs/contract.js'
+import type { SubmitInputRequest } from '../runs/contract.js'
+import { checkCadence, fireAfter, invalid } from './cadence.js'
+import { payloadKinds } from './contract.js'
+import type { ScheduleCreateRequest } from './contract.js'
+import { scheduleErrors } from './errors.js'
+import type { ScheduleParts } from './parts.js'
+import { ownerOf } from './store.js'
+import type { Payload, ScheduleRecord } from './store.js'
+
+/** Schedules of one owner that are not over, at most. Reference 1, 6.12. */
+export const mostPerOwner = 128
+
+/** Checks a request and gives the record that `keep` stores. */
+export const draftSchedule = (parts: ScheduleParts, body: ScheduleCreateRequest): ScheduleRecord => {
+  const { cadence, name, max_executions, overlap_policy, misfire_policy } = body
+  const now = parts.clock.now()
+  const payload = payloadOf(parts, body)
+  checkPeople(parts, body)
+  checkCadence(cadence, now)
+  const anchor_ms = cadence.type === 'once' ? Math.max(cadence.fire_at_ms, now) : now
+  const record: ScheduleRecord = {
+    schedule_id: parts.ids.make('schedule'), name, target_session_id: body.target_session_id, status: 'active', cadence, anchor_ms, payload,
+    ...given(body), overlap_policy, misfire_policy, ...(max_executions !== undefined && { max_executions }),
+    next_fire_at_ms: cadence.type === 'once' ? anchor_ms : fireAfter({ cadence, anchor_ms }, now),
+    execution_count: 0, consecutive_failures: 0, executions: [], reckoned_at_ms: now, created_at_ms: now, updated_at_ms: now,
+  }
+  return record
+}
+
+/** Stores a draft, unless its owner has too many. */
+export const keep = ({ store: { schedules } }: ScheduleParts, tx: Tx, draft: ScheduleRecord): ScheduleRecord => {
+  const owner = ownerOf(draft)
+  if (schedules.count('owner', owner) >= mostPerOwner) throw scheduleErrors.schedule_limit_reached({ details: { owner: `Session ${owner}`, limit: mostPerOwner } })
+  const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
+  tx.insert(schedules, record)
+  return record
+}
+
+const given = ({ target_agent_id, owner_session_id, owner_agent_id, created_by_run_id }: ScheduleCreateRequest): Partial<ScheduleRecord> => ({
+  ...(target_agent_id !== undefined && { target_agent_id }),
+  ...(owner_session_id !== undefined && { owner_session_id }),
+  ...(owner_agent_id !== undefined && { owner_agent_id }),
+  ...(created_by_run_id !== undefined && { created_by_run_id }),
+})
+
+/** Whoever is named must exist. A session that has ended can be opened again, but nobody plans for it. */
+const checkPeople = ({ sessions, runs }: ScheduleParts, body: ScheduleCreateRequest): void => {
+  const { target_session_id, target_agent_id, owner_session_id, owner_agent_id, created_by_run_id } = body
+  const target = sessions.get(target_session_id)
+  if (target.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id: target_session_id } })
+  if (target_agent_id !== undefined && target_agent_id !== target.agent_id) throw invalid('target_agent_id', 'must be the agent of the target session')
+  const owner = owner_session_id === undefined ? target : sessions.get(owner_session_id)
+  if (owner_agent_id !== undefined && owner_agent_id !== owner.agent_id) throw invalid('owner_agent_id', 'must be the agent of the owner session')
+  if (created_by_run_id !== undefined) runs.get(created_by_run_id)
+}
+
+const payloadOf = ({ payloads }: ScheduleParts, body: ScheduleCreateRequest): Payload => {
+  const others = payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: trusted<JsonObject>(body[kind]) }]))
+  const count = others.length + (body.request === undefined ? 0 : 1)
+  if (count !== 1) throw scheduleErrors.schedule_payload_ambiguous({ details: { count }, errors: [{ path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' }] })
+  const [other] = others
+  if (body.request !== undefined) return { kind: 'request', request: checkRequest(body.request) }
+  const maker = payloads().find(({ kind }) => kind === other?.kind)
+  if (other === undefined || maker === undefined) {
+    const kind = other?.kind ?? ''
+    throw scheduleErrors.schedule_payload_unavailable({ details: { kind }, errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }] })
+  }
+  const value = maker.check(other.value, { target_session_id: body.target_session_id, recurring: body.cadence.type !== 'once' })
+  return { kind: other.kind, value }
+}
+
+/** What a run would be refused for at every fire is refused now. */
+const checkRequest = (request: SubmitInputRequest): SubmitInputRequest => {
+  const { content, input_items, metadata } = request
+  if (input_items !== undefined && content !== '') throw runErrors.run_input_conflict({ errors: [{ path: 'body.request.input_items', rule: 'cannot be combined with content' }] })
+  const text = input_items === undefined ? content : input_items.map((item) => item.text).join('\n')
+  if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.request.content', rule: 'must carry input' }] })
+  if (metadata !== undefined && Object.hasOwn(metadata, 'service_flow')) {
+    throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.request.metadata.service_flow', rule: 'belongs to the daemon' }] })
+  }
+  return request
+}

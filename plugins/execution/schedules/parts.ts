@@ -1,0 +1,18 @@
+import type { Clock, Ids, Log } from '../../../core/plugin.js'
+import type { Runs } from '../runs/contract.js'
+import type { Sessions } from '../sessions/contract.js'
+import type { SchedulesConfig } from './config.js'
+import type { SchedulePayload } from './contract.js'
+import type { ScheduleStore } from './store.js'
+
+/** What the files of this plugin work with. */
+export interface ScheduleParts {
+  readonly store: ScheduleStore
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly payloads: () => readonly SchedulePayload[]
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly config: SchedulesConfig
+}

@@ -1,0 +1,35 @@
+import { definePlugin, trusted } from '../../../core/plugin.js'
+import type { JsonObject } from '../../../core/plugin.js'
+import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { StatusSections } from '../../operator/status/contract.js'
+import { Runs } from '../runs/contract.js'
+import { Sessions } from '../sessions/contract.js'
+import { schedulesConfig, schedulesFlags } from './config.js'
+import { SchedulePayloads, SchedulerPolicy } from './contract.js'
+import { scheduleRoutes } from './routes.js'
+import { createSchedules } from './service.js'
+import { schedulesHealth, schedulesSection } from './status.js'
+import { declareStore } from './store.js'
+import { createWorker } from './worker.js'
+
+export default definePlugin({
+  id: 'schedules',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Runs that begin by the clock: once, at an interval or by a cron expression.',
+  needs: { runs: Runs, sessions: Sessions },
+  config: schedulesConfig,
+  flags: schedulesFlags,
+  register(ctx, { runs, sessions }) {
+    const { config, clock, ids, log } = ctx
+    const parts = { store: declareStore(ctx.state), runs, sessions, payloads: ctx.view(SchedulePayloads), clock, ids, log, config }
+    const worker = createWorker(parts)
+    const service = createSchedules(parts, worker)
+    ctx.routes(...scheduleRoutes({ ...parts, service }))
+    ctx.contribute(StatusSections, schedulesSection(parts))
+    const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config
+    ctx.contribute(RuntimeSections, { name: 'scheduler_policy', schema: SchedulerPolicy, collect: () => trusted<JsonObject>(policy) })
+    ctx.health(schedulesHealth(parts))
+    ctx.onStart(() => (config.dispatch_enabled ? worker.begin() : undefined))
+  },
+})

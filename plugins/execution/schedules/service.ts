@@ -1,0 +1,58 @@
+/** What routes and tools do to schedules: each change is one commit, and the worker is told of it. */
+import { scheduleErrors } from './errors.js'
+import type { Tx } from '../../../core/plugin.js'
+import type { ScheduleCreateRequest } from './contract.js'
+import { draftSchedule, keep } from './create.js'
+import { receiptOf } from './dispatch.js'
+import { cancel, pause, resume, trigger } from './machine.js'
+import type { ScheduleParts } from './parts.js'
+import type { ScheduleRecord } from './store.js'
+import type { Worker } from './worker.js'
+
+export const scheduleActions = ['cancel', 'pause', 'resume', 'trigger'] as const
+export type ScheduleAction = (typeof scheduleActions)[number]
+
+export interface Schedules {
+  /** Throws `schedule_not_found` (404). */
+  get(schedule_id: string): ScheduleRecord
+  /** Checks a request; throws what is wrong with it. */
+  draft(request: ScheduleCreateRequest): ScheduleRecord
+  add(tx: Tx, draft: ScheduleRecord): ScheduleRecord
+  /** What the schedule would become; throws `schedule_state_conflict` or `schedule_busy` (409). */
+  changed(action: ScheduleAction, schedule_id: string): ScheduleRecord
+  change(tx: Tx, action: ScheduleAction, schedule_id: string): ScheduleRecord
+}
+
+export const createSchedules = (parts: ScheduleParts, worker: Worker): Schedules => {
+  const { store: { schedules }, runs, clock } = parts
+  const get = (schedule_id: string): ScheduleRecord => {
+    const record = schedules.find(schedule_id)
+    if (record === undefined) throw scheduleErrors.schedule_not_found({ details: { schedule_id } })
+    return record
+  }
+  const changed = (action: ScheduleAction, schedule_id: string): ScheduleRecord => {
+    const record = get(schedule_id)
+    const now = clock.now()
+    switch (action) {
+      case 'pause': return pause(record, now)
+      case 'resume': return resume(record, now)
+      case 'trigger': return trigger(record, now)
+      case 'cancel': return cancel(record, now, ({ fire_at_ms }) => !worker.isDispatching(schedule_id, fire_at_ms) && runs.replayed(receiptOf(record, fire_at_ms)) === undefined)
+    }
+  }
+  return {
+    get,
+    changed,
+    draft: (request) => draftSchedule(parts, request),
+    add(tx, draft) {
+      tx.after(() => worker.poke())
+      return keep(parts, tx, draft)
+    },
+    change(tx, action, schedule_id) {
+      const record = { ...changed(action, schedule_id), updated_at_ms: tx.now }
+      tx.put(schedules, record)
+      tx.after(() => worker.poke())
+      return record
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import type { Collection, CollectionSpec, JsonObject, State } from '../../../core/plugin.js'
+import type { SubmitInputRequest } from '../runs/contract.js'
+import type { Cadence, MisfirePolicy, OverlapPolicy, PayloadKind, ScheduleExecution, ScheduleStatus } from './contract.js'
+
+/** What a fire becomes. */
+export type Payload =
+  | { readonly kind: 'request'; readonly request: SubmitInputRequest }
+  | { readonly kind: PayloadKind; readonly value: JsonObject }
+
+/** What the daemon keeps of a schedule. Times in Unix ms. */
+export type ScheduleRecord = {
+  readonly schedule_id: string
+  readonly name: string
+  readonly target_session_id: string
+  readonly target_agent_id?: string | undefined
+  readonly owner_session_id?: string | undefined
+  readonly owner_agent_id?: string | undefined
+  readonly created_by_run_id?: string | undefined
+  readonly status: ScheduleStatus
+  readonly cadence: Cadence
+  /** A moment at which it fires, from which intervals are counted. */
+  readonly anchor_ms: number
+  readonly payload: Payload
+  readonly overlap_policy: OverlapPolicy
+  readonly misfire_policy: MisfirePolicy
+  readonly max_executions?: number | undefined
+  readonly next_fire_at_ms?: number | undefined
+  readonly queued_fire_at_ms?: number | undefined
+  readonly paused_remaining_ms?: number | undefined
+  readonly last_fire_at_ms?: number | undefined
+  readonly last_dispatched_run_id?: string | undefined
+  readonly last_error?: string | undefined
+  readonly last_scheduler_error?: string | undefined
+  readonly execution_count: number
+  readonly consecutive_failures: number
+  /** Oldest first; those that are not over are never dropped. */
+  readonly executions: readonly ScheduleExecution[]
+  /** What the wall clock said when the next fire was reckoned. */
+  readonly reckoned_at_ms: number
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+}
+
+export const isTerminal = ({ status }: ScheduleRecord): boolean => status === 'completed' || status === 'canceled'
+export const isOpen = ({ status }: ScheduleExecution): boolean => status === 'claimed' || status === 'retrying' || status === 'dispatched'
+export const openOf = ({ executions }: ScheduleRecord): ScheduleExecution[] => executions.filter(isOpen)
+/** Whose limit a schedule counts against. */
+export const ownerOf = ({ owner_session_id, target_session_id }: Pick<ScheduleRecord, 'owner_session_id' | 'target_session_id'>): string => owner_session_id ?? target_session_id
+
+/** When the dispatcher has to look at a schedule next; 0 is at once, undefined is never. */
+export const wakeOf = (record: ScheduleRecord): number | undefined => {
+  const open = openOf(record)
+  const fires = record.status === 'active'
+  const times = [
+    ...open.flatMap(({ status, retry_after_ms }) => (status === 'claimed' ? [0] : status === 'retrying' ? [retry_after_ms ?? 0] : [])),
+    ...(fires && record.next_fire_at_ms !== undefined ? [record.next_fire_at_ms] : []),
+    ...(fires && record.queued_fire_at_ms !== undefined && open.length === 0 ? [0] : []),
+  ]
+  return times.length === 0 ? undefined : Math.min(...times)
+}
+
+const padded = (ms: number | undefined): string => String(ms ?? 0).padStart(16, '0')
+const when = (holds: boolean, group: string): string | undefined => (holds ? group : undefined)
+/** Failures in a row from which a schedule is named in the status. */
+export const manyFailures = 3
+
+const scheduleCollection: CollectionSpec<ScheduleRecord> = {
+  name: 'schedules',
+  version: 1,
+  id: (record) => record.schedule_id,
+  indexes: {
+    all: { group: () => 'all' },
+    session: { group: (record) => record.target_session_id },
+    owner: { group: (record) => (isTerminal(record) ? undefined : ownerOf(record)) },
+    made_by: { group: (record) => record.owner_session_id },
+    status: { group: (record) => record.status },
+    due: { group: (record) => when(wakeOf(record) !== undefined, 'due'), sort: (record) => padded(wakeOf(record)) },
+    reckoned: { group: (record) => when(wakeOf(record) !== undefined, 'reckoned'), sort: (record) => padded(record.reckoned_at_ms) },
+    open: { group: (record) => when(openOf(record).length > 0, 'open') },
+    backoff: { group: (record) => when(record.executions.some(({ status }) => status === 'retrying'), 'backoff') },
+    queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },
+    failing: { group: (record) => when(!isTerminal(record) && record.consecutive_failures >= manyFailures, 'failing') },
+  },
+  settled: (record) => isTerminal(record) && openOf(record).length === 0,
+}
+
+export interface ScheduleStore { readonly state: State; readonly schedules: Collection<ScheduleRecord> }
+
+export const declareStore = (state: State): ScheduleStore => ({ state, schedules: state.collection(scheduleCollection) })
