@@ -47,6 +47,7 @@ export const contents: Readonly<Record<string, string>> = {
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',
   run_memory_marks: 'up to where runs have been remembered',
+  schedules: 'schedules, each with its last fifty executions',
   todos: 'to-do lists by session',
   tasks: 'tasks of sessions, deleted ones included',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',

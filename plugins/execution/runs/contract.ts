@@ -195,6 +195,8 @@ export interface Submission {
 export interface Runs extends RunHistory {
   /** Accepts a run, which is durable when this resolves. Rejects with the problems of `POST /v1/sessions/{session_id}/runs`. */
   submit(submission: Submission): Promise<RunRecord>
+  /** Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that cannot be. For those who keep a submission for later. */
+  check(submission: Pick<Submission, 'session_id' | 'input'>): void
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404). */
   get(run_id: string): RunRecord

@@ -11,7 +11,7 @@ import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'
 import { replayed } from './receipts.js'
 import type { RunStore } from './store.js'
-import { submitRun } from './submit.js'
+import { checkSubmission, submitRun } from './submit.js'
 import { openApprovals, openQuestions, viewRun } from './views.js'
 import { answer, cancelWait, decide } from './waits.js'
 
@@ -63,6 +63,7 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
   }
   return {
     submit: async (submission) => (await submitRun({ parts, executor }, submission)).run,
+    check: (submission) => checkSubmission(parts, submission),
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run) => viewRun(store, run),

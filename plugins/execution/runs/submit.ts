@@ -1,4 +1,5 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
+import { Problem } from '../../../core/plugin.js'
 import type { JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
@@ -47,6 +48,19 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   if (starts) executor.launch(submitted.run.run_id)
   else executor.offer(session_id)
   return submitted
+}
+
+/** What can never be accepted. A route that is not ready now may be later. */
+export const checkSubmission = ({ models, outbox, sessions }: EngineParts, { session_id, input }: Pick<Submission, 'session_id' | 'input'>): void => {
+  inputText(input)
+  checkMetadata(input)
+  replyTargets(outbox, input)
+  if (input.binding_keys !== undefined) bindingKeys(input.binding_keys)
+  try {
+    chooseRoute(models, sessions.get(session_id), input)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'route_not_ready') throw error
+  }
 }
 
 const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; queued: number } => {

@@ -1,5 +1,5 @@
 /** Making a schedule: everything that could never work is refused before anything is kept. */
-import { trusted } from '../../../core/plugin.js'
+import { Problem, trusted } from '../../../core/plugin.js'
 import type { JsonObject, Tx } from '../../../core/plugin.js'
 import { runErrors } from '../runs/contract.js'
 import type { SubmitInputRequest } from '../runs/contract.js'
@@ -18,17 +18,16 @@ export const mostPerOwner = 128
 export const draftSchedule = (parts: ScheduleParts, body: ScheduleCreateRequest): ScheduleRecord => {
   const { cadence, name, max_executions, overlap_policy, misfire_policy } = body
   const now = parts.clock.now()
-  const payload = payloadOf(parts, body)
   checkPeople(parts, body)
+  const payload = payloadOf(parts, body)
   checkCadence(cadence, now)
   const anchor_ms = cadence.type === 'once' ? Math.max(cadence.fire_at_ms, now) : now
-  const record: ScheduleRecord = {
+  return {
     schedule_id: parts.ids.make('schedule'), name, target_session_id: body.target_session_id, status: 'active', cadence, anchor_ms, payload,
     ...given(body), overlap_policy, misfire_policy, ...(max_executions !== undefined && { max_executions }),
     next_fire_at_ms: cadence.type === 'once' ? anchor_ms : fireAfter({ cadence, anchor_ms }, now),
     execution_count: 0, consecutive_failures: 0, executions: [], reckoned_at_ms: now, created_at_ms: now, updated_at_ms: now,
   }
-  return record
 }
 
 /** Stores a draft, unless its owner has too many. */
@@ -58,13 +57,13 @@ const checkPeople = ({ sessions, runs }: ScheduleParts, body: ScheduleCreateRequ
   if (created_by_run_id !== undefined) runs.get(created_by_run_id)
 }
 
-const payloadOf = ({ payloads }: ScheduleParts, body: ScheduleCreateRequest): Payload => {
+const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {
   const others = payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: trusted<JsonObject>(body[kind]) }]))
   const count = others.length + (body.request === undefined ? 0 : 1)
   if (count !== 1) throw scheduleErrors.schedule_payload_ambiguous({ details: { count }, errors: [{ path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' }] })
   const [other] = others
-  if (body.request !== undefined) return { kind: 'request', request: checkRequest(body.request) }
-  const maker = payloads().find(({ kind }) => kind === other?.kind)
+  if (body.request !== undefined) return { kind: 'request', request: checkRequest(parts, body.target_session_id, body.request) }
+  const maker = parts.payloads().find(({ kind }) => kind === other?.kind)
   if (other === undefined || maker === undefined) {
     const kind = other?.kind ?? ''
     throw scheduleErrors.schedule_payload_unavailable({ details: { kind }, errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }] })
@@ -74,13 +73,13 @@ const payloadOf = ({ payloads }: ScheduleParts, body: ScheduleCreateRequest): Pa
 }
 
 /** What a run would be refused for at every fire is refused now. */
-const checkRequest = (request: SubmitInputRequest): SubmitInputRequest => {
-  const { content, input_items, metadata } = request
-  if (input_items !== undefined && content !== '') throw runErrors.run_input_conflict({ errors: [{ path: 'body.request.input_items', rule: 'cannot be combined with content' }] })
-  const text = input_items === undefined ? content : input_items.map((item) => item.text).join('\n')
-  if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.request.content', rule: 'must carry input' }] })
-  if (metadata !== undefined && Object.hasOwn(metadata, 'service_flow')) {
-    throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.request.metadata.service_flow', rule: 'belongs to the daemon' }] })
+const checkRequest = ({ runs }: ScheduleParts, session_id: string, request: SubmitInputRequest): SubmitInputRequest => {
+  try {
+    runs.check({ session_id, input: request })
+    return request
+  } catch (error) {
+    throw error instanceof Problem ? new Problem(error.code, error.spec, { ...error.occurrence, ...(error.occurrence.errors !== undefined && { errors: error.occurrence.errors.map(inRequest) }) }) : error
   }
-  return request
 }
+
+const inRequest = ({ path, rule }: { path: string; rule: string }): { path: string; rule: string } => ({ path: path.replace(/^body\./u, 'body.request.'), rule })

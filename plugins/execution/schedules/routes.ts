@@ -42,6 +42,7 @@ const create = ({ store: { state }, service }: ScheduleRouteParts): Route => def
   problems: [
     scheduleErrors.invalid_schedule, scheduleErrors.schedule_payload_ambiguous, scheduleErrors.schedule_payload_unavailable, scheduleErrors.schedule_limit_reached,
     sessionErrors.session_not_found, runErrors.session_ended, runErrors.run_not_found, runErrors.run_input_missing, runErrors.run_input_conflict, runErrors.reserved_metadata_key,
+    runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed, runErrors.binding_key_blank, runErrors.reply_target_incomplete, runErrors.reply_unavailable,
   ],
   durability: 'A',
   example: { body: { name: 'morning', target_session_id: 'first', cadence: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'Europe/Berlin' }, request: { content: 'What is new?' } } },

@@ -1,0 +1,51 @@
+/** The real clock, which a test can make leap: time goes on by itself and faster on demand. */
+import { createClock } from '../../core/clock.js'
+import type { Clock } from '../../core/clock.js'
+
+export interface LeapingClock extends Clock {
+  /** Both clocks go on by so many ms, and what is due fires. */
+  leap(ms: number): void
+  /** The wall clock alone is set forward, or back if `ms` is negative, as an operator would. */
+  jump(ms: number): void
+}
+
+interface Waiting { readonly deadline: number; readonly callback: () => void; cancel: () => void }
+
+export const createLeapingClock = (): LeapingClock => {
+  const real = createClock()
+  const waiting = new Set<Waiting>()
+  let ahead = 0
+  let wall = 0
+  const elapsed = (): number => real.elapsed() + ahead
+  const arm = (one: Waiting): void => {
+    one.cancel = real.after(Math.max(0, one.deadline - elapsed()), () => {
+      waiting.delete(one)
+      one.callback()
+    })
+  }
+  const after = (ms: number, callback: () => void): (() => void) => {
+    const one: Waiting = { deadline: elapsed() + ms, callback, cancel: () => {} }
+    waiting.add(one)
+    arm(one)
+    return () => {
+      waiting.delete(one)
+      one.cancel()
+    }
+  }
+  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> => new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve(false)
+    const cancel = after(ms, () => resolve(true))
+    signal?.addEventListener('abort', () => { cancel(); resolve(false) }, { once: true })
+  })
+  return {
+    now: () => Math.floor(real.now() + ahead + wall), elapsed, after, sleep,
+    leap(ms) {
+      ahead += ms
+      for (const one of waiting) {
+        one.cancel()
+        arm(one)
+      }
+    },
+    jump(ms) { wall += ms },
+  }
+}
