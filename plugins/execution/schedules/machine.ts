@@ -134,11 +134,11 @@ export const trigger = (record: ScheduleRecord, now: number): ScheduleRecord => 
 const edit = (record: ScheduleRecord, fire: number, change: (execution: ScheduleExecution) => ScheduleExecution): ScheduleRecord =>
   ({ ...record, executions: record.executions.map((execution) => (execution.fire_at_ms === fire && execution.status !== 'settled' && execution.status !== 'skipped' ? change(execution) : execution)) })
 
-const settledLater = { retry_after_ms: undefined, error: undefined, settled_at_ms: undefined }
+const cleared = { retry_after_ms: undefined, error: undefined, settled_at_ms: undefined }
 
 /** The run of an execution exists. */
 export const dispatched = (record: ScheduleRecord, fire: number, { run_id, now }: { run_id: string; now: number }): ScheduleRecord => ({
-  ...edit(record, fire, (execution) => ({ ...execution, ...settledLater, status: 'dispatched', run_id, dispatched_at_ms: now })),
+  ...edit(record, fire, (execution) => ({ ...execution, ...cleared, status: 'dispatched', run_id, dispatched_at_ms: now })),
   last_dispatched_run_id: run_id,
   last_scheduler_error: undefined,
 })
@@ -154,7 +154,7 @@ export interface Ending { readonly now: number; readonly error?: string | undefi
 
 /** An execution is over. */
 export const settled = (record: ScheduleRecord, fire: number, { now, error, counts = error !== undefined }: Ending): ScheduleRecord => complete({
-  ...edit(record, fire, (execution) => ({ ...execution, ...settledLater, status: 'settled', settled_at_ms: now, error })),
+  ...edit(record, fire, (execution) => ({ ...execution, ...cleared, status: 'settled', settled_at_ms: now, error })),
   last_error: error,
   consecutive_failures: counts ? record.consecutive_failures + 1 : error === undefined ? 0 : record.consecutive_failures,
 })

@@ -6,6 +6,7 @@ import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { schedulesConfig, schedulesFlags } from './config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
+import { createRounds } from './rounds.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
@@ -23,8 +24,9 @@ export default definePlugin({
   register(ctx, { runs, sessions }) {
     const { config, clock, ids, log } = ctx
     const parts = { store: declareStore(ctx.state), runs, sessions, payloads: ctx.view(SchedulePayloads), clock, ids, log, config }
-    const worker = createWorker(parts)
-    const service = createSchedules(parts, worker)
+    const rounds = createRounds(parts)
+    const worker = createWorker(parts, rounds)
+    const service = createSchedules(parts, rounds, worker)
     ctx.routes(...scheduleRoutes({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config

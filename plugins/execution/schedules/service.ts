@@ -1,11 +1,12 @@
 /** What routes and tools do to schedules: each change is one commit, and the worker is told of it. */
-import { scheduleErrors } from './errors.js'
 import type { Tx } from '../../../core/plugin.js'
 import type { ScheduleCreateRequest } from './contract.js'
 import { draftSchedule, keep } from './create.js'
 import { receiptOf } from './dispatch.js'
+import { scheduleErrors } from './errors.js'
 import { cancel, pause, resume, trigger } from './machine.js'
 import type { ScheduleParts } from './parts.js'
+import type { Rounds } from './rounds.js'
 import type { ScheduleRecord } from './store.js'
 import type { Worker } from './worker.js'
 
@@ -23,7 +24,7 @@ export interface Schedules {
   change(tx: Tx, action: ScheduleAction, schedule_id: string): ScheduleRecord
 }
 
-export const createSchedules = (parts: ScheduleParts, worker: Worker): Schedules => {
+export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Worker): Schedules => {
   const { store: { schedules }, runs, clock } = parts
   const get = (schedule_id: string): ScheduleRecord => {
     const record = schedules.find(schedule_id)
@@ -37,7 +38,7 @@ export const createSchedules = (parts: ScheduleParts, worker: Worker): Schedules
       case 'pause': return pause(record, now)
       case 'resume': return resume(record, now)
       case 'trigger': return trigger(record, now)
-      case 'cancel': return cancel(record, now, ({ fire_at_ms }) => !worker.isDispatching(schedule_id, fire_at_ms) && runs.replayed(receiptOf(record, fire_at_ms)) === undefined)
+      case 'cancel': return cancel(record, now, ({ fire_at_ms }) => !rounds.isDispatching(schedule_id, fire_at_ms) && runs.replayed(receiptOf(record, fire_at_ms)) === undefined)
     }
   }
   return {
