@@ -32,8 +32,9 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds): Worker => {
   const work = async (): Promise<void> => {
     const began = clock.now()
     if (began > expected + tolerance) awakeSince = began
-    if (mustSweep) await rounds.sweep()
+    const sweeps = mustSweep
     mustSweep = false
+    if (sweeps) await rounds.sweep()
     await rounds.reckon(began, began + tolerance)
     for (let due = rounds.due(began); due.length > 0 && !ended; due = rounds.due(clock.now())) {
       await rounds.send(await rounds.claim(due, { now: clock.now(), awake_since: awakeSince }))
