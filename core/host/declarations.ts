@@ -43,6 +43,7 @@ const noteTaker = (): { readonly state: State; readonly declared: Declarations }
     },
     document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
     blobs: (area: string) => untouched({}, `the blobs ${area}`),
+    spools: (area: string) => untouched({}, `the spools ${area}`),
   }, 'the state')
   return { state, declared: { collections, streams } }
 }

@@ -1,5 +1,5 @@
 /**
- * The four shapes of state that a plugin sees, and the commit that changes
+ * The five shapes of state that a plugin sees, and the commit that changes
  * them. Only `core/state` knows files. See docs/state-format.md.
  */
 import type { AnyStruct, Json, JsonObject } from '../schema.js'
@@ -115,6 +115,32 @@ export interface Blobs {
   remove(ref: BlobRef): Promise<void>
 }
 
+/** How much was put out: `total` is what is `kept`, what rotations took away and what was `lost` because it could not be written. Bytes. */
+export interface SpoolAccount { readonly kept: number; readonly total: number; readonly lost: number; readonly rotations: number }
+/** The last bytes of a spool. */
+export interface SpoolReading { readonly path: string; readonly account: SpoolAccount; readonly bytes: Uint8Array }
+/** A spool that is written to. */
+export interface Spool {
+  readonly path: string
+  readonly account: SpoolAccount
+  /** Adds bytes; one after the other. Never rejects: what cannot be written is counted as lost, and a line in the spool says so as soon as there is room. */
+  append(bytes: Uint8Array): Promise<void>
+  /** Brings what was added to the disk, as far as it takes it. Nothing may be added afterwards. */
+  close(): Promise<SpoolAccount>
+}
+
+/** Output of bounded size, each an owner's: the newest part is kept. Not part of a commit, not in backups: nothing that was acknowledged may rest on it. */
+export interface Spools {
+  /** Begins the spool of an owner that has none. Rejects with `storage_read_only` while storage takes no changes. */
+  begin(owner: string): Promise<Spool>
+  /** At most `most` bytes of the end; undefined if nothing is there that can be read. */
+  read(owner: string, most: number): SpoolReading | undefined
+  /** Removes a spool that nobody writes to; no effect if it is absent. */
+  remove(owner: string): Promise<void>
+  /** Removes the spools of all other owners but those that are written to; returns how many. */
+  keepOnly(owners: Iterable<string>): Promise<number>
+}
+
 /** The changes of one commit. Every method applies at once in memory and is undone if the commit fails. */
 export interface Tx {
   /** Unix ms of this commit; never smaller than that of the commit before it. */
@@ -133,12 +159,13 @@ export interface Tx {
   after(effect: () => void): void
 }
 
-/** The state as a plugin sees it: four shapes, and the commit that changes two of them. */
+/** The state as a plugin sees it: five shapes, and the commit that changes two of them. */
 export interface State {
   collection<T extends object>(spec: CollectionSpec<T>): Collection<T>
   stream<E extends Json>(spec: StreamSpec<E>): Stream<E>
   document<T extends JsonObject>(name: string): Document<T>
   blobs(area: string): Blobs
+  spools(area: string): Spools
   /**
    * Runs `change` synchronously against the current state and appends what it
    * did as one line. Resolves with its result when the line is on disk.

@@ -14,6 +14,7 @@ export const layout = (root: string) => ({
   tombstones: join(root, 'tombstones'),
   documents: join(root, 'documents'),
   blobs: join(root, 'blobs'),
+  spools: join(root, 'spools'),
   quarantine: join(root, 'quarantine'),
 })
 export type Layout = ReturnType<typeof layout>

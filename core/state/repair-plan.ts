@@ -34,6 +34,7 @@ const told = ({ kind, rule }: Finding): Told | string => {
   if (kind === 'watermark') return { kind: 'watermark', loss: false, consequence: 'it is made again from the log' }
   if (kind === 'index') return { kind: 'index', loss: false, consequence: 'the next start makes it again from the pages' }
   if (kind === 'document') return lost('its settings are as if they had never been made')
+  if (kind === 'spool') return { kind: 'set_aside', loss: false, consequence: 'it moves to quarantine/; the output in it is not shown any more' }
   if (kind === 'blob') return lost('records that name it find nothing')
   if (kind === 'log') return { kind: 'log', loss: true, consequence: 'this commit and all behind it move to quarantine/: the root goes back to the commit before' }
   if (kind === 'record' || kind === 'reference') return 'Restore a backup, or keep it: the daemon reads the record as it is.'

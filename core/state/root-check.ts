@@ -4,7 +4,7 @@ import { errors } from './errors.js'
 import type { Disk, FileStat } from './disk.js'
 
 /** Folders that the daemon makes and owns. */
-const ownFolders = ['log', 'data', 'streams', 'documents', 'blobs', 'tombstones', 'quarantine', 'lock', 'secrets'] as const
+const ownFolders = ['log', 'data', 'streams', 'documents', 'blobs', 'spools', 'tombstones', 'quarantine', 'lock', 'secrets'] as const
 /** Folders that people fill. */
 const theirFolders = ['config', 'plugins', 'skills'] as const
 /** What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left behind. */

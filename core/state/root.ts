@@ -85,7 +85,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   }
   const shelves = createShelves({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
   const store = createStore(shelves)
-  const sideFiles = createSideFiles({ disk, paths, mode, refuse })
+  const sideFiles = createSideFiles({ disk, paths, mode, refuse, freeBytes: tuning.freeBytes })
   const theRunning = (): Running => {
     if (running === undefined) throw fault('the state is not loaded')
     return running
@@ -163,6 +163,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     stream: store.declareStream,
     document: sideFiles.documents.document,
     blobs: sideFiles.blobs.area,
+    spools: sideFiles.spools.area,
     commit: transactions.commit,
     durable: transactions.durable,
     health,

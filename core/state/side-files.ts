@@ -1,4 +1,4 @@
-/** What is beside the log: documents and blobs, under the same rules of when storage may be written. */
+/** What is beside the log: documents, blobs and spools, under the same rules of when storage may be written. */
 import { dirname } from 'node:path'
 import { createBlobs } from './blobs.js'
 import type { BlobAreas } from './blobs.js'
@@ -7,6 +7,8 @@ import type { Documents } from './document.js'
 import type { Disk } from './disk.js'
 import type { Layout } from './layout.js'
 import { setAside } from './quarantine.js'
+import { createSpools } from './spool.js'
+import type { SpoolAreas } from './spool.js'
 import { reasonOf, storageErrors } from './storage-errors.js'
 import type { ReadOnlyReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
@@ -17,16 +19,19 @@ export interface SideFilesOptions {
   readonly mode: StorageMode
   /** Called when a write failed. */
   readonly refuse: (reason: ReadOnlyReason) => void
+  /** Free bytes that stay for the state itself. */
+  readonly freeBytes: number
 }
 
 export interface SideFiles {
   readonly documents: Documents
   readonly blobs: BlobAreas
+  readonly spools: SpoolAreas
   /** Sweeps what an interrupted write left and sets damaged documents aside. */
   load(): Promise<{ readonly swept: readonly string[]; readonly quarantined: readonly string[] }>
 }
 
-export const createSideFiles = ({ disk, paths, mode, refuse }: SideFilesOptions): SideFiles => {
+export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFilesOptions): SideFiles => {
   const write = async (change: () => Promise<void>): Promise<void> => {
     if (mode.mode !== 'ok') throw mode.problem()
     try {
@@ -45,9 +50,14 @@ export const createSideFiles = ({ disk, paths, mode, refuse }: SideFilesOptions)
   }
   const documents = createDocuments({ folder: paths.documents, disk, setAside: quarantine, write })
   const blobs = createBlobs({ folder: paths.blobs, disk, write })
+  const spools = createSpools({
+    folder: paths.spools, disk,
+    mayWrite: () => mode.mode === 'ok' && disk.space(paths.root).free >= freeBytes,
+    refuse: () => { throw mode.mode === 'ok' ? storageErrors.storage_read_only({ details: { reason: 'disk_full' }, retryAfter: 5 }) : mode.problem() },
+  })
   const load = async () => {
     const { swept, damaged } = await documents.load()
-    return { swept: [...swept, ...await blobs.sweep()], quarantined: damaged }
+    return { swept: [...swept, ...await blobs.sweep(), ...await spools.sweep()], quarantined: damaged }
   }
-  return { documents, blobs, load }
+  return { documents, blobs, spools, load }
 }

@@ -4,7 +4,7 @@ import type { Fault } from './line.js'
 
 /** What is wrong, in the terms of a repair. */
 export type FindingKind =
-  | 'root' | 'manifest' | 'watermark' | 'log' | 'torn' | 'page' | 'index' | 'tombstones' | 'document' | 'blob'
+  | 'root' | 'manifest' | 'watermark' | 'log' | 'torn' | 'page' | 'index' | 'tombstones' | 'document' | 'blob' | 'spool'
   | 'mode' | 'stranger' | 'leftover' | 'behind' | 'record' | 'reference'
 
 /**
@@ -21,7 +21,7 @@ export interface Checked { readonly area: string; readonly files: number; readon
 
 const severities: Readonly<Record<FindingKind, Severity>> = {
   root: 'damage', manifest: 'damage', watermark: 'disorder', log: 'damage', torn: 'leftover', page: 'damage', index: 'disorder', tombstones: 'damage',
-  document: 'damage', blob: 'damage', mode: 'disorder', stranger: 'disorder', leftover: 'leftover', behind: 'leftover', record: 'damage', reference: 'damage',
+  document: 'damage', blob: 'damage', spool: 'disorder', mode: 'disorder', stranger: 'disorder', leftover: 'leftover', behind: 'leftover', record: 'damage', reference: 'damage',
 }
 
 export interface Inspection {

@@ -6,6 +6,7 @@ import { indexName, numberOf, pageName, segmentName } from './layout.js'
 import type { Layout } from './layout.js'
 import type { Manifest, ShelfRef } from './manifest.js'
 import { unseal } from './sealed.js'
+import { isSpoolName, readSpoolHead } from './spool.js'
 import { isTemporary } from './temps.js'
 import { tombstonePath } from './tombstones.js'
 import type { Inspection } from './verify-findings.js'
@@ -24,7 +25,7 @@ export interface TreeOptions {
 const theirs: ReadonlySet<string> = new Set(['config', 'plugins', 'skills', 'secrets', 'lost+found', 'README.md'])
 const files: ReadonlySet<string> = new Set(['root.json', 'manifest.json', 'watermark.json', 'ballast', 'owner.json', 'daemon.lock'])
 /** `lock` is an empty folder of the lock's package: it has nothing to hide. */
-const folders: ReadonlySet<string> = new Set(['log', 'data', 'streams', 'documents', 'blobs', 'tombstones', 'quarantine', 'lock'])
+const folders: ReadonlySet<string> = new Set(['log', 'data', 'streams', 'documents', 'blobs', 'spools', 'tombstones', 'quarantine', 'lock'])
 
 const exposed = ({ mode, uid }: FileStat): string | undefined => {
   if (uid !== (process.getuid?.() ?? uid)) return `it belongs to user ${uid}`
@@ -128,5 +129,18 @@ export const verifyBlobs = (options: TreeOptions): void => {
   for (const area of disk.list(top).map((name) => join(top, name))) {
     if (lookAt(options, area, 'folder') === undefined) continue
     for (const shard of disk.list(area).map((name) => join(area, name))) if (lookAt(options, shard, 'folder') !== undefined) verifyShard(options, shard)
+  }
+}
+
+export const verifySpools = (options: TreeOptions): void => {
+  const { disk, paths, inspection } = options
+  const top = join(paths.root, 'spools')
+  for (const area of disk.list(top).map((name) => join(top, name))) {
+    if (lookAt(options, area, 'folder') === undefined) continue
+    lookInside(options, area, (name) => (isSpoolName(name) ? 'named' : 'stranger'))
+    for (const file of disk.list(area).filter(isSpoolName).map((name) => join(area, name))) {
+      inspection.count({ items: 1 })
+      if (disk.stat(file)?.kind === 'file' && readSpoolHead(disk, file) === undefined) inspection.add('spool', { file, offset: 0, rule: 'its header does not fit' })
+    }
   }
 }

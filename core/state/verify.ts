@@ -23,7 +23,7 @@ import type { Checked, Finding, Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords } from './verify-records.js'
 import type { Declarations } from './verify-records.js'
 import { watchEntries, watchGraves, watchRows } from './verify-shelves.js'
-import { verifyBlobs, verifyDocuments, verifyTree } from './verify-tree.js'
+import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
 import { readWatermark } from './watermark.js'
 import type { Watermark } from './watermark.js'
 
@@ -140,6 +140,7 @@ const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyR
   const content = manifest === undefined ? noContent : checkContent(check, manifest, watermark)
   inspection.look('documents', () => verifyDocuments(tree))
   inspection.look('blobs', () => verifyBlobs(tree))
+  inspection.look('spools', () => verifySpools(tree))
   const { findings, checked } = inspection
   return { root, live, ...content, findings, checked, clean: findings.every(({ severity }) => severity === 'leftover') }
 }

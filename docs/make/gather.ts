@@ -24,6 +24,7 @@ export interface Declared {
   readonly streams: StreamSpec<Json>[]
   readonly documents: string[]
   readonly blobs: string[]
+  readonly spools: string[]
   readonly contributions: { readonly point: string; readonly name: string }[]
   readonly routes: string[]
   readonly repairs: string[]
@@ -50,7 +51,7 @@ export interface Facts {
   readonly modules: Modules
 }
 
-const nothing = (): Declared => ({ collections: [], streams: [], documents: [], blobs: [], contributions: [], routes: [], repairs: [], checks: [] })
+const nothing = (): Declared => ({ collections: [], streams: [], documents: [], blobs: [], spools: [], contributions: [], routes: [], repairs: [], checks: [] })
 
 const notingState = (state: State, into: Declared): State => new Proxy(state, {
   get: (target, member) => {
@@ -58,6 +59,7 @@ const notingState = (state: State, into: Declared): State => new Proxy(state, {
     if (member === 'stream') return (spec: StreamSpec<Json>) => { into.streams.push(spec); return target.stream(spec) }
     if (member === 'document') return (name: string) => { into.documents.push(name); return target.document(name) }
     if (member === 'blobs') return (area: string) => { into.blobs.push(area); return target.blobs(area) }
+    if (member === 'spools') return (area: string) => { into.spools.push(area); return target.spools(area) }
     return Reflect.get(target, member)
   },
 })

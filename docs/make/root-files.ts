@@ -28,6 +28,7 @@ export const rootFiles: readonly RootFile[] = [
   { name: 'tombstones/<collection>.ndjson', path: /^tombstones\/\w+\.ndjson$/u, writer: 'daemon', sentence: 'Ids that are never used again, each with its reason.', read: behindHeader('{id, reason}') },
   { name: 'documents/<name>.json', path: /^documents\/[\w-]+\.json$/u, writer: 'daemon', sentence: 'A small file that is replaced whole.', read: (path) => `jq 'del(.sha256)' ${path}` },
   { name: 'blobs/<area>/<2 hex>/<sha256>', path: /^blobs\/\w+\/[0-9a-f]{2}\/[0-9a-f]{64}$/u, writer: 'daemon', sentence: 'Bytes, named by their SHA-256 and verified on every read.' },
+  { name: 'spools/<area>/<32 hex>.spool', path: /^spools\/\w+\/[0-9a-f]{32}\.spool$/u, writer: 'daemon', sentence: 'Output of a command that runs in the background: a sealed line that says what rotations took away, then the newest bytes as they came.', read: (path) => `tail -n +2 ${path}` },
   { name: 'quarantine/', path: /^quarantine\//u, writer: 'daemon', sentence: 'What recovery set aside: the bytes, and beside them a `.json` with the reason.' },
   { name: 'config/plugins.toml', path: /^config\/plugins\.toml$/u, writer: 'people', sentence: 'The third-party plugins that are loaded; no others are.' },
   { name: 'config/<plugin>.toml', path: /^config\/[a-z-]+\.toml$/u, writer: 'people', sentence: 'Settings of one plugin; an unknown key stops its start.', read: (path) => `cat ${path}` },

@@ -33,7 +33,7 @@ const sealedContext = (context: PluginContext<unknown>): PluginContext<unknown> 
   state: {
     ...untouchable('state'), commit: untouchable('state.commit'), durable: untouchable('state.durable'), health: untouchable('state.health'),
     collection: (spec) => untouchable(`the collection ${spec.name}`), stream: (spec) => untouchable(`the stream ${spec.name}`),
-    document: (name) => untouchable(`the document ${name}`), blobs: (area) => untouchable(`the blobs ${area}`),
+    document: (name) => untouchable(`the document ${name}`), blobs: (area) => untouchable(`the blobs ${area}`), spools: (area) => untouchable(`the spools ${area}`),
   },
 })
 

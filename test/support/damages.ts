@@ -44,6 +44,7 @@ export const damages: readonly Damage[] = [
   { what: 'a flipped bit in the watermark', kind: 'watermark', make: (root) => { flip(join(root, 'watermark.json'), 30); return { file: join(root, 'watermark.json'), offset: 0 } } },
   { what: 'a flipped bit in a document', kind: 'document', make: (root) => { flip(join(root, 'documents/settings.json'), 8); return { file: join(root, 'documents/settings.json'), offset: 0 } } },
   { what: 'a flipped bit in a blob', kind: 'blob', make: (root) => { const file = only(only(join(root, 'blobs/pictures'))); flip(file, 3); return { file, offset: 0 } } },
+  { what: 'a flipped bit in the header of a spool', kind: 'spool', make: (root) => { const file = only(join(root, 'spools/tasks')); flip(file, 12); return { file, offset: 0 } } },
   { what: 'a file that anyone may read', kind: 'mode', make: (root) => { const file = only(join(root, 'log')); chmodSync(file, 0o644); return { file, offset: 0 } } },
   { what: 'a folder that anyone may enter', kind: 'mode', make: (root) => { chmodSync(join(root, 'data'), 0o755); return { file: join(root, 'data'), offset: 0 } } },
   { what: 'a file that nobody knows', kind: 'stranger', make: (root) => { const file = join(root, 'data/notes/notes.bak'); writeFileSync(file, 'x', { mode: 0o600 }); return { file, offset: 0 } } },

@@ -68,6 +68,9 @@ export const keptRoot = async (t: ExecutionContext<any>): Promise<string> => {
   await held.state.commit((tx) => tx.remove(held.notes, 'n9', 'test'))
   await held.state.document<{ theme: string }>('settings').write({ theme: 'dark' })
   await held.state.blobs('pictures').put(Buffer.from('a picture'))
+  const spool = await held.state.spools('tasks').begin('ann')
+  await spool.append(Buffer.from('what ann put out\n'))
+  await spool.close()
   await held.die()
   return root
 }

@@ -17,5 +17,6 @@ export const stateFilesPage = (facts: Facts): string => {
     table(['stream', 'owner', 'version', 'holds'], all.flatMap(([owner, { streams }]) => streams.map(({ name, version }) => [code(name), owner, String(version), contents[name] ?? '']))),
     '## Documents', table(['document', 'owner'], all.flatMap(([owner, { documents }]) => [...new Set(documents)].map((name) => [code(`documents/${name}.json`), owner]))),
     ...(all.some(([, { blobs }]) => blobs.length > 0) ? ['## Blobs', table(['area', 'owner'], all.flatMap(([owner, { blobs }]) => blobs.map((area) => [code(`blobs/${area}/`), owner])))] : []),
+    ...(all.some(([, { spools }]) => spools.length > 0) ? ['## Spools', table(['area', 'owner'], all.flatMap(([owner, { spools }]) => spools.map((area) => [code(`spools/${area}/`), owner])))] : []),
   )
 }

@@ -16,7 +16,7 @@ const verify = (root: string) => verifyRoot({ root, disk, clock, declared })
 /** Every file but those of the lock, with its bytes. */
 const filesOf = (root: string): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' })
   .filter((name) => statSync(join(root, name)).isFile() && name !== 'daemon.lock').toSorted().map((name) => `${name} ${readFileSync(join(root, name)).toString('base64')}`)
-const lossless: ReadonlySet<string> = new Set(['index', 'root', 'watermark', 'mode', 'stranger'])
+const lossless: ReadonlySet<string> = new Set(['index', 'root', 'watermark', 'mode', 'stranger', 'spool'])
 
 for (const { what, kind, make } of damages.filter(({ what: one }) => !one.startsWith('a link'))) {
   test(`${what} is mended: planned first, then done, then clean, and a second time nothing`, async (t) => {
