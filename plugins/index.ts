@@ -8,6 +8,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },
   { id: 'deliveries', required: true, load: () => import('./execution/deliveries/plugin.js') },
+  { id: 'personas', required: true, load: () => import('./coordination/personas/plugin.js') },
   { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },

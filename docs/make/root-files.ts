@@ -39,6 +39,7 @@ export const rootFiles: readonly RootFile[] = [
 
 /** What the records and entries of each collection and stream are. */
 export const contents: Readonly<Record<string, string>> = {
+  personas: 'personas',
   sessions: 'sessions',
   runs: 'runs',
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',

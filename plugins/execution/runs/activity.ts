@@ -1,5 +1,5 @@
 /** What a session's views show of its runs. */
-import type { AgentStatus, DaemonOutputRecord, SessionActivity } from '../sessions/contract.js'
+import type { AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../sessions/contract.js'
 import type { RunRecord } from './contract.js'
 import { isSettled } from './machine.js'
 import { activeLane, queuedLane } from './store.js'
@@ -56,11 +56,22 @@ export const createActivity = (store: RunStore): SessionActivity => {
       last_error: last !== undefined && isSettled(last) ? (last.error ?? null) : null,
     }
   }
-  return { status, pending, outputs, facts }
+  const record: SessionActivity['record'] = (tx, session_id, note) => void tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
+  return { status, pending, outputs, facts, record }
 }
 
 const activeStatus = (run: RunRecord): AgentStatus =>
   run.status === 'waiting_for_approval' ? 'waiting_for_approval' : run.status === 'waiting_for_user_question' ? 'waiting_for_user_input' : 'running'
+
+/** What keeps a session from being idle. */
+export const runHold = (store: RunStore): SessionHold => ({
+  id: 'runs',
+  holds(session_id) {
+    const active = activeRun(store, session_id)
+    if (active !== undefined) return active.status === 'waiting_for_approval' ? 'a run that waits for approval' : active.status === 'waiting_for_user_question' ? 'a run that waits for an answer' : 'an active run'
+    return store.runs.count('lane', queuedLane(session_id)) > 0 ? 'a queued run' : undefined
+  },
+})
 
 /** State of a session right after a change of one of its runs. */
 export const stateAfter = (store: RunStore, run: RunRecord): { status: AgentStatus; approvals: number; questions: number } => {

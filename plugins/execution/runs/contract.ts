@@ -9,6 +9,7 @@ import type { ModelMessage, Usage } from '../models/contract.js'
 import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
 import { DaemonOutputRecord } from '../sessions/contract.js'
+import type { SessionNote } from '../sessions/contract.js'
 import type { Effect } from '../tools/contract.js'
 import type { RunRecord, SettledRun } from './run-record.js'
 import type { RunHistory } from './history.js'
@@ -72,7 +73,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
-  | { type: 'session'; change: 'ended' | 'interrupted'; reason?: string }
+  | ({ type: 'session' } & SessionNote)
 )
 
 /** A permission decision on one call. Reference 1, 2.5 "Audit record". */
@@ -190,6 +191,11 @@ export interface Submission {
   /** True to refuse with `session_busy` instead of queueing. */
   readonly alone?: boolean
 }
+
+/** Text that plugins add to what models are told first. */
+export { SystemSections } from './system-section.js'
+/** The value form of a system section. */
+export type { SystemSection } from './system-section.js'
 
 /** The run engine, for plugins that submit, answer or look at runs. */
 export interface Runs extends RunHistory {

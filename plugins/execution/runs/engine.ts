@@ -13,6 +13,7 @@ import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './actions.js'
 import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
+import { systemPrompt } from './system-prompt.js'
 import { runTools } from './tool-step.js'
 import { nextStep } from './turn.js'
 import type { Progress } from './turn.js'
@@ -80,7 +81,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const turn = progress.turns + 1
   const attempt = execution.attempts + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const answer = await askModel(execution, route, modelRequest(run, thread, { tools: execution.parts.tools, system: execution.parts.config.system_prompt, generation }))
+  const answer = await askModel(execution, route, modelRequest(run, thread, { tools: execution.parts.tools, system: systemPrompt(execution.parts, run), generation }))
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
   if (answer.type === 'failed') return modelFailed(execution, turn, answer.failure)

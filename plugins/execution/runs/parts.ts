@@ -3,7 +3,7 @@ import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
 import type { Models } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunsConfig } from './config.js'
-import type { RunRecord, StopRequest, TraceData } from './contract.js'
+import type { RunRecord, StopRequest, SystemSection, TraceData } from './contract.js'
 import { Trace } from './contract.js'
 import { editRun } from './edit.js'
 import type { EditParts, RunEdit } from './edit.js'
@@ -18,6 +18,7 @@ export interface EngineParts extends EditParts {
   readonly log: Log
   readonly events: Events
   readonly config: RunsConfig
+  readonly sections: () => readonly SystemSection[]
 }
 
 /** Why an execution is told to end. */

@@ -3,12 +3,12 @@ import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import { Models } from '../models/contract.js'
-import { SessionActivity, Sessions } from '../sessions/contract.js'
+import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
-import { createActivity } from './activity.js'
+import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
-import { Runs } from './contract.js'
+import { Runs, SystemSections } from './contract.js'
 import { createExecutor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runRepair } from './repair.js'
@@ -39,12 +39,13 @@ export default definePlugin({
     const store = declareStore(ctx.state)
     const rests = createRests(store)
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, outbox, ledger, models, tools, threads, clock, ids, log, events, config, rested: rests.rested }
+    const parts: EngineParts = { store, sessions, outbox, ledger, models, tools, threads, clock, ids, log, events, config, rested: rests.rested, sections: ctx.view(SystemSections) }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, rests)
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
     ctx.routes(...runRoutes({ parts, executor, runs }), ...sessionRunRoutes({ parts, executor, runs }))
+    ctx.contribute(SessionHolds, runHold(store))
     ctx.contribute(Tools, emitOutput(() => runs))
     ctx.contribute(StatusSections, runsSection({ store, clock, config }))
     ctx.contribute(Capabilities, { name: 'session_events', value: true }, { name: 'restart_restore', value: true }, { name: 'session_run_idempotency', value: true })

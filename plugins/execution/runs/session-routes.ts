@@ -96,7 +96,7 @@ const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
   body: object({ reason: optional(string({ max: 4000 })) }),
   bodyOptional: true,
   reply: jsonReply(SessionView),
-  problems: [sessionErrors.session_not_found],
+  problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
   durability: 'A',
   handler: async ({ params: { session_id }, body: { reason } }) => {
     const session = parts.sessions.get(session_id)
@@ -104,7 +104,6 @@ const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
     if (session.ended_at_ms === undefined) {
       await parts.store.state.commit((tx) => {
         parts.sessions.end(tx, session_id, reason)
-        tx.append(parts.store.journal, session_id, { run_id: '', at: tx.now, type: 'session', change: 'ended', ...(reason !== undefined && { reason }) })
         endRuns(parts, tx, { session_id, stop })
       })
     }
@@ -133,5 +132,5 @@ const events = ({ parts }: RunRouteParts): Route => defineRoute({
     run_events: array(RunEventEntry),
   })),
   problems: [sessionErrors.session_not_found],
-  handler: ({ params: { session_id }, query }) => sessionLog(parts.store, parts.sessions.get(session_id), query),
+  handler: ({ params: { session_id }, query }) => sessionLog(parts, parts.sessions.get(session_id), query),
 })

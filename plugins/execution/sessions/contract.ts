@@ -1,11 +1,11 @@
 /** Durable containers of runs. Contract 1, "Session"; reference 1, 6.2 and 6.6. */
 import {
-  array, defineEvent, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
+  array, defineEvent, definePoint, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
 } from '../../../core/plugin.js'
-import type { Collection, Infer, StructOf, Token, Tx } from '../../../core/plugin.js'
+import type { Collection, Infer, Json, Point, StructOf, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView } from '../approvals/contract.js'
 import { UserQuestionRequestView } from '../questions/contract.js'
-
+import { settingFields } from './settings.js'
 import type { CapabilityScope, CredentialScope, OperatorContact, PersonaSnapshot, ReplyHandle, SessionRoutePolicy } from './settings.js'
 
 /** Problems about sessions that other plugins' routes may answer with. */
@@ -31,6 +31,8 @@ export type SessionRecord = {
 
 /** What a session may see and call, and where its outputs go: the structs of its settings. */
 export * from './settings.js'
+/** Scopes as they are stored, and whether one lets a name pass. */
+export { blankEntry, normalScope, permitsCapability, permitsCredential } from './scopes.js'
 
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
@@ -83,6 +85,7 @@ export const SessionView = named('SessionView', object({
   session_id: string(),
   agent_id: string(),
   snapshot: ManagedAgentSnapshot,
+  ...settingFields,
   outputs: array(DaemonOutputRecord),
 }))
 /** The value form of `SessionView`. */
@@ -95,7 +98,14 @@ export const SessionViewSummary = named('SessionViewSummary', object({
   status: enums(agentStatuses),
   pending_approvals: integer(),
   pending_questions: integer(),
+  ...settingFields,
 }))
+
+/** A change of a session itself, as its journal keeps it: no soul of a persona and no address of a reply target. */
+export type SessionNote =
+  | { readonly change: 'ended' | 'interrupted' | 'opened'; readonly reason?: string }
+  | { readonly change: 'set'; readonly key: string; readonly value: Json }
+  | { readonly change: 'cleared'; readonly key: string }
 
 /** What happens in a session, as far as its views show it. Given by the plugin that executes. */
 export interface SessionActivity {
@@ -107,6 +117,8 @@ export interface SessionActivity {
   facts(session_id: string): Pick<ManagedAgentSnapshot, 'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'>
   /** The newest outputs, oldest first. */
   outputs(session_id: string, limit: number): DaemonOutputRecord[]
+  /** Adds a change of the session itself to its journal, in a commit. */
+  record(tx: Tx, session_id: string, note: SessionNote): void
 }
 /** What a commit changed in a session. `facts` is called after the commit, at most once; it must not depend on later changes. */
 export interface SessionChange {
@@ -118,6 +130,27 @@ export interface SessionChange {
 /** Provided by the run engine. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
 
+/**
+ * Keeps a session from being idle: its settings, but for the route policy,
+ * change only while nothing holds it. Contract 1, "Session" states.
+ */
+export interface SessionHold {
+  readonly id: string
+  /** What the session has, in words that can follow "it has": "a run that waits for approval". Undefined if nothing. Must be fast and must not throw. */
+  holds(session_id: string): string | undefined
+}
+/** Everything that may hold a session. */
+export const SessionHolds: Point<SessionHold> = definePoint<SessionHold>('session-holds@1', (hold) => hold.id)
+
+/** May keep a session from being ended. */
+export interface SessionEndGuard {
+  readonly id: string
+  /** Why the session cannot be ended now, as the end of a sentence: "it is a member of project p1". Undefined if it can. Must be fast and must not throw. */
+  veto(session: SessionRecord): string | undefined
+}
+/** Everything that may keep a session from being ended. */
+export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGuard>('session-end-guards@1', (guard) => guard.id)
+
 /** The sessions of this daemon. */
 export interface Sessions {
   readonly collection: Collection<SessionRecord>
@@ -128,8 +161,18 @@ export interface Sessions {
   snapshot(session: SessionRecord): ManagedAgentSnapshot
   /** Adds the event `session_state_changed` to a commit, and `session_snapshot` if there are facts for it. */
   announce(tx: Tx, session_id: string, change: SessionChange): void
-  /** Marks a session as ended in a commit; creating it again opens it. */
+  /** Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard keeps it. */
   end(tx: Tx, session_id: string, reason: string | undefined): void
+  /** Settings by their names in the journal, as `metadata` of the event log shows them. An explicit clear of reply targets is an empty list. */
+  metadata(session: SessionRecord): { [key: string]: Json }
+  /** Throws `session_not_idle` (409) if something holds the session. */
+  requireIdle(session_id: string): void
+  effectiveCapabilityScope(session: SessionRecord): CapabilityScope | undefined
+  effectiveCredentialScope(session: SessionRecord): CredentialScope | undefined
+  /** True if the credential scope of the session lets it use a model route. */
+  mayUseRoute(session: SessionRecord, route_id: string): boolean
+  /** True if the credential scope of the session lets a connector use a credential, named by its environment key. */
+  mayUseConnectorCredential(session: SessionRecord, use: { readonly connector: string; readonly credential: string }): boolean
 }
 /** The sessions of this daemon. */
 export const Sessions: Token<Sessions> = defineToken<Sessions>('sessions@1')

@@ -1,8 +1,10 @@
 /** The sessions service: records, views and the events that announce them. */
 import type { Collection, Tx } from '../../../core/plugin.js'
 import { SessionSnapshotTaken, SessionStateChanged } from './contract.js'
-import type { ManagedAgentSnapshot, SessionActivity, SessionChange, SessionRecord, Sessions, SessionView } from './contract.js'
+import type { AgentStatus, ManagedAgentSnapshot, SessionActivity, SessionChange, SessionEndGuard, SessionHold, SessionRecord, Sessions, SessionView } from './contract.js'
+import { effectiveCapabilityScope, effectiveCredentialScope, mayUseConnectorCredential, mayUseRoute } from './effective.js'
 import { sessionErrors } from './errors.js'
+import { metadataOf, shownSettings } from './views.js'
 
 const shownOutputs = 100
 
@@ -11,9 +13,17 @@ const quiet: SessionActivity = {
   pending: () => ({ approvals: 0, questions: 0 }),
   facts: () => ({ pending_approvals: [], last_assistant_message: null, journal_len: 0, last_error: null }),
   outputs: () => [],
+  record: () => {},
 }
 
-export const createSessions = (collection: Collection<SessionRecord>, activity: () => SessionActivity | undefined): Sessions => {
+export interface DirectoryParts {
+  readonly collection: Collection<SessionRecord>
+  readonly activity: () => SessionActivity | undefined
+  readonly holds: () => readonly SessionHold[]
+  readonly guards: () => readonly SessionEndGuard[]
+}
+
+export const createSessions = ({ collection, activity, holds, guards }: DirectoryParts): Sessions => {
   const live = (): SessionActivity => activity() ?? quiet
   const get = (session_id: string): SessionRecord => {
     const session = collection.find(session_id)
@@ -25,25 +35,51 @@ export const createSessions = (collection: Collection<SessionRecord>, activity: 
     session_id: session.session_id,
     agent_id: session.agent_id,
     snapshot: snapshot(session),
+    ...shownSettings(session),
     outputs: live().outputs(session.session_id, shownOutputs),
   })
   const announce = (tx: Tx, session_id: string, { status, approvals, questions, facts }: SessionChange): void => {
     const session = get(session_id)
     const { agent_id } = session
-    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, status, pending_approvals: approvals, pending_questions: questions }))
+    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, status: statusOf(session, status), pending_approvals: approvals, pending_questions: questions }))
     if (facts === undefined) return
     tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: { agent: agentOf(session, status), checkpoint_len: 0, ...facts() } }))
   }
-  const end = (tx: Tx, session_id: string, reason: string | undefined): void =>
-    tx.put(collection, { ...get(session_id), ended_at_ms: tx.now, ...(reason !== undefined && { end_reason: reason }) })
-  return { collection, find: (id) => collection.find(id), get, view, snapshot, announce, end }
+  const end = (tx: Tx, session_id: string, reason: string | undefined): void => {
+    const session = get(session_id)
+    const veto = firstOf(guards(), (guard) => guard.veto(session))
+    if (veto !== undefined) throw sessionErrors.session_end_refused({ details: { session_id, reason: veto } })
+    tx.put(collection, { ...session, ended_at_ms: tx.now, ...(reason !== undefined && { end_reason: reason }) })
+    live().record(tx, session_id, { change: 'ended', ...(reason !== undefined && { reason }) })
+    announce(tx, session_id, { status: live().status(session_id), ...live().pending(session_id) })
+  }
+  const requireIdle = (session_id: string): void => {
+    const reason = firstOf(holds(), (hold) => hold.holds(session_id))
+    if (reason !== undefined) throw sessionErrors.session_not_idle({ details: { session_id, reason } })
+  }
+  return {
+    collection, find: (id) => collection.find(id), get, view, snapshot, announce, end, requireIdle,
+    metadata: metadataOf, effectiveCapabilityScope, effectiveCredentialScope, mayUseRoute, mayUseConnectorCredential,
+  }
 }
 
-const agentOf = (session: SessionRecord, status: ManagedAgentSnapshot['agent']['status']): ManagedAgentSnapshot['agent'] => ({
+const firstOf = <T>(items: readonly T[], reason: (item: T) => string | undefined): string | undefined => {
+  for (const item of items) {
+    const found = reason(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The root agent of an ended session has done what it was for: it no longer idles. */
+export const statusOf = ({ ended_at_ms }: SessionRecord, status: AgentStatus): AgentStatus =>
+  ended_at_ms !== undefined && status === 'idle' ? 'completed' : status
+
+const agentOf = (session: SessionRecord, status: AgentStatus): ManagedAgentSnapshot['agent'] => ({
   id: session.agent_id,
   parent: null,
   conversation: { session_id: session.session_id, thread_id: session.thread_id ?? null },
-  status,
+  status: statusOf(session, status),
   retention: 'retain',
   spawned_at_ms: session.created_at_ms,
   ...(session.ended_at_ms !== undefined && { closed_at_ms: session.ended_at_ms }),

@@ -13,4 +13,28 @@ export const sessionErrors = defineErrors({
     status: 409, domain: 'sessions', detail: 'Session {session_id} exists with another {field}.',
     action: 'Leave the field out to use the session as it is, or choose another session id.',
   },
+  session_not_idle: {
+    status: 409, domain: 'sessions', detail: 'Session {session_id} is not idle: it has {reason}.',
+    action: 'Wait until it is idle, or interrupt its run and cancel what is queued.',
+  },
+  session_end_refused: {
+    status: 409, domain: 'sessions', detail: 'Session {session_id} cannot be ended: {reason}.', action: 'Undo what keeps it first.',
+  },
+  blank_scope_entry: {
+    status: 400, domain: 'sessions', detail: 'An entry of the scope is blank.', action: 'Leave it out, or name what it stands for.',
+  },
+  route_not_allowed: {
+    status: 400, domain: 'routes', detail: 'The credential scope of session {session_id} does not allow the route {route_id}.',
+    action: 'Use a route that the scope allows, or change the scope.',
+  },
+  reply_targets_unsupported: {
+    status: 400, domain: 'sessions', detail: 'This daemon knows no reply plugin {plugin}.', action: 'Leave the target out, or load the plugin that delivers to it.',
+  },
+  reply_targets_needed: {
+    status: 400, domain: 'sessions', detail: 'The operator contact of session {session_id} lets the model notify, which needs a reply target that can be delivered to.',
+    action: 'Set reply targets before allow_notify; to clear them, turn allow_notify off first.',
+  },
+  operator_contact_unsafe: {
+    status: 400, domain: 'sessions', detail: 'The field {field} is shown to models and must not hold {what}.', action: 'Describe the person in plain words; where notices go is set with reply targets.',
+  },
 })

@@ -1,9 +1,14 @@
 import { definePlugin, object } from '../../../core/plugin.js'
+import { Personas } from '../../coordination/personas/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { Outbox } from '../deliveries/contract.js'
+import { Models } from '../models/contract.js'
+import { SystemSections } from '../runs/contract.js'
 import { sessionCommands } from './commands.js'
-import { SessionActivity, Sessions } from './contract.js'
+import { SessionActivity, SessionEndGuards, SessionHolds, Sessions } from './contract.js'
 import { createSessions } from './directory.js'
 import { sessionRoutes } from './routes.js'
+import { contactSection, personaSection } from './sections.js'
 import { sessionsSection } from './status.js'
 import { sessionCollection } from './store.js'
 
@@ -12,14 +17,17 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Durable containers in which runs are executed.',
-  wants: { activity: SessionActivity },
+  needs: { models: Models, personas: Personas },
+  wants: { activity: SessionActivity, outbox: Outbox },
   provides: [Sessions],
   config: object({}),
   commands: sessionCommands,
-  register(ctx, { activity }) {
-    const sessions = createSessions(ctx.state.collection(sessionCollection), activity)
+  register(ctx, { activity, outbox, models, personas }) {
+    const { state, ids } = ctx
+    const sessions = createSessions({ collection: state.collection(sessionCollection), activity, holds: ctx.view(SessionHolds), guards: ctx.view(SessionEndGuards) })
     ctx.provide(Sessions, sessions)
-    ctx.routes(...sessionRoutes({ sessions, state: ctx.state, ids: ctx.ids, activity }))
+    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, outbox, models, personas }))
+    ctx.contribute(SystemSections, personaSection(sessions), contactSection(sessions))
     ctx.contribute(StatusSections, sessionsSection(sessions))
   },
 })

@@ -1,63 +1,22 @@
 import { collectionSource, defineRoute, doc, jsonReply, listPage, object, optional, pageFields, pageOf, pageProblems, streamReply, string } from '../../../core/plugin.js'
-import type { Ids, Route, State } from '../../../core/plugin.js'
+import type { Route } from '../../../core/plugin.js'
+import { contactRoutes } from './contact-routes.js'
+import type { ContactRouteParts } from './contact-routes.js'
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
-import type { SessionActivity, SessionRecord, Sessions } from './contract.js'
+import { createRoute } from './create.js'
+import type { CreateParts } from './create.js'
+import { statusOf } from './directory.js'
+import { scopeRoutes } from './setting-routes.js'
+import type { SettingRouteParts } from './setting-routes.js'
+import { shownSettings } from './views.js'
 
-export interface SessionRouteParts {
-  readonly sessions: Sessions
-  readonly state: State
-  readonly ids: Ids
-  readonly activity: () => SessionActivity | undefined
-}
+export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRouteParts
 
-const CreateSession = object({
-  session_id: optional(doc(string({ max: 200 }), 'Chosen by the caller, or made by the daemon.')),
-  thread_id: optional(doc(string({ min: 1, max: 200 }), 'The thread of this session at the provider.')),
-})
 const params = object({ session_id: SessionId })
 
-export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [create(parts), list(parts), read(parts), stream(parts)]
-
-const create = ({ sessions, state, ids }: SessionRouteParts): Route => defineRoute({
-  id: 'sessions.create',
-  method: 'POST',
-  path: '/v1/sessions',
-  summary: 'Creates a session, or uses the one that has this id; an ended one is opened again.',
-  access: 'admin',
-  body: CreateSession,
-  bodyOptional: true,
-  reply: jsonReply(SessionView, 201),
-  problems: [sessionErrors.invalid_session_id, sessionErrors.session_conflict],
-  durability: 'A',
-  example: { body: { session_id: 'first' } },
-  handler: async ({ body }) => {
-    const session_id = body.session_id ?? ids.make('session')
-    checkId(session_id)
-    const known = sessions.find(session_id)
-    if (known !== undefined) checkReuse(known, body.thread_id)
-    if (known === undefined || known.ended_at_ms !== undefined || (body.thread_id !== undefined && known.thread_id === undefined)) {
-      await state.commit((tx) => {
-        const { ended_at_ms: _, end_reason: __, ...kept } = known ?? { session_id, agent_id: ids.make('agent'), created_at_ms: tx.now }
-        tx.put(sessions.collection, { ...kept, ...(body.thread_id !== undefined && { thread_id: body.thread_id }) })
-      })
-    }
-    return sessions.view(sessions.get(session_id))
-  },
-})
-
-/** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
-const checkId = (session_id: string): void => {
-  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(session_id)) return
-  throw sessionErrors.invalid_session_id({ errors: [{ path: 'body.session_id', rule: 'must not be empty, "." or "..", and must hold no slash, backslash or control character' }] })
-}
-
-const checkReuse = (known: SessionRecord, thread_id: string | undefined): void => {
-  if (thread_id === undefined || known.thread_id === undefined || known.thread_id === thread_id) return
-  throw sessionErrors.session_conflict({
-    details: { session_id: known.session_id, field: 'thread_id' },
-    errors: [{ path: 'body.thread_id', rule: 'must equal the stored one' }],
-  })
-}
+export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
+  createRoute(parts), list(parts), read(parts), stream(parts), ...scopeRoutes(parts), ...contactRoutes(parts),
+]
 
 const list = ({ sessions, activity }: SessionRouteParts): Route => defineRoute({
   id: 'sessions.list',
@@ -65,18 +24,20 @@ const list = ({ sessions, activity }: SessionRouteParts): Route => defineRoute({
   path: '/v1/sessions',
   summary: 'Lists sessions by id.',
   access: 'read',
-  query: object(pageFields),
+  query: object({ persona_id: optional(doc(string({ min: 1, max: 200 }), 'Only sessions that are bound to this persona, in whatever version.')), ...pageFields }),
   reply: jsonReply(pageOf(SessionViewSummary)),
   problems: [...pageProblems],
-  handler: ({ query }) => listPage({
+  handler: ({ query: { persona_id, ...query } }) => listPage({
     query,
-    source: collectionSource(sessions.collection, 'all', 'all'),
+    source: persona_id === undefined ? collectionSource(sessions.collection, 'all', 'all') : collectionSource(sessions.collection, 'persona', persona_id),
     label: 'session_id_asc',
-    view: ({ session_id, agent_id }) => {
+    view: (session) => {
+      const { session_id, agent_id } = session
       const pending = activity()?.pending(session_id)
       return {
-        session_id, agent_id, status: activity()?.status(session_id) ?? 'idle',
+        session_id, agent_id, status: statusOf(session, activity()?.status(session_id) ?? 'idle'),
         pending_approvals: pending?.approvals ?? 0, pending_questions: pending?.questions ?? 0,
+        ...shownSettings(session),
       }
     },
   }),

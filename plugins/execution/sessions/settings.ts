@@ -3,7 +3,7 @@ import { array, boolean, defaulted, doc, integer, literal, named, object, option
 import type { Infer } from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
 
-const names = () => defaulted(array(string({ min: 1, max: 400 }), { max: 1000 }), [])
+const names = () => defaulted(array(string({ max: 400 }), { max: 1000 }), [])
 
 /** What is visible or callable. An empty allow list restricts nothing; a deny list is applied after it. */
 export const CapabilityScope = named('CapabilityScope', object({
@@ -72,3 +72,33 @@ export type PersonaSnapshot = {
 }
 /** What a session tells of its persona. Contract 1, `persona`. */
 export const SessionPersona = named('SessionPersona', object({ persona_id: string(), persona_version: integer({ min: 1 }), display_name: string(), bound_at_ms: timestamp() }))
+/** The value form of `SessionPersona`. */
+export type SessionPersona = Infer<typeof SessionPersona>
+
+/** The targets of a session. Contract 1, `SessionReplyTargetsView`. */
+export const SessionReplyTargetsView = named('SessionReplyTargetsView', object({ reply_targets: array(ReplyHandle) }))
+
+/** Settings of a session by their names in its journal and its `metadata`. Reference 1, 4.2. */
+export const settingKeys = {
+  route_policy: 'session_route_policy',
+  persona: 'session_persona_binding',
+  capability_scope: 'session_capability_scope',
+  credential_scope: 'session_credential_scope',
+  reply_targets: 'session_reply_targets',
+  operator: 'session_operator_config',
+} as const
+/** A setting, as the member of `SessionRecord` that holds it. */
+export type SettingName = keyof typeof settingKeys
+
+/** The settings that a session's views show; empty ones are left out. Contract 1, `SessionView`; reference 1, 6.6. */
+export const settingFields = {
+  route_policy: optional(SessionRoutePolicy),
+  capability_scope: optional(CapabilityScope),
+  effective_capability_scope: optional(doc(CapabilityScope, 'The baseline of the persona, restricted by the scope of the session.')),
+  credential_scope: optional(CredentialScope),
+  effective_credential_scope: optional(doc(CredentialScope, 'With connector credentials denied where connectors are scoped and no credential is allowed by name.')),
+  persona: optional(SessionPersona),
+  reply_targets: optional(array(ReplyHandle)),
+  operator: optional(OperatorContact),
+  ended_at_ms: optional(doc(timestamp(), 'When the session was ended; absent while it is open.')),
+}

@@ -22,9 +22,9 @@ test('a session is created, used again, read and listed', async (t) => {
 test('bad ids, unknown fields and unknown sessions are refused', async (t) => {
   const daemon = await startTestDaemon(t)
   for (const session_id of ['', '.', '..', '  ', 'a/b', 'a\\b', 'a\u0000']) t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions', { session_id })), [400, 'invalid_session_id'])
-  const later = await daemon.request('POST', '/v1/sessions', { session_id: 'x', persona_id: 'p' })
-  t.is(later.status, 400)
-  t.deepEqual(later.body.errors, [{ path: 'body.persona_id', rule: 'is not a known field' }])
+  const unknown = await daemon.request('POST', '/v1/sessions', { session_id: 'x', persona: 'p' })
+  t.is(unknown.status, 400)
+  t.deepEqual(unknown.body.errors, [{ path: 'body.persona', rule: 'is not a known field' }])
   for (const at of ['', '/events', '/stream', '/questions']) t.deepEqual(codeOf(await daemon.request('GET', `/v1/sessions/none${at}`)), [404, 'session_not_found'])
   for (const at of ['/input', '/runs']) t.deepEqual(codeOf(await daemon.request('POST', `/v1/sessions/none${at}`, { content: 'x' })), [404, 'session_not_found'])
   for (const at of ['/interrupt', '/end']) t.deepEqual(codeOf(await daemon.request('POST', `/v1/sessions/none${at}`)), [404, 'session_not_found'])

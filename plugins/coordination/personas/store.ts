@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import { trusted } from '../../../core/plugin.js'
+import type { Collection, CollectionSpec, Json, State } from '../../../core/plugin.js'
+import { canonical } from '../../execution/runs/contract.js'
+import { Persona } from './contract.js'
+import type { Personas } from './contract.js'
+import { draftOf } from './draft.js'
+import type { PersonaDraft, PersonaRequest } from './draft.js'
+import { personaErrors } from './errors.js'
+
+const personaCollection: CollectionSpec<Persona> = {
+  name: 'personas',
+  version: 1,
+  id: ({ persona_id }) => persona_id,
+  indexes: { all: { group: () => 'all' } },
+  schema: Persona,
+}
+
+export interface PersonaStore extends Personas {
+  readonly collection: Collection<Persona>
+  get(persona_id: string): Persona
+  create(persona_id: string, asked: PersonaRequest): Promise<Persona>
+  /** A request that changes nothing leaves version and time as they are. */
+  replace(persona_id: string, asked: PersonaRequest): Promise<Persona>
+}
+
+export const createPersonas = (state: State): PersonaStore => {
+  const collection = state.collection(personaCollection)
+  const get = (persona_id: string): Persona => {
+    const persona = collection.find(persona_id)
+    if (persona === undefined) throw personaErrors.persona_not_found({ details: { persona_id } })
+    return persona
+  }
+  return {
+    collection,
+    get,
+    create: (persona_id, asked) => state.commit((tx) => {
+      if (collection.has(persona_id)) throw personaErrors.persona_already_exists({ details: { persona_id } })
+      const persona: Persona = { persona_id, ...draftOf(undefined, asked), version: 1, created_at_ms: tx.now, updated_at_ms: tx.now }
+      tx.insert(collection, persona)
+      return persona
+    }),
+    replace: (persona_id, asked) => state.commit((tx) => {
+      const before = get(persona_id)
+      const draft = draftOf(settable(before), asked)
+      if (canonical(trusted<Json>(draft)) === canonical(trusted<Json>(settable(before)))) return before
+      const persona: Persona = { persona_id, ...draft, version: before.version + 1, created_at_ms: before.created_at_ms, updated_at_ms: tx.now }
+      tx.put(collection, persona)
+      return persona
+    }),
+    snapshot(persona_id) {
+      const { display_name, soul, capability_scope, version } = get(persona_id)
+      return { persona_id, persona_version: version, display_name, soul, soul_sha256: hash('sha256', soul), ...(capability_scope !== undefined && { capability_scope }) }
+    },
+  }
+}
+
+const settable = ({ display_name, soul, capability_scope, default_skills, metadata }: Persona): PersonaDraft => ({
+  display_name, soul,
+  ...(capability_scope !== undefined && { capability_scope }), ...(default_skills !== undefined && { default_skills }), ...(metadata !== undefined && { metadata }),
+})

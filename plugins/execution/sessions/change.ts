@@ -1,0 +1,46 @@
+/** One change of one setting: checked and written in the same commit, with its entry in the journal. */
+import { trusted } from '../../../core/plugin.js'
+import type { Json, State } from '../../../core/plugin.js'
+import { canonical } from '../runs/contract.js'
+import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
+import { noteOf } from './views.js'
+
+export interface SettingParts {
+  readonly sessions: Sessions
+  readonly state: State
+  readonly activity: () => SessionActivity | undefined
+}
+
+export interface SettingChange<N extends SettingName> {
+  readonly name: N
+  /** The new value; undefined clears the setting. Called in the commit; throws what is wrong. */
+  readonly next: (session: SessionRecord, now: number) => SessionRecord[N] | undefined
+}
+
+/** A run reads its route when it is accepted, so that the policy can change beside it. */
+const changesWhileBusy: ReadonlySet<SettingName> = new Set(['route_policy'])
+
+/** A session with one setting replaced, or without it. */
+export const withSetting = <N extends SettingName>(session: SessionRecord, name: N, value: SessionRecord[N] | undefined): SessionRecord => {
+  const { [name]: _, ...rest } = session
+  return trusted<SessionRecord>(value === undefined ? rest : { ...rest, [name]: value })
+}
+
+/** A change that changes nothing leaves no entry. */
+export const changeSetting = async <N extends SettingName>({ sessions, state, activity }: SettingParts, session_id: string, { name, next }: SettingChange<N>): Promise<void> => {
+  sessions.get(session_id)
+  await state.commit((tx) => {
+    const before = sessions.get(session_id)
+    if (!changesWhileBusy.has(name)) sessions.requireIdle(session_id)
+    const value = next(before, tx.now)
+    if (canonical(trusted<Json>(value)) === canonical(trusted<Json>(before[name]))) return
+    const after = withSetting(before, name, value)
+    tx.put(sessions.collection, after)
+    activity()?.record(tx, session_id, noteOf(after, name))
+  })
+}
+
+export const changedView = async <N extends SettingName>(parts: SettingParts, session_id: string, change: SettingChange<N>): Promise<SessionView> => {
+  await changeSetting(parts, session_id, change)
+  return parts.sessions.view(parts.sessions.get(session_id))
+}

@@ -1,0 +1,47 @@
+/** What a session shows of its settings. Pure. */
+import { trusted } from '../../../core/plugin.js'
+import type { Json } from '../../../core/plugin.js'
+import { digest } from '../runs/contract.js'
+import type { SessionNote, SessionPersona, SessionRecord, SessionView } from './contract.js'
+import { settingKeys } from './contract.js'
+import type { SettingName } from './contract.js'
+import { effectiveCapabilityScope, effectiveCredentialScope } from './effective.js'
+
+type Shown = Pick<SessionView, 'route_policy' | 'capability_scope' | 'effective_capability_scope' | 'credential_scope' | 'effective_credential_scope' | 'persona' | 'reply_targets' | 'operator' | 'ended_at_ms'>
+
+const summaryOf = ({ persona_id, persona_version, display_name, bound_at_ms }: SessionPersona): SessionPersona => ({ persona_id, persona_version, display_name, bound_at_ms })
+
+/** Members that are empty are left out. */
+export const shownSettings = (session: SessionRecord): Shown => {
+  const { route_policy, capability_scope, credential_scope, persona, reply_targets = [], operator, ended_at_ms } = session
+  const effective = { capability: effectiveCapabilityScope(session), credential: effectiveCredentialScope(session) }
+  return {
+    ...(route_policy !== undefined && { route_policy }),
+    ...(capability_scope !== undefined && { capability_scope }),
+    ...(effective.capability !== undefined && { effective_capability_scope: effective.capability }),
+    ...(credential_scope !== undefined && { credential_scope }),
+    ...(effective.credential !== undefined && { effective_credential_scope: effective.credential }),
+    ...(persona !== undefined && { persona: summaryOf(persona) }),
+    ...(reply_targets.length > 0 && { reply_targets: [...reply_targets] }),
+    ...(operator !== undefined && { operator }),
+    ...(ended_at_ms !== undefined && { ended_at_ms }),
+  }
+}
+
+const names = trusted<SettingName[]>(Object.keys(settingKeys))
+
+export const metadataOf = (session: SessionRecord): { [key: string]: Json } =>
+  Object.fromEntries(names.flatMap((name): [string, Json][] => {
+    const value = session[name]
+    return value === undefined ? [] : [[settingKeys[name], trusted<Json>(name === 'persona' && session.persona !== undefined ? summaryOf(session.persona) : value)]]
+  }))
+
+/** A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest stands for it. */
+export const noteOf = (session: SessionRecord, name: SettingName): SessionNote => {
+  const key = settingKeys[name]
+  const value = metadataOf(session)[key]
+  if (value === undefined) return { change: 'cleared', key }
+  if (name === 'persona') return { change: 'set', key, value: { ...trusted<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' } }
+  if (name !== 'reply_targets') return { change: 'set', key, value }
+  return { change: 'set', key, value: (session.reply_targets ?? []).map(({ plugin, address }) => ({ plugin, address_sha256: digest(address) })) }
+}
