@@ -1,6 +1,7 @@
 /** Reply targets and operator contact. Contract 1, Sessions table. */
 import { array, defineRoute, jsonReply, object } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
+import { deliveryErrors } from '../deliveries/contract.js'
 import { changeSetting } from './change.js'
 import type { SettingParts } from './change.js'
 import { checkClear, contactOf, handlesOf, noContact } from './contact.js'
@@ -34,7 +35,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
   }
   const replace = (method: 'POST' | 'PUT', id: string): Route => defineRoute({
     ...shared, id, method, summary: 'Sets where the outputs of a session go. An empty list is an explicit clear.', access: 'admin', durability: 'A',
-    body: TargetsBody, problems: [...changed, sessionErrors.reply_targets_unsupported, sessionErrors.reply_targets_needed],
+    body: TargetsBody, problems: [...changed, deliveryErrors.reply_target_invalid, sessionErrors.reply_targets_needed],
     example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
     handler: (input) => set(input.params.session_id, () => handlesOf(parts.outbox(), input.body.reply_targets)),
   })

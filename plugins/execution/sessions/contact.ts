@@ -1,5 +1,6 @@
 /** Whether and how the model may contact the operator, and where outputs go: the two settings that bind each other. Contract 1, "Operator contact". */
 import { Problem } from '../../../core/plugin.js'
+import { deliveryErrors } from '../deliveries/contract.js'
 import type { Outbox } from '../deliveries/contract.js'
 import type { OperatorContact, ReplyHandle, ReplyTargetRequest, SessionRecord } from './contract.js'
 import { sessionErrors } from './errors.js'
@@ -12,12 +13,8 @@ export const noContact: OperatorContact = { enabled: false, allow_notify: true, 
 
 /** Requested targets as handles. Without a plugin that delivers, no target is known. */
 export const handlesOf = (outbox: Outbox | undefined, targets: readonly ReplyTargetRequest[]): ReplyHandle[] => {
-  const [first] = targets
-  if (outbox !== undefined || first === undefined) return outbox?.normalize(targets, 'body.reply_targets') ?? []
-  throw sessionErrors.reply_targets_unsupported({
-    details: { plugin: first.type === 'raw' ? first.plugin : first.type },
-    errors: [{ path: 'body.reply_targets.0', rule: 'must be for a reply plugin of this daemon' }],
-  })
+  if (outbox !== undefined || targets.length === 0) return outbox?.normalize(targets, 'body.reply_targets') ?? []
+  throw deliveryErrors.reply_target_invalid({ errors: [{ path: 'body.reply_targets.0', rule: 'must be for a plugin that takes replies' }] })
 }
 
 const isDeliverable = (outbox: Outbox, handle: ReplyHandle): boolean => {

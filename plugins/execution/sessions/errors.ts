@@ -23,13 +23,6 @@ export const sessionErrors = defineErrors({
   blank_scope_entry: {
     status: 400, domain: 'sessions', detail: 'An entry of the scope is blank.', action: 'Leave it out, or name what it stands for.',
   },
-  route_not_allowed: {
-    status: 400, domain: 'routes', detail: 'The credential scope of session {session_id} does not allow the route {route_id}.',
-    action: 'Use a route that the scope allows, or change the scope.',
-  },
-  reply_targets_unsupported: {
-    status: 400, domain: 'sessions', detail: 'This daemon knows no reply plugin {plugin}.', action: 'Leave the target out, or load the plugin that delivers to it.',
-  },
   reply_targets_needed: {
     status: 400, domain: 'sessions', detail: 'The operator contact of session {session_id} lets the model notify, which needs a reply target that can be delivered to.',
     action: 'Set reply targets before allow_notify; to clear them, turn allow_notify off first.',

@@ -5,6 +5,7 @@ import { personaErrors } from '../../coordination/personas/contract.js'
 import type { Personas } from '../../coordination/personas/contract.js'
 import { modelErrors } from '../models/contract.js'
 import type { Models } from '../models/contract.js'
+import { runErrors } from '../runs/contract.js'
 import { changedView } from './change.js'
 import type { SettingChange, SettingParts } from './change.js'
 import { CapabilityScope, CredentialScope, SessionId, SessionRoutePolicy, SessionView, sessionErrors } from './contract.js'
@@ -67,7 +68,7 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
   }),
   ...settingRoutes(parts, {
     name: 'route_policy', segment: 'route-policy', what: 'the route policy', body: object({ route_policy: SessionRoutePolicy }),
-    example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } }, problems: [modelErrors.bad_request, sessionErrors.route_not_allowed],
+    example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } }, problems: [modelErrors.bad_request, runErrors.route_not_allowed],
     set: ({ route_policy }) => (session) => checkedPolicy(parts, session, route_policy),
   }),
 ]
@@ -79,7 +80,7 @@ const checkedPolicy = ({ models, sessions }: { models: Models; sessions: Session
   if (provider !== undefined) {
     if (models.find(provider) === undefined) throw modelErrors.bad_request({ details: { route_id: provider }, errors: [{ path, rule: 'must be a route_id of this daemon' }] })
     if (!sessions.mayUseRoute(session, provider)) {
-      throw sessionErrors.route_not_allowed({ details: { session_id: session.session_id, route_id: provider }, errors: [{ path, rule: 'must be allowed by the credential scope of the session' }] })
+      throw runErrors.route_not_allowed({ details: { session_id: session.session_id, route_id: provider }, errors: [{ path, rule: 'must be allowed by the credential scope of the session' }] })
     }
   }
   const kept = { ...(provider !== undefined && { provider }), ...(generation !== undefined && Object.keys(generation).length > 0 && { generation }) }

@@ -78,13 +78,12 @@ test('an ended session is seen as ended in the list, and opened again it is as i
   t.deepEqual(body.session.journal.map(({ entry }: any) => entry.change), ['set', 'ended', 'opened'])
 })
 
-test('reply targets of a daemon that delivers nothing are refused, and an empty list is remembered as a clear', async (t) => {
+test('reply targets of an unknown plugin are refused, and an empty list is remembered as a clear', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
   const none = await daemon.request('POST', '/v1/sessions/s1/reply-targets', { reply_targets: [{ type: 'raw', plugin: 'pigeon', address: 'x' }] })
-  t.is(none.status, 400)
-  t.is(none.body.errors[0].path, 'body.reply_targets.0')
+  t.deepEqual([...codeOf(none), none.body.errors[0].path], [400, 'reply_target_invalid', 'body.reply_targets.0.plugin'])
   t.is((await daemon.request('GET', '/v1/sessions/s1/events')).body.session.metadata.session_reply_targets, undefined)
   t.deepEqual((await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [] })).body, { reply_targets: [] })
   t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/events')).body.session.metadata, { session_reply_targets: [] })
