@@ -47,14 +47,13 @@ const given = ({ target_agent_id, owner_session_id, owner_agent_id, created_by_r
 })
 
 /** Whoever is named must exist. A session that has ended can be opened again, but nobody plans for it. */
-const checkPeople = ({ sessions, runs }: ScheduleParts, body: ScheduleCreateRequest): void => {
-  const { target_session_id, target_agent_id, owner_session_id, owner_agent_id, created_by_run_id } = body
+const checkPeople = ({ sessions }: ScheduleParts, body: ScheduleCreateRequest): void => {
+  const { target_session_id, target_agent_id, owner_session_id, owner_agent_id } = body
   const target = sessions.get(target_session_id)
   if (target.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id: target_session_id } })
   if (target_agent_id !== undefined && target_agent_id !== target.agent_id) throw invalid('target_agent_id', 'must be the agent of the target session')
   const owner = owner_session_id === undefined ? target : sessions.get(owner_session_id)
   if (owner_agent_id !== undefined && owner_agent_id !== owner.agent_id) throw invalid('owner_agent_id', 'must be the agent of the owner session')
-  if (created_by_run_id !== undefined) runs.get(created_by_run_id)
 }
 
 const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {

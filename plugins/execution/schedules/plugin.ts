@@ -4,6 +4,8 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
+import { Tools } from '../tools/contract.js'
+import { scheduleCommands } from './commands.js'
 import { schedulesConfig, schedulesFlags } from './config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createRounds } from './rounds.js'
@@ -11,6 +13,7 @@ import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
 import { declareStore } from './store.js'
+import { scheduleTools } from './tools.js'
 import { createWorker } from './worker.js'
 
 export default definePlugin({
@@ -21,6 +24,7 @@ export default definePlugin({
   needs: { runs: Runs, sessions: Sessions },
   config: schedulesConfig,
   flags: schedulesFlags,
+  commands: scheduleCommands,
   register(ctx, { runs, sessions }) {
     const { config, clock, ids, log } = ctx
     const parts = { store: declareStore(ctx.state), runs, sessions, payloads: ctx.view(SchedulePayloads), clock, ids, log, config }
@@ -28,6 +32,7 @@ export default definePlugin({
     const worker = createWorker(parts, rounds)
     const service = createSchedules(parts, rounds, worker)
     ctx.routes(...scheduleRoutes({ ...parts, service }))
+    ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config
     ctx.contribute(RuntimeSections, { name: 'scheduler_policy', schema: SchedulerPolicy, collect: () => trusted<JsonObject>(policy) })

@@ -31,7 +31,7 @@ const list = ({ store: { schedules } }: ScheduleRouteParts): Route => defineRout
   },
 })
 
-const create = ({ store: { state }, service }: ScheduleRouteParts): Route => defineRoute({
+const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route => defineRoute({
   id: 'schedules.create',
   method: 'POST',
   path: '/v1/schedules',
@@ -47,6 +47,7 @@ const create = ({ store: { state }, service }: ScheduleRouteParts): Route => def
   durability: 'A',
   example: { body: { name: 'morning', target_session_id: 'first', cadence: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'Europe/Berlin' }, request: { content: 'What is new?' } } },
   handler: async ({ body }) => {
+    if (body.created_by_run_id !== undefined) runs.get(body.created_by_run_id)
     const draft = service.draft(body)
     return viewSchedule(await state.commit((tx) => service.add(tx, draft)))
   },

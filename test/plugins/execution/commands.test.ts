@@ -21,6 +21,11 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', 'events', run_id), /user_question_resolved[\s\S]*completed/u)
   t.regex(await run('approvals', 'list'), /Nothing waits/u)
   t.regex(await run('runs', 'list'), /completed/u)
+  t.regex(await run('schedules', 'list'), /holdfast schedules create/u)
+  const schedule = JSON.parse(await run('schedules', 'create', 's1', 'Report', '--cron', '30 2 * * *', '--timezone', 'Europe/Berlin', '--output', 'json')).schedule_id
+  t.regex(await run('schedules', 'preview', schedule, '--count', '2'), /^\S+Z {2}\S+T0[23]:[03]0:00\+0[12]:00/u)
+  for (const [action, shown] of [['pause', /paused/u], ['resume', /active/u], ['trigger', /claimed|dispatched/u], ['cancel', /canceled/u]] as const) t.regex(await run('schedules', action, schedule), shown)
+  t.regex(await run('schedules', 'get', schedule), /30 2 \* \* \* in Europe\/Berlin/u)
   t.regex(await run('sessions', 'get', 's1'), /holdfast runs submit s1/u)
   t.regex(await run('sessions', 'events', 's1'), /accepted/u)
   t.regex(await run('sessions', 'interrupt', 's1'), /nothing to interrupt/u)

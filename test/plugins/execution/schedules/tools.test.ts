@@ -1,0 +1,111 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { assert } from '../../../../core/assert.js'
+import { definePlugin } from '../../../../core/plugin.js'
+import type { State } from '../../../../core/plugin.js'
+import { parse } from '../../../../core/schema.js'
+import { Tools } from '../../../../plugins/execution/tools/contract.js'
+import type { Tool } from '../../../../plugins/execution/tools/contract.js'
+import { checkTool } from '../../../conform/tool.js'
+import { startTestDaemon } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
+import { callOf, codeOf, makeFolder, resultOf } from '../../../support/tools.js'
+import type { Answer } from '../../../support/tools.js'
+
+/** A daemon with the sessions `s1` and `s2`, and the tools called as the engine does: what they apply is committed. */
+const setUp = async (t: ExecutionContext) => {
+  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
+  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state }) } })
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { plugins: [spy], clock })
+  for (const id of ['s1', 's2']) await openSession(daemon, id)
+  const workspace = await makeFolder(t)
+  const tool = (name: string): Tool => {
+    const found = seen.tools().find((one) => one.name === name)
+    assert(found, `there is no ${name}`)
+    return found
+  }
+  const call = async (name: string, input: object = {}, session_id = 's1'): Promise<Answer & { output: any }> => {
+    const parsed = parse(tool(name).input, input)
+    assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
+    const outcome = await tool(name).run(parsed.value, callOf(workspace, { session_id }))
+    assert(outcome.type === 'result', 'a schedule tool asks nothing')
+    if (outcome.apply !== undefined) await seen.state?.commit(outcome.apply)
+    return resultOf(outcome)
+  }
+  return { daemon, clock, workspace, tool, call }
+}
+
+test('each tool of schedules keeps what every tool must keep', async (t) => {
+  const { workspace, tool, call } = await setUp(t)
+  const { schedule_id } = (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, overlap_policy: 'parallel' })).output.schedule
+  const other = (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60 })).output.schedule.schedule_id
+  await call('schedule_pause', { schedule_id: other })
+  const none = { schedule_id: 'none' }
+  await checkTool(t, { tool: tool('wake_after'), workspace, good: { delay_seconds: 60, message: 'Go on.' }, correctable: { delay_seconds: 60, message: 'm', target: 'parent' } })
+  await checkTool(t, { tool: tool('wake_at'), workspace, good: { at: '2099-01-01T00:00:00Z', message: 'Go on.' }, correctable: { at: 'tomorrow', message: 'm' } })
+  await checkTool(t, { tool: tool('schedule_create'), workspace, good: { name: 'n', message: 'm', cron: '0 7 * * *', timezone: 'Europe/Berlin' }, correctable: { name: 'n', message: 'm' } })
+  await checkTool(t, { tool: tool('schedule_list'), workspace, good: {} })
+  for (const name of ['schedule_get', 'schedule_cancel', 'schedule_pause', 'schedule_trigger_now']) await checkTool(t, { tool: tool(name), workspace, good: { schedule_id }, correctable: none })
+  await checkTool(t, { tool: tool('schedule_resume'), workspace, good: { schedule_id: other }, correctable: none })
+})
+
+test('wake_after and wake_at start one run of the own session with the message', async (t) => {
+  const { daemon, clock, call } = await setUp(t)
+  const after = (await call('wake_after', { delay_seconds: 90, message: 'first', model: 'demo-1' })).output.schedule
+  t.like(after, { name: 'wake-90', target_session_id: 's1', owner_session_id: 's1', created_by_run_id: 'r1', status: 'active' })
+  const when = new Date(clock.now() + 100_000)
+  const at = (await call('wake_at', { at: when.toISOString(), message: 'second' })).output.schedule
+  t.like(at, { name: 'wake-at', cadence: { type: 'once', fire_at_ms: when.getTime() } })
+  clock.leap(100_000)
+  for (const { schedule_id } of [after, at]) await scheduleUntil(daemon, schedule_id, ({ status }) => status === 'completed')
+  const [first, second] = await scheduledRuns(daemon)
+  t.deepEqual([first.request.text_preview, first.request.model, second.request.text_preview], ['first', 'demo-1', 'second'])
+})
+
+test('a schedule may tell another session, and there are no other agents', async (t) => {
+  const { call } = await setUp(t)
+  const input = { name: 'n', message: 'm', every_seconds: 60 }
+  t.is((await call('schedule_create', { ...input, target: 'session', session_id: 's2' })).output.schedule.target_session_id, 's2')
+  for (const [more, code] of [
+    [{ target: 'parent' }, 'schedule_target_unavailable'], [{ target: 'agent', agent_id: 'a' }, 'schedule_target_unavailable'], [{ agent_id: 'a' }, 'schedule_target_unavailable'],
+    [{ target: 'session' }, 'invalid_schedule'], [{ session_id: 's2' }, 'invalid_schedule'], [{ target: 'session', session_id: 'none' }, 'session_not_found'],
+    [{ at: '2099-01-01T00:00:00Z' }, 'invalid_schedule'], [{ every_seconds: undefined }, 'invalid_schedule'], [{ timezone: 'UTC' }, 'invalid_schedule'],
+    [{ every_seconds: undefined, cron: '@daily' }, 'invalid_schedule'], [{ every_seconds: undefined, at: '2099-01-01' }, 'invalid_schedule'], [{ provider: 'none' }, 'bad_request'],
+  ] as const) {
+    const answer = await call('schedule_create', JSON.parse(JSON.stringify({ ...input, ...more })))
+    t.deepEqual([answer.is_error, codeOf(answer)], [true, code], JSON.stringify(more))
+  }
+})
+
+test('a session sees the schedules that it made or that tell it, and no others', async (t) => {
+  const { call } = await setUp(t)
+  const make = async (more: object, session_id: string): Promise<string> => (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, ...more }, session_id)).output.schedule.schedule_id
+  const own = await make({}, 's1')
+  const told = await make({ target: 'session', session_id: 's1' }, 's2')
+  const foreign = await make({}, 's2')
+  t.deepEqual((await call('schedule_list')).output.schedules.map(({ schedule_id }: any) => schedule_id).toSorted(), [own, told].toSorted())
+  for (const name of ['schedule_get', 'schedule_cancel', 'schedule_pause', 'schedule_resume', 'schedule_trigger_now']) {
+    t.is(codeOf(await call(name, { schedule_id: foreign })), 'schedule_not_found', name)
+  }
+  t.is((await call('schedule_get', { schedule_id: told })).output.schedule.schedule_id, told)
+  t.is((await call('schedule_pause', { schedule_id: told })).output.schedule.status, 'paused')
+  t.is((await call('schedule_resume', { schedule_id: told })).output.schedule.status, 'active')
+  t.is((await call('schedule_trigger_now', { schedule_id: told })).output.schedule.execution_count, 1)
+  t.is((await call('schedule_cancel', { schedule_id: told })).output.schedule.status, 'canceled')
+  t.is(codeOf(await call('schedule_cancel', { schedule_id: told })), 'schedule_state_conflict')
+  t.is((await call('schedule_list')).output.schedules.at(-1).schedule_id, told, 'what is over comes last')
+})
+
+test('a run makes a schedule, and the schedule makes a run', async (t) => {
+  const { daemon, clock } = await setUp(t)
+  const { run_id } = await submit(daemon, 's1', '/tool wake_after {"delay_seconds":30,"message":"I am awake."}')
+  await until(daemon, run_id, 'completed')
+  const [made] = (await daemon.request('GET', '/v1/schedules?session_id=s1')).body
+  t.is(made.created_by_run_id, run_id)
+  clock.leap(30_000)
+  const over = await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
+  t.is((await until(daemon, over.last_dispatched_run_id, 'completed')).outputs[0].content, 'You said: I am awake.')
+})
