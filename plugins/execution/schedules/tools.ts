@@ -41,7 +41,7 @@ const Create = object({
 })
 type Recipient = Infer<typeof Recipient>
 
-const common = { parallel: true, timeout_ms: 10_000, sandbox: 'inherited' } as const
+const quick = { parallel: true, timeout_ms: 10_000, sandbox: 'inherited' } as const
 
 /** What a model can correct is told to it; everything else is a fault. */
 const answering = (work: () => ToolOutcome): ToolOutcome => {
@@ -93,7 +93,7 @@ const shown = (record: ScheduleRecord): JsonObject => trusted(JSON.parse(JSON.st
 const answer = (record: ScheduleRecord, apply?: (tx: Tx) => void): ToolOutcome => ({ type: 'result', output: { schedule: shown(record) }, ...(apply !== undefined && { apply }) })
 
 const making = <S extends AnyStruct>({ service }: ScheduleToolParts, tool: Pick<Tool, 'name' | 'description'> & { readonly input: S }, plan: (input: Infer<S>) => Plan): Tool => defineTool({
-  ...tool, ...common, effect: 'idempotent',
+  ...tool, ...quick, effect: 'idempotent',
   run: (input: Infer<S>, call) => answering(() => {
     const draft = service.draft(requestOf(trusted<Recipient>(input), call, plan(input)))
     return answer(draft, (tx) => void service.add(tx, draft))
@@ -111,7 +111,7 @@ const visible = ({ service }: ScheduleToolParts, schedule_id: string, session_id
 }
 
 const acting = (parts: ScheduleToolParts, name: string, { action, description }: { action: ScheduleAction; description: string }): Tool => defineTool({
-  name, description, ...common, input: ById, effect: 'idempotent',
+  name, description, ...quick, input: ById, effect: 'idempotent',
   run: ({ schedule_id }, { session_id }) => answering(() => {
     visible(parts, schedule_id, session_id)
     return answer(parts.service.changed(action, schedule_id), (tx) => void parts.service.change(tx, action, schedule_id))
@@ -122,7 +122,7 @@ const acting = (parts: ScheduleToolParts, name: string, { action, description }:
 const listed = 128
 
 const list = (parts: ScheduleToolParts): Tool => defineTool({
-  name: 'schedule_list', description: 'Lists the schedules of this session, without their history.', ...common, input: object({}), effect: 'read',
+  name: 'schedule_list', description: 'Lists the schedules of this session, without their history.', ...quick, input: object({}), effect: 'read',
   run: (_, { session_id }) => {
     const { schedules } = parts.store
     const ids = new Set([...schedules.ids('made_by', session_id), ...schedules.ids('session', session_id)])
@@ -137,7 +137,7 @@ const list = (parts: ScheduleToolParts): Tool => defineTool({
 })
 
 const get = (parts: ScheduleToolParts): Tool => defineTool({
-  name: 'schedule_get', description: 'Reads one schedule of this session with its last executions.', ...common, input: ById, effect: 'read',
+  name: 'schedule_get', description: 'Reads one schedule of this session with its last executions.', ...quick, input: ById, effect: 'read',
   run: ({ schedule_id }, { session_id }) => answering(() => answer(visible(parts, schedule_id, session_id))),
 })
 
