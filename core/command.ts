@@ -16,6 +16,8 @@ export interface CommandInput {
   readonly args: Readonly<Record<string, string>>
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly output: 'pretty' | 'json'
+  /** Unix ms, by the clock of the one who calls. */
+  now(): number
   /** One line or block of text on standard output. */
   print(text: string): void
   readonly signal: AbortSignal

@@ -1,4 +1,5 @@
 /** Finds the command that a command line names and runs it against a daemon. */
+import { createClock } from '../clock.js'
 import type { Command, CommandInput } from '../command.js'
 import { errors as configErrors } from '../config.js'
 import type { Environment, Flags } from '../config.js'
@@ -82,7 +83,7 @@ const shown = (answer: Json, { show }: Command, output: CommandInput['output']):
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, signal } = line
   const output = outputOf(flags)
-  const input = { args: argsOf(command, line.words), flags: flagsOf(command, flags), output, print, signal }
+  const input = { args: argsOf(command, line.words), flags: flagsOf(command, flags), output, print, signal, now: createClock().now }
   const answer = await command.run({ ...input, client: createClient({ baseUrl: urlOf(line), token: tokenOf(line) }) })
   if (answer === undefined) return 0
   print(shown(answer, command, output))

@@ -3,6 +3,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'health.live': 'public',
   'health.ready': 'public',
 
+  'approvals.list': 'read',
   'capabilities.get': 'read',
   'events.stream': 'read',
   'openapi.read': 'read',

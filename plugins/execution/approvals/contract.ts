@@ -1,5 +1,5 @@
 /** What a person is asked before a tool runs, and what they answer. Contract 1, "Questions and approvals"; reference 1, 6.4. */
-import { doc, enums, json, named, nullable, object, optional, string } from '../../../core/plugin.js'
+import { doc, enums, json, named, nullable, object, optional, string, timestamp } from '../../../core/plugin.js'
 import type { Infer, Json } from '../../../core/plugin.js'
 
 /** One tool call that waits for permission. Contract 1, "Pending questions and approvals"; fields of reference 1, 6.4. */
@@ -8,8 +8,13 @@ export type ApprovalRequest = {
   tool_call_id: string
   tool_name: string
   input: Json
+  /** SHA-256 in hex of the canonical JSON of `input`; what is executed must match it. */
+  input_digest?: string
   scope: 'user' | 'project' | 'session'
   reason: string | null
+  created_at_ms?: number
+  /** When it counts as denied by time, Unix ms; never when absent. */
+  expires_at_ms?: number
 }
 /** The wire form of `ApprovalRequest`. */
 export const ApprovalRequestView = named('ApprovalRequest', object({
@@ -17,8 +22,11 @@ export const ApprovalRequestView = named('ApprovalRequest', object({
   tool_call_id: string(),
   tool_name: string(),
   input: doc(json(), 'What the tool would be called with.'),
+  input_digest: optional(doc(string(), 'SHA-256 of the canonical JSON of `input`: only this input is executed, unless the answer replaces it.')),
   scope: enums(['user', 'project', 'session']),
   reason: doc(nullable(string()), 'Why permission is needed.'),
+  created_at_ms: optional(timestamp()),
+  expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
 }))
 
 /** What a person decided about one request. Contract 1, "ApprovalResolution". */

@@ -11,6 +11,10 @@ export const approvalErrors = defineErrors({
     status: 400, domain: 'approvals', detail: 'Request {request_id} is not pending in this run.',
     action: 'Read the run: pending_approvals lists what is open. Nothing of this batch was recorded.',
   },
+  approval_expired: {
+    status: 409, domain: 'approvals', detail: 'Request {request_id} was denied because nobody decided in time.',
+    action: 'The run went on without the call. Submit a new run to have it asked again.',
+  },
   approval_updated_input_invalid: {
     status: 400, domain: 'approvals', detail: 'The updated input does not fit the tool {tool_name}.',
     action: 'Send an input that the tool takes, or leave it out. Nothing of this batch was recorded.',

@@ -4,6 +4,7 @@ import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { ToolRegistry } from '../tools/contract.js'
 import { approvalCommands } from './commands.js'
+import { expireApprovals } from './expire.js'
 import { approvalRoutes } from './routes.js'
 
 export default definePlugin({
@@ -15,7 +16,8 @@ export default definePlugin({
   config: object({}),
   commands: approvalCommands,
   register(ctx, parts) {
-    ctx.routes(...approvalRoutes(parts))
+    ctx.routes(...approvalRoutes({ ...parts, clock: ctx.clock }))
+    ctx.onStart(() => parts.runs.onDue('waiting_for_approval', (run) => expireApprovals(parts.runs, run)))
     ctx.contribute(Capabilities, { name: 'approvals', value: true })
   },
 })

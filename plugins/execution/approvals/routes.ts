@@ -1,4 +1,4 @@
-import { array, defineRoute, jsonReply, object, string, trusted } from '../../../core/plugin.js'
+import { array, defineRoute, jsonReply, object, optional, pageFields, pageOf, pageProblems, string, trusted } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
 import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, runErrors, RunView } from '../runs/contract.js'
 import type { ReceiptKey, RunRecord } from '../runs/contract.js'
@@ -6,6 +6,7 @@ import { SessionId, sessionErrors, SessionView } from '../sessions/contract.js'
 import type { Sessions } from '../sessions/contract.js'
 import { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'
+import { PendingApprovalView, pendingApprovals } from './pending.js'
 import { resolveApprovals } from './resolve.js'
 import type { ApprovalParts } from './resolve.js'
 
@@ -15,13 +16,25 @@ const Body = object({ idempotency_key: IdempotencyKey, resolutions: array(Approv
 const sessionParams = object({ session_id: SessionId })
 const runParams = object({ run_id: string({ min: 1, max: 200 }) })
 const problems = [
-  approvalErrors.approval_state_conflict, approvalErrors.approval_batch_empty, approvalErrors.approval_duplicate_resolution,
+  approvalErrors.approval_state_conflict, approvalErrors.approval_expired, approvalErrors.approval_batch_empty, approvalErrors.approval_duplicate_resolution,
   approvalErrors.approval_request_not_pending, approvalErrors.approval_updated_input_invalid,
   idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
 ]
 const example = { body: { resolutions: [{ request_id: 'approval_1', behavior: 'allow' }] } }
 
-export const approvalRoutes = (parts: ApprovalRouteParts): readonly Route[] => [inline(parts), detached(parts), exact(parts)]
+export const approvalRoutes = (parts: ApprovalRouteParts): readonly Route[] => [list(parts), inline(parts), detached(parts), exact(parts)]
+
+const list = ({ runs }: ApprovalRouteParts): Route => defineRoute({
+  id: 'approvals.list',
+  method: 'GET',
+  path: '/v1/approvals',
+  summary: 'Lists tool calls that wait for permission, of all sessions or of one.',
+  access: 'read',
+  query: object({ session_id: optional(SessionId), ...pageFields }),
+  reply: jsonReply(pageOf(PendingApprovalView)),
+  problems: [...pageProblems],
+  handler: ({ query }) => pendingApprovals(runs, query.session_id, query),
+})
 
 type Request = { readonly idempotency_key?: string | undefined; readonly resolutions: readonly ApprovalResolution[] }
 
@@ -30,13 +43,19 @@ const receiptOf = (target: string, header: string | undefined, body: Request): R
   return key === undefined ? undefined : { scope: `approvals:${target}`, key, digest: digest(trusted(body.resolutions)) }
 }
 
+/** The last run of a session that answers to nobody any more, if time decided on what the body names. */
+const expiredIn = ({ runs }: ApprovalRouteParts, session_id: string, { resolutions }: Request): RunRecord | undefined => {
+  const [run, first] = [runs.latest(session_id), resolutions[0]]
+  return run !== undefined && first !== undefined && runs.deciderOf(run, first.request_id) === 'timeout' ? run : undefined
+}
+
 /** Decides on the run that holds the session's slot. */
 const decideInSession = async (parts: ApprovalRouteParts, session_id: string, { header, body }: { header: string | undefined; body: Request }): Promise<RunRecord> => {
   parts.sessions.get(session_id)
   const receipt = receiptOf(session_id, header, body)
   const known = parts.runs.replayed(receipt)
   if (known !== undefined) return known
-  const run = parts.runs.active(session_id)
+  const run = parts.runs.active(session_id) ?? expiredIn(parts, session_id, body)
   if (run === undefined) throw approvalErrors.approval_state_conflict({ details: { what: `session ${session_id}`, status: 'without a run that waits' } })
   await resolveApprovals(parts, run, { resolutions: body.resolutions, receipt, decided_by: 'operator' })
   return parts.runs.get(run.run_id)

@@ -1,10 +1,11 @@
-import { array, boolean, defineCommand, open, parse, string } from '../../../core/plugin.js'
+import { array, boolean, defineCommand, open, optional, parse, string } from '../../../core/plugin.js'
 import type { Client, Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
 
 const Question = open({ id: string(), question: string(), options: array(open({ id: string(), label: string() })), multi_select: boolean() })
-const Pending = open({ run_id: string(), session_id: string(), request: open({ id: string(), questions: array(Question) }) })
+const Request = open({ id: string(), questions: array(Question) })
+const Pending = open({ run_id: string(), request: Request })
 type Question = Infer<typeof Question>
-type Pending = Infer<typeof Pending>
+type Request = Infer<typeof Request>
 
 const show = (answer: Json): string => {
   const rows = parse(array(Pending), answer)
@@ -17,9 +18,12 @@ const show = (answer: Json): string => {
   ].join('\n')).join('\n')
 }
 
-const pendingOf = async (client: Client, run_id: string): Promise<Pending | undefined> => {
-  const rows = parse(array(Pending), await client.get('/v1/questions'))
-  return rows.ok ? rows.value.find((row) => row.run_id === run_id) : undefined
+const Run = open({ pending_questions: optional(array(Request)) })
+
+/** What the run waits for; undefined if it does not. */
+const pendingOf = async (client: Client, run_id: string): Promise<Request | undefined> => {
+  const run = parse(Run, await client.get(`/v1/runs/${encodeURIComponent(run_id)}`))
+  return run.ok ? run.value.pending_questions?.[0] : undefined
 }
 
 /** One answer: labels or ids of options, separated by commas; anything else is text of one's own. */
@@ -31,14 +35,14 @@ const answerTo = (question: Question, text: string) => {
     : { question_id: question.id, selected_option_ids: [], freeform_answer: text.trim() }
 }
 
-const send = async ({ client, args }: CommandInput, resolve: (pending: Pending) => { [key: string]: Json }): Promise<Json> => {
+const send = async ({ client, args }: CommandInput, resolve: (request: Request) => { [key: string]: Json }): Promise<Json> => {
   const run_id = args['run_id'] ?? ''
   const pending = await pendingOf(client, run_id)
-  const resolution = pending === undefined ? { request_id: 'none' } : { request_id: pending.request.id, ...resolve(pending) }
+  const resolution = pending === undefined ? { request_id: 'none' } : { request_id: pending.id, ...resolve(pending) }
   return client.send('POST', `/v1/runs/${encodeURIComponent(run_id)}/questions`, { resolution })
 }
 
-const answer = (input: CommandInput): Promise<Json> => send(input, ({ request }) => {
+const answer = (input: CommandInput): Promise<Json> => send(input, (request) => {
   const texts = (input.args['answer'] ?? '').split('|')
   return { answers: request.questions.map((question, at) => answerTo(question, texts[at] ?? '')) }
 })
@@ -48,7 +52,7 @@ const decline = (input: CommandInput): Promise<Json> => send(input, () => ({ dec
 const cancel = async ({ client, args }: CommandInput): Promise<Json> => {
   const run_id = args['run_id'] ?? ''
   const pending = await pendingOf(client, run_id)
-  return client.send('POST', `/v1/runs/${encodeURIComponent(run_id)}/questions/${encodeURIComponent(pending?.request.id ?? 'none')}/cancel`)
+  return client.send('POST', `/v1/runs/${encodeURIComponent(run_id)}/questions/${encodeURIComponent(pending?.id ?? 'none')}/cancel`)
 }
 
 const Ended = open({ run_id: string(), status: string() })

@@ -1,8 +1,9 @@
 /** Structured questions to a person and their answers. Contract 1, "Pending questions and approvals"; reference 1, 6.4. */
-import { array, boolean, defaulted, doc, enums, named, nullable, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import { array, boolean, defaulted, definePoint, doc, enums, named, nullable, object, optional, string, timestamp } from '../../../core/plugin.js'
+import type { Infer, Point } from '../../../core/plugin.js'
 import { deciders } from '../approvals/contract.js'
 import type { Decider } from '../approvals/contract.js'
+import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
 
 /** One choice of a question. */
 export type QuestionOption = { id: string; label: string; description?: string; preview?: string }
@@ -56,3 +57,47 @@ export type ResolvedQuestion = {
   justification?: string
   decided_by: Decider
 }
+
+/** Fields of a pending question that tell who asks, when that is another session. Contract 1, `PendingQuestionView`. */
+export const questionAskerFields = {
+  requester_agent_id: optional(string()),
+  requester_session_id: optional(string()),
+  requester_run_id: optional(string()),
+  requester_tool_call_id: optional(string()),
+  requester_project_ids: optional(array(string())),
+  requester_channel_ids: optional(array(string())),
+  parent_project_ids: optional(array(string())),
+  parent_channel_ids: optional(array(string())),
+}
+/** Who asks, when that is another session than the one that is asked. */
+export type QuestionAsker = {
+  requester_agent_id?: string
+  requester_session_id?: string
+  requester_run_id?: string
+  requester_tool_call_id?: string
+  requester_project_ids?: string[]
+  requester_channel_ids?: string[]
+  parent_project_ids?: string[]
+  parent_channel_ids?: string[]
+}
+
+/** The end of one open request. */
+export interface QuestionSettlement {
+  readonly run: WaitingRun
+  readonly request: UserQuestionRequest
+  readonly resolution: ResolvedQuestion
+  /** Must be claimed in the commit that settles. */
+  readonly receipt?: ReceiptKey | undefined
+}
+/** Who settles the questions of some runs. Each method must commit in the turn of the event loop in which it is called, because the request was checked to be open in that turn; all but `asker` may be called again after a crash. */
+export interface QuestionSettler {
+  asker(run: WaitingRun): QuestionAsker
+  /** The operator answered or declined. */
+  answer(settlement: QuestionSettlement): Promise<void>
+  /** The operator cancelled the request. */
+  cancel(settlement: QuestionSettlement): Promise<void>
+  /** Its time is over. */
+  expire(settlement: QuestionSettlement): Promise<void>
+}
+/** Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs settle the run that asks. */
+export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = definePoint<QuestionSettler & { readonly kind: RunKind }>('question-settlers@1', ({ kind }) => kind)

@@ -1,10 +1,14 @@
 import { definePlugin, object } from '../../../core/plugin.js'
 import { Runs } from '../runs/contract.js'
+import type { RunKind } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
 import { questionCommands } from './commands.js'
-import { watchExpiry } from './expiry.js'
+import { QuestionSettlers } from './contract.js'
+import type { QuestionSettler } from './contract.js'
+import { expireQuestions } from './resolve.js'
 import { questionRoutes } from './routes.js'
+import { settleOwnRun } from './settle.js'
 import { askUserQuestion } from './tools.js'
 
 export default definePlugin({
@@ -16,9 +20,12 @@ export default definePlugin({
   config: object({}),
   commands: questionCommands,
   register(ctx, { runs, sessions }) {
-    const parts = { runs, sessions, clock: ctx.clock }
+    const settlers = ctx.view(QuestionSettlers)
+    const own = settleOwnRun(runs)
+    const settler = (kind: RunKind): QuestionSettler => settlers().find((each) => each.kind === kind) ?? own
+    const parts = { runs, sessions, settler, clock: ctx.clock }
     ctx.routes(...questionRoutes(parts))
     ctx.contribute(Tools, askUserQuestion(ctx.clock))
-    ctx.onStart(() => watchExpiry(parts, ctx.log))
+    ctx.onStart(() => runs.onDue('waiting_for_user_question', (run) => expireQuestions(parts, run)))
   },
 })

@@ -1,7 +1,7 @@
-import { arraySource, defineRoute, jsonReply, listPage, object, optional, pageFields, pageOf, pageProblems, string, trusted } from '../../../core/plugin.js'
+import { arraySource, defineRoute, fault, jsonReply, listPage, object, optional, pageFields, pageOf, pageProblems, string, trusted } from '../../../core/plugin.js'
 import type { Page, PageRequest, Route } from '../../../core/plugin.js'
 import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, runErrors, RunView } from '../runs/contract.js'
-import type { ReceiptKey, RunRecord } from '../runs/contract.js'
+import type { ReceiptKey, RunRecord, WaitingRun } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView } from '../sessions/contract.js'
 import type { Sessions } from '../sessions/contract.js'
 import { UserQuestionResolution } from './contract.js'
@@ -27,18 +27,22 @@ const receiptOf = (target: string, header: string | undefined, { idempotency_key
   return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(trusted(resolution)) }
 }
 
-/** Pending requests by session and request id. */
-const pending = ({ runs }: QuestionRouteParts, session_id: string | undefined, query: PageRequest): PendingQuestionView[] | Page<PendingQuestionView> => {
+/** Pending requests by session and request id. Only what is shown is read from the journal. */
+const pending = ({ runs, settler }: QuestionRouteParts, session_id: string | undefined, query: PageRequest): PendingQuestionView[] | Page<PendingQuestionView> => {
   const waiting = runs.waiting('waiting_for_user_question').filter((run) => session_id === undefined || run.session_id === session_id)
-  const items = waiting.flatMap((run) => runs.openQuestions(run).map((request) => ({
-    session_id: run.session_id, agent_id: run.agent_id, run_id: run.run_id, run_kind: run.kind, request,
-  })))
   return listPage({
     query,
-    source: arraySource(items, (item) => `${item.session_id}:${item.request.id}`),
+    source: arraySource(waiting.flatMap((run) => run.pending.map((id) => ({ run, id }))), ({ run, id }) => `${run.session_id}:${id}`),
     label: 'session_id_asc,request_id_asc',
-    view: (item) => item,
+    view: ({ run, id }) => viewOf({ runs, settler }, run, id),
   })
+}
+
+const viewOf = ({ runs, settler }: Pick<QuestionRouteParts, 'runs' | 'settler'>, run: WaitingRun, request_id: string): PendingQuestionView => {
+  const request = runs.openQuestions(run).find(({ id }) => id === request_id)
+  if (request === undefined) throw fault('a pending question is not in the journal')
+  const { session_id, agent_id, run_id, kind } = run
+  return { session_id, agent_id, run_id, run_kind: kind, ...settler(kind).asker(run), request }
 }
 
 const list = (parts: QuestionRouteParts): Route => defineRoute({
@@ -66,9 +70,10 @@ const listOfSession = (parts: QuestionRouteParts): Route => defineRoute({
   handler: ({ params, query }) => pending(parts, parts.sessions.get(params.session_id).session_id, query),
 })
 
-/** The run of the session that waits, or the last one if its question has just expired. */
-const targetIn = ({ runs }: QuestionRouteParts, session_id: string): RunRecord => {
-  const run = runs.active(session_id)
+/** The run of the session that waits, or the last one if its question has expired. */
+const targetIn = ({ runs }: QuestionRouteParts, session_id: string, request_id: string): RunRecord => {
+  const [active, last] = [runs.active(session_id), runs.latest(session_id)]
+  const run = active ?? (last !== undefined && runs.deciderOf(last, request_id) === 'timeout' ? last : undefined)
   if (run === undefined) throw questionErrors.question_state_conflict({ details: { what: `session ${session_id}`, status: 'without a run that waits' } })
   return run
 }
@@ -89,7 +94,7 @@ const inline = (parts: QuestionRouteParts): Route => defineRoute({
     parts.sessions.get(session_id)
     const receipt = receiptOf(session_id, header, body)
     const known = parts.runs.replayed(receipt)
-    const run = known ?? targetIn(parts, session_id)
+    const run = known ?? targetIn(parts, session_id, body.resolution.request_id)
     if (known === undefined) await resolveQuestion(parts, run, { resolution: body.resolution, receipt })
     await parts.runs.rest(run.run_id, signal)
     return parts.sessions.view(parts.sessions.get(session_id))

@@ -9,6 +9,7 @@ export const callErrors = defineErrors({
   call_input_changed: { status: 409, detail: 'The input is not the one that was approved, so this call was not made.', action: 'Make the call again to ask anew.' },
   call_denied_by_rule: { status: 403, detail: 'A permission rule forbids this call.', action: 'Go on without it.' },
   call_denied_by_operator: { status: 403, detail: 'The operator denied this call.', action: 'Go on without it, or in the way that `reason` tells.' },
+  approval_expired: { status: 403, detail: 'Nobody decided in time whether this call may be made, so it was not.', action: 'Go on without it, or ask again when somebody can answer.' },
   call_not_made: { status: 409, detail: 'The run ended before this call was made.' },
   call_outcome_lost: { status: 500, detail: 'The run ended before the outcome of this call was known.', action: 'Check what it did before you try again.' },
   call_outcome_unknown: { status: 500, detail: 'The daemon stopped while this call was being made, so its outcome is unknown. It is not repeated.', action: 'Check what it did before you try again.' },

@@ -10,8 +10,8 @@ import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/cont
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
 import { DaemonOutputRecord } from '../sessions/contract.js'
 import type { SessionNote } from '../sessions/contract.js'
-import type { Effect } from '../tools/contract.js'
-import type { RunRecord, SettledRun } from './run-record.js'
+import type { Effect, PermissionAudit } from '../tools/contract.js'
+import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
 import type { SubmitInputRequest } from './submission.js'
 
@@ -75,21 +75,6 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | ({ type: 'session' } & SessionNote)
 )
-
-/** A permission decision on one call. Reference 1, 2.5 "Audit record". */
-export type PermissionAudit = {
-  scope: string
-  tool_name: string
-  tool_call_id: string
-  decision: 'allow' | 'deny' | 'ask'
-  base_decision: string
-  effective_mode: string
-  mode_effect?: string
-  matched_rule_pattern?: string
-  justification: string | null
-  reason: string | null
-  approval_request_id: string | null
-}
 
 /** Contract 1, `RunRequestSummary`. */
 export const RunRequestSummary = named('RunRequestSummary', object({
@@ -211,10 +196,14 @@ export interface Runs extends RunHistory {
   sessionOfBinding(key: string): string | undefined
   /** The run of a session that is running or waits; undefined if none. */
   active(session_id: string): RunRecord | undefined
+  /** The run of a session that was accepted last; undefined if none. */
+  latest(session_id: string): RunRecord | undefined
   /** Waiting runs in order of submission. */
-  waiting(status: 'waiting_for_approval' | 'waiting_for_user_question'): RunRecord[]
+  waiting(status: WaitingRun['status']): WaitingRun[]
   openApprovals(run: RunRecord): ApprovalRequest[]
   openQuestions(run: RunRecord): UserQuestionRequest[]
+  /** Who or what decided on a request that is no longer open; undefined if the run has no such. Reads the run's journal. */
+  deciderOf(run: RunRecord, request_id: string): Decider | undefined
   /** The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409). */
   replayed(receipt: ReceiptKey | undefined): RunRecord | undefined
   /** Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same turn of the event loop. */
@@ -227,10 +216,12 @@ export interface Runs extends RunHistory {
   rest(run_id: string, signal: AbortSignal): Promise<void>
   /** Adds an output to a running run in a commit. Blank outputs are dropped. */
   output(tx: Tx, run_id: string, output: OutputDraft): void
-  /** Listens for runs that start to wait for an answer; called after that is durable. Must not throw. Returns the undo. */
-  onQuestion(listener: (run: RunRecord, requests: readonly UserQuestionRequest[]) => void): () => void
-  /** Listens for runs that start to wait for approval, as `onQuestion` does. */
-  onApproval(listener: (run: RunRecord, requests: readonly ApprovalRequest[]) => void): () => void
+  /**
+   * Has runs that wait so settled when their deadline is over, by the wall clock and over restarts. `expire` must check
+   * and commit in the turn of the event loop in which it is called, and is called again while the run stays due.
+   * Returns the undo.
+   */
+  onDue(status: WaitingRun['status'], expire: (run: WaitingRun) => Promise<void>): () => void
   /** Listens for runs that have ended; called after that is durable. A daemon that died in between does not call it again: check at the start. Must not throw. Returns the undo. */
   onSettled(listener: (run: SettledRun) => void): () => void
 }

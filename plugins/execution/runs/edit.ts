@@ -6,6 +6,8 @@ import type { ReplyHandle, Sessions } from '../sessions/contract.js'
 import type { Outbox } from '../deliveries/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
+import { closeRequests } from './close-requests.js'
+import type { Closing } from './close-requests.js'
 import { advance, isSettled } from './machine.js'
 import type { Step } from './machine.js'
 import { factsAfter, stateAfter } from './activity.js'
@@ -14,6 +16,12 @@ import type { RunStore } from './store.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
 
+export type WaitingEvent = Extract<RunEvent, { type: WaitingRun['status'] }>
+
+/** The earliest deadline of some requests; undefined if none has one. */
+export const deadlineOf = (requests: readonly { readonly expires_at_ms?: number }[]): number | undefined =>
+  requests.reduce<number | undefined>((least, { expires_at_ms: at }) => (at === undefined || (least !== undefined && least <= at) ? least : at), undefined)
+
 export interface RunEdit {
   readonly run: RunRecord
   /** Appends a journal entry of the run; returns its sequence. */
@@ -21,12 +29,12 @@ export interface RunEdit {
   event(event: RunEvent): number
   /** Appends an output, and publishes it when durable. */
   output(output: OutputDraft): void
-  /** Takes a step and records the event that belongs to it. */
-  step(step: Step, event: RunEvent): void
+  /** Takes a step and records the event that belongs to it. What a run still asks when it ends is closed before, in the name of a cancellation if `closing` does not say otherwise. */
+  step(step: Step, event: RunEvent, closing?: Closing): void
   /** Records the place of a new run in its queue. */
   enqueue(position: number): void
   /** Waits for people: the event with their requests is what the record points to. */
-  wait(status: WaitingRun['status'], pending: readonly string[], event: RunEvent): void
+  wait(event: WaitingEvent): void
   /** Goes on after an answer, which is recorded by an event of its own. */
   resume(): void
   /** Changes members that are not part of the life cycle. */
@@ -70,7 +78,8 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       parts.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run), ...(output.parts !== undefined && { parts: output.parts }) })
       tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
-    step(step, happened) {
+    step(step, happened, closing) {
+      closeRequests(store, { run, event }, closing)
       event(happened)
       become(step)
     },
@@ -78,7 +87,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       event({ type: 'queued', position })
       moved = true
     },
-    wait: (status, pending, happened) => become({ to: status, waiting: event(happened), pending }),
+    wait: (happened) => become({ to: happened.type, waiting: event(happened), pending: happened.request_ids, expires_at_ms: deadlineOf(happened.requests) }),
     resume() {
       become({ to: 'running' })
       run = { ...run, owner: store.state.health.generation }

@@ -131,7 +131,7 @@ const takeTurn = async (execution: Execution, answer: Parts, calls: readonly Too
     if (requests.length === 0) return
     const request_ids = requests.map(({ id }) => id)
     edit.amend((run) => ({ ...run, approvals: (run.approvals ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
-    edit.wait('waiting_for_approval', request_ids, { type: 'waiting_for_approval', request_ids, requests })
+    edit.wait({ type: 'waiting_for_approval', request_ids, requests })
   }
   if (requests.length === 0) return changeLazily(execution, write)
   await change(execution, write)

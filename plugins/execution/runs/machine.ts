@@ -6,7 +6,7 @@ import { runErrors } from './errors.js'
 /** What happens to a run. */
 export type Step =
   | { readonly to: 'running' }
-  | { readonly to: 'waiting_for_approval' | 'waiting_for_user_question'; readonly waiting: number; readonly pending: readonly string[] }
+  | { readonly to: 'waiting_for_approval' | 'waiting_for_user_question'; readonly waiting: number; readonly pending: readonly string[]; readonly expires_at_ms?: number | undefined }
   | { readonly to: SettledRun['status']; readonly error?: string | undefined }
 
 const table: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
@@ -37,7 +37,10 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
       return { ...base, status: 'running', started_at_ms: started ?? base.updated_at_ms }
     case 'waiting_for_approval':
     case 'waiting_for_user_question':
-      return { ...base, status: step.to, started_at_ms: started ?? base.updated_at_ms, waiting: step.waiting, pending: step.pending, ...(run.stopping !== undefined && { stopping: run.stopping }) }
+      return {
+        ...base, status: step.to, started_at_ms: started ?? base.updated_at_ms, waiting: step.waiting, pending: step.pending,
+        ...(step.expires_at_ms !== undefined && { expires_at_ms: step.expires_at_ms }), ...(run.stopping !== undefined && { stopping: run.stopping }),
+      }
     case 'completed':
     case 'failed':
     case 'interrupted':

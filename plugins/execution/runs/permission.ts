@@ -3,10 +3,11 @@ import { parse } from '../../../core/plugin.js'
 import type { Issue, Json, JsonObject, Problem } from '../../../core/plugin.js'
 import type { ApprovalRequest } from '../approvals/contract.js'
 import type { ToolCallPart } from '../models/contract.js'
-import { callFailure } from '../tools/contract.js'
-import type { PermissionDecision } from '../tools/contract.js'
+import { callFailure, permissionAudit } from '../tools/contract.js'
+import type { PermissionAudit, PermissionDecision } from '../tools/contract.js'
 import { callErrors } from './call-errors.js'
-import type { OutcomeState, PermissionAudit } from './contract.js'
+import type { OutcomeState } from './contract.js'
+import { digest } from './digest.js'
 import type { EngineParts } from './parts.js'
 import { weighJson } from './thread.js'
 
@@ -23,17 +24,26 @@ export const judgeCall = (parts: EngineParts, call: ToolCallPart, { session_id, 
   const problem = callProblem(parts, call, { index, cut })
   if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
   const decision = parts.tools.decide({ tool_name: call.name, session_id })
-  const audit = auditOf(call, decision)
+  const named = { tool_name: call.name, tool_call_id: call.id }
   switch (decision.decision) {
     case 'allow':
-      return { type: 'allow', audit }
+      return { type: 'allow', audit: permissionAudit(named, decision) }
     case 'deny':
-      return { type: 'settled', state: 'refused', ...refused(callErrors.call_denied_by_rule(), decision.reason === undefined ? {} : { reason: decision.reason }), audit }
+      return { type: 'settled', state: 'refused', ...refused(callErrors.call_denied_by_rule(), decision.reason === undefined ? {} : { reason: decision.reason }), audit: permissionAudit(named, decision) }
     case 'ask': {
-      const id = parts.ids.make('approval')
-      const request = { id, tool_call_id: call.id, tool_name: call.name, input: call.input, scope: decision.scope, reason: decision.reason ?? null }
-      return { type: 'ask', request, audit: { ...audit, approval_request_id: id } }
+      const request = requestOf(parts, call, decision)
+      return { type: 'ask', request, audit: permissionAudit({ ...named, approval_request_id: request.id }, decision) }
     }
+  }
+}
+
+/** What a person is asked: bound to the exact input by its digest. */
+const requestOf = ({ ids, clock, config }: EngineParts, { id: tool_call_id, name: tool_name, input }: ToolCallPart, { scope, reason }: PermissionDecision): ApprovalRequest => {
+  const now = clock.now()
+  const expires = config.approval_expires_after_ms
+  return {
+    id: ids.make('approval'), tool_call_id, tool_name, input, input_digest: digest(input), scope, reason: reason ?? null,
+    created_at_ms: now, ...(expires > 0 && { expires_at_ms: now + expires }),
   }
 }
 
@@ -49,17 +59,3 @@ const callProblem = ({ tools }: EngineParts, call: ToolCallPart, { index, cut }:
 
 /** An input that the tool's struct does not take. */
 export const misfit = (issues: readonly Issue[]): { output: Json } => refused(callErrors.call_input_invalid(), { issues: issues.map(({ path, rule }) => ({ path, rule })) })
-
-const auditOf = (call: ToolCallPart, decision: PermissionDecision): PermissionAudit => ({
-  scope: decision.scope,
-  tool_name: call.name,
-  tool_call_id: call.id,
-  decision: decision.decision,
-  base_decision: decision.base_decision,
-  effective_mode: decision.effective_mode,
-  ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
-  ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
-  justification: null,
-  reason: decision.reason ?? null,
-  approval_request_id: null,
-})

@@ -1,5 +1,6 @@
 /** One verdict for every open run that an earlier life of the daemon left. Contract 1, "Restart repair". */
 import type { RepairStep } from '../../../core/plugin.js'
+import { closeRequests } from './close-requests.js'
 import type { RunEvent, RunRecord, StopRequest } from './contract.js'
 import { editRun } from './edit.js'
 import type { EditParts } from './edit.js'
@@ -73,6 +74,7 @@ const applyVerdict = ({ store }: EditParts, edit: ReturnType<typeof editRun>, { 
     }
     case 'requeue':
       edit.note({ type: 'recovery', verdict: 'requeued', reason: 'several_active_runs', generation })
+      closeRequests(store, edit, { decided_by: 'recovery' })
       edit.amend((run) => requeue(run, now))
       break
     case 'stop': {
@@ -85,7 +87,7 @@ const applyVerdict = ({ store }: EditParts, edit: ReturnType<typeof editRun>, { 
       const event: RunEvent = { type: 'interrupted', error: verdict.error }
       edit.note({ type: 'recovery', verdict: 'interrupted', reason: verdict.error, generation })
       if (edit.run.released !== true) edit.amend((run) => ({ ...run, unclean_boots: (run.unclean_boots ?? 0) + 1 }))
-      edit.step({ to: 'interrupted', error: verdict.error }, event)
+      edit.step({ to: 'interrupted', error: verdict.error }, event, { decided_by: 'recovery' })
     }
   }
   edit.save()

@@ -45,12 +45,13 @@ export type RunBase = {
 export type QueuedRun = RunBase & { readonly status: 'queued' }
 /** A run that the engine executes. */
 export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
-/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open. */
+/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open, `expires_at_ms` the earliest deadline of these. */
 export type WaitingRun = RunBase & {
   readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
   readonly started_at_ms: number
   readonly waiting: number
   readonly pending: readonly string[]
+  readonly expires_at_ms?: number
 }
 /** A run that no longer changes. */
 export type SettledRun = RunBase & {

@@ -2,7 +2,8 @@
 import type { Tx } from '../../../core/plugin.js'
 import { activeRun } from './activity.js'
 import { sessionOfBinding } from './bindings.js'
-import type { OutputDraft, RunRecord, Runs } from './contract.js'
+import type { OutputDraft, RunRecord, Runs, WaitingRun } from './contract.js'
+import type { Dues } from './dues.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
@@ -12,34 +13,26 @@ import type { EngineParts } from './parts.js'
 import { replayed } from './receipts.js'
 import type { RunStore } from './store.js'
 import { checkSubmission, submitRun } from './submit.js'
-import { openApprovals, openQuestions, viewRun } from './views.js'
+import { deciderOf, openApprovals, openQuestions, viewRun } from './views.js'
 import { answer, cancelWait, decide } from './waits.js'
 
-type Listener<L extends 'onQuestion' | 'onApproval' | 'onSettled'> = Parameters<Runs[L]>[0]
+type OnSettled = Parameters<Runs['onSettled']>[0]
 
 /** Who waits for runs to come to rest. */
-export interface Rests extends Pick<Runs, 'onQuestion' | 'onApproval' | 'onSettled'> {
+export interface Rests extends Pick<Runs, 'onSettled'> {
   /** Called when a run waits or has ended, and that is durable. */
   rested(run: RunRecord): void
   wait(run_id: string, signal: AbortSignal): Promise<void>
 }
 
-/** Listeners of one kind, and how to join them. */
-const createAudience = <L>(): { readonly all: ReadonlySet<L>; join(listener: L): () => void } => {
-  const all = new Set<L>()
-  return { all, join: (listener) => (all.add(listener), () => void all.delete(listener)) }
-}
-
 export const createRests = (store: RunStore): Rests => {
   const waiting = new Map<string, Set<() => void>>()
-  const [questions, approvals, ends] = [createAudience<Listener<'onQuestion'>>(), createAudience<Listener<'onApproval'>>(), createAudience<Listener<'onSettled'>>()]
+  const ends = new Set<OnSettled>()
   return {
     rested(run) {
       for (const resolve of waiting.get(run.run_id) ?? []) resolve()
       waiting.delete(run.run_id)
-      if (run.status === 'waiting_for_user_question') for (const listener of questions.all) listener(run, openQuestions(store, run))
-      else if (run.status === 'waiting_for_approval') for (const listener of approvals.all) listener(run, openApprovals(store, run))
-      else if (isSettled(run)) for (const listener of ends.all) listener(run)
+      if (isSettled(run)) for (const listener of ends) listener(run)
     },
     wait: (run_id, signal) => new Promise((resolve) => {
       const run = store.runs.find(run_id)
@@ -48,13 +41,13 @@ export const createRests = (store: RunStore): Rests => {
       waiting.set(run_id, known.add(resolve))
       signal.addEventListener('abort', () => { known.delete(resolve); resolve() }, { once: true })
     }),
-    onQuestion: questions.join,
-    onApproval: approvals.join,
-    onSettled: ends.join,
+    onSettled: (listener) => (ends.add(listener), () => void ends.delete(listener)),
   }
 }
 
-export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
+const waitingOf = (run: RunRecord): WaitingRun[] => ('pending' in run ? [run] : [])
+
+export const createRuns = ({ parts, executor }: Desk, { rests, dues }: { rests: Rests; dues: Dues }): Runs => {
   const { store } = parts
   const get = (run_id: string): RunRecord => {
     const run = store.runs.find(run_id)
@@ -70,17 +63,18 @@ export const createRuns = ({ parts, executor }: Desk, rests: Rests): Runs => {
     sessionOfBinding: (key) => sessionOfBinding(store, key),
     ...createHistory(store),
     active: (session_id) => activeRun(store, session_id),
-    waiting: (status) => store.runs.ids('status', status).map(get),
+    latest: (session_id) => store.runs.list({ index: 'session', group: session_id, limit: 1, order: 'desc' })[0],
+    waiting: (status) => store.runs.ids('status', status).flatMap((run_id) => waitingOf(get(run_id))),
     openApprovals: (run) => openApprovals(store, run),
     openQuestions: (run) => openQuestions(store, run),
+    deciderOf: (run, request_id) => deciderOf(store, run, request_id),
     replayed: (receipt) => replayed(store, receipt),
     decide: (decision) => decide({ parts, executor }, decision),
     answer: (given) => answer({ parts, executor }, given),
     cancelWait: (cancellation) => cancelWait({ parts, executor }, cancellation),
     rest: (run_id, signal) => rests.wait(run_id, signal),
     output: (tx, run_id, output) => addOutput(parts, tx, { run: get(run_id), output }),
-    onQuestion: (listener) => rests.onQuestion(listener),
-    onApproval: (listener) => rests.onApproval(listener),
+    onDue: (status, expire) => dues.join(status, expire),
     onSettled: (listener) => rests.onSettled(listener),
   }
 }

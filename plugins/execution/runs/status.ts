@@ -4,6 +4,7 @@ import type { Clock, HealthCheck, Warning } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunsConfig } from './config.js'
 import type { RunRecord } from './contract.js'
+import type { Dues } from './dues.js'
 import { runStatuses } from './contract.js'
 import { queuedLane } from './store.js'
 import type { RunStore } from './store.js'
@@ -31,10 +32,12 @@ const oldest = (store: RunStore, status: string): RunRecord[] => store.runs.list
 const lowest = (runs: readonly RunRecord[], key: (run: RunRecord) => number): RunRecord | undefined =>
   runs.reduce<RunRecord | undefined>((least, run) => (least === undefined || key(run) < key(least) ? run : least), undefined)
 
-export const runsSection = ({ store, clock, config }: StatusParts): StatusSection => ({
+/** Expires what is due before it counts. Contract 1, "Runtime views". */
+export const runsSection = ({ store, clock, config, dues }: StatusParts & { readonly dues: Pick<Dues, 'look'> }): StatusSection => ({
   name: 'runs',
   schema: RunsStatus,
   collect: () => {
+    dues.look()
     const now = clock.now()
     const counts = Object.fromEntries(runStatuses.map((status) => [status, store.runs.count('status', status)]))
     const open = openStatuses.flatMap((status) => oldest(store, status))

@@ -12,6 +12,8 @@ export type BindingRecord = { readonly id: string; readonly session_id: string; 
 export const activeLane = (session_id: string): string => `active:${session_id}`
 export const queuedLane = (session_id: string): string => `queued:${session_id}`
 
+const dueKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
+
 const runCollection: CollectionSpec<RunRecord> = {
   name: 'runs',
   version: 1,
@@ -20,6 +22,7 @@ const runCollection: CollectionSpec<RunRecord> = {
     all: { group: () => 'all' },
     session: { group: (run) => run.session_id },
     status: { group: (run) => run.status },
+    due: { group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined), sort: (run) => dueKey('expires_at_ms' in run ? run.expires_at_ms ?? 0 : 0, run.run_id) },
     lane: { group: (run) => (isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id)) },
   },
   settled: isSettled,

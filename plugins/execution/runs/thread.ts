@@ -51,6 +51,7 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
       thread.inputs.set(run_id, event.content)
       return
     case 'started':
+      endProgress(thread)
       thread.progress = beginProgress(run_id)
       push(thread, { role: 'user', content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }] })
       thread.inputs.delete(run_id)
@@ -105,7 +106,7 @@ const intended = ({ state, part }: Call): Call['state'] => ({
   attempts: state.type === 'intended' ? state.attempts + 1 : 1,
 })
 
-const setGrounds = (thread: Thread, tool_call_id: string, grounds: ActionGrounds): void => {
+const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: ActionGrounds): void => {
   const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
   if (call !== undefined) call.grounds = grounds
 }

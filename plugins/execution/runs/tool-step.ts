@@ -139,7 +139,7 @@ const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void
   const request_ids = requests.map(({ id }) => id)
   await change(execution, (edit) => {
     edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
-    edit.wait('waiting_for_user_question', request_ids, { type: 'waiting_for_user_question', request_ids, requests })
+    edit.wait({ type: 'waiting_for_user_question', request_ids, requests })
     return (tx) => {
       for (const { call, key } of asks.filter(({ call: { part } }) => execution.parts.tools.find(part.name)?.effect !== 'read')) {
         concludeCall(execution, tx, { action_id: key, attempt: call.state.type === 'intended' ? call.state.attempts : 1, state: 'done', output: { asked: true } })

@@ -3,7 +3,7 @@ import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from '
 import { isSettled } from './machine.js'
 import { entryAt, queuedLane } from './store.js'
 import type { RunStore } from './store.js'
-import type { ApprovalRequest } from '../approvals/contract.js'
+import type { ApprovalRequest, Decider } from '../approvals/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { DaemonOutputRecord } from '../sessions/contract.js'
 
@@ -28,6 +28,16 @@ export const openQuestions = (store: RunStore, run: RunRecord): UserQuestionRequ
 }
 
 const isOpen = (run: RunRecord, id: string): boolean => 'pending' in run && run.pending.includes(id)
+
+/** Who or what decided on a request of the run; undefined if it has not been decided on. */
+export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): Decider | undefined => {
+  for (const { event } of ownEvents(store, run)) {
+    const decided = event.type === 'approval_resolved' ? event.resolutions : event.type === 'user_question_resolved' ? [event.resolution] : []
+    const found = decided.find((resolution) => resolution.request_id === request_id)
+    if (found !== undefined) return found.decided_by
+  }
+  return undefined
+}
 
 /** The outputs of a run, oldest first. */
 export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[] =>
@@ -78,13 +88,13 @@ const questionsOf = (requests: UserQuestionRequest[]): Pick<RunView, 'pending_qu
   requests.length === 0 ? {} : { pending_question_ids: requests.map(({ id }) => id), pending_questions: requests }
 
 /** The persisted events of a run, each projection as the run was at that moment. */
-export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => {
-  const entries = store.journal.read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
-  const own = entries.flatMap(({ entry }) => (entry.run_id === run.run_id && entry.type === 'event' ? [entry] : []))
-  return foldEvents(run, own)
-}
+export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => foldEvents(run, ownEvents(store, run))
 
 type EventEntry = Extract<JournalEntry, { type: 'event' }>
+
+const ownEvents = (store: RunStore, run: RunRecord): EventEntry[] =>
+  store.journal.read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
+    .flatMap(({ entry }) => (entry.run_id === run.run_id && entry.type === 'event' ? [entry] : []))
 
 const foldEvents = (run: RunRecord, entries: readonly EventEntry[]): RunEventEntry[] => {
   const { started_at_ms: _, finished_at_ms: __, error, queued_position: ___, ...start } = frameOf(run, 0)

@@ -1,8 +1,9 @@
 /** Answers to waiting runs: each is one commit with its receipt, and the run goes on when nothing is open. */
 import { assert } from '../../../core/plugin.js'
-import type { Tx } from '../../../core/plugin.js'
-import type { ApprovalDecision, QuestionAnswer, RunRecord, WaitCancellation } from './contract.js'
-import { editRun } from './edit.js'
+import type { ProblemFactory, Tx } from '../../../core/plugin.js'
+import type { Decider } from '../approvals/contract.js'
+import type { ApprovalDecision, QuestionAnswer, RunRecord, WaitCancellation, WaitingRun } from './contract.js'
+import { deadlineOf, editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
@@ -18,17 +19,26 @@ const getRun = (parts: EngineParts, run_id: string): RunRecord => {
   return run
 }
 
+/** What the model reads of a call that was denied. */
+const denials: Readonly<Record<Decider, ProblemFactory>> = {
+  operator: callErrors.call_denied_by_operator,
+  policy: callErrors.call_denied_by_rule,
+  timeout: callErrors.approval_expired,
+  cancel: callErrors.call_not_made,
+  recovery: callErrors.call_not_made,
+}
+
 /** Records decisions; denied calls get their result at once. */
 export const decide = async ({ parts, executor }: Desk, { run_id, resolutions, receipt }: ApprovalDecision): Promise<void> => {
   const requests = openApprovals(parts.store, getRun(parts, run_id))
   await resume({ parts, executor }, run_id, (edit, tx) => {
     claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'approval_resolved', resolutions: [...resolutions] })
-    for (const { request_id, behavior, reason, justification } of resolutions) {
+    for (const { request_id, behavior, reason, justification, decided_by } of resolutions) {
       const request = requests.find(({ id }) => id === request_id)
       if (request === undefined || behavior === 'allow') continue
       const why = reason ?? justification
-      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: request.tool_name, state: 'refused', ...refused(callErrors.call_denied_by_operator(), why === undefined ? {} : { reason: why }) })
+      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: request.tool_name, state: 'refused', ...refused(denials[decided_by](), why === undefined ? {} : { reason: why }) })
     }
     return resolutions.map(({ request_id }) => request_id)
   })
@@ -56,12 +66,20 @@ const resume = async ({ parts, executor }: Desk, run_id: string, write: (edit: R
     const answered = write(edit, tx)
     const { run } = edit
     const left = 'pending' in run ? run.pending.filter((id) => !answered.includes(id)) : []
-    if (left.length > 0 && 'pending' in run) edit.amend(() => ({ ...run, pending: left, updated_at_ms: Math.max(run.updated_at_ms, tx.now) }))
+    if (left.length > 0 && 'pending' in run) edit.amend(() => narrowed(parts, run, { pending: left, now: tx.now }))
     else edit.resume()
     edit.save()
     return left.length === 0
   })
   if (goesOn) executor.launch(run_id)
+}
+
+/** A run that waits for fewer requests than before, and until the earliest deadline of these. */
+const narrowed = ({ store }: EngineParts, run: WaitingRun, { pending, now }: { pending: readonly string[]; now: number }): WaitingRun => {
+  const { expires_at_ms: _, ...rest } = run
+  const next = { ...rest, pending, updated_at_ms: Math.max(run.updated_at_ms, now) }
+  const expires_at_ms = deadlineOf([...openApprovals(store, next), ...openQuestions(store, next)])
+  return expires_at_ms === undefined ? next : { ...next, expires_at_ms }
 }
 
 /** Ends a waiting run as cancelled. */
@@ -71,7 +89,7 @@ export const cancelWait = async ({ parts, executor }: Desk, { run_id, resolution
     const edit = editRun(parts, tx, run)
     claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
-    edit.step({ to: 'cancelled', error }, { type: 'cancelled', ...(error !== undefined && { error }) })
+    edit.step({ to: 'cancelled', error }, { type: 'cancelled', ...(error !== undefined && { error }) }, { decided_by: resolution.decided_by, except: resolution.request_id })
     edit.save()
   })
   executor.offer(run.session_id)

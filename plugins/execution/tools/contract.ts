@@ -106,6 +106,38 @@ export interface PermissionDecision {
   readonly reason?: string
 }
 
+/** A permission decision on one call, as the journal keeps it. Reference 1, 2.5 "Audit record". */
+export type PermissionAudit = {
+  scope: RuleScope
+  tool_name: string
+  /** Absent in a dry run that names no call. */
+  tool_call_id?: string
+  decision: RuleBehavior
+  base_decision: RuleBehavior
+  effective_mode: PermissionMode
+  mode_effect?: string
+  matched_rule_pattern?: string
+  justification: string | null
+  reason: string | null
+  approval_request_id: string | null
+}
+/** The call that a decision was made on; `approval_request_id` is that of the request it led to. */
+export interface AuditedCall { readonly tool_name: string; readonly tool_call_id?: string | undefined; readonly approval_request_id?: string | undefined }
+/** The record of a decision on a call: one for real calls and for the dry run. */
+export const permissionAudit = ({ tool_name, tool_call_id, approval_request_id }: AuditedCall, decision: PermissionDecision): PermissionAudit => ({
+  scope: decision.scope,
+  tool_name,
+  ...(tool_call_id !== undefined && { tool_call_id }),
+  decision: decision.decision,
+  base_decision: decision.base_decision,
+  effective_mode: decision.effective_mode,
+  ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
+  ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
+  justification: null,
+  reason: decision.reason ?? null,
+  approval_request_id: approval_request_id ?? null,
+})
+
 /** What a decision depends on. */
 export interface PermissionQuestion {
   readonly tool_name: string

@@ -1,7 +1,7 @@
 /** The dry-run answer about one tool. Contract 1, "PermissionExplanation"; reference 1, 2.5. */
 import { boolean, enums, literal, named, nullable, object, optional, string } from '../../../core/plugin.js'
 import type { Infer } from '../../../core/plugin.js'
-import { permissionModes } from './contract.js'
+import { permissionAudit, permissionModes } from './contract.js'
 import type { PermissionDecision } from './contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
@@ -51,19 +51,5 @@ export const explain = (tool_name: string, tool_call_id: string | undefined, dec
   ...decision,
   hooks_evaluated: false,
   hook_policy: 'not_executed_in_dry_run',
-  audit_preview: preview(tool_name, tool_call_id, decision),
-})
-
-const preview = (tool_name: string, tool_call_id: string | undefined, decision: PermissionDecision): PermissionExplanation['audit_preview'] => ({
-  scope: decision.scope,
-  tool_name,
-  ...(tool_call_id !== undefined && { tool_call_id }),
-  decision: decision.decision,
-  base_decision: decision.base_decision,
-  effective_mode: decision.effective_mode,
-  ...(decision.mode_effect !== undefined && { mode_effect: decision.mode_effect }),
-  ...(decision.matched_rule !== undefined && { matched_rule_pattern: decision.matched_rule.tool_name_pattern }),
-  justification: null,
-  reason: decision.reason ?? null,
-  approval_request_id: decision.approval_required ? dryRun : null,
+  audit_preview: permissionAudit({ tool_name, tool_call_id, approval_request_id: decision.approval_required ? dryRun : undefined }, decision),
 })

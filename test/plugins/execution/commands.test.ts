@@ -20,6 +20,22 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', 'watch', run_id), /completed/u)
   t.regex(await run('runs', 'events', run_id), /user_question_resolved[\s\S]*completed/u)
   t.regex(await run('approvals', 'list'), /Nothing waits/u)
+  const writing = JSON.parse(await run('runs', 'submit', 's1', '/tool write_file {"path":"a.txt","content":"hello"}', '--output', 'json'))
+  await run('sessions', 'create', 's2')
+  const choosing = JSON.parse(await run('runs', 'submit', 's2', '/tool ask_user_question {"questions":[{"question":"Left?","options":[{"label":"Yes"},{"label":"No"}]}],"expires_after_ms":7200000}', '--output', 'json'))
+  for (const args of [['approvals'], ['approvals', 'list']]) {
+    const inbox = await run(...args)
+    t.regex(inbox, new RegExp(`approval {2}write_file \\{"content":"hello","path":"a.txt"\\}|approval {2}write_file \\{"path":"a.txt","content":"hello"\\}`, 'u'))
+    t.regex(inbox, new RegExp(`session s1, run ${writing.run_id}, waits for \\d+ (?:s|min)\n {2}holdfast approvals allow ${writing.run_id} approval_\\S+\n {2}holdfast approvals deny`, 'u'))
+    t.regex(inbox, new RegExp(`question {2}ask_user_question \\[\\{"question":"Left\\?","options":\\["Yes","No"\\]\\}\\]\n {2}session s2, run ${choosing.run_id}, waits for \\d+ (?:s|min), expires in 1 h\n {2}holdfast questions answer ${choosing.run_id} "Yes"\n {2}holdfast questions decline ${choosing.run_id}`, 'u'))
+  }
+  const rows = JSON.parse(await run('approvals', '--output', 'json'))
+  t.like(rows, [{ type: 'approval', session_id: 's1', tool_name: 'write_file' }, { type: 'question', session_id: 's2', run_id: choosing.run_id }])
+  t.like(JSON.parse(await run('approvals', '--session-id', 's2', '--output', 'json')), [{ type: 'question' }])
+  await run(...rows[0].commands[1].split(' ').slice(1), '--reason', 'not now')
+  t.regex(await run('runs', 'watch', writing.run_id), /completed/u)
+  t.regex(await run('questions', 'decline', choosing.run_id), new RegExp(choosing.run_id, 'u'))
+  t.regex(await run('runs', 'watch', choosing.run_id), /completed/u)
   t.regex(await run('runs', 'list'), /completed/u)
   t.regex(await run('schedules', 'list'), /holdfast schedules create/u)
   const schedule = JSON.parse(await run('schedules', 'create', 's1', 'Report', '--cron', '30 2 * * *', '--timezone', 'Europe/Berlin', '--output', 'json')).schedule_id

@@ -1,0 +1,73 @@
+/** Deadlines of what runs wait for. They are in the state; one timer watches the earliest of all. */
+import type { Clock, Log } from '../../../core/plugin.js'
+import type { Runs, WaitingRun } from './contract.js'
+import type { RunStore } from './store.js'
+
+type Status = WaitingRun['status']
+type Expire = Parameters<Runs['onDue']>[1]
+
+/** Runs that are expired in one turn of the event loop, at most. */
+const atOnce = 500
+/** Longest wait between two looks at the wall clock, which may jump. */
+const longest = 5000
+/** Pause after a failure, such as storage that refuses changes. */
+const retryMs = 1000
+
+export interface Dues {
+  join(status: Status, expire: Expire): () => void
+  /** Expires what is due. Its commits have begun when this returns, so that counts are right; looks again by itself. */
+  look(): void
+  /** Looks soon: a deadline has come that may be earlier than all others. */
+  stir(): void
+  /** No more timers. */
+  end(): void
+}
+
+export const createDues = ({ store, clock, log }: { store: RunStore; clock: Clock; log: Log }): Dues => {
+  const owners = new Map<Status, Expire>()
+  let cancel = (): void => {}
+  const arm = (ms: number): void => {
+    cancel()
+    cancel = clock.after(ms, look)
+  }
+  const settle = (run: WaitingRun, expire: Expire): void => {
+    expire(run).catch((error: unknown) => {
+      log.warn('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
+      arm(retryMs)
+    })
+  }
+  const look = (): void => {
+    cancel()
+    if (store.state.health.mode !== 'ok') return arm(longest)
+    const next = [...owners].flatMap(([status, expire]) => {
+      for (const run of dueRuns(store, status, atOnce)) {
+        if (run.expires_at_ms > clock.now()) break
+        settle(run, expire)
+      }
+      return dueRuns(store, status, 1)
+    })
+    if (next.length > 0) arm(waitFor(Math.min(...next.map(({ expires_at_ms }) => expires_at_ms)) - clock.now()))
+  }
+  return {
+    look,
+    stir: () => arm(0),
+    join(status, expire) {
+      owners.set(status, expire)
+      look()
+      return () => void owners.delete(status)
+    },
+    end() {
+      owners.clear()
+      cancel()
+    },
+  }
+}
+
+/** What is due and still there was refused or is one too many. */
+const waitFor = (left: number): number => (left <= 0 ? retryMs : Math.min(longest, left))
+
+type DueRun = WaitingRun & { readonly expires_at_ms: number }
+const isDue = (run: object): run is DueRun => 'pending' in run && 'expires_at_ms' in run
+
+/** Runs with a deadline, the earliest first. */
+const dueRuns = (store: RunStore, status: Status, limit: number): DueRun[] => store.runs.list({ index: 'due', group: status, limit }).filter(isDue)
