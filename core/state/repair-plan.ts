@@ -37,6 +37,7 @@ const told = ({ kind, rule }: Finding): Told | string => {
   if (kind === 'spool') return { kind: 'set_aside', loss: false, consequence: 'it moves to quarantine/; the output in it is not shown any more' }
   if (kind === 'blob') return lost('records that name it find nothing')
   if (kind === 'log') return { kind: 'log', loss: true, consequence: 'this commit and all behind it move to quarantine/: the root goes back to the commit before' }
+  if (kind === 'chain') return 'Compare with a backup: what stood there is not what was entered, and no repair can tell who is right. The daemon reads the entries as they are.'
   if (kind === 'record' || kind === 'reference') return 'Restore a backup, or keep it: the daemon reads the record as it is.'
   return {
     kind: 'salvage', loss: true,

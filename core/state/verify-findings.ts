@@ -5,7 +5,7 @@ import type { Fault } from './line.js'
 /** What is wrong, in the terms of a repair. */
 export type FindingKind =
   | 'root' | 'manifest' | 'watermark' | 'log' | 'torn' | 'page' | 'index' | 'tombstones' | 'document' | 'blob' | 'spool'
-  | 'mode' | 'stranger' | 'leftover' | 'behind' | 'record' | 'reference'
+  | 'mode' | 'stranger' | 'leftover' | 'behind' | 'record' | 'reference' | 'chain'
 
 /**
  * `damage`: something that was acknowledged cannot be read or contradicts
@@ -21,7 +21,7 @@ export interface Checked { readonly area: string; readonly files: number; readon
 
 const severities: Readonly<Record<FindingKind, Severity>> = {
   root: 'damage', manifest: 'damage', watermark: 'disorder', log: 'damage', torn: 'leftover', page: 'damage', index: 'disorder', tombstones: 'damage',
-  document: 'damage', blob: 'damage', spool: 'disorder', mode: 'disorder', stranger: 'disorder', leftover: 'leftover', behind: 'leftover', record: 'damage', reference: 'damage',
+  document: 'damage', blob: 'damage', spool: 'disorder', mode: 'disorder', stranger: 'disorder', leftover: 'leftover', behind: 'leftover', record: 'damage', reference: 'damage', chain: 'damage',
 }
 
 export interface Inspection {

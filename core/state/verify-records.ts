@@ -21,7 +21,10 @@ const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | und
   return parsed.ok ? undefined : `${parsed.issues[0]?.path ?? ''} ${parsed.issues[0]?.rule ?? ''}`.trim()
 }
 
-export const watchRecords = (report: (kind: FindingKind, fault: Fault) => void, { collections, streams }: Declarations) => {
+type Read = (collection: string, found: { readonly id: string; readonly record: object }, place: LinePlace) => void
+
+/** `read` is told of each record that counts. */
+export const watchRecords = (report: (kind: FindingKind, fault: Fault) => void, { collections, streams }: Declarations, read: Read) => {
   const live = new Map<string, Set<string>>()
   const latest = new Map<string, Map<string, { record: object; place: LinePlace }>>()
   const named: Named[] = []
@@ -29,6 +32,7 @@ export const watchRecords = (report: (kind: FindingKind, fault: Fault) => void, 
 
   const check = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void => {
     live.set(collection, (live.get(collection) ?? new Set()).add(id))
+    read(collection, { id, record }, place)
     const spec = collections.get(collection)
     if (spec === undefined) return
     const issue = firstIssue(spec.schema, record)

@@ -18,6 +18,8 @@ import { readRoot } from './root-document.js'
 import type { RootFacts } from './root-document.js'
 import { survey } from './survey.js'
 import type { SurveyVisitor } from './survey.js'
+import type { LinePlace } from './segment.js'
+import { watchChains } from './verify-chains.js'
 import { createInspection } from './verify-findings.js'
 import type { Checked, Finding, Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords } from './verify-records.js'
@@ -92,7 +94,12 @@ interface Content { readonly sequence: number; readonly records: Record<string, 
 
 const checkContent = ({ disk, paths, live, inspection, declared }: Check, manifest: Manifest, watermark: Watermark | undefined): Content => {
   const report: Inspection['add'] = (kind, fault) => { if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault) }
-  const [graves, entries, rows, records] = [watchGraves(report), watchEntries(report), watchRows(report, declared.collections), watchRecords(report, declared)]
+  const [graves, entries, rows, chains] = [watchGraves(report), watchEntries(report), watchRows(report, declared.collections), watchChains(report, declared.streams)]
+  const records = watchRecords(report, declared, chains.record)
+  const entry = (stream: string, found: { owner: string; seq: number; entry: unknown }, place: LinePlace): void => {
+    records.entry(stream, found, place)
+    chains.entry(stream, found, place)
+  }
   const visitor: SurveyVisitor = {
     fault: report, count: inspection.count, rows: rows.rows,
     look: (area, run) => inspection.look(area, () => {
@@ -103,14 +110,14 @@ const checkContent = ({ disk, paths, live, inspection, declared }: Check, manife
     entries: (stream, line, place) => {
       entries.entries(stream, line, place)
       rows.entries(stream, line, place)
-      line.entries.forEach((entry, at) => records.entry(stream, { owner: line.owner, seq: line.from + at, entry }, place))
+      line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
     },
     op: (op, _line, place) => {
       graves.op(op, place)
       entries.op(op, place)
       if (op[0] === 'put') records.put(op[1], { id: op[2], record: op[3] }, place)
       else if (op[0] === 'del') records.remove(op[1], op[2])
-      else records.entry(op[1], { owner: op[2], seq: op[3], entry: op[4] }, place)
+      else entry(op[1], { owner: op[2], seq: op[3], entry: op[4] }, place)
     },
     record: (collection, line, place) => {
       rows.record(collection, line, place)
@@ -120,6 +127,7 @@ const checkContent = ({ disk, paths, live, inspection, declared }: Check, manife
   const { sequence } = survey({ disk, paths, manifest, watermark, visitor })
   inspection.look('indexes', rows.finish)
   inspection.look('references', records.finish)
+  inspection.look('chains', chains.finish)
   return { sequence, records: records.counts(), entries: entries.counts() }
 }
 
