@@ -11,14 +11,17 @@ import fc from 'fast-check'
 import { freshRoot } from '../support/daemon.js'
 import { createWorld } from './model.js'
 import { compareAll, compareChanged, createShadow } from './shadow.js'
-import { steps } from './steps.js'
-import type { Choice } from './steps.js'
+import { scheduleSteps } from './schedule-steps.js'
+import { runSteps } from './steps.js'
+import type { Choice, WeightedStep } from './steps.js'
 
 const first = Number(process.env['MODEL_SEED'] ?? Date.now() % 1_000_000)
 const count = Number(process.env['MODEL_SEEDS'] ?? 10)
 const length = Number(process.env['MODEL_STEPS'] ?? 2000)
 /** True to look for the shortest history that fails, which takes its time. */
 const shrink = process.env['MODEL_SHRINK'] !== undefined
+/** Steps by name, each with how often it is chosen. */
+const steps: Readonly<Record<string, WeightedStep>> = { ...runSteps, ...scheduleSteps }
 /** Steps between two looks at everything. */
 const between = 200
 

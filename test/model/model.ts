@@ -5,8 +5,10 @@ export type Stage = { readonly kind: 'approval'; readonly files: number } | { re
 export type Status = 'queued' | 'running' | 'waiting_for_approval' | 'waiting_for_user_question' | 'completed' | 'failed' | 'interrupted' | 'cancelled'
 
 export interface Run {
-  /** Its name in the model, which stands in its text and its metadata. */
+  /** Its name in the model. */
   readonly token: string
+  /** What stands in its text; runs of one schedule share it. */
+  readonly mark: string
   readonly session_id: string
   readonly stages: readonly Stage[]
   readonly ends: 'completed' | 'failed'
@@ -26,24 +28,39 @@ export interface Session { readonly id: string; ended: boolean; readonly runs: R
 export interface World {
   readonly sessions: Map<string, Session>
   readonly runs: Run[]
+  readonly schedules: Schedule[]
   /** Runs that changed since they were last compared. */
   readonly changed: Set<Run>
 }
 
-export const createWorld = (): World => ({ sessions: new Map(), runs: [], changed: new Set() })
+/** A schedule of runs, each of which begins when its fire comes or it is triggered. */
+export interface Schedule {
+  readonly name: string
+  readonly session_id: string
+  readonly kind: 'once' | 'interval'
+  readonly stages: readonly Stage[]
+  readonly fires: Run[]
+  asked: 'active' | 'paused' | 'canceled'
+}
+
+/** What is left of a schedule: one that has nothing left to fire is completed when its runs are over. */
+export const scheduleStatus = ({ kind, fires, asked }: Schedule): string =>
+  asked !== 'canceled' && kind === 'once' && fires.every(isOver) ? 'completed' : asked
+
+export const createWorld = (): World => ({ sessions: new Map(), runs: [], schedules: [], changed: new Set() })
 
 export const isOver = ({ status }: Run): boolean => status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'cancelled'
 export const isWaiting = ({ status }: Run): boolean => status === 'waiting_for_approval' || status === 'waiting_for_user_question'
 
-export const fileOf = ({ token }: Run, stage: number, index: number): string => `${token}-${stage}-${index}.txt`
+export const fileOf = ({ mark }: Run, stage: number, index: number): string => `${mark}-${stage}-${index}.txt`
 
 /** The text that makes the demo model do what the run plans. */
 export const textOf = (run: Run): string => {
-  const said = run.ends === 'completed' ? `/say did ${run.token}` : '/fail fatal as planned'
-  if (run.stages.length === 0) return run.ends === 'completed' ? `hello ${run.token}` : said
+  const said = run.ends === 'completed' ? `/say did ${run.mark}` : '/fail fatal as planned'
+  if (run.stages.length === 0) return run.ends === 'completed' ? `hello ${run.mark}` : said
   const turns = run.stages.map((stage, at) => (stage.kind === 'question'
     ? '/ask Which? | A | B'
-    : Array.from({ length: stage.files }, (_, index) => `/tool write_file ${JSON.stringify({ path: fileOf(run, at, index), content: run.token })}`).join('\n')))
+    : Array.from({ length: stage.files }, (_, index) => `/tool write_file ${JSON.stringify({ path: fileOf(run, at, index), content: run.mark })}`).join('\n')))
   return [...turns, said].join('\n---\n')
 }
 
@@ -66,7 +83,7 @@ const advance = (world: World, run: Run): void => {
     return become(world, run, stage.kind === 'question' ? 'waiting_for_user_question' : 'waiting_for_approval')
   }
   if (run.ends === 'completed') {
-    run.outputs.push(run.stages.length === 0 ? `You said: hello ${run.token}` : `did ${run.token}`)
+    run.outputs.push(run.stages.length === 0 ? `You said: hello ${run.mark}` : `did ${run.mark}`)
     run.events.push('output')
   }
   end(world, run, run.ends)
@@ -86,10 +103,10 @@ const startNext = (world: World, session: Session): void => {
 
 export const isBusy = (session: Session): boolean => activeRun(session) !== undefined || queuedRuns(session).length > 0
 
-export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> { readonly kind?: Run['kind'] }
+export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> { readonly mark?: string; readonly kind?: Run['kind'] }
 
 /** A run of a session, not yet accepted. */
-export const planRun = (session: Session, { kind = 'input', ...plan }: Plan): Run => ({ ...plan, kind, session_id: session.id, stage: 0, open: [], status: 'queued', events: ['accepted', 'queued'], outputs: [], files: [] })
+export const planRun = (session: Session, { kind = 'input', mark = '', ...plan }: Plan): Run => ({ ...plan, kind, mark: mark === '' ? plan.token : mark, session_id: session.id, stage: 0, open: [], status: 'queued', events: ['accepted', 'queued'], outputs: [], files: [] })
 
 /** Accepts a planned run. */
 export const accept = (world: World, session: Session, run: Run): void => {

@@ -7,8 +7,8 @@ import { spawnDaemon } from '../support/daemon.js'
 import type { SpawnedDaemon } from '../support/daemon.js'
 import { createSender } from '../whole/client.js'
 import type { Got, Sender } from '../whole/client.js'
-import { activeRun, isOver, isWaiting } from './model.js'
-import type { Run, World } from './model.js'
+import { activeRun, isOver, isWaiting, scheduleStatus } from './model.js'
+import type { Run, Schedule, World } from './model.js'
 
 const clock = createClock()
 const patienceMs = 30_000
@@ -20,6 +20,7 @@ export interface Names {
   readonly runs: Map<string, string>
   /** Ids of the requests of a run's present stage, in order. */
   readonly requests: Map<string, string[]>
+  readonly schedules: Map<string, string>
 }
 
 export interface Shadow {
@@ -50,7 +51,7 @@ export const createShadow = async ({ root, workspace, flags = [] }: ShadowParts)
     await daemon.kill('SIGKILL')
   }
   return {
-    names: { runs: new Map(), requests: new Map() },
+    names: { runs: new Map(), requests: new Map(), schedules: new Map() },
     send,
     async expect(wanted, call) {
       const got = await send(call)
@@ -121,6 +122,14 @@ export const compareChanged = async (shadow: Shadow, { changed }: World): Promis
   changed.clear()
 }
 
+/** Status and executions of a schedule, in order. */
+const compareSchedule = async ({ names, send }: Shadow, schedule: Schedule): Promise<string | undefined> => {
+  const { body: view } = await send({ method: 'GET', path: `/v1/schedules/${names.schedules.get(schedule.name)}` })
+  const runs = view.recent_executions.map(({ run_id }: any) => run_id)
+  return differs(`status of ${schedule.name}`, view.status, scheduleStatus(schedule)) ?? differs(`count of ${schedule.name}`, view.execution_count, schedule.fires.length) ??
+    differs(`runs of ${schedule.name}`, runs, schedule.fires.slice(-50).map(({ token }) => names.runs.get(token)))
+}
+
 const allPages = async (shadow: Shadow, at: string): Promise<any[]> => {
   const items: any[] = []
   for (let cursor = ''; ;) {
@@ -144,6 +153,7 @@ export const compareAll = async (shadow: Shadow, world: World, workspace: string
     differs('the sessions', sessions.map(({ session_id, pending_approvals, pending_questions }) => [session_id, pending_approvals + pending_questions]),
       [...world.sessions.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((session) => [session.id, activeRun(session)?.open.length ?? 0]))
   if (wrong !== undefined) throw fault(wrong)
+  for (const schedule of world.schedules) await eventually(() => compareSchedule(shadow, schedule))
   for (const run of world.runs) {
     const lost = run.files.find((file) => isOver(run) && !existsSync(path.join(workspace, file)))
     if (lost !== undefined) throw fault(`${lost} was allowed and is not there`)

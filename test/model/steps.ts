@@ -1,4 +1,5 @@
 /** The steps of a history: each is done to the daemon and to the model. What a step is about follows from its numbers and the model alone. */
+import { fault } from '../../core/assert.js'
 import { accept, activeRun, endSession, isBusy, isOver, isWaiting, planRun, resolve, stop, textOf } from './model.js'
 import type { Run, Session, Stage, World } from './model.js'
 import type { Shadow } from './shadow.js'
@@ -10,10 +11,10 @@ export interface Stand { readonly world: World; readonly shadow: Shadow; readonl
 export type Step = (stand: Stand, choice: Choice) => Promise<boolean>
 
 const mostSessions = 6
-const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % Math.max(1, items.length)]
-const sessionsOf = ({ sessions }: World, ended = false): Session[] => [...sessions.values()].filter((session) => session.ended === ended)
+export const pick = <T>(items: readonly T[], at: number): T | undefined => items[at % Math.max(1, items.length)]
+export const sessionsOf = ({ sessions }: World, ended = false): Session[] => [...sessions.values()].filter((session) => session.ended === ended)
 
-const plans: readonly (readonly Stage[])[] = [
+export const plans: readonly (readonly Stage[])[] = [
   [], [], [{ kind: 'approval', files: 1 }], [{ kind: 'approval', files: 3 }], [{ kind: 'question' }],
   [{ kind: 'approval', files: 1 }, { kind: 'question' }], [{ kind: 'question' }, { kind: 'approval', files: 2 }],
 ]
@@ -76,7 +77,7 @@ const repeat: Step = async (stand, { a, b }) => {
   if (b % 3 === 0) await stand.shadow.expect('idempotency_conflict', { method: 'POST', path: runsPath(run), body: { content: 'another' }, key })
   else {
     const { body } = await stand.shadow.expect(202, { method: 'POST', path: runsPath(run), body: bodyOf(run), key })
-    if (body.run_id !== stand.shadow.names.runs.get(run.token)) throw new Error(`the key ${key} led to another run`)
+    if (body.run_id !== stand.shadow.names.runs.get(run.token)) throw fault(`the key ${key} led to another run`)
   }
   return true
 }
@@ -145,7 +146,7 @@ const interrupt: Step = async (stand, { a }) => {
   if (session === undefined) return false
   const active = activeRun(session)
   const { body } = await stand.shadow.expect(200, { method: 'POST', path: `/v1/sessions/${session.id}/interrupt` })
-  if (body.interrupted !== (active !== undefined)) throw new Error(`interrupted is ${body.interrupted}`)
+  if (body.interrupted !== (active !== undefined)) throw fault(`interrupted is ${body.interrupted}`)
   if (active !== undefined) stop(stand.world, active, 'interrupted')
   return true
 }
@@ -189,8 +190,10 @@ const die: Step = async (stand, { a, b }) => {
   return true
 }
 
-/** Steps by name, each with how often it is chosen. */
-export const steps: Readonly<Record<string, { readonly step: Step; readonly weight: number }>> = {
+/** A step, and how often it is chosen. */
+export interface WeightedStep { readonly step: Step; readonly weight: number }
+
+export const runSteps: Readonly<Record<string, WeightedStep>> = {
   createSession: { step: createSession, weight: 8 },
   submit: { step: submit, weight: 30 },
   input: { step: input, weight: 8 },
