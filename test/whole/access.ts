@@ -5,6 +5,9 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
 
   'approvals.list': 'read',
   'capabilities.get': 'read',
+  'deliveries.dead_letter': 'read',
+  'deliveries.get': 'read',
+  'deliveries.list': 'read',
   'events.stream': 'read',
   'openapi.read': 'read',
   'personas.get': 'read',
@@ -37,6 +40,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'status.get': 'read',
 
   'backups.create': 'admin',
+  'deliveries.replay': 'admin',
   'permissions.check': 'admin',
   'personas.create': 'admin',
   'personas.replace': 'admin',

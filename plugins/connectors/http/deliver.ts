@@ -40,11 +40,12 @@ const failed = (code: OutboundCode): DeliveryOutcome => {
     case 'outbound_name_not_found':
     case 'outbound_connection_failed':
     case 'outbound_certificate_refused':
+      return { type: 'retry', code }
     case 'outbound_connection_broken':
     case 'outbound_answer_too_large':
     case 'outbound_timed_out':
     case 'outbound_aborted':
-      return { type: 'retry', code }
+      return { type: 'retry', code, uncertain: true }
     default:
       return assertNever(code)
   }

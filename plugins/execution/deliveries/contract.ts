@@ -1,10 +1,38 @@
 /** Outputs on their way to reply targets. Contract 1, "Output deliveries"; reference 1, 6.14; reference 2, 1.10. */
-import { definePoint, defineToken } from '../../../core/plugin.js'
-import type { Json, JsonObject, Point, Token, Tx } from '../../../core/plugin.js'
+import { definePoint, defineToken, doc, enums, integer, named, object, optional, string, timestamp } from '../../../core/plugin.js'
+import type { Infer, Json, JsonObject, Point, Token, Tx } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
 
 /** Problems of reply targets and deliveries, for routes of other plugins. */
 export { deliveryErrors } from './errors.js'
+
+/** Contract 1, "Output deliveries". */
+export const deliveryStatuses = ['pending', 'retrying', 'delivered', 'dead_lettered'] as const
+
+/** A delivery as it is shown: never an address, a payload or its metadata. Reference 1, 6.14. */
+export const DeliveryView = named('DeliveryView', object({
+  delivery_id: string(),
+  status: enums(deliveryStatuses),
+  session_id: string(),
+  thread_id: optional(string()),
+  run_id: optional(doc(string(), 'Absent for what the daemon itself says.')),
+  plugin: string(),
+  target: doc(string(), 'Plugin and digest of the address; equal for deliveries to the same place.'),
+  attempts: doc(integer({ min: 0 }), 'Attempts that began.'),
+  next_attempt_at_ms: optional(doc(timestamp(), 'Not before this time; absent when no more is attempted.')),
+  delivered_at_ms: optional(timestamp()),
+  dead_lettered_at_ms: optional(timestamp()),
+  dead_letter_resolved_at_ms: optional(timestamp()),
+  dead_letter_resolution_reason: optional(string()),
+  last_error: optional(doc(string(), 'Code of the last attempt that failed.')),
+  terminal_error: optional(doc(string(), 'Code of the reason why no more is attempted.')),
+  replayed_from_delivery_id: optional(string()),
+  content_size_bytes: integer({ min: 0 }),
+  parts_count: integer({ min: 0 }),
+  artifacts_count: integer({ min: 0 }),
+}))
+/** The value form of `DeliveryView`. */
+export type DeliveryView = Infer<typeof DeliveryView>
 
 /** One output and where it goes. */
 export interface OutboxItem {
@@ -27,6 +55,8 @@ export interface Outbox {
    * Throws `reply_target_invalid` (400) for an unknown plugin and for an address that its plugin refuses. `path` is where the request names them, such as `body.reply_targets`.
    */
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
+  /** The deliveries of a run, oldest first, at most a hundred. */
+  ofRun(run_id: string): DeliveryView[]
 }
 /** The deliveries of this daemon. */
 export const Outbox: Token<Outbox> = defineToken<Outbox>('outbox@1')
@@ -44,10 +74,10 @@ export interface Envelope {
   readonly parts: readonly Json[]
   readonly metadata: JsonObject
 }
-/** How an attempt ended. `code` is stable and safe to show; it never holds an address. */
+/** How an attempt ended. `code` is stable and safe to show; it never holds an address. `uncertain` if the target may have received it all the same. */
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }
-  | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number }
+  | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number; readonly uncertain?: boolean }
   | { readonly type: 'terminal'; readonly code: string }
 
 /** One way in which outputs leave the daemon. */

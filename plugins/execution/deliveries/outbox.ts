@@ -5,11 +5,15 @@ import type { ReplyHandle, ReplyTargetRequest, Sessions } from '../sessions/cont
 import type { Outbox, OutboxItem, ReplyPlugin } from './contract.js'
 import { deliveryErrors } from './errors.js'
 import type { DeliveryStore, OpenDelivery } from './store.js'
+import { viewDelivery } from './views.js'
 
 export interface OutboxParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly sessions: () => Sessions | undefined
+  readonly nextPlace: (now: number) => string
+  /** Called when a lane has something new, and that is durable. */
+  readonly wake: (target: string) => void
 }
 
 const hash = (...parts: readonly (string | number)[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
@@ -17,23 +21,22 @@ const hash = (...parts: readonly (string | number)[]): string => createHash('sha
 /** `<plugin>:sha256:<16 hex digits>`: tells targets apart and tells nothing of them. */
 const targetOf = ({ plugin, address }: ReplyHandle): string => `${plugin}:sha256:${hash(plugin, address).slice(0, 16)}`
 
-export const createOutbox = (parts: OutboxParts): Outbox => {
-  const nextPlace = createPlaces()
-  return {
-    normalize: (targets, path) => normalize(parts.replies(), targets, path),
-    enqueue: (tx, item) => enqueue(parts, tx, { item, nextPlace }),
-  }
-}
+/** Deliveries in the view of a run. */
+const mostOfRun = 100
+
+export const createOutbox = (parts: OutboxParts): Outbox => ({
+  normalize: (targets, path) => normalize(parts.replies(), targets, path),
+  enqueue: (tx, item) => enqueue(parts, tx, item),
+  ofRun: (run_id) => parts.store.deliveries.list({ index: 'run', group: run_id, limit: mostOfRun }).map(viewDelivery),
+})
 
 /** Places in the order of enqueueing, also over restarts, because the time of a commit never goes back. */
-const createPlaces = () => {
+export const createPlaces = () => {
   let count = 0
   return (now: number): string => `${String(now).padStart(16, '0')}:${String(count += 1).padStart(12, '0')}`
 }
 
-interface Enqueued { readonly item: OutboxItem; readonly nextPlace: (now: number) => string }
-
-const enqueue = ({ store, sessions }: OutboxParts, tx: Tx, { item, nextPlace }: Enqueued): void => {
+const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
   if (item.targets.length === 0) return
   const session = sessions()?.find(item.session_id)
   let payload: number | undefined
@@ -49,6 +52,7 @@ const enqueue = ({ store, sessions }: OutboxParts, tx: Tx, { item, nextPlace }: 
       created_at_ms: tx.now, attempts: 0, status: 'pending', next_attempt_at_ms: tx.now,
     }
     tx.insert(store.deliveries, delivery)
+    tx.after(() => wake(delivery.target))
   }
 }
 

@@ -1,19 +1,37 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { definePlugin } from '../../../core/plugin.js'
+import { StatusSections } from '../../operator/status/contract.js'
+import { ExternalActions } from '../external-actions/contract.js'
 import { Sessions } from '../sessions/contract.js'
+import { deliveryCommands } from './commands.js'
+import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
-import { createOutbox } from './outbox.js'
+import { createOutbox, createPlaces } from './outbox.js'
+import { deliveryRoutes } from './routes.js'
+import { deliveryStatus } from './status.js'
 import { declareStore } from './store.js'
+import { createWorker } from './worker.js'
 
 export default definePlugin({
   id: 'deliveries',
   version: '1.0.0',
   api: 1,
-  summary: 'The outbox: outputs on their way to reply targets.',
-  wants: { sessions: Sessions },
+  summary: 'The outbox: outputs on their way to reply targets, and what became of each.',
+  wants: { sessions: Sessions, ledger: ExternalActions },
   provides: [Outbox],
-  config: object({}),
-  register(ctx, { sessions }) {
+  config: deliveriesConfig,
+  flags: deliveriesFlags,
+  commands: deliveryCommands,
+  register(ctx, { sessions, ledger }) {
+    const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
-    ctx.provide(Outbox, createOutbox({ store, replies: ctx.view(ReplyPlugins), sessions }))
+    const replies = ctx.view(ReplyPlugins)
+    const worker = createWorker({ store, replies, ledger, config, clock, ids, log })
+    const nextPlace = createPlaces()
+    ctx.provide(Outbox, createOutbox({ store, replies, sessions, nextPlace, wake: worker.wake }))
+    ctx.routes(...deliveryRoutes({ store, nextPlace, wake: worker.wake }))
+    const { section, health } = deliveryStatus({ store, worker, clock, log })
+    ctx.contribute(StatusSections, section)
+    ctx.health(health)
+    ctx.onStart(() => worker.start())
   },
 })

@@ -1,26 +1,9 @@
 import test from 'ava'
-import { definePlugin, object, Problem } from '../../../../core/plugin.js'
-import type { State } from '../../../../core/plugin.js'
-import { fault } from '../../../../core/assert.js'
-import { Outbox } from '../../../../plugins/execution/deliveries/contract.js'
+import { Problem } from '../../../../core/plugin.js'
+import type { Outbox, OutboxItem } from '../../../../plugins/execution/deliveries/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
-
-/** A plugin that lends a test the outbox. */
-const lender = () => {
-  const lent: { outbox: Outbox | undefined; state: State | undefined } = { outbox: undefined, state: undefined }
-  const plugin = definePlugin({
-    id: 'lender', version: '1.0.0', api: 1, summary: 'Lends the outbox to a test.', needs: { outbox: Outbox }, config: object({}),
-    register(ctx, { outbox }) {
-      lent.outbox = outbox
-      lent.state = ctx.state
-    },
-  })
-  const get = (): { outbox: Outbox; state: State } => {
-    if (lent.outbox === undefined || lent.state === undefined) throw fault('the lender was not loaded')
-    return { outbox: lent.outbox, state: lent.state }
-  }
-  return { plugin, get }
-}
+import { lendOutbox } from '../../../support/outbox.js'
+import { openSession } from '../../../support/runs.js'
 
 const refusal = (run: () => unknown): unknown => {
   try {
@@ -32,7 +15,7 @@ const refusal = (run: () => unknown): unknown => {
 }
 
 test('requested targets become handles, in order and without repetitions', async (t) => {
-  const { plugin, get } = lender()
+  const { plugin, get } = lendOutbox()
   await startTestDaemon(t, { plugins: [plugin] })
   const handles = get().outbox.normalize([
     { type: 'http', url: 'https://b.example/x' },
@@ -48,7 +31,7 @@ test('requested targets become handles, in order and without repetitions', async
 })
 
 test('a target that cannot work is refused with its place and the rule, and never with its address', async (t) => {
-  const { plugin, get } = lender()
+  const { plugin, get } = lendOutbox()
   await startTestDaemon(t, { plugins: [plugin] })
   const normalize = (target: Parameters<Outbox['normalize']>[0][number]) => refusal(() => get().outbox.normalize([{ plugin: 'http', address: 'https://fine.example' }, target], 'body.reply_targets'))
   const invalid = (path: string, rule: string) => ['reply_target_invalid', 400, [{ path, rule }]]
@@ -57,4 +40,19 @@ test('a target that cannot work is refused with its place and the rule, and neve
   t.deepEqual(normalize({ type: 'slack', connector: 'none', channel_id: 'C1' }), invalid('body.reply_targets.1.type', 'must be served by a plugin that takes replies'))
   t.deepEqual(normalize({ type: 'http', url: 'http://127.0.0.1/token' }), invalid('body.reply_targets.1.url', 'must not name a private, local or special address'))
   t.deepEqual(normalize({ plugin: 'http', address: 'file:///etc/passwd' }), invalid('body.reply_targets.1.address', 'must begin with http:// or https://'))
+})
+
+const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({ session_id: 's1', run_id: 'run_1', output: 3, content: 'hello', targets: [{ plugin: 'http', address: 'https://a.invalid/x' }, { plugin: 'http', address: 'https://b.invalid/x' }], ...more })
+
+test('an output has one delivery for each target, however often it is enqueued', async (t) => {
+  const { plugin, get } = lendOutbox()
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  await openSession(daemon)
+  const { outbox, state } = get()
+  await state.commit((tx) => { outbox.enqueue(tx, item()); outbox.enqueue(tx, item()) })
+  await state.commit((tx) => outbox.enqueue(tx, item()))
+  const ids = (await daemon.request('GET', '/v1/deliveries')).body.map((view: any) => view.delivery_id)
+  t.is(ids.length, 2)
+  await state.commit((tx) => outbox.enqueue(tx, item({ output: 4 })))
+  t.is((await daemon.request('GET', '/v1/deliveries')).body.length, 4)
 })

@@ -1,0 +1,30 @@
+/** A plugin that lends the outbox to a test. */
+import { fault } from '../../core/assert.js'
+import { definePlugin, object } from '../../core/plugin.js'
+import type { State } from '../../core/plugin.js'
+import { Outbox } from '../../plugins/execution/deliveries/contract.js'
+import type { OutboxItem } from '../../plugins/execution/deliveries/contract.js'
+
+interface Lent { readonly outbox: Outbox; readonly state: State }
+
+export const lendOutbox = () => {
+  let lent: Lent | undefined
+  const plugin = definePlugin({
+    id: 'lender', version: '1.0.0', api: 1, summary: 'Lends the outbox to a test.', needs: { outbox: Outbox }, config: object({}),
+    register(ctx, { outbox }) {
+      lent = { outbox, state: ctx.state }
+    },
+  })
+  const get = (): Lent => {
+    if (lent === undefined) throw fault('the lender was not loaded')
+    return lent
+  }
+  let output = 0
+  /** Enqueues an output of a session, which must exist. */
+  const enqueue = (addresses: readonly string[], more: Partial<OutboxItem> = {}): Promise<void> => {
+    output += 1
+    const item: OutboxItem = { session_id: 's1', output, content: `output ${output}`, targets: addresses.map((address) => ({ plugin: 'http', address })), ...more }
+    return get().state.commit((tx) => get().outbox.enqueue(tx, item))
+  }
+  return { plugin, get, enqueue }
+}
