@@ -25,13 +25,18 @@ export default definePlugin({
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
-    const worker = createWorker({ store, replies, ledger, config, clock, ids, log })
+    // The plugin of the ledger stops before this one, which has outcomes to enter until it has drained.
+    let kept: ExternalActions | undefined
+    const worker = createWorker({ store, replies, ledger: () => kept, config, clock, ids, log })
     const nextPlace = createPlaces()
     ctx.provide(Outbox, createOutbox({ store, replies, sessions, nextPlace, wake: worker.wake }))
     ctx.routes(...deliveryRoutes({ store, nextPlace, wake: worker.wake }))
     const { section, health } = deliveryStatus({ store, worker, clock, log })
     ctx.contribute(StatusSections, section)
     ctx.health(health)
-    ctx.onStart(() => worker.start())
+    ctx.onStart(() => {
+      kept = ledger()
+      return worker.start()
+    })
   },
 })

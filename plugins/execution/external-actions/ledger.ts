@@ -74,7 +74,11 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     const range = store.ranges.find(run_id)
     if (range === undefined) return
     const { session_id } = range
-    for (const action_id of range.open) conclude(tx, { action_id, session_id, attempt: intentOf(store, session_id, action_id)?.attempt ?? 1, outcome: 'unknown', code })
+    for (const action_id of range.open) {
+      const intent = intentOf(store, session_id, action_id)
+      // A delivery outlives its run: its own plugin knows what becomes of it.
+      if (intent?.kind !== 'delivery') conclude(tx, { action_id, session_id, attempt: intent?.attempt ?? 1, outcome: 'unknown', code })
+    }
   }
   return { intend, conclude, abandon }
 }

@@ -5,6 +5,7 @@ import {
 import type { Infer, Json, JsonObject, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView, ResolvedApproval } from '../approvals/contract.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
+import { DeliveryView } from '../deliveries/contract.js'
 import type { ModelMessage, Usage } from '../models/contract.js'
 import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
@@ -108,6 +109,7 @@ export const RunView = named('RunView', object({
   pending_question_ids: optional(array(string())),
   pending_questions: optional(array(UserQuestionRequestView)),
   outputs: optional(array(DaemonOutputRecord)),
+  deliveries: optional(doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.')),
   error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
 }))
 /** The value form of `RunView`. */

@@ -3,7 +3,6 @@ import type { Tx } from '../../../core/plugin.js'
 import { OutputMade, RunUpdated } from './contract.js'
 import type { JournalEntry, OutputDraft, RunEvent, RunRecord, WaitingRun } from './contract.js'
 import type { ReplyHandle, Sessions } from '../sessions/contract.js'
-import type { Outbox } from '../deliveries/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
 import { closeRequests } from './close-requests.js'
@@ -11,7 +10,7 @@ import type { Closing } from './close-requests.js'
 import { advance, isSettled } from './machine.js'
 import type { Step } from './machine.js'
 import { factsAfter, stateAfter } from './activity.js'
-import { outputRecord, viewRun } from './views.js'
+import { deliveriesOf, outputRecord, viewRun } from './views.js'
 import type { RunStore } from './store.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
@@ -44,8 +43,6 @@ export interface RunEdit {
 }
 
 export interface EditParts {
-  /** Takes outputs to their targets; absent while no plugin does. */
-  readonly outbox: () => Outbox | undefined
   /** Knows what was done outside; absent while no plugin keeps it. */
   readonly ledger: () => ExternalActions | undefined
   readonly store: RunStore
@@ -75,7 +72,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
-      parts.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run), ...(output.parts !== undefined && { parts: output.parts }) })
+      store.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run), ...(output.parts !== undefined && { parts: output.parts }) })
       tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened, closing) {
@@ -99,7 +96,8 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       if (run.status !== before.status && (isSettled(run) || run.status === 'queued')) parts.ledger()?.abandon(tx, run_id, callErrors.call_outcome_lost.code)
       if (!moved) return run
       const shown = run
-      tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown) }))
+      const deliveries = deliveriesOf(store, run)
+      tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown, deliveries) }))
       announce(parts, tx, run)
       return run
     },

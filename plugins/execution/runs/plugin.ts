@@ -38,7 +38,7 @@ export default definePlugin({
   commands: runCommands,
   register(ctx, { sessions, models, tools, outbox, ledger }) {
     const { config, clock, ids, log, events } = ctx
-    const store = declareStore(ctx.state)
+    const store = declareStore(ctx.state, outbox)
     const rests = createRests(store)
     const dues = createDues({ store, clock, log })
     const rested = (run: RunRecord): void => {
@@ -46,7 +46,7 @@ export default definePlugin({
       if ('expires_at_ms' in run) dues.stir()
     }
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, outbox, ledger, models, tools, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
+    const parts: EngineParts = { store, sessions, ledger, models, tools, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })
     ctx.provide(Runs, runs)

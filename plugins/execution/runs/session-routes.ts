@@ -1,5 +1,6 @@
 import { array, boolean, committed, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
 import type { Infer, Route } from '../../../core/plugin.js'
+import { deliveryErrors } from '../deliveries/contract.js'
 import { DaemonOutputRecord, ManagedAgentSnapshot, SessionId, SessionInterrupted, SessionView, sessionErrors } from '../sessions/contract.js'
 import { modelErrors } from '../models/contract.js'
 import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, JournalView, RunEventEntry, runErrors, RunView, submitFields } from './contract.js'
@@ -15,7 +16,7 @@ const submitProblems = [
   sessionErrors.session_not_found, runErrors.session_ended, runErrors.session_busy, runErrors.run_input_missing, runErrors.run_input_conflict,
   runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
   modelErrors.route_not_ready, runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed,
-  runErrors.binding_key_blank, runErrors.binding_conflict, runErrors.reply_target_incomplete, runErrors.reply_unavailable,
+  runErrors.binding_key_blank, runErrors.binding_conflict, runErrors.reply_target_incomplete, deliveryErrors.reply_target_invalid, runErrors.reply_unavailable,
 ]
 
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]

@@ -1,5 +1,6 @@
 import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
 import type { JournalEntry, RunRecord } from './contract.js'
+import type { Outbox } from '../deliveries/contract.js'
 import { isSettled } from './machine.js'
 
 /** An idempotency key that was used; `id` is the digest of scope and key. */
@@ -55,10 +56,13 @@ export interface RunStore {
   readonly journal: Stream<JournalEntry>
   readonly receipts: Collection<ReceiptRecord>
   readonly bindings: Collection<BindingRecord>
+  /** What takes the outputs of runs to their targets, if a plugin does. */
+  readonly outbox: () => Outbox | undefined
 }
 
-export const declareStore = (state: State): RunStore => ({
+export const declareStore = (state: State, outbox: RunStore['outbox'] = () => undefined): RunStore => ({
   state,
+  outbox,
   runs: state.collection(runCollection),
   journal: state.stream(sessionJournal),
   receipts: state.collection(receiptCollection),

@@ -30,7 +30,7 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   const text = inputText(input)
   checkMetadata(input)
   const route = chooseRoute(parts.models, session, input)
-  const reply_targets = replyTargets(parts.outbox, input)
+  const reply_targets = replyTargets(parts.store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   const { busy, queued } = laneOf(parts, session_id)
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
@@ -51,7 +51,7 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
 }
 
 /** What can never be accepted. A route that is not ready now may be later. */
-export const checkSubmission = ({ models, outbox, sessions }: EngineParts, { session_id, input }: Pick<Submission, 'session_id' | 'input'>): void => {
+export const checkSubmission = ({ models, store: { outbox }, sessions }: EngineParts, { session_id, input }: Pick<Submission, 'session_id' | 'input'>): void => {
   inputText(input)
   checkMetadata(input)
   replyTargets(outbox, input)

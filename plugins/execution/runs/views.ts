@@ -5,6 +5,7 @@ import { entryAt, queuedLane } from './store.js'
 import type { RunStore } from './store.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
+import type { DeliveryView } from '../deliveries/contract.js'
 import type { DaemonOutputRecord } from '../sessions/contract.js'
 
 export const outputRecord = (session_id: string, run_id: string, event: Extract<RunEvent, { type: 'output' }>): DaemonOutputRecord => ({ session_id, run_id, ...event.output, address: null })
@@ -49,13 +50,17 @@ export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[]
 /** Position in its session's queue; 1 is next. */
 const position = (store: RunStore, run: RunRecord): number => store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
 
+/** What became of its outputs. A run without outputs costs no look. */
+export const deliveriesOf = (store: RunStore, run: RunRecord): DeliveryView[] => (run.outputs === undefined ? [] : store.outbox()?.ofRun(run.run_id) ?? [])
+
 /** The view of a run as it is now. Made for every change of every run, so its members are set, not spread. */
-export const viewRun = (store: RunStore, run: RunRecord): RunView => {
+export const viewRun = (store: RunStore, run: RunRecord, deliveries = deliveriesOf(store, run)): RunView => {
   const view = frameOf(run, run.status === 'queued' ? position(store, run) : 0)
   const first = eventAt(store, run.session_id, run.first)
   if (first?.type === 'accepted' && first.metadata !== undefined) view.input_metadata = first.metadata
   if ('waiting' in run) Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
   if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run)
+  if (deliveries.length > 0) view.deliveries = deliveries
   return view
 }
 

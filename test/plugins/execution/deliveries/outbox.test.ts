@@ -42,7 +42,7 @@ test('a target that cannot work is refused with its place and the rule, and neve
   t.deepEqual(normalize({ plugin: 'http', address: 'file:///etc/passwd' }), invalid('body.reply_targets.1.address', 'must begin with http:// or https://'))
 })
 
-const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({ session_id: 's1', run_id: 'run_1', output: 3, content: 'hello', targets: [{ plugin: 'http', address: 'https://a.invalid/x' }, { plugin: 'http', address: 'https://b.invalid/x' }], ...more })
+const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({ session_id: 's1', output: 3, content: 'hello', targets: [{ plugin: 'http', address: 'https://a.invalid/x' }, { plugin: 'http', address: 'https://b.invalid/x' }], ...more })
 
 test('an output has one delivery for each target, however often it is enqueued', async (t) => {
   const { plugin, get } = lendOutbox()

@@ -27,13 +27,13 @@ const contents = (receiver: Receiver, path: string): string[] => receiver.at(pat
 
 test('an output arrives as the body and headers of the contract', async (t) => {
   const bench = await start(t)
-  await bench.enqueue([bench.receiver.address('/a', { 'X-Tag': 'seven' })], { run_id: 'run_1', content: 'hello', parts: [{ type: 'text', text: 'hello' }] })
+  await bench.enqueue([bench.receiver.address('/a', { 'X-Tag': 'seven' })], { content: 'hello', parts: [{ type: 'text', text: 'hello' }] })
   await untilStatus(bench, 'delivered', 1)
   const [view] = await list(bench)
   const [got] = bench.receiver.received
   t.deepEqual(got?.body, {
     session_id: 's1', thread_id: null, content: 'hello', parts: [{ type: 'text', text: 'hello' }], resolved_parts: [{ type: 'text', text: 'hello' }], artifacts: [], artifact_attachments: [],
-    metadata: { delivery_id: view.delivery_id, delivery_attempt: 1, run_id: 'run_1' },
+    metadata: { delivery_id: view.delivery_id, delivery_attempt: 1 },
   })
   t.like(got?.headers, { 'content-type': 'application/json', 'idempotency-key': `service:${view.delivery_id}`, 'x-tag': 'seven' })
 })

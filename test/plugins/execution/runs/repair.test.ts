@@ -18,7 +18,7 @@ const open = async (t: any, abandoned: string[]): Promise<EditParts> => {
   const store = declareStore(opened.state)
   await opened.load()
   t.teardown(() => opened.close())
-  return { store, sessions: trusted({ announce: quiet }), outbox: () => undefined, ledger: () => trusted({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }), rested: quiet }
+  return { store, sessions: trusted({ announce: quiet }), ledger: () => trusted({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }), rested: quiet }
 }
 
 const run = (run_id: string, session_id: string, status: RunStatus, more: { kind?: RunKind; stopping?: StopRequest; owner?: number; released?: boolean; unclean_boots?: number } = {}): RunRecord => trusted({
