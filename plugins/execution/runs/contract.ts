@@ -11,6 +11,7 @@ import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/cont
 import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
 import { DaemonOutputRecord } from '../sessions/contract.js'
 import type { SessionNote } from '../sessions/contract.js'
+import type { FileState } from '../../tools/files/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
@@ -19,7 +20,7 @@ import type { SubmitInputRequest } from './submission.js'
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
 export { idempotencyErrors, runErrors } from './errors.js'
 /** What a run is told. Contract 1, "SubmitInputRequest". */
-export { InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
+export { CompletionRequirement, InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
 /** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
 export { canonical, digest } from './digest.js'
 
@@ -58,6 +59,9 @@ export type RunEvent =
   | { type: 'interrupted'; error?: string }
   | { type: 'cancelled'; error?: string }
 
+/** A required file as it was when its run began; without a state there was none. */
+export type FileMark = { path: string; state?: FileState }
+
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
 
@@ -65,7 +69,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * One entry of a session's journal. `event` is what the run's life is made
  * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
  * are the effect ledger; `audit` is a permission decision; `recovery` is the
- * verdict of a start; `session` is about the session itself.
+ * verdict of a start; `session` is about the session itself; `baseline` is
+ * what required files were before the run did anything.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
@@ -74,6 +79,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
+  | { type: 'baseline'; files: FileMark[] }
   | ({ type: 'session' } & SessionNote)
 )
 

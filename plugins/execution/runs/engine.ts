@@ -9,6 +9,7 @@ import type { Answer } from './model-step.js'
 import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
+import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './actions.js'
 import { entryAt } from './store.js'
@@ -29,7 +30,8 @@ export const drive = async (execution: Execution): Promise<void> => {
     const thread = execution.parts.threads.at(run)
     const { progress } = thread
     if (progress === undefined) return failRun(execution, 'journal_incomplete: the beginning of this run is not in its journal.')
-    await takeStep(execution, { run, thread, progress })
+    if (run.completion !== undefined && run.completion.baseline === undefined) await takeBaseline(execution, run.completion)
+    else await takeStep(execution, { run, thread, progress })
   }
 }
 
@@ -84,20 +86,31 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const answer = await askModel(execution, route, modelRequest(run, thread, { tools: execution.parts.tools, system: systemPrompt(execution.parts, run), generation }))
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
-  if (answer.type === 'failed') return modelFailed(execution, turn, answer.failure)
+  if (answer.type === 'failed') return modelFailed(execution, { run, turn, failure: answer.failure })
   execution.attempts = 0
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
-  if (calls.length === 0) return completeRun(execution, answer)
+  if (calls.length === 0) return run.completion === undefined ? completeRun(execution, answer) : completeIfMet(execution, { run, completion: run.completion, answer })
   return takeTurn(execution, answer, calls)
 }
 
-const modelFailed = async (execution: Execution, turn: number, failure: ModelFailure): Promise<void> => {
+interface Failed { readonly run: RunRecord; readonly turn: number; readonly failure: ModelFailure }
+
+const modelFailed = async (execution: Execution, { run, turn, failure }: Failed): Promise<void> => {
   execution.attempts += 1
-  if (!failure.retryable) return failRun(execution, `model_${failure.class}: ${failure.message}`)
-  if (execution.attempts >= execution.parts.config.model_attempts) return failRun(execution, `model_retries_exhausted: ${failure.message}`)
+  const { model_attempts, model_retry_base_ms: base, model_retry_max_ms: max } = execution.parts.config
+  if (!failure.retryable || execution.attempts >= model_attempts) {
+    if (run.fallback_model !== undefined && run.fallback_model !== run.model) return fallBack(execution, { turn, model: run.fallback_model })
+    return failRun(execution, failure.retryable ? `model_retries_exhausted: ${failure.message}` : `model_${failure.class}: ${failure.message}`)
+  }
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
-  const { model_retry_base_ms: base, model_retry_max_ms: max } = execution.parts.config
   await execution.parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
+}
+
+/** The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both names are equal. */
+const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
+  execution.attempts = 0
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
+  await change(execution, (edit) => edit.amend((run) => ({ ...run, model })))
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
@@ -114,6 +127,26 @@ const completeRun = async (execution: Execution, answer: Parts): Promise<void> =
     note(edit, answer)
     say(edit, answer)
     edit.step({ to: 'completed' }, { type: 'completed' })
+  })
+}
+
+interface Ending { readonly run: RunRecord; readonly completion: NonNullable<RunRecord['completion']>; readonly answer: Parts }
+
+/** A run that has not done what it must is told so and gets another turn, a few times. */
+const completeIfMet = async (execution: Execution, { run, completion, answer }: Ending): Promise<void> => {
+  const missing = await missingOf(execution.parts, run)
+  if (execution.stop !== undefined) return
+  if (missing.length === 0) return completeRun(execution, answer)
+  const what = missing.join(', ')
+  await change(execution, (edit) => {
+    note(edit, answer)
+    if (completion.reminders >= mostReminders) {
+      const error = `completion_requirement_unmet: the run did not create or update ${what}.`
+      edit.step({ to: 'failed', error }, { type: 'failed', error })
+      return
+    }
+    edit.note({ type: 'message', message: { role: 'user', content: [{ type: 'text', text: `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.` }] } })
+    edit.amend((now) => ({ ...now, completion: { ...completion, reminders: completion.reminders + 1 } }))
   })
 }
 

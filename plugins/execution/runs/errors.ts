@@ -45,6 +45,9 @@ export const runErrors = defineErrors({
   reserved_metadata_key: {
     status: 400, domain: 'runs', detail: 'The metadata key {key} belongs to the daemon.', action: 'Use another key.',
   },
+  completion_requirement_invalid: {
+    status: 400, domain: 'runs', detail: 'A completion requirement names what no run can make: {reason}', action: 'Name a file inside the workspace.',
+  },
   run_queue_full: {
     status: 429, domain: 'runs', detail: 'Session {session_id} has {limit} queued runs, which is the limit.',
     action: 'Wait until some have ended, or use another session.',

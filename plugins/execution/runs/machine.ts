@@ -83,6 +83,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   last: run.last,
   owner: run.owner,
   ...(run.fallback_model !== undefined && { fallback_model: run.fallback_model }),
+  ...(run.completion !== undefined && { completion: run.completion }),
   ...(run.reply_targets !== undefined && { reply_targets: run.reply_targets }),
   ...(run.outputs !== undefined && { outputs: run.outputs }),
   ...(run.approvals !== undefined && { approvals: run.approvals }),

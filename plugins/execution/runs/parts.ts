@@ -2,6 +2,7 @@
 import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
 import type { Models } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
+import type { WorkspaceFiles } from '../../tools/files/contract.js'
 import type { RunsConfig } from './config.js'
 import type { RunRecord, StopRequest, SystemSection, TraceData } from './contract.js'
 import { Trace } from './contract.js'
@@ -12,6 +13,8 @@ import type { Threads } from './threads.js'
 export interface EngineParts extends EditParts {
   readonly models: Models
   readonly tools: ToolRegistry
+  /** Looks at files; absent while no plugin does. */
+  readonly files: () => WorkspaceFiles | undefined
   readonly threads: Threads
   readonly clock: Clock
   readonly ids: Ids

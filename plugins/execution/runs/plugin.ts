@@ -2,6 +2,7 @@ import { definePlugin } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
+import { WorkspaceFiles } from '../../tools/files/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -31,12 +32,12 @@ export default definePlugin({
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
   needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
-  wants: { outbox: Outbox, ledger: ExternalActions },
+  wants: { outbox: Outbox, ledger: ExternalActions, files: WorkspaceFiles },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   commands: runCommands,
-  register(ctx, { sessions, models, tools, outbox, ledger }) {
+  register(ctx, { sessions, models, tools, outbox, ledger, files }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, outbox)
     const rests = createRests(store)
@@ -46,7 +47,7 @@ export default definePlugin({
       if ('expires_at_ms' in run) dues.stir()
     }
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, ledger, models, tools, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
+    const parts: EngineParts = { store, sessions, ledger, models, tools, files, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })
     ctx.provide(Runs, runs)

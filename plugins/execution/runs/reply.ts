@@ -1,4 +1,6 @@
 /** Where the outputs of one run go. Contract 1, "SubmitInputRequest" rule 4; reference 1, 1.1. */
+import { Problem } from '../../../core/plugin.js'
+import { deliveryErrors } from '../deliveries/contract.js'
 import type { Outbox } from '../deliveries/contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
@@ -11,8 +13,19 @@ export const replyTargets = (find: Find, input: SubmitInputRequest): readonly Re
   const { reply_plugin, reply_address, reply_targets: others = [] } = input
   if (reply_plugin === undefined && reply_address === undefined) return others.length === 0 ? undefined : handles(find, others, 'body.reply_targets')
   if (reply_plugin === undefined || reply_address === undefined) throw incomplete(reply_plugin === undefined ? 'reply_plugin' : 'reply_address')
-  const primary = handles(find, [{ plugin: reply_plugin, address: reply_address }], 'body.reply_address')
+  const primary = primaryOf(find, { plugin: reply_plugin, address: reply_address })
   return distinct(others.length === 0 ? primary : [...primary, ...handles(find, others, 'body.reply_targets')])
+}
+
+/** The pair is a list of one for the outbox, and two fields for the client. */
+const primaryOf = (find: Find, target: ReplyHandle): ReplyHandle[] => {
+  try {
+    return handles(find, [target], 'body.reply_targets')
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== deliveryErrors.reply_target_invalid.code) throw error
+    const { errors = [] } = error.occurrence
+    throw deliveryErrors.reply_target_invalid({ errors: errors.map(({ path, rule }) => ({ path: path.endsWith('.plugin') ? 'body.reply_plugin' : 'body.reply_address', rule })) })
+  }
 }
 
 const incomplete = (missing: string): Error => runErrors.reply_target_incomplete({ errors: [{ path: `body.${missing}`, rule: 'is required' }] })

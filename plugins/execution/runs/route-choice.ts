@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../core/plugin.js'
 import type { GenerationSettings } from '../models/contract.js'
 import type { Models } from '../models/contract.js'
-import type { SessionRecord } from '../sessions/contract.js'
+import type { SessionRecord, Sessions } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import type { SubmitInputRequest } from './submission.js'
 
@@ -13,23 +13,19 @@ export interface RouteChoice {
   readonly generation?: JsonObject | undefined
 }
 
+/** Where routes are, and who may use them. */
+interface RouteSources { readonly models: Models; readonly sessions: Pick<Sessions, 'mayUseRoute'> }
+
 /** The run's own words come first, then the session's policy, then the default route. Throws the problems of `Models.ready` and `route_not_allowed`. */
-export const chooseRoute = (models: Models, session: SessionRecord, input: SubmitInputRequest): RouteChoice => {
+export const chooseRoute = ({ models, sessions }: RouteSources, session: SessionRecord, input: SubmitInputRequest): RouteChoice => {
   const policy = session.route_policy
   const route = models.ready(input.provider ?? policy?.provider)
-  if (session.credential_scope !== undefined) checkScope(session.credential_scope, route.route_id)
+  if (session.credential_scope !== undefined && !sessions.mayUseRoute(session, route.route_id)) {
+    throw runErrors.route_not_allowed({ details: { route_id: route.route_id }, errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }] })
+  }
   if (policy === undefined && input.generation === undefined) return { provider: route.route_id, model: route.model }
   const generation = mergeGeneration(ofRoute(policy?.generation, route.route_id === (policy?.provider ?? models.default_route)), input.generation ?? {})
   return { provider: route.route_id, model: generation.model ?? route.model, fallback_model: generation.fallback_model, generation: stored(generation) }
-}
-
-type Scope = NonNullable<SessionRecord['credential_scope']>
-
-const names = (list: readonly string[], id: string): boolean => list.includes('*') || list.includes(id)
-
-const checkScope = ({ route_allow, route_deny }: Scope, route_id: string): void => {
-  if ((route_allow.length === 0 || names(route_allow, route_id)) && !names(route_deny, route_id)) return
-  throw runErrors.route_not_allowed({ details: { route_id }, errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }] })
 }
 
 /** Names of models mean something on the route that they were chosen for only. */

@@ -1,9 +1,13 @@
 /** What the daemon keeps of a run. */
 import type { ReplyHandle } from '../sessions/contract.js'
 import type { RunKind } from './contract.js'
+import type { CompletionRequirement } from './submission.js'
 
 /** How a run was asked to end. */
 export type StopRequest = { readonly kind: 'cancel' | 'interrupt' | 'end'; readonly reason?: string }
+
+/** What must hold before a run may complete: the journal sequence of its baseline, once taken, and how often the model was told what is missing. */
+export type Completion = { readonly requirements: readonly CompletionRequirement[]; readonly baseline?: number; readonly reminders: number }
 
 /** What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the session's journal. */
 export type RunBase = {
@@ -34,6 +38,8 @@ export type RunBase = {
   readonly owner: number
   /** True when that daemon stopped in good order. */
   readonly released?: boolean
+  /** What must hold before it may complete. */
+  readonly completion?: Completion
   /** Somebody asked to end it: it ends so, whatever happens to the daemon in between. */
   readonly stopping?: StopRequest
   /** Daemon lives that ended without a good order while this run was executing. */

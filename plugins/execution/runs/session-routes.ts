@@ -17,6 +17,7 @@ const submitProblems = [
   runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
   modelErrors.route_not_ready, runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed,
   runErrors.binding_key_blank, runErrors.binding_conflict, runErrors.reply_target_incomplete, deliveryErrors.reply_target_invalid, runErrors.reply_unavailable,
+  runErrors.completion_requirement_invalid,
 ]
 
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]

@@ -22,6 +22,13 @@ export const InputItem = tagged('type', {
 /** The value form of `InputItem`. */
 export type InputItem = Infer<typeof InputItem>
 
+/** What must hold before a run may complete. Reference 1, section 1 row 1. */
+export const CompletionRequirement = tagged('type', {
+  workspace_file: object({ type: literal('workspace_file'), path: optional(doc(string({ min: 1, max: 4096 }), 'A file that the run must create or update, relative to the workspace; any file when absent.')) }),
+})
+/** The value form of `CompletionRequirement`. */
+export type CompletionRequirement = Infer<typeof CompletionRequirement>
+
 /** Its fields, for the bodies of routes that add to them. */
 export const submitFields = {
   provider: optional(doc(string({ min: 1, max: 200 }), "Route for this run; the session's route policy when absent, and without one the default route.")),
@@ -32,6 +39,7 @@ export const submitFields = {
   input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of content and attachments. Assets and boards are refused while no plugin keeps them.')),
   attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Refused while no plugin keeps assets.')),
   generation: optional(GenerationSettings),
+  completion_requirements: optional(doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.')),
   metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
   binding_keys: optional(doc(array(string({ max: 1000 }), { max: 100 }), 'Keys that belong to this session from now on, trimmed; a key that belongs to another session is refused.')),
   reply_targets: optional(doc(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), "Where the outputs of this run go, in place of the session's targets.")),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import { bind, bindingKeys } from './bindings.js'
+import { checkRequirements } from './completion.js'
 import { editRun } from './edit.js'
 import type { RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
@@ -21,7 +22,18 @@ import { viewRun } from './views.js'
 export interface Submitted { readonly run: RunRecord; readonly seen?: RunView }
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async ({ parts, executor }: Desk, submission: Submission): Promise<Submitted> => {
+export const submitRun = async (desk: Desk, submission: Submission): Promise<Submitted> => {
+  const { session_id, input: { completion_requirements: requirements }, receipt } = submission
+  if (requirements !== undefined && requirements.length > 0) {
+    desk.parts.sessions.get(session_id)
+    // A repeated submission is answered by its receipt, whatever the workspace is like by now.
+    if (replayed(desk.parts.store, receipt) === undefined) await checkRequirements(desk.parts, requirements)
+  }
+  return acceptRun(desk, submission)
+}
+
+/** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
+const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Promise<Submitted> => {
   const { session_id, input, receipt } = submission
   const session = parts.sessions.get(session_id)
   const known = replayed(parts.store, receipt)
@@ -29,7 +41,7 @@ export const submitRun = async ({ parts, executor }: Desk, submission: Submissio
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
   const text = inputText(input)
   checkMetadata(input)
-  const route = chooseRoute(parts.models, session, input)
+  const route = chooseRoute(parts, session, input)
   const reply_targets = replyTargets(parts.store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   const { busy, queued } = laneOf(parts, session_id)
@@ -57,7 +69,7 @@ export const checkSubmission = ({ models, store: { outbox }, sessions }: EngineP
   replyTargets(outbox, input)
   if (input.binding_keys !== undefined) bindingKeys(input.binding_keys)
   try {
-    chooseRoute(models, sessions.get(session_id), input)
+    chooseRoute({ models, sessions }, sessions.get(session_id), input)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'route_not_ready') throw error
   }
@@ -68,9 +80,12 @@ const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; qu
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
 
+/** Keys of metadata that say something about the daemon's own work. */
+const reserved = ['service_flow', 'completion_requirements']
+
 const checkMetadata = ({ metadata }: SubmitInputRequest): void => {
-  if (metadata === undefined || !Object.hasOwn(metadata, 'service_flow')) return
-  throw runErrors.reserved_metadata_key({ details: { key: 'service_flow' }, errors: [{ path: 'body.metadata.service_flow', rule: 'belongs to the daemon' }] })
+  const key = metadata === undefined ? undefined : reserved.find((name) => Object.hasOwn(metadata, name))
+  if (key !== undefined) throw runErrors.reserved_metadata_key({ details: { key }, errors: [{ path: `body.metadata.${key}`, rule: 'belongs to the daemon' }] })
 }
 
 interface Accepted { readonly text: string; readonly position: number; readonly generation: JsonObject | undefined }
@@ -99,6 +114,7 @@ const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, {
   first: parts.store.journal.length(session_id) + 1,
   last: 0,
   owner: parts.store.state.health.generation,
+  ...(input.completion_requirements !== undefined && input.completion_requirements.length > 0 && { completion: { requirements: input.completion_requirements, reminders: 0 } }),
   ...(fallback_model !== undefined && { fallback_model }),
   ...(reply_targets !== undefined && { reply_targets }),
 })

@@ -34,6 +34,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
     case 'intent': return setState(thread, entry.tool_call_id, intended)
     case 'outcome': return foldOutcome(thread, entry.tool_call_id, { type: 'tool_result', tool_call_id: entry.tool_call_id, name: entry.tool_name, output: entry.output, is_error: entry.state !== 'done' })
     case 'audit': return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
+    case 'baseline':
     case 'recovery':
     case 'session': return
     default: assertNever(entry)

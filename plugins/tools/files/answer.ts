@@ -30,6 +30,15 @@ const problemOf = (error: unknown): Problem | undefined => {
   return bySystemCode[systemCode(error) ?? '']?.({ cause: error })
 }
 
+/** The work's result; what the system refused is a problem of the file tools. */
+export const answerable = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw problemOf(error) ?? error
+  }
+}
+
 export const answer = async (work: () => Promise<Json>): Promise<ToolOutcome> => {
   try {
     return { type: 'result', output: await work() }

@@ -4,6 +4,7 @@ import type { GenerationSettings, ModelRoute } from '../../../../plugins/executi
 import { textOnly } from '../../../../plugins/execution/models/contract.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../plugins/execution/runs/route-choice.js'
+import { mayUseRoute } from '../../../../plugins/execution/sessions/effective.js'
 import type { SessionRecord, SessionRoutePolicy } from '../../../../plugins/execution/sessions/contract.js'
 
 const route = (route_id: string, model: string): ModelRoute =>
@@ -11,7 +12,7 @@ const route = (route_id: string, model: string): ModelRoute =>
 const models = createModels('house', () => [route('house', 'house-1'), route('other', 'other-1')])
 const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({ session_id: 's1', agent_id: 'a1', created_at_ms: 1, ...more })
 const choose = (policy: SessionRoutePolicy | undefined, over: { provider?: string; generation?: GenerationSettings } = {}) =>
-  chooseRoute(models, session(policy === undefined ? {} : { route_policy: policy }), { content: 'x', ...over })
+  chooseRoute({ models, sessions: { mayUseRoute } }, session(policy === undefined ? {} : { route_policy: policy }), { content: 'x', ...over })
 
 test('the run comes before the policy of its session, and that before the default route', (t) => {
   t.like(choose(undefined), { provider: 'house', model: 'house-1' })
@@ -37,7 +38,7 @@ test('generation is merged field by field, and what a type says anyway counts as
 
 test('a route outside the credential scope of the session is refused', (t) => {
   const none = { route_allow: [], route_deny: [], connector_allow: [], connector_deny: [], connector_credential_allow: [], connector_credential_deny: [], mcp_server_allow: [], mcp_server_deny: [] }
-  const choice = (scope: Partial<typeof none>) => chooseRoute(models, session({ credential_scope: trusted({ ...none, ...scope }) }), { content: 'x' }).provider
+  const choice = (scope: Partial<typeof none>) => chooseRoute({ models, sessions: { mayUseRoute } }, session({ credential_scope: trusted({ ...none, ...scope }) }), { content: 'x' }).provider
   t.is(choice({}), 'house')
   t.is(choice({ route_allow: trusted(['*']) }), 'house')
   for (const scope of [{ route_allow: ['other'] }, { route_deny: ['house'] }, { route_allow: ['house'], route_deny: ['*'] }]) {
