@@ -9,7 +9,7 @@ import type { QuestionSettler } from './contract.js'
 import { expireQuestions } from './resolve.js'
 import { questionRoutes } from './routes.js'
 import { settleOwnRun } from './settle.js'
-import { askUserQuestion } from './tools.js'
+import { askOperator, askUserQuestion } from './tools.js'
 
 export default definePlugin({
   id: 'questions',
@@ -25,7 +25,7 @@ export default definePlugin({
     const settler = (kind: RunKind): QuestionSettler => settlers().find((each) => each.kind === kind) ?? own
     const parts = { runs, sessions, settler, clock: ctx.clock }
     ctx.routes(...questionRoutes(parts))
-    ctx.contribute(Tools, askUserQuestion(ctx.clock))
+    ctx.contribute(Tools, askUserQuestion(ctx.clock), askOperator(ctx.clock, sessions))
     ctx.onStart(() => runs.onDue('waiting_for_user_question', (run) => expireQuestions(parts, run)))
   },
 })

@@ -42,7 +42,7 @@ export type RunStatus = (typeof runStatuses)[number]
 export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
 
 /** An output as the journal keeps it. */
-export type OutputDraft = { content: string; parts?: { type: 'text'; text: string }[]; source_kind: 'assistant_text' | 'emit_output' | 'daemon_emit_output' }
+export type OutputDraft = { content: string; parts?: { type: 'text'; text: string }[]; source_kind: DaemonOutputRecord['source_kind'] }
 
 /** The persisted run event variants. Contract 1, "Run". The projection that some carry is derived when they are read. */
 export type RunEvent =

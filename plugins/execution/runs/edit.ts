@@ -72,7 +72,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
-      store.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run), ...(output.parts !== undefined && { parts: output.parts }) })
+      store.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run, output), ...(output.parts !== undefined && { parts: output.parts }) })
       tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened, closing) {
@@ -104,8 +104,9 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
   }
 }
 
-/** Where the outputs of a run go: what its submission named, else the targets of its session. */
-const targetsOf = ({ sessions }: EditParts, run: RunRecord): readonly ReplyHandle[] => run.reply_targets ?? sessions.find(run.session_id)?.reply_targets ?? []
+/** Where the outputs of a run go: what its submission named, else the targets of its session. The operator is reached through those of the session alone. */
+const targetsOf = ({ sessions }: EditParts, run: RunRecord, { source_kind }: OutputDraft): readonly ReplyHandle[] =>
+  (source_kind === 'operator_notification' ? undefined : run.reply_targets) ?? sessions.find(run.session_id)?.reply_targets ?? []
 
 /** Tells those who watch the session, and those who wait for the run. */
 const announce = ({ store, sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {

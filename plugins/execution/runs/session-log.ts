@@ -1,5 +1,5 @@
 /** `SessionEventLogView`: the journal of a session as it is shown. Contract 1, "Session". */
-import type { Json, JsonObject, StreamEntry } from '../../../core/plugin.js'
+import type { Caller, Json, JsonObject, StreamEntry } from '../../../core/plugin.js'
 import type { DaemonOutputRecord, SessionRecord, Sessions } from '../sessions/contract.js'
 import type { JournalEntry, RunEventEntry } from './contract.js'
 import type { RunStore } from './store.js'
@@ -9,7 +9,7 @@ const defaultLimit = 2000
 
 export interface LogRange { readonly after?: number | undefined; readonly limit?: number | undefined }
 
-export const sessionLog = ({ store, sessions }: { readonly store: RunStore; readonly sessions: Sessions }, session: SessionRecord, range: LogRange) => {
+export const sessionLog = ({ store, sessions }: { readonly store: RunStore; readonly sessions: Sessions }, session: SessionRecord, range: LogRange & { readonly caller: Caller }) => {
   const { session_id } = session
   const limit = range.limit ?? defaultLimit
   const after = range.after ?? Math.max(0, store.journal.length(session_id) - limit)
@@ -22,7 +22,7 @@ export const sessionLog = ({ store, sessions }: { readonly store: RunStore; read
       checkpoints: [],
       audits: entries.flatMap(({ entry }): Json[] => (entry.type === 'audit' ? [entry.audit] : [])),
       outputs,
-      metadata: sessions.metadata(session),
+      metadata: sessions.metadata(session, range.caller),
     },
     daemon_outputs: outputs,
     run_events: eventsOf(store, entries),

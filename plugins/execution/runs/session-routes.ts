@@ -134,5 +134,5 @@ const events = ({ parts }: RunRouteParts): Route => defineRoute({
     run_events: array(RunEventEntry),
   })),
   problems: [sessionErrors.session_not_found],
-  handler: ({ params: { session_id }, query }) => sessionLog(parts, parts.sessions.get(session_id), query),
+  handler: ({ params: { session_id }, query, caller }) => sessionLog(parts, parts.sessions.get(session_id), { ...query, caller }),
 })

@@ -1,6 +1,6 @@
 /** Reply targets and operator contact. Contract 1, Sessions table. */
 import { array, defineRoute, jsonReply, object } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
+import type { Caller, Route } from '../../../core/plugin.js'
 import { deliveryErrors } from '../deliveries/contract.js'
 import { changeSetting } from './change.js'
 import type { SettingParts } from './change.js'
@@ -8,6 +8,7 @@ import { checkClear, contactOf, handlesOf, noContact } from './contact.js'
 import type { FindOutbox } from './contact.js'
 import { OperatorContact, ReplyTargetRequest, SessionId, SessionReplyTargetsView, sessionErrors } from './contract.js'
 import type { ReplyHandle, SessionRecord } from './contract.js'
+import { shownTargets } from './views.js'
 
 export interface ContactRouteParts extends SettingParts { readonly outbox: FindOutbox }
 
@@ -18,7 +19,7 @@ const changed = [sessionErrors.session_not_found, sessionErrors.session_not_idle
 
 export const contactRoutes = (parts: ContactRouteParts): readonly Route[] => [...targetRoutes(parts), ...operatorRoutes(parts)]
 
-const targetsView = ({ reply_targets = [] }: SessionRecord): { reply_targets: ReplyHandle[] } => ({ reply_targets: [...reply_targets] })
+const targetsView = ({ reply_targets = [] }: SessionRecord, caller?: Caller): { reply_targets: ReplyHandle[] } => ({ reply_targets: shownTargets(reply_targets, caller) })
 
 const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
   const shared = { path: '/v1/sessions/:session_id/reply-targets', params, reply: jsonReply(SessionReplyTargetsView) }
@@ -42,7 +43,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
   return [
     defineRoute({
       ...shared, id: 'sessions.reply_targets.get', method: 'GET', summary: 'Reads where the outputs of a session go.', access: 'read',
-      problems: [sessionErrors.session_not_found], handler: (input) => targetsView(parts.sessions.get(input.params.session_id)),
+      problems: [sessionErrors.session_not_found], handler: (input) => targetsView(parts.sessions.get(input.params.session_id), input.caller),
     }),
     replace('POST', 'sessions.reply_targets.set'),
     replace('PUT', 'sessions.reply_targets.replace'),

@@ -2,7 +2,7 @@
 import {
   array, defineEvent, definePoint, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
 } from '../../../core/plugin.js'
-import type { Collection, Infer, Json, Point, StructOf, Token, Tx } from '../../../core/plugin.js'
+import type { Caller, Collection, Infer, Json, Point, StructOf, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView } from '../approvals/contract.js'
 import { UserQuestionRequestView } from '../questions/contract.js'
 import { settingFields } from './settings.js'
@@ -50,7 +50,7 @@ export const DaemonOutputRecord = named('DaemonOutputRecord', object({
   run_id: string(),
   content: doc(string(), 'Plain text of all parts.'),
   parts: optional(array(OutputPart)),
-  source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output']),
+  source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
   address: doc(nullable(string()), 'Where it is delivered to; null if only readers of the session see it.'),
 }))
 /** The value form of `DaemonOutputRecord`. */
@@ -157,14 +157,15 @@ export interface Sessions {
   find(session_id: string): SessionRecord | undefined
   /** Throws `session_not_found` (404). */
   get(session_id: string): SessionRecord
-  view(session: SessionRecord): SessionView
+  /** `caller` is who asks: one who may only read sees no addresses of reply targets. */
+  view(session: SessionRecord, caller?: Caller): SessionView
   snapshot(session: SessionRecord): ManagedAgentSnapshot
   /** Adds the event `session_state_changed` to a commit, and `session_snapshot` if there are facts for it. */
   announce(tx: Tx, session_id: string, change: SessionChange): void
   /** Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard keeps it. */
   end(tx: Tx, session_id: string, reason: string | undefined): void
-  /** Settings by their names in the journal, as `metadata` of the event log shows them. An explicit clear of reply targets is an empty list. */
-  metadata(session: SessionRecord): { [key: string]: Json }
+  /** Settings by their names in the journal, as `metadata` of the event log shows them; `caller` as for `view`. An explicit clear of reply targets is an empty list. */
+  metadata(session: SessionRecord, caller?: Caller): { [key: string]: Json }
   /** Throws `session_not_idle` (409) if something holds the session. */
   requireIdle(session_id: string): void
   effectiveCapabilityScope(session: SessionRecord): CapabilityScope | undefined

@@ -1,5 +1,5 @@
 /** The sessions service: records, views and the events that announce them. */
-import type { Collection, Tx } from '../../../core/plugin.js'
+import type { Caller, Collection, Tx } from '../../../core/plugin.js'
 import { SessionSnapshotTaken, SessionStateChanged } from './contract.js'
 import type { AgentStatus, ManagedAgentSnapshot, SessionActivity, SessionChange, SessionEndGuard, SessionHold, SessionRecord, Sessions, SessionView } from './contract.js'
 import { effectiveCapabilityScope, effectiveCredentialScope, mayUseConnectorCredential, mayUseRoute } from './effective.js'
@@ -31,11 +31,11 @@ export const createSessions = ({ collection, activity, holds, guards }: Director
     return session
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => ({ agent: agentOf(session, live().status(session.session_id)), checkpoint_len: 0, ...live().facts(session.session_id) })
-  const view = (session: SessionRecord): SessionView => ({
+  const view = (session: SessionRecord, caller?: Caller): SessionView => ({
     session_id: session.session_id,
     agent_id: session.agent_id,
     snapshot: snapshot(session),
-    ...shownSettings(session),
+    ...shownSettings(session, caller),
     outputs: live().outputs(session.session_id, shownOutputs),
   })
   const announce = (tx: Tx, session_id: string, { status, approvals, questions, facts }: SessionChange): void => {

@@ -27,7 +27,7 @@ const list = ({ sessions, activity }: SessionRouteParts): Route => defineRoute({
   query: object({ persona_id: optional(doc(string({ min: 1, max: 200 }), 'Only sessions that are bound to this persona, in whatever version.')), ...pageFields }),
   reply: jsonReply(pageOf(SessionViewSummary)),
   problems: [...pageProblems],
-  handler: ({ query: { persona_id, ...query } }) => listPage({
+  handler: ({ query: { persona_id, ...query }, caller }) => listPage({
     query,
     source: persona_id === undefined ? collectionSource(sessions.collection, 'all', 'all') : collectionSource(sessions.collection, 'persona', persona_id),
     label: 'session_id_asc',
@@ -37,7 +37,7 @@ const list = ({ sessions, activity }: SessionRouteParts): Route => defineRoute({
       return {
         session_id, agent_id, status: statusOf(session, activity()?.status(session_id) ?? 'idle'),
         pending_approvals: pending?.approvals ?? 0, pending_questions: pending?.questions ?? 0,
-        ...shownSettings(session),
+        ...shownSettings(session, caller),
       }
     },
   }),
@@ -52,7 +52,7 @@ const read = ({ sessions }: SessionRouteParts): Route => defineRoute({
   params,
   reply: jsonReply(SessionView),
   problems: [sessionErrors.session_not_found],
-  handler: (input) => sessions.view(sessions.get(input.params.session_id)),
+  handler: (input) => sessions.view(sessions.get(input.params.session_id), input.caller),
 })
 
 const stream = ({ sessions }: SessionRouteParts): Route => defineRoute({

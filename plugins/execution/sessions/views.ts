@@ -1,8 +1,8 @@
 /** What a session shows of its settings. Pure. */
 import { trusted } from '../../../core/plugin.js'
-import type { Json } from '../../../core/plugin.js'
+import type { Caller, Json } from '../../../core/plugin.js'
 import { digest } from '../runs/contract.js'
-import type { SessionNote, SessionPersona, SessionRecord, SessionView } from './contract.js'
+import type { ReplyHandle, SessionNote, SessionPersona, SessionRecord, SessionView } from './contract.js'
 import { settingKeys } from './contract.js'
 import type { SettingName } from './contract.js'
 import { effectiveCapabilityScope, effectiveCredentialScope } from './effective.js'
@@ -11,8 +11,12 @@ type Shown = Pick<SessionView, 'route_policy' | 'capability_scope' | 'effective_
 
 const summaryOf = ({ persona_id, persona_version, display_name, bound_at_ms }: SessionPersona): SessionPersona => ({ persona_id, persona_version, display_name, bound_at_ms })
 
+/** An address may be all that is needed to write to somebody, and may hold a credential: one who may only read does not see it. */
+export const shownTargets = (targets: readonly ReplyHandle[], caller?: Caller): ReplyHandle[] =>
+  targets.map(({ plugin, address }) => ({ plugin, address: caller?.role === 'read' ? 'hidden' : address }))
+
 /** Members that are empty are left out. */
-export const shownSettings = (session: SessionRecord): Shown => {
+export const shownSettings = (session: SessionRecord, caller?: Caller): Shown => {
   const { route_policy, capability_scope, credential_scope, persona, reply_targets = [], operator, ended_at_ms } = session
   const effective = { capability: effectiveCapabilityScope(session), credential: effectiveCredentialScope(session) }
   return {
@@ -22,7 +26,7 @@ export const shownSettings = (session: SessionRecord): Shown => {
     ...(credential_scope !== undefined && { credential_scope }),
     ...(effective.credential !== undefined && { effective_credential_scope: effective.credential }),
     ...(persona !== undefined && { persona: summaryOf(persona) }),
-    ...(reply_targets.length > 0 && { reply_targets: [...reply_targets] }),
+    ...(reply_targets.length > 0 && { reply_targets: shownTargets(reply_targets, caller) }),
     ...(operator !== undefined && { operator }),
     ...(ended_at_ms !== undefined && { ended_at_ms }),
   }
@@ -30,10 +34,16 @@ export const shownSettings = (session: SessionRecord): Shown => {
 
 const names = trusted<SettingName[]>(Object.keys(settingKeys))
 
-export const metadataOf = (session: SessionRecord): { [key: string]: Json } =>
+const shownValue = (session: SessionRecord, name: SettingName, caller: Caller | undefined): Json | undefined => {
+  if (name === 'persona') return session.persona === undefined ? undefined : summaryOf(session.persona)
+  if (name === 'reply_targets') return session.reply_targets === undefined ? undefined : shownTargets(session.reply_targets, caller)
+  return trusted<Json | undefined>(session[name])
+}
+
+export const metadataOf = (session: SessionRecord, caller?: Caller): { [key: string]: Json } =>
   Object.fromEntries(names.flatMap((name): [string, Json][] => {
-    const value = session[name]
-    return value === undefined ? [] : [[settingKeys[name], trusted<Json>(name === 'persona' && session.persona !== undefined ? summaryOf(session.persona) : value)]]
+    const value = shownValue(session, name, caller)
+    return value === undefined ? [] : [[settingKeys[name], value]]
   }))
 
 /** A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest stands for it. */

@@ -48,3 +48,22 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('sessions', 'end', 's1', '--reason', 'done'), /s1 {2}ended[\s\S]*open it again: holdfast sessions create s1/u)
   t.regex(await run('runs', '--help'), /runs watch <run_id>[\s\S]*--base-url/u)
 })
+
+test('the commands of sessions set what is set by hand, and those of personas make one', async (t) => {
+  const daemon = await spawnDaemon({ env: {} })
+  t.teardown(() => daemon.stop())
+  const run = async (...args: string[]): Promise<string> => {
+    const started = spawnMain([...args, '--base-url', daemon.url])
+    const { code } = await started.exited
+    t.is(code, 0, started.text.err)
+    return started.text.out
+  }
+  t.regex(await run('personas', 'create', 'Reviewer', '--id', 'rev', '--soul', 'You read code.'), /"persona_id": "rev"/u)
+  t.regex(await run('personas', 'list', '--query', 'view'), /rev {2}Reviewer {2}version 1/u)
+  t.regex(await run('sessions', 'create', 's1', '--persona', 'rev'), /as {5}Reviewer, version 1/u)
+  t.regex(await run('sessions', 'set-policy', 's1', '--provider', 'demo', '--model', 'm'), /route {2}demo m/u)
+  t.regex(await run('sessions', 'reply-targets', 's1', 'https://example.com/x'), /http {2}https:/u)
+  t.regex(await run('sessions', 'reply-targets', 's1', '--clear'), /to nobody/u)
+  await run('sessions', 'end', 's1')
+  t.regex(await run('sessions', 'list'), /s1 {2}ended/u)
+})
