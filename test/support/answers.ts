@@ -1,0 +1,67 @@
+/** A process whose runs ask people: `bash` needs permission and leaves a line for each call that was made. */
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { TestFn } from 'ava'
+import { fault } from '../../core/assert.js'
+import { freshRoot, spawnDaemon } from './daemon.js'
+import type { SpawnedDaemon } from './daemon.js'
+import { openSession, submit, until } from './runs.js'
+
+export interface AskingDaemon extends SpawnedDaemon {
+  /** What approved calls of a session have done, in order. */
+  effects(session_id: string): string[]
+  /** A run of the session that waits for approval of one call for each word. */
+  asks(session_id: string, ...words: string[]): Promise<any>
+  /** A run of the session that waits for an answer. */
+  wonders(session_id: string, input?: object): Promise<any>
+  /** Kills it and starts it again on its root. */
+  again(): Promise<AskingDaemon>
+}
+
+export const twoQuestions = { questions: [
+  { header: 'Colour', question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue', description: 'like the sea', preview: '#00f' }] },
+  { header: 'Sizes', question: 'Which sizes?', options: [{ label: 'S' }, { label: 'M' }, { label: 'L' }], multi_select: true },
+] }
+
+/** The input of a call that leaves a word for its session. */
+export const inputOf = (session_id: string, word: string): { command: string } => ({ command: `echo ${word} >> ${session_id}.txt` })
+
+interface Options { readonly root?: string; readonly workspace?: string; readonly flags?: readonly string[] }
+
+/** It is killed by `t`'s teardown if it still runs. */
+export const spawnAsking = async (t: { teardown(undo: () => unknown): void }, { root, workspace = '', flags = [] }: Options = {}): Promise<AskingDaemon> => {
+  const folder = workspace === '' ? await freshRoot() : workspace
+  const daemon = await spawnDaemon({ flags: ['--workspace-root', folder, ...flags], ...(root !== undefined && { root }) })
+  t.teardown(() => daemon.kill('SIGKILL'))
+  const start = async (session_id: string, content: string, status: string): Promise<any> => {
+    await openSession(daemon, session_id)
+    return until(daemon, (await submit(daemon, session_id, content)).run_id, status)
+  }
+  return {
+    ...daemon,
+    effects(session_id) {
+      const file = path.join(folder, `${session_id}.txt`)
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    },
+    asks: (session_id, ...words) => start(session_id, `${words.map((word) => `/tool bash ${JSON.stringify(inputOf(session_id, word))}`).join('\n')}\n---\n/say Went on.`, 'waiting_for_approval'),
+    wonders: (session_id, input = twoQuestions) => start(session_id, `/tool ask_user_question ${JSON.stringify(input)}\n---\n/say Thanks.`, 'waiting_for_user_question'),
+    async again() {
+      await daemon.kill('SIGKILL')
+      return spawnAsking(t, { root: daemon.root, workspace: folder, flags })
+    },
+  }
+}
+
+/** One process for all tests of a file that keep to sessions of their own. A start is what costs most. */
+export const shareAsking = (test: TestFn<any>): (() => AskingDaemon) => {
+  let daemon: AskingDaemon | undefined
+  const undos: (() => unknown)[] = []
+  test.before(async () => { daemon = await spawnAsking({ teardown: (undo) => void undos.push(undo) }) })
+  test.after.always(async () => { for (const undo of undos) await undo() })
+  return () => daemon ?? fail('the shared daemon is not up')
+}
+const fail = (what: string): never => { throw fault(what) }
+
+/** The events of one type of a run. */
+export const eventsOf = async (daemon: Pick<SpawnedDaemon, 'request'>, run_id: string, type: string): Promise<any[]> =>
+  (await daemon.request('GET', `/v1/runs/${run_id}/events`)).body.flatMap(({ event }: any) => (event.type === type ? [event] : []))
