@@ -103,7 +103,9 @@ export interface Tasks {
   list(session_id: string): SessionTask[]
   /** Tasks of a runner that have not ended, in all sessions. */
   open(runner: string): SessionTask[]
-  /** Adds a task in progress in a commit. */
+  /** Ids of the newest tasks of a runner, ended ones included. */
+  newest(runner: string, limit: number): string[]
+  /** Adds a task in progress in a commit. Throws `task_session_ended` (409). */
   add(tx: Tx, task: DrivenTask): SessionTask
   /** Changes a task in a commit; one that has ended or is gone stays as it is. */
   tell(tx: Tx, task: Pick<SessionTask, 'id' | 'session_id'>, news: TaskNews): void

@@ -14,6 +14,7 @@ export const taskErrors = defineErrors({
   task_metadata_reserved: { status: 400, domain: 'tasks', detail: 'The metadata key {key} belongs to the daemon.', action: 'Choose another key.' },
   task_metadata_too_large: { status: 400, domain: 'tasks', detail: 'The metadata would have more than {limit} bytes.', action: 'Keep less, or remove keys first.' },
   task_limit_reached: { status: 409, domain: 'tasks', detail: 'The session has {limit} open tasks, which is the most.', action: 'Finish, stop or delete some first.' },
+  task_session_ended: { status: 409, domain: 'tasks', detail: 'Session {session_id} was ended.', action: 'Create it again under its id.' },
   task_driven: { status: 409, domain: 'tasks', detail: 'The daemon runs task {task_id} and sets its {field} itself.', action: 'Stop it with task_stop, or wait for its end.' },
   task_in_progress: { status: 409, domain: 'tasks', detail: 'What task {task_id} started is still running.', action: 'Stop it first.' },
 })

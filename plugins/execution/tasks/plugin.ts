@@ -7,6 +7,7 @@ import { TaskRunners, Tasks } from './contract.js'
 import { taskRepair } from './repair.js'
 import { taskRoutes } from './routes.js'
 import { createTasks } from './service.js'
+import { watchSessionEnds } from './session-end.js'
 import { tasksSection } from './status.js'
 import { declareStore } from './store.js'
 import { todoWriteTool } from './todo-write.js'
@@ -27,10 +28,11 @@ export default definePlugin({
     const waits = createWaits(clock, ctx.signal)
     const store = declareStore(state, waits.ended)
     const parts = { state, store, waits, sessions, clock, ids, runners: ctx.view(TaskRunners), max_open: config.max_open_tasks }
-    ctx.provide(Tasks, createTasks(store))
+    ctx.provide(Tasks, createTasks(store, sessions))
     ctx.routes(...taskRoutes(parts))
     ctx.contribute(Tools, todoWriteTool(store.todoLists), ...taskTools(parts))
     ctx.contribute(StatusSections, tasksSection(store))
     ctx.repair(taskRepair(state, store))
+    ctx.onStart(() => watchSessionEnds({ ...parts, events: ctx.events, log: ctx.log }))
   },
 })

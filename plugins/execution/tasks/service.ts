@@ -1,6 +1,8 @@
 /** The tasks service, for the plugins that run or show tasks. */
 import type { JsonObject } from '../../../core/plugin.js'
+import type { Sessions } from '../sessions/contract.js'
 import type { Tasks } from './contract.js'
+import { taskErrors } from './errors.js'
 import { hasEnded, viewTask } from './store.js'
 import type { TaskStore } from './store.js'
 
@@ -8,13 +10,15 @@ import type { TaskStore } from './store.js'
 const merged = (before: Readonly<JsonObject>, news: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries({ ...before, ...news }).filter(([, value]) => value !== null))
 
-export const createTasks = (store: TaskStore): Tasks => ({
+export const createTasks = (store: TaskStore, sessions: Sessions): Tasks => ({
   find: store.find,
   list: store.list,
   open: store.openOf,
+  newest: store.newestOf,
   view: viewTask,
   todos: (session_id) => store.todoLists.find(session_id)?.todos ?? [],
   add(tx, task) {
+    if (sessions.get(task.session_id).ended_at_ms !== undefined) throw taskErrors.task_session_ended({ details: { session_id: task.session_id } })
     const made = { ...task, status: 'in_progress' as const, created_at_ms: tx.now, updated_at_ms: tx.now }
     store.put(tx, made)
     return made

@@ -37,6 +37,7 @@ const taskRecords: CollectionSpec<SessionTask> = {
     open: { group: open(({ session_id }) => session_id) },
     title: { group: open(({ session_id, title, runner }) => (runner === undefined ? titleGroup(session_id, title) : undefined)) },
     runner: { group: open(({ runner }) => runner) },
+    driven: { group: shown(({ runner }) => runner) },
   },
   settled: (task) => task.archived !== undefined || hasEnded(task),
   schema: object({
@@ -66,6 +67,8 @@ export interface TaskStore {
   titled(session_id: string, title: string): string | undefined
   /** Tasks of a runner that have not ended. */
   openOf(runner: string): SessionTask[]
+  /** Ids of the newest tasks of a runner, ended ones included. */
+  newestOf(runner: string, limit: number): string[]
   put(tx: Tx, task: SessionTask): void
 }
 
@@ -85,6 +88,7 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
     countOpen: (session_id) => tasks.count('open', session_id),
     titled: (session_id, title) => tasks.ids('title', titleGroup(session_id, title))[0],
     openOf: (runner) => all('runner', runner),
+    newestOf: (runner, limit) => tasks.ids('driven', runner).slice(Math.max(0, tasks.count('driven', runner) - limit)),
     put: (tx, task) => {
       tx.put(tasks, task)
       if (hasEnded(task)) tx.after(() => onEnd(task.id))

@@ -1,9 +1,10 @@
 import { promises as fs } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import { doc, object, optional, string } from '../../../core/plugin.js'
+import { boolean, defaulted, doc, object, optional, string } from '../../../core/plugin.js'
 import type { Clock, Infer, JsonObject } from '../../../core/plugin.js'
 import { defineTool, failedCall } from '../../execution/tools/contract.js'
 import type { Tool, ToolCall, ToolOutcome } from '../../execution/tools/contract.js'
+import type { Background } from './background.js'
 import { runCommand } from './command-run.js'
 import type { CommandEnd } from './command-run.js'
 import type { ShellConfig } from './config.js'
@@ -13,8 +14,9 @@ import { shellErrors } from './errors.js'
 const maxCommandBytes = 100_000
 
 const BashInput = object({
-  command: doc(string({ min: 1 }), 'What bash runs. It has no standard input, and what it leaves running in the background is stopped when it ends.'),
+  command: doc(string({ min: 1 }), 'What bash runs. It has no standard input, and what it leaves running is stopped when it ends.'),
   workdir: optional(doc(string({ min: 1, max: 4096 }), 'Folder to run in, relative to the workspace.')),
+  run_in_background: defaulted(doc(boolean(), 'Answers at once with a task: the command goes on after the call and the run. See task_output and task_stop.'), false),
   description: optional(doc(string({ max: 500 }), 'What the command is for, in a few words, for the people who approve it.')),
 })
 type BashInput = Infer<typeof BashInput>
@@ -22,6 +24,7 @@ type BashInput = Infer<typeof BashInput>
 export interface BashParts {
   readonly clock: Clock
   readonly config: ShellConfig
+  readonly background: Background
   /** A marker that no other command has. */
   readonly makeMarker: () => string
   readonly environment: (marker: string) => Record<string, string>
@@ -61,12 +64,13 @@ const outcomeOf = (end: CommandEnd): ToolOutcome => {
   return { type: 'result', is_error: true, output: { error: { code, message, action: spec.action ?? '' }, ...view(end), success: false } }
 }
 
-const run = async (parts: BashParts, { command, workdir }: BashInput, call: ToolCall): Promise<ToolOutcome> => {
+const run = async (parts: BashParts, { command, workdir, description, run_in_background }: BashInput, call: ToolCall): Promise<ToolOutcome> => {
   const { clock, config, makeMarker, environment, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folder = await folderOf(call.workspace, workdir)
   if (folder === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
+  if (run_in_background) return parts.background.start({ command, folder, workdir, description, call })
   const marker = makeMarker()
   const end = await runCommand({
     command, folder, marker, environment: environment(marker), output_bytes: config.output_bytes, grace_ms: config.grace_ms, clock,
@@ -78,7 +82,7 @@ const run = async (parts: BashParts, { command, workdir }: BashInput, call: Tool
 /** `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result and no error. */
 export const bashTool = (parts: BashParts): Tool => defineTool({
   name: 'bash',
-  description: 'Runs a command in bash in the workspace and waits for its end. Returns exit code, standard output and standard error; of long output the beginning and the end.',
+  description: 'Runs a command in bash in the workspace and waits for its end, or leaves it in the background as a task. Returns exit code, standard output and standard error; of long output the beginning and the end.',
   input: BashInput,
   effect: 'once',
   parallel: false,

@@ -1,5 +1,7 @@
 import { Host, definePlugin, environment } from '../../../core/plugin.js'
 import { Tools } from '../../execution/tools/contract.js'
+import { TaskRunners, Tasks } from '../../execution/tasks/contract.js'
+import { createBackground } from './background.js'
 import { bashTool } from './bash.js'
 import { childEnvironment } from './child-environment.js'
 import { ShellConfig } from './config.js'
@@ -13,19 +15,23 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The bash tool: commands in the workspace, stopped with everything they started.',
-  needs: { host: Host },
+  needs: { host: Host, tasks: Tasks },
   config: ShellConfig,
-  register(ctx, { host }) {
+  register(ctx, { host, tasks }) {
     const { clock, config, ids, log, secrets, signal, state } = ctx
     const tag = rootTag(host.stateRoot)
-    ctx.contribute(Tools, bashTool({
-      clock, config, signal,
-      makeMarker: () => markerOf(tag, state.health.generation, ids.random(8)),
-      environment: (marker) => childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker }),
-    }))
+    const makeMarker = (unique: string): string => markerOf(tag, state.health.generation, unique)
+    const makeEnvironment = (marker: string) => childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker })
+    const background = createBackground({
+      state, tasks, clock, log, ids, config, grace_ms: config.grace_ms, spools: state.spools('background'), makeMarker, environment: makeEnvironment,
+    })
+    ctx.contribute(Tools, bashTool({ clock, config, signal, background, makeMarker: () => makeMarker(ids.random(8)), environment: makeEnvironment }))
+    ctx.contribute(TaskRunners, background.runner)
     ctx.onStart(async () => {
       const { found, remaining } = await stopLeftovers({ clock, grace_ms: Math.min(config.grace_ms, startGrace), tag, generation: state.health.generation })
       if (found > 0) log.warn('stopped processes that commands of an earlier start had left', { found, remaining })
+      if (state.health.mode === 'ok') await background.tidy()
+      return background.leave
     })
   },
 })

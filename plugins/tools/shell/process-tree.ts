@@ -63,6 +63,8 @@ export interface Stopped {
   readonly found: number
   /** Still there at the end; empty when the stop is confirmed. */
   readonly remaining: readonly number[]
+  /** False where nobody can look at the processes: then nothing was found, whatever is there. */
+  readonly supported: boolean
 }
 
 /** Longest time after the grace, milliseconds. */
@@ -73,8 +75,10 @@ const pause = 15
 const never = new AbortController().signal
 
 export const stopProcesses = async ({ clock, grace_ms, of }: Stop): Promise<Stopped> => {
+  let supported = false
   const look = async (): Promise<ProcessRow[]> => {
     const rows = await readProcesses()
+    supported ||= rows.length > 0
     return membersOf(rows, of(rows), process.pid)
   }
   const asked = new Set<string>()
@@ -93,5 +97,5 @@ export const stopProcesses = async ({ clock, grace_ms, of }: Stop): Promise<Stop
     await clock.sleep(pause, never)
     members = await look()
   }
-  return { found: asked.size, remaining: members.map(({ pid }) => pid) }
+  return { found: asked.size, remaining: members.map(({ pid }) => pid), supported }
 }

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
+import { fault } from '../../../../core/assert.js'
 import { createClock } from '../../../../core/clock.js'
 import { createIds } from '../../../../core/ids.js'
 import type { Json } from '../../../../core/schema.js'
+import type { Background } from '../../../../plugins/tools/shell/background.js'
 import { bashTool } from '../../../../plugins/tools/shell/bash.js'
 import { createCapture } from '../../../../plugins/tools/shell/capture.js'
 import { childEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
@@ -19,12 +21,16 @@ import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
 
 const clock = createClock()
 const ids = createIds(clock)
+const unused = (): never => { throw fault('nothing runs in the background here') }
+
+/** Commands in the background have a test of their own. */
+const none: Background = { runner: { kind: 'none', stop: unused, output: unused }, start: unused, tidy: unused, leave: unused }
 
 const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms = 300 } = {}) => {
   const workspace = await makeFolder(t)
   const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
-    clock, config: { output_bytes, grace_ms, pass_environment: [] }, makeMarker: () => marker, signal: new AbortController().signal,
+    clock, config: { output_bytes, grace_ms, pass_environment: [], background_per_session: 1, background_total: 1, background_time_limit_ms: 0, background_kept_outputs: 1 }, background: none, makeMarker: () => marker, signal: new AbortController().signal,
     environment: (task) => childEnvironment({ environment: { PATH: process.env['PATH'], HOME: workspace, SERVICE_API_KEY: 'hidden-key' }, pass: [], redact: (text) => text, marker: task }),
   })
   const run = (command: string, more: Record<string, Json> = {}, signal?: AbortSignal) => runTool(tool, { command, ...more }, callOf(workspace, signal === undefined ? {} : { signal }))

@@ -1,0 +1,108 @@
+/** One command in the background, from its start to the last word about it. */
+import type { Clock, JsonObject, Log, Spool, State } from '../../../core/plugin.js'
+import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
+import { drainMs, letGo } from './launch.js'
+import type { Exit, Launched } from './launch.js'
+import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
+import type { Group, Stopped } from './process-tree.js'
+
+export type TaskRef = Pick<SessionTask, 'id' | 'session_id'>
+
+export interface LifeParts {
+  readonly state: State
+  readonly tasks: Tasks
+  readonly clock: Clock
+  readonly log: Log
+  readonly grace_ms: number
+}
+
+/** Why a command is told to end, and what its task is then. */
+export interface EndReason { readonly status: 'cancelled' | 'failed'; readonly terminal_reason: string }
+
+export interface Life {
+  readonly group: Group
+  /** Tells the command to end, with all that it started. Told again it does nothing, unless something was left the last time. */
+  end(reason: EndReason): void
+  /** The daemon stops and ends the processes itself: the task stays in progress, and the next start says what became of it. */
+  leave(): void
+  /** Its end is on record. */
+  readonly done: Promise<void>
+}
+
+/** Pids that a record names at most. */
+const shownPids = 20
+/** Between two tries to record an end while storage takes no changes, milliseconds. */
+const retryMs = 1_000
+
+const treeOf = ({ found, remaining, supported }: Stopped): JsonObject => ({
+  process_tree_shutdown_confirmed: supported && remaining.length === 0,
+  process_tree_shutdown_matched_target: found > 0,
+  process_tree_shutdown_signal_sent: found > 0,
+  process_tree_shutdown_supported: supported,
+  process_tree_remaining_pids: remaining.slice(0, shownPids),
+})
+
+/** What both looks at the processes say together. */
+const both = (asked: Stopped | undefined, last: Stopped): Stopped => ({ ...last, found: (asked?.found ?? 0) + last.found })
+
+const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews & { metadata: JsonObject } => {
+  const end = { ...(code !== null && { exit_code: code }), ...(signal !== null && { signal }), stop_requested: null }
+  if (reason !== undefined) return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
+  return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: 'exited' } }
+}
+
+const pump = async ({ child }: Launched, spool: Spool): Promise<void> => {
+  try {
+    for await (const chunk of child.stdout ?? []) await spool.append(chunk)
+  } catch {
+    // Somebody held the output after all processes of the command were gone, and it was let go.
+  }
+}
+
+export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spool }: { launched: Launched; group: Group; spool: Spool }): Life => {
+  const { clock, log, grace_ms } = parts
+  let reason: EndReason | undefined
+  let shutdown: Promise<Stopped> | undefined
+  let left = false
+  const stopAll = (grace: number): Promise<Stopped> => stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })
+  const tell = (news: TaskNews): Promise<void> => parts.state.commit((tx) => parts.tasks.tell(tx, ref, news))
+  /** Until it is on record; a daemon that stops meanwhile leaves it to the next start. */
+  const record = async (news: TaskNews): Promise<void> => {
+    for (;;) {
+      try {
+        return await tell(news)
+      } catch (error) {
+        if (left) return log.warn('the end of a task could not be recorded', { task_id: ref.id, error: String(error) })
+        await clock.sleep(retryMs)
+      }
+    }
+  }
+  const end = (why: EndReason): void => {
+    reason ??= why
+    if (shutdown !== undefined) return
+    const asked = stopAll(grace_ms)
+    shutdown = asked
+    void asked.then(async (stopped) => {
+      if (stopped.remaining.length === 0) return
+      shutdown = undefined
+      await record({ metadata: treeOf(stopped) })
+    })
+  }
+  const live = async (): Promise<void> => {
+    const pumped = pump(launched, spool)
+    const exit = await launched.exited
+    const asked = await shutdown
+    // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
+    if (asked === undefined && !left) signalGroup(group.pid, 'SIGKILL')
+    const last = await stopAll(0)
+    await Promise.race([pumped, clock.sleep(drainMs, new AbortController().signal)])
+    letGo(launched)
+    await pumped
+    const { lost } = await spool.close()
+    const tree = { ...treeOf(both(asked, last)), ...(lost > 0 && { output_lost_bytes: lost }) }
+    if (left) return record({ metadata: tree })
+    const news = newsOf(exit, reason)
+    await record({ ...news, metadata: { ...news.metadata, ...tree, ended_at_ms: clock.now() } })
+  }
+  return { group, end, leave: () => { left = true }, done: live() }
+}

@@ -1,0 +1,60 @@
+/** Starts a command in a process group of its own, which goes with the daemon. */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { startOf } from './process-table.js'
+import type { Group } from './process-tree.js'
+
+export interface Launch {
+  readonly command: string
+  /** Absolute path. */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly marker: string
+  /** True to have both outputs in standard output, in the order in which they came. */
+  readonly merged?: boolean
+}
+
+export interface Exit { readonly started: boolean; readonly code: number | null; readonly signal: string | null }
+
+export interface Launched {
+  readonly child: ChildProcess
+  /** Undefined if nothing was started. */
+  readonly group: Group | undefined
+  /** The first process has ended. Never rejects. */
+  readonly exited: Promise<Exit>
+  /** It has ended and nobody holds its outputs. */
+  readonly closed: Promise<boolean>
+}
+
+/**
+ * Runs the command in bash, or sh where there is none, without startup files.
+ * Beside it waits a process for the end of descriptor 3, which only the daemon
+ * holds: should the daemon be killed, the whole group goes with it.
+ */
+const launcher = `
+( exec >/dev/null 2>&1; read -r _ <&3; kill -KILL 0 ) &
+exec 3<&-
+[ "$2" != merged ] || exec 2>&1
+if command -v bash >/dev/null 2>&1; then exec bash --norc --noprofile -c "$1"; fi
+exec sh -c "$1"
+`
+
+export const launch = ({ command, folder, environment, marker, merged = false }: Launch): Launched => {
+  const child = spawn('/bin/sh', ['-c', launcher, 'sh', command, merged ? 'merged' : 'apart'], { cwd: folder, env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  const group: Group | undefined = child.pid === undefined ? undefined : { pid: child.pid, started: startOf(child.pid), marker }
+  child.stdio[3]?.on('error', () => {})
+  const closed = new Promise<boolean>((resolve) => { child.once('close', () => resolve(true)) })
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('error', () => resolve({ started: group !== undefined, code: null, signal: null }))
+    child.once('exit', (code, signal) => resolve({ started: true, code, signal }))
+  })
+  return { child, group, closed, exited }
+}
+
+/** Longest wait for output after the last process is gone, milliseconds. */
+export const drainMs = 1_000
+
+/** Lets go of everything that a process may still hold the other end of. */
+export const letGo = ({ child }: Launched): void => {
+  for (const stream of child.stdio) stream?.destroy()
+}
