@@ -41,8 +41,8 @@ export interface Background {
   leave(): Promise<void>
 }
 
-/** A command whose task is on record. `early` was asked for before there was a process. */
-interface Place { early?: EndReason; life?: Life }
+/** A command whose task is on record. It was `asked` to end, perhaps before there was a process. */
+interface Place { asked: boolean; life?: Life }
 
 const stopped: EndReason = { status: 'cancelled', terminal_reason: 'stopped' }
 const outOfTime: EndReason = { status: 'failed', terminal_reason: 'time_limit' }
@@ -83,7 +83,7 @@ export const createBackground = (parts: BackgroundParts): Background => {
     }
     const life = beginLife({ ...parts, grace_ms: config.grace_ms }, task, { launched, group, spool })
     place.life = life
-    if (place.early !== undefined) life.end(place.early)
+    if (place.asked) life.end(stopped)
     const inTime = config.background_time_limit_ms === 0 ? () => {} : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))
     void life.done.finally(() => {
       inTime()
@@ -94,7 +94,7 @@ export const createBackground = (parts: BackgroundParts): Background => {
   }
   const start = async (order: Order): Promise<ToolOutcome> => {
     const id = ids.make('shell-task').replace('_', '-')
-    const place: Place = {}
+    const place: Place = { asked: false }
     places.set(id, place)
     try {
       const task = await claim(order, id)
@@ -120,9 +120,13 @@ export const createBackground = (parts: BackgroundParts): Background => {
   const stop: TaskRunner['stop'] = async (task, reason) => {
     const place = places.get(task.id)
     if (place === undefined) return
-    await state.commit((tx) => tasks.tell(tx, task, { metadata: { stop_requested: true, ...(reason !== undefined && { stop_reason: reason }) } }))
-    if (place.life === undefined) place.early = stopped
-    else place.life.end(stopped)
+    await state.commit((tx) => {
+      // Of several requests the reason of the first one stands.
+      if (tasks.find(task.session_id, task.id)?.metadata?.['stop_requested'] === true) return
+      tasks.tell(tx, task, { metadata: { stop_requested: true, ...(reason !== undefined && { stop_reason: reason }) } })
+    })
+    place.asked = true
+    place.life?.end(stopped)
   }
   const tidy = async (): Promise<void> => void (await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...places.keys()]))
   const leave = async (): Promise<void> => {

@@ -14,7 +14,7 @@ import { makeFolder } from '../../../support/tools.js'
 const clock = createClock()
 
 /** Processes that commands of this root have started. */
-export const markedBy = async (root: string): Promise<number[]> =>
+const markedBy = async (root: string): Promise<number[]> =>
   (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`) === true).map(({ pid }) => pid)
 
 const eventually = async (holds: () => Promise<boolean>): Promise<boolean> => {

@@ -1,10 +1,11 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import { readProcesses } from '../../../../plugins/tools/shell/process-table.js'
 import { rootTag } from '../../../../plugins/tools/shell/leftovers.js'
-import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
@@ -48,5 +49,57 @@ test('when the daemon is killed its command goes with it, and what escaped is st
   t.true(await eventually(async () => (await marked(root)).length === 1), 'the group of the command is gone, the one that left it is not')
   const second = await spawnDaemon({ root, flags })
   t.deepEqual(await marked(root), [])
+  await second.stop()
+})
+
+/** A daemon with one session and a command in the background that is ready; `again` starts it anew on the same root. */
+const withBackground = async (t: ExecutionContext, command: string) => {
+  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const again = () => spawnTestDaemon(t, { root, flags: ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'] })
+  const daemon = await again()
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command, run_in_background: true })}`)
+  await until(daemon, run_id, 'completed')
+  t.true(await eventually(() => readFile(join(workspace, 'ready')).then(() => true, () => false)))
+  const [task] = (await daemon.request('GET', '/v1/sessions/s1/tasks')).body
+  return { root, daemon, again, path: `/v1/sessions/s1/tasks/${task.id}` }
+}
+
+const hostile = `trap '' TERM; (setsid sh -c "trap '' TERM; sleep 300" &); (setsid sh -c '(sleep 300 &)' &); echo before; touch ready; while :; do sleep 0.1; done`
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  test(`after a ${signal} of the daemon a task in the background has failed at the next start, its output is there and nothing of it is left`, async (t) => {
+    const { root, daemon, again, path } = await withBackground(t, hostile)
+    t.true((await marked(root)).length >= 3)
+    const exit = await daemon.kill(signal)
+    if (signal === 'SIGTERM') {
+      t.is(exit.code, 0)
+      t.deepEqual(await marked(root), [], 'a daemon that stops takes its commands along')
+    }
+    const second = await again()
+    t.deepEqual(await marked(root), [])
+    const view = (await second.request('GET', `${path}/output?full=true`)).body
+    t.deepEqual([view.retrieval_status, view.task.status, view.output_text], ['success', 'failed', 'before\n'])
+    t.like(view.task.metadata, { kind: 'background_shell', terminal_reason: 'daemon_restarted', recovered_on_boot: true })
+    t.false('stop_requested' in view.task.metadata || 'exit_code' in view.task.metadata)
+    t.is((await second.request('GET', '/v1/status')).body.tasks.live_background_shell_task_count, 0)
+    await second.stop()
+    const third = await again()
+    t.deepEqual((await third.request('GET', path)).body, view.task, 'a second start changes nothing')
+    await third.stop()
+  })
+}
+
+test('a daemon that is killed while a task is being stopped says that it was restarted', async (t) => {
+  const { root, daemon, again, path } = await withBackground(t, `trap '' TERM; touch ready; while :; do sleep 0.1; done`)
+  t.is((await daemon.request('POST', `${path}/stop`, {})).body.metadata.stop_requested, true)
+  await daemon.kill('SIGKILL')
+  const second = await again()
+  t.deepEqual(await marked(root), [])
+  const { status, metadata } = (await second.request('GET', path)).body
+  t.is(status, 'failed')
+  t.is(metadata.terminal_reason, 'daemon_restarted')
+  t.false('stop_requested' in metadata)
   await second.stop()
 })

@@ -14,7 +14,7 @@ import { createCapture } from '../../../../plugins/tools/shell/capture.js'
 import { childEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
 import { markerOf, rootTag, stopLeftovers } from '../../../../plugins/tools/shell/leftovers.js'
 import { readProcesses } from '../../../../plugins/tools/shell/process-table.js'
-import { membersOf } from '../../../../plugins/tools/shell/process-tree.js'
+import { belongsTo, membersOf } from '../../../../plugins/tools/shell/process-tree.js'
 import type { ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
 import { checkTool } from '../../../conform/tool.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
@@ -159,6 +159,16 @@ test('the daemon, its session and its other children are never members of a tree
   t.deepEqual(membersOf(rows, ({ marker }) => marker === 'mine', 10).map(({ pid }) => pid).toSorted(), [20, 21, 22, 50])
 })
 
+test('a group whose number was given to another process is no group of ours; what carries the marker still is', (t) => {
+  const leader = (started: string): ProcessRow => ({ ...rowOf(20, 1, 20), started })
+  const rest = [rowOf(21, 20, 20), rowOf(22, 1, 20), rowOf(30, 1, 30, 'mine'), rowOf(31, 30, 30)]
+  const stopped = (rows: readonly ProcessRow[], started: string | undefined): number[] =>
+    membersOf(rows, belongsTo({ pid: 20, started, marker: 'mine' }, rows), 10).map(({ pid }) => pid).toSorted()
+  t.deepEqual(stopped([leader('5'), ...rest], '5'), [20, 21, 22, 30, 31])
+  t.deepEqual(stopped([leader('6'), ...rest], '5'), [30, 31], 'the same number with another start is a stranger, with all that is in its group')
+  t.deepEqual(stopped(rest, '5'), [21, 22, 30, 31], 'a leader that is gone still names its group: nobody else can have the number while members are left')
+})
+
 test('at a start, what an earlier life left is stopped, and nothing else', async (t) => {
   const tag = rootTag(await makeFolder(t))
   const spawnMarked = (marker: string) => {
@@ -167,7 +177,7 @@ test('at a start, what an earlier life left is stopped, and nothing else', async
     return { pid: child.pid ?? 0, ended: new Promise<string | null>((resolve) => { child.once('exit', (_, signal) => resolve(signal)) }) }
   }
   const [old, current, foreign] = [spawnMarked(markerOf(tag, 3, 'a')), spawnMarked(markerOf(tag, 4, 'b')), spawnMarked(markerOf(rootTag('/other'), 3, 'c'))]
-  t.deepEqual(await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 }), { found: 1, remaining: [] })
+  t.deepEqual(await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 }), { found: 1, remaining: [], supported: true })
   t.is(await old.ended, 'SIGTERM')
   for (const { pid } of [current, foreign]) t.notThrows(() => process.kill(pid, 0))
   t.is((await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 })).found, 0)
