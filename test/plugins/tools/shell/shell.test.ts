@@ -127,7 +127,7 @@ test('what a command leaves in the background is stopped when it ends, and does 
   t.true(performance.now() - began < 30_000)
 })
 
-test('of a flood the beginning and the end are kept, and it does not fill the memory', async (t) => {
+test.serial('of a flood the beginning and the end are kept, and it does not fill the memory', async (t) => {
   const { run } = await setUp(t, { output_bytes: 10_000 })
   const before = process.memoryUsage().rss
   const { output } = await run(`echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last`)
