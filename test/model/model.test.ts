@@ -10,6 +10,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { freshRoot } from '../support/daemon.js'
 import { createWorld } from './model.js'
+import { startReceiver } from './receiver.js'
 import { compareAll, compareChanged, createShadow } from './shadow.js'
 import { scheduleSteps } from './schedule-steps.js'
 import { runSteps } from './steps.js'
@@ -38,8 +39,9 @@ const history: fc.Arbitrary<Planned[]> = fc.array(
 const play = async (planned: readonly Planned[]): Promise<string[]> => {
   const root = await freshRoot()
   const workspace = await mkdtemp(path.join(tmpdir(), 'holdfast-model-'))
-  const shadow = await createShadow({ root, workspace })
-  const stand = { world: createWorld(), shadow, keys: new Map() }
+  const receiver = await startReceiver()
+  const shadow = await createShadow({ root, workspace, flags: ['--delivery-initial-retry-ms', '5'] })
+  const stand = { world: createWorld(), shadow, receiver, keys: new Map() }
   const done: string[] = []
   try {
     for (const { name, ...choice } of planned) {
@@ -47,13 +49,14 @@ const play = async (planned: readonly Planned[]): Promise<string[]> => {
       if (await steps[name]?.step(stand, choice) !== true) continue
       done.push(name)
       await compareChanged(shadow, stand.world)
-      if (done.length % between === 0) await compareAll(shadow, stand.world, workspace)
+      if (done.length % between === 0) await compareAll(shadow, stand.world, { workspace, receiver })
     }
-    await compareAll(shadow, stand.world, workspace)
+    await compareAll(shadow, stand.world, { workspace, receiver })
   } catch (error) {
     throw new Error(`after ${done.length} steps, the last of them ${done.slice(-8).join(', ')}: ${String(error)}`)
   } finally {
     await shadow.end()
+    await receiver.close()
     await rm(root, { recursive: true, force: true })
     await rm(workspace, { recursive: true, force: true })
   }

@@ -13,6 +13,8 @@ export interface Run {
   readonly stages: readonly Stage[]
   readonly ends: 'completed' | 'failed'
   readonly kind: 'input' | 'scheduled_input'
+  /** Where its outputs go. */
+  readonly target?: string | undefined
   stage: number
   /** Numbers of the requests of this stage that nobody answered. */
   open: number[]
@@ -29,6 +31,8 @@ export interface World {
   readonly sessions: Map<string, Session>
   readonly runs: Run[]
   readonly schedules: Schedule[]
+  /** What each target gets, in order. */
+  readonly sent: Map<string, string[]>
   /** Runs that changed since they were last compared. */
   readonly changed: Set<Run>
 }
@@ -47,7 +51,7 @@ export interface Schedule {
 export const scheduleStatus = ({ kind, fires, asked }: Schedule): string =>
   asked !== 'canceled' && kind === 'once' && fires.every(isOver) ? 'completed' : asked
 
-export const createWorld = (): World => ({ sessions: new Map(), runs: [], schedules: [], changed: new Set() })
+export const createWorld = (): World => ({ sessions: new Map(), runs: [], schedules: [], sent: new Map(), changed: new Set() })
 
 export const isOver = ({ status }: Run): boolean => status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'cancelled'
 export const isWaiting = ({ status }: Run): boolean => status === 'waiting_for_approval' || status === 'waiting_for_user_question'
@@ -75,6 +79,12 @@ const end = (world: World, run: Run, status: 'completed' | 'failed' | 'interrupt
   become(world, run, status)
 }
 
+const say = ({ sent }: World, run: Run, content: string): void => {
+  run.outputs.push(content)
+  run.events.push('output')
+  if (run.target !== undefined) sent.set(run.target, [...(sent.get(run.target) ?? []), content])
+}
+
 /** Goes to the next stage, or to the end. */
 const advance = (world: World, run: Run): void => {
   const stage = run.stages[run.stage]
@@ -83,8 +93,7 @@ const advance = (world: World, run: Run): void => {
     return become(world, run, stage.kind === 'question' ? 'waiting_for_user_question' : 'waiting_for_approval')
   }
   if (run.ends === 'completed') {
-    run.outputs.push(run.stages.length === 0 ? `You said: hello ${run.mark}` : `did ${run.mark}`)
-    run.events.push('output')
+    say(world, run, run.stages.length === 0 ? `You said: hello ${run.mark}` : `did ${run.mark}`)
   }
   end(world, run, run.ends)
 }
@@ -103,7 +112,7 @@ const startNext = (world: World, session: Session): void => {
 
 export const isBusy = (session: Session): boolean => activeRun(session) !== undefined || queuedRuns(session).length > 0
 
-export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> { readonly mark?: string; readonly kind?: Run['kind'] }
+export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> { readonly mark?: string; readonly kind?: Run['kind']; readonly target?: string | undefined }
 
 /** A run of a session, not yet accepted. */
 export const planRun = (session: Session, { kind = 'input', mark = '', ...plan }: Plan): Run => ({ ...plan, kind, mark: mark === '' ? plan.token : mark, session_id: session.id, stage: 0, open: [], status: 'queued', events: ['accepted', 'queued'], outputs: [], files: [] })

@@ -9,6 +9,7 @@ import { createSender } from '../whole/client.js'
 import type { Got, Sender } from '../whole/client.js'
 import { activeRun, isOver, isWaiting, scheduleStatus } from './model.js'
 import type { Run, Schedule, World } from './model.js'
+import type { Receiver } from './receiver.js'
 
 const clock = createClock()
 const patienceMs = 30_000
@@ -140,8 +141,21 @@ const allPages = async (shadow: Shadow, at: string): Promise<any[]> => {
   }
 }
 
-/** Every list against the whole model, and the files against what was allowed. */
-export const compareAll = async (shadow: Shadow, world: World, workspace: string): Promise<void> => {
+const compareDeliveries = async (shadow: Shadow, { sent }: World, receiver: Receiver): Promise<string | undefined> => {
+  for (const [target, contents] of sent) {
+    const wrong = target === 'closed' ? undefined : differs(`what ${target} got`, receiver.accepted(target), contents)
+    if (wrong !== undefined) return wrong
+  }
+  const deliveries = await allPages(shadow, '/v1/deliveries')
+  const count = (status: string): number => deliveries.filter((delivery) => delivery.status === status).length
+  const total = [...sent].reduce((sum, [target, contents]) => sum + (target === 'closed' ? 0 : contents.length), 0)
+  return differs('delivered and dead', [count('delivered'), count('dead_lettered')], [total, sent.get('closed')?.length ?? 0])
+}
+
+interface Outside { readonly workspace: string; readonly receiver: Receiver }
+
+/** Every list against the whole model; files and deliveries against what was allowed and said. */
+export const compareAll = async (shadow: Shadow, world: World, { workspace, receiver }: Outside): Promise<void> => {
   await compareChanged(shadow, world)
   const runs = await allPages(shadow, '/v1/runs')
   const waiting = world.runs.filter(isWaiting)
@@ -153,6 +167,7 @@ export const compareAll = async (shadow: Shadow, world: World, workspace: string
     differs('the sessions', sessions.map(({ session_id, pending_approvals, pending_questions }) => [session_id, pending_approvals + pending_questions]),
       [...world.sessions.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((session) => [session.id, activeRun(session)?.open.length ?? 0]))
   if (wrong !== undefined) throw fault(wrong)
+  await eventually(() => compareDeliveries(shadow, world, receiver))
   for (const schedule of world.schedules) await eventually(() => compareSchedule(shadow, schedule))
   for (const run of world.runs) {
     const lost = run.files.find((file) => isOver(run) && !existsSync(path.join(workspace, file)))

@@ -2,11 +2,13 @@
 import { fault } from '../../core/assert.js'
 import { accept, activeRun, endSession, isBusy, isOver, isWaiting, planRun, resolve, stop, textOf } from './model.js'
 import type { Run, Session, Stage, World } from './model.js'
+import { targets } from './receiver.js'
+import type { Receiver } from './receiver.js'
 import type { Shadow } from './shadow.js'
 
 /** Numbers that choose among what there is. */
 export interface Choice { readonly a: number; readonly b: number; readonly c: number }
-export interface Stand { readonly world: World; readonly shadow: Shadow; readonly keys: Map<string, Run> }
+export interface Stand { readonly world: World; readonly shadow: Shadow; readonly receiver: Receiver; readonly keys: Map<string, Run> }
 /** False if there is nothing to do it with. */
 export type Step = (stand: Stand, choice: Choice) => Promise<boolean>
 
@@ -24,10 +26,10 @@ export const plan = ({ world }: Stand, { a, b, c }: Choice): { session: Session;
   const session = pick(sessionsOf(world), a)
   if (session === undefined) return undefined
   const token = `t${world.runs.length}`
-  return { session, run: planRun(session, { token, stages: pick(plans, b) ?? [], ends: c % 6 === 0 ? 'failed' : 'completed' }) }
+  return { session, run: planRun(session, { token, stages: pick(plans, b) ?? [], ends: c % 6 === 0 ? 'failed' : 'completed', target: targets[c % 7] }) }
 }
 
-const bodyOf = (run: Run) => ({ content: textOf(run), metadata: { token: run.token } })
+const bodyOf = ({ receiver }: Stand, run: Run) => ({ content: textOf(run), metadata: { token: run.token }, ...(run.target !== undefined && { reply_targets: [receiver.handle(run.target)] }) })
 const runsPath = ({ session_id }: Run | { session_id: string }): string => `/v1/sessions/${session_id}/runs`
 const nameRun = ({ shadow }: Stand, run: Run, view: any): void => void shadow.names.runs.set(run.token, view.run_id)
 const runPath = ({ shadow }: Stand, run: Run, rest: string): string => `/v1/runs/${shadow.names.runs.get(run.token)}${rest}`
@@ -46,7 +48,7 @@ const submit: Step = async (stand, choice) => {
   if (planned === undefined) return false
   const { session, run } = planned
   const key = choice.c % 3 === 0 ? `key-${run.token}` : undefined
-  const { body } = await stand.shadow.expect(202, { method: 'POST', path: runsPath(run), body: bodyOf(run), ...(key !== undefined && { key }) })
+  const { body } = await stand.shadow.expect(202, { method: 'POST', path: runsPath(run), body: bodyOf(stand, run), ...(key !== undefined && { key }) })
   accept(stand.world, session, run)
   nameRun(stand, run, body)
   if (key !== undefined) stand.keys.set(key, run)
@@ -57,7 +59,7 @@ const input: Step = async (stand, choice) => {
   const planned = plan(stand, choice)
   if (planned === undefined) return false
   const { session, run } = planned
-  const call = { method: 'POST', path: `/v1/sessions/${session.id}/input`, body: bodyOf(run) }
+  const call = { method: 'POST', path: `/v1/sessions/${session.id}/input`, body: bodyOf(stand, run) }
   if (isBusy(session)) {
     await stand.shadow.expect('session_busy', call)
     return true
@@ -76,7 +78,7 @@ const repeat: Step = async (stand, { a, b }) => {
   const [key, run] = used
   if (b % 3 === 0) await stand.shadow.expect('idempotency_conflict', { method: 'POST', path: runsPath(run), body: { content: 'another' }, key })
   else {
-    const { body } = await stand.shadow.expect(202, { method: 'POST', path: runsPath(run), body: bodyOf(run), key })
+    const { body } = await stand.shadow.expect(202, { method: 'POST', path: runsPath(run), body: bodyOf(stand, run), key })
     if (body.run_id !== stand.shadow.names.runs.get(run.token)) throw fault(`the key ${key} led to another run`)
   }
   return true
@@ -174,7 +176,7 @@ const loseAnswer: Step = async (stand, choice) => {
   const planned = plan(stand, choice)
   if (planned === undefined || choice.c % 8 !== 0) return false
   const { session, run } = planned
-  const call = { method: 'POST', path: runsPath(run), body: bodyOf(run), key: `key-${run.token}` }
+  const call = { method: 'POST', path: runsPath(run), body: bodyOf(stand, run), key: `key-${run.token}` }
   await stand.shadow.kill(call)
   const { body } = await stand.shadow.expect(202, call)
   accept(stand.world, session, run)
