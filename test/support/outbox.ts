@@ -2,17 +2,19 @@
 import { fault } from '../../core/assert.js'
 import { definePlugin, object } from '../../core/plugin.js'
 import type { State } from '../../core/plugin.js'
-import { Outbox } from '../../plugins/execution/deliveries/contract.js'
-import type { OutboxItem } from '../../plugins/execution/deliveries/contract.js'
+import { Outbox, ReplyPlugins } from '../../plugins/execution/deliveries/contract.js'
+import type { OutboxItem, ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
 
-interface Lent { readonly outbox: Outbox; readonly state: State }
+interface Lent { readonly outbox: Outbox; readonly state: State; readonly replies: () => readonly ReplyPlugin[] }
 
-export const lendOutbox = () => {
+/** `replies` are reply plugins of the test itself. */
+export const lendOutbox = (...replies: readonly ReplyPlugin[]) => {
   let lent: Lent | undefined
   const plugin = definePlugin({
     id: 'lender', version: '1.0.0', api: 1, summary: 'Lends the outbox to a test.', needs: { outbox: Outbox }, config: object({}),
     register(ctx, { outbox }) {
-      lent = { outbox, state: ctx.state }
+      ctx.contribute(ReplyPlugins, ...replies)
+      lent = { outbox, state: ctx.state, replies: ctx.view(ReplyPlugins) }
     },
   })
   const get = (): Lent => {

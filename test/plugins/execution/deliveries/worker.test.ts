@@ -1,8 +1,11 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { createClock } from '../../../../core/clock.js'
+import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import type { TestDaemon, TestDaemonOptions } from '../../../support/daemon.js'
+import { fillableDisk } from '../../../support/fillable-disk.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { answering, startReceiver } from '../../../support/receiver.js'
 import type { Receiver } from '../../../support/receiver.js'
@@ -12,9 +15,11 @@ interface Bench { readonly daemon: TestDaemon; readonly receiver: Receiver; read
 
 const quick = { drain_ms: 100, initial_retry_ms: 5, max_retry_ms: 20, circuit_cooldown_ms: 20 }
 
-const start = async (t: ExecutionContext, config: JsonObject = {}, options: TestDaemonOptions = {}): Promise<Bench> => {
-  const receiver = await startReceiver(t)
-  const lender = lendOutbox()
+interface Extras extends TestDaemonOptions { readonly receiver?: Receiver; readonly replies?: readonly ReplyPlugin[] }
+
+const start = async (t: ExecutionContext, config: JsonObject = {}, { receiver: known, replies = [], ...options }: Extras = {}): Promise<Bench> => {
+  const receiver = known ?? (await startReceiver(t))
+  const lender = lendOutbox(...replies)
   const daemon = await startTestDaemon(t, { plugins: [lender.plugin], config: { deliveries: { ...quick, ...config } }, ...options })
   await openSession(daemon)
   return { daemon, receiver, enqueue: lender.enqueue }
@@ -81,4 +86,97 @@ test('a wait that a target asks for is kept up to its cap', async (t) => {
   await bench.enqueue([bench.receiver.address('/busy')])
   await untilStatus(bench, 'delivered', 1)
   t.is(bench.receiver.at('/busy').length, 3)
+})
+
+test('a stop lets attempts end and records them', async (t) => {
+  const root = await freshRoot()
+  const bench = await start(t, { drain_ms: 5000 }, { root })
+  const answers: (() => void)[] = []
+  bench.receiver.on('/slow', (_received, response) => { answers.push(() => void response.end()) })
+  await bench.enqueue([bench.receiver.address('/slow')])
+  await bench.enqueue([bench.receiver.address('/slow')])
+  await bench.receiver.until(() => answers.length === 1, 'the first is there')
+  const stopped = bench.daemon.stop()
+  answers[0]?.()
+  await stopped
+  bench.receiver.on('/slow', answering(200))
+  const again = await start(t, {}, { root, receiver: bench.receiver })
+  await untilStatus(again, 'delivered', 2)
+  t.deepEqual(contents(bench.receiver, '/slow'), ['output 1', 'output 2'])
+})
+
+test('an attempt that a stop cuts off is repeated with its key after the start, and the ledger says that nobody knows of the first', async (t) => {
+  const root = await freshRoot()
+  const bench = await start(t, { drain_ms: 50 }, { root })
+  bench.receiver.on('/hanging', (_received, response, count) => { if (count > 1) response.end() })
+  await bench.enqueue([bench.receiver.address('/hanging')])
+  await bench.receiver.until(() => bench.receiver.at('/hanging').length === 1, 'it hangs')
+  await bench.daemon.stop()
+  const again = await start(t, {}, { root, receiver: bench.receiver })
+  await untilStatus(again, 'delivered', 1)
+  const [first, second] = bench.receiver.at('/hanging')
+  t.is(first?.key, second?.key)
+  t.deepEqual([first, second].map((one) => one?.body.metadata.delivery_attempt), [1, 2])
+  t.is((await list(again))[0].attempts, 2)
+})
+
+test('what a plugin that is not there should deliver is tried again and then a dead letter', async (t) => {
+  const bench = await start(t, { max_attempts: 2 })
+  await bench.enqueue([], { targets: [{ plugin: 'pigeon', address: 'loft' }] })
+  await untilStatus(bench, 'dead_lettered', 1)
+  t.like((await list(bench))[0], { plugin: 'pigeon', attempts: 2, last_error: 'reply_plugin_missing', terminal_error: 'delivery_attempts_exhausted' })
+})
+
+const replyPlugin = (plugin: string, deliver: ReplyPlugin['deliver']): ReplyPlugin => ({ plugin, address: () => undefined, refuse: () => undefined, target: () => plugin, deliver })
+
+test('a reply plugin that throws or never ends costs an attempt and holds nobody else', async (t) => {
+  const replies = [replyPlugin('thrower', () => Promise.reject(new Error('secret'))), replyPlugin('sleeper', () => new Promise(() => {})), replyPlugin('good', () => Promise.resolve({ type: 'delivered' }))]
+  const bench = await start(t, { max_attempts: 1, attempt_timeout_ms: 50 }, { replies })
+  await bench.enqueue([], { targets: ['thrower', 'sleeper', 'good'].map((plugin) => ({ plugin, address: 'x' })) })
+  await untilStatus(bench, 'delivered', 1)
+  await untilStatus(bench, 'dead_lettered', 2)
+  t.deepEqual((await list(bench, '?status=dead_lettered')).map(({ last_error }) => last_error).sort(), ['delivery_timed_out', 'reply_plugin_failed'])
+})
+
+test('no more targets than allowed are delivered to at the same time', async (t) => {
+  let open = 0
+  let most = 0
+  const deliver = async (): Promise<{ type: 'delivered' }> => {
+    most = Math.max(most, open += 1)
+    await createClock().sleep(5)
+    open -= 1
+    return { type: 'delivered' }
+  }
+  const bench = await start(t, { max_parallel: 3 }, { replies: [replyPlugin('counter', deliver)] })
+  for (let n = 0; n < 5; n += 1) await bench.enqueue([], { targets: Array.from({ length: 10 }, (_, at) => ({ plugin: 'counter', address: `a${at}` })) })
+  await untilStatus(bench, 'delivered', 50)
+  t.is(most, 3)
+})
+
+test('an outcome that storage did not take is written later, without another attempt; meanwhile nothing is sent', async (t) => {
+  const { disk, fill } = fillableDisk()
+  const bench = await start(t, {}, { disk })
+  bench.receiver.on('/a', (_received, response, count) => {
+    if (count === 1) fill(true)
+    response.end()
+  })
+  await bench.enqueue([bench.receiver.address('/a')])
+  await bench.enqueue([bench.receiver.address('/a')]).catch(() => undefined)
+  await bench.receiver.until(async () => (await bench.daemon.request('GET', '/v1/status')).body.storage.ok === false, 'storage refuses')
+  t.is(bench.receiver.at('/a').length, 1)
+  fill(false)
+  await bench.receiver.until(async () => (await list(bench, '?status=delivered')).length >= 1, 'written')
+  t.is(bench.receiver.at('/a').filter(({ body }) => body.content === 'output 1').length, 1)
+})
+
+test('a wall clock that is set forward lets what waits go at once', async (t) => {
+  const clock = createClock()
+  let ahead = 0
+  const bench = await start(t, { initial_retry_ms: 3_600_000, max_retry_ms: 3_600_000 }, { clock: { ...clock, now: () => clock.now() + ahead } })
+  bench.receiver.on('/a', (_received, response, count) => void response.writeHead(count === 1 ? 500 : 200).end())
+  await bench.enqueue([bench.receiver.address('/a')])
+  await untilStatus(bench, 'retrying', 1)
+  ahead = 7_200_000
+  await untilStatus(bench, 'delivered', 1)
+  t.is(bench.receiver.at('/a').length, 2)
 })
