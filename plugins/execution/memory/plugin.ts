@@ -10,6 +10,8 @@ import { createRecall } from './recall.js'
 import { createRecorder } from './recorder.js'
 import { createRecording } from './recording.js'
 import { memoryRoutes } from './routes.js'
+import { createSearchIndex } from './search-index.js'
+import { createSharedRuns } from './shared-runs.js'
 import { createSources } from './sources.js'
 import { memorySections } from './status.js'
 import { declareStore } from './store.js'
@@ -31,11 +33,11 @@ export default definePlugin({
       const without = redactSecrets(secrets.redact(text))
       return policy.redact_pii ? redactPii(without) : without
     }
-    const parts = { store, runs, sessions, clock, log, policy, clean, sources }
+    const parts = { store, runs, sessions, clock, log, policy, clean, sources, shared: createSharedRuns({ store, clock, policy }), index: createSearchIndex(clock) }
     const recorder = createRecorder(parts)
     const recording = createRecording(parts, recorder)
     ctx.routes(...memoryRoutes(createRecall({ ...parts, settled: recording.settled }), policy))
-    ctx.contribute(StatusSections, ...memorySections({ store, recorder, policy, sources }))
+    ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
     ctx.contribute(RuntimeSections, { name: 'run_memory_policy', schema: RunMemoryPolicy, collect: () => ({ ...policy }) })
     ctx.onStart(() => recording.start(ctx.signal))
   },

@@ -1,5 +1,6 @@
 /** Answers what a session remembers. Contract 1, `SessionMemoryContextView` and "Memory-search results". */
 import type { Clock } from '../../../core/plugin.js'
+import { permitsCapability } from '../sessions/contract.js'
 import type { CapabilityScope, SessionRecord, Sessions } from '../sessions/contract.js'
 import type { LearningItem, LearningScope, RunMemory, RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillItem, SkillSummary } from './contract.js'
 import { byScore, byTime, learningDocument, runDocument, skillDocument } from './documents.js'
@@ -7,7 +8,9 @@ import type { Document, Scored } from './documents.js'
 import { keep } from './memory.js'
 import type { Clean } from './memory.js'
 import { entryOf, isPromptEligible, isSearchable, isVisibleSkill, live, relevant } from './projection.js'
-import { rankOf, scopeKey } from './scopes.js'
+import { rankOf, scopeKey, sharedKeys } from './scopes.js'
+import type { SearchIndex } from './search-index.js'
+import type { SharedRuns } from './shared-runs.js'
 import type { Sources } from './sources.js'
 import { readQuery, scoreOf } from './score.js'
 import type { Query } from './score.js'
@@ -20,6 +23,8 @@ export interface RecallParts {
   readonly policy: RunMemoryPolicy
   readonly clock: Clock
   readonly clean: Clean
+  readonly shared: SharedRuns
+  readonly index: SearchIndex
   /** Resolves when every run that has ended is in the store, or cannot be. */
   readonly settled: () => Promise<void>
 }
@@ -55,8 +60,8 @@ export const createRecall = (parts: RecallParts): Recall => ({
     const sight = look(parts, session_id)
     await parts.settled()
     const asked = readQuery(query)
-    const documents = documentsOf(parts, sight, asked !== undefined)
-    const found = asked === undefined ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] })) : rank(documents, asked).toSorted(byScore)
+    const documents = await documentsOf(parts, sight, asked !== undefined)
+    const found = asked === undefined ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] })) : (await rank(parts, documents, asked)).toSorted(byScore)
     return { ...head(sight), ...(asked !== undefined && query !== undefined && { query }), truncated: found.length > limit, results: found.slice(0, limit).map((one) => shown(parts, one)) }
   },
   skills: (session_id, query) => {
@@ -69,10 +74,11 @@ const look = ({ sessions, sources, clock }: RecallParts, session_id: string): Si
   const session = sessions.get(session_id)
   const scopes = sources.scopes(session)
   const seen = new Set(scopes.map(scopeKey))
+  const capability = sessions.effectiveCapabilityScope(session)
   return {
-    session, scopes, capability: session.capability_scope,
+    session, scopes, capability,
     learnings: live(sources.learnings(scopes), clock.now()).toSorted(nearest),
-    skills: sources.skills().filter((skill) => isVisibleSkill(skill, (key) => seen.has(key))),
+    skills: sources.skills().filter((skill) => permitsCapability(capability, 'skill', skill.summary.name) && isVisibleSkill(skill, (key) => seen.has(key))),
   }
 }
 
@@ -93,7 +99,7 @@ const memoriesOf = ({ store, policy, clock }: RecallParts, session_id: string): 
   policy.enabled ? keep(store.memories.find(session_id)?.memories ?? [], { now: clock.now(), ...policy }).toReversed() : []
 
 const recovered = (parts: RecallParts, session_id: string, query: Query | undefined): SessionMemoryContextView['recovered_memory'] => {
-  const all = memoriesOf(parts, session_id).map((memory) => ({ memory, score: query === undefined ? 0 : scoreOf(runDocument(memory, { session_id, prompt_eligible: true }), query).score }))
+  const all = memoriesOf(parts, session_id).map((memory) => ({ memory, score: query === undefined ? 0 : scoreOf(runDocument(memory, session_id, true), query).score }))
   const wanted = relevant(all)
   const entries = wanted.slice(0, parts.policy.max_prompt_entries).map(({ memory }) => cleanMemory(parts.clean, memory))
   return { entries, truncated: entries.length < wanted.length }
@@ -109,14 +115,25 @@ const cleanMemory = (clean: Clean, { request_preview, outcome_preview, ...memory
 const summaries = ({ clean }: RecallParts, { skills }: Sight): SkillSummary[] =>
   skills.map(({ summary }) => ({ ...summary, description: clean(summary.description) })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-const documentsOf = (parts: RecallParts, { session: { session_id }, learnings, skills }: Sight, asked: boolean): Document[] => [
-  ...memoriesOf(parts, session_id).map((memory) => runDocument(memory, { session_id, prompt_eligible: parts.policy.max_prompt_entries > 0 })),
-  ...learnings.filter(isSearchable).map(learningDocument),
-  ...(asked ? skills.map(skillDocument) : []),
-]
+/** Rule 7: runs of other sessions only when the policy says so. */
+const documentsOf = async (parts: RecallParts, { session: { session_id }, scopes, learnings, skills }: Sight, asked: boolean): Promise<Document[]> => {
+  const { enabled, search_visibility, max_prompt_entries } = parts.policy
+  const others = enabled && search_visibility === 'learning_scopes' ? await parts.shared.documents(sharedKeys(scopes), session_id) : []
+  return [
+    ...memoriesOf(parts, session_id).map((memory) => runDocument(memory, session_id, max_prompt_entries > 0)),
+    ...others,
+    ...learnings.filter(isSearchable).map(learningDocument),
+    ...(asked ? skills.map(skillDocument) : []),
+  ]
+}
 
-const rank = (documents: readonly Document[], query: Query): Scored[] =>
-  documents.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
+/** Up to here, reading is quicker than keeping an index. */
+const readOnly = 256
 
-const shown = ({ clean }: RecallParts, { document: { result }, score, matched_fields }: Scored): SessionMemorySearchView['results'][number] =>
-  ({ ...result, title: clean(result.title), excerpt: clean(result.excerpt), score, matched_fields })
+const rank = async ({ index }: RecallParts, documents: readonly Document[], query: Query): Promise<Scored[]> =>
+  documents.length > readOnly ? index.rank(documents, query) : documents.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
+
+const shown = ({ clean }: RecallParts, { document, score, matched_fields }: Scored): SessionMemorySearchView['results'][number] => {
+  const { title, excerpt, ...result } = document.show()
+  return { ...result, title: clean(title), excerpt: clean(excerpt), score, timestamp_ms: document.timestamp_ms, matched_fields }
+}

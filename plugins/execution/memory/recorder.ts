@@ -10,6 +10,7 @@ import type { RunMemoryPolicy } from './contract.js'
 import { isRemembered, keep, rememberRun } from './memory.js'
 import type { Clean } from './memory.js'
 import { sharedKeys } from './scopes.js'
+import type { SharedRuns } from './shared-runs.js'
 import type { Sources } from './sources.js'
 import { markId } from './store.js'
 import type { MarkRecord, MemoryStore } from './store.js'
@@ -23,6 +24,8 @@ export interface RecorderParts {
   readonly policy: RunMemoryPolicy
   readonly clean: Clean
   readonly sources: Sources
+  /** Told which sessions have been written. */
+  readonly shared: Pick<SharedRuns, 'forget'>
 }
 
 export interface Recorder {
@@ -83,7 +86,8 @@ export const createRecorder = (parts: RecorderParts): Recorder => {
     try {
       for (; done < batch.length; done += sessionsPerCommit) {
         const last = done + sessionsPerCommit >= batch.length
-        const written = await store.state.commit((tx) => writePart(parts, tx, { part: batch.slice(done, done + sessionsPerCommit), mark: last ? mark : undefined }))
+        const part = batch.slice(done, done + sessionsPerCommit)
+        const written = await store.state.commit((tx) => writePart(parts, tx, { part, mark: last ? mark : undefined }))
         report.recorded += written.count
         report.last_recorded_at_ms = written.now
       }
@@ -91,6 +95,8 @@ export const createRecorder = (parts: RecorderParts): Recorder => {
       report.failed += 1
       for (const [, runs] of batch.slice(done)) runs.forEach(add)
       throw error
+    } finally {
+      parts.shared.forget(batch.map(([session_id]) => session_id))
     }
   }
   const flush = (): Promise<void> => {

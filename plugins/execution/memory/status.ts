@@ -2,10 +2,11 @@ import { array, boolean, doc, integer, object, optional, string, timestamp } fro
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
 import type { Recorder } from './recorder.js'
+import type { SearchIndex } from './search-index.js'
 import type { Sources } from './sources.js'
 import type { MemoryStore } from './store.js'
 
-interface StatusParts { readonly store: MemoryStore; readonly recorder: Recorder; readonly policy: RunMemoryPolicy; readonly sources: Sources }
+interface StatusParts { readonly store: MemoryStore; readonly recorder: Recorder; readonly policy: RunMemoryPolicy; readonly sources: Sources; readonly index: SearchIndex }
 
 const RunMemorySection = object({
   enabled: boolean(),
@@ -17,11 +18,12 @@ const RunMemorySection = object({
 })
 const SessionMemorySection = object({
   session_count: doc(integer(), 'Sessions that remember a run.'),
+  indexed_count: doc(integer(), 'Documents in the search index; it is made by searches in more than a few.'),
   sources: doc(array(string()), 'What brings learnings and skills.'),
 })
 
 /** `run_memory` and `session_memory` of `/v1/status`. */
-export const memorySections = ({ store, recorder, policy, sources }: StatusParts): readonly StatusSection[] => [
+export const memorySections = ({ store, recorder, policy, sources, index }: StatusParts): readonly StatusSection[] => [
   {
     name: 'run_memory', schema: RunMemorySection,
     collect: () => {
@@ -35,6 +37,6 @@ export const memorySections = ({ store, recorder, policy, sources }: StatusParts
   },
   {
     name: 'session_memory', schema: SessionMemorySection,
-    collect: () => ({ session_count: store.memories.count('oldest', 'all'), sources: sources.ids() }),
+    collect: () => ({ session_count: store.memories.count('oldest', 'all'), indexed_count: index.size, sources: sources.ids() }),
   },
 ]

@@ -1,0 +1,18 @@
+import type { Clock } from '../../../core/plugin.js'
+
+/** Time for which long work may keep the event loop from other work. */
+const sliceMs = 8
+
+/** Tells long work when to let others go first. */
+export interface Pacer { due(): boolean; rest(): Promise<void> }
+
+export const createPacer = (clock: Clock): Pacer => {
+  let since = clock.elapsed()
+  return {
+    due: () => clock.elapsed() - since >= sliceMs,
+    async rest() {
+      await clock.sleep(0)
+      since = clock.elapsed()
+    },
+  }
+}
