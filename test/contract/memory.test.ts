@@ -57,20 +57,20 @@ const learnedIds = async (daemon: SpawnedDaemon, query = ''): Promise<string[]> 
 const foundIds = async (daemon: SpawnedDaemon, query = '?limit=50', session_id = 's1'): Promise<string[]> => (await get(daemon, `memory-search${query}`, session_id)).results.map((row: any) => row.source_id)
 const runToEnd = async (daemon: SpawnedDaemon, session_id: string, content: string): Promise<any> => until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 
-test('Projection rule 1: procedure and run_summary learnings are not in learned_context', async (t) => {
+test.serial('Projection rule 1: procedure and run_summary learnings are not in learned_context', async (t) => {
   const daemon = await start(t, { learnings: [learning('fact'), learning('procedure', { kind: 'procedure' }), learning('summary', { kind: 'run_summary' }), learning('decision', { kind: 'decision' })] })
   t.deepEqual(await learnedIds(daemon), ['decision', 'fact'])
   const { results } = await get(daemon, 'memory-search?query=harbour')
   t.deepEqual(results.map((row: any) => [row.source_id, row.prompt_eligible]), [['decision', true], ['fact', true], ['procedure', false], ['summary', false]])
 })
 
-test('Projection rule 2: sensitive learnings are neither in learned_context nor found', async (t) => {
+test.serial('Projection rule 2: sensitive learnings are neither in learned_context nor found', async (t) => {
   const daemon = await start(t, { learnings: [learning('open'), learning('private', { sensitivity: 'sensitive' })] })
   t.deepEqual(await learnedIds(daemon), ['open'])
   for (const query of ['?limit=50', '?query=harbour', '?query=private']) t.false((await foundIds(daemon, query)).includes('private'))
 })
 
-test('Projection rule 3: provisional, failed and escalated learnings are not in learned_context', async (t) => {
+test.serial('Projection rule 3: provisional, failed and escalated learnings are not in learned_context', async (t) => {
   const daemon = await start(t, { learnings: [
     learning('good'), learning('tier', { publish_tier: 'provisional', status: 'provisional' }), learning('failed', { verification_status: 'failed' }), learning('escalated', { policy_decision: 'escalated' }),
   ] })
@@ -78,14 +78,14 @@ test('Projection rule 3: provisional, failed and escalated learnings are not in 
   t.deepEqual((await foundIds(daemon)).toSorted(), ['escalated', 'good', 'tier'])
 })
 
-test('Projection rule 4: what was published automatically is excluded until it is verified', async (t) => {
+test.serial('Projection rule 4: what was published automatically is excluded until it is verified', async (t) => {
   const automatic = (id: string, verification_status: string) => learning(id, { policy_decision: 'automatic', verification_status })
   const daemon = await start(t, { learnings: [automatic('unverified', 'unverified'), automatic('pending', 'pending'), automatic('verified', 'verified'), learning('manual')] })
   t.deepEqual(await learnedIds(daemon), ['manual', 'verified'])
   t.deepEqual(await foundIds(daemon), ['manual', 'verified'])
 })
 
-test('Projection rule 5: with a query that something answers the rest is left out; if nothing answers, scope and recency decide', async (t) => {
+test.serial('Projection rule 5: with a query that something answers the rest is left out; if nothing answers, scope and recency decide', async (t) => {
   const daemon = await start(t, { learnings: [
     learning('old', { content: 'Ships are blue.', published_at_ms: 1 }), learning('new', { content: 'Cranes are red.', published_at_ms: 2 }),
     learning('own', { content: 'Ropes are long.', published_at_ms: 0, scope: { kind: 'session', id: 's1' } }), learning('foreign', { scope: { kind: 'session', id: 's2' } }),
@@ -94,7 +94,7 @@ test('Projection rule 5: with a query that something answers the rest is left ou
   for (const query of ['', '?query=lighthouse', '?query=session', '?query=%20']) t.deepEqual(await learnedIds(daemon, query), ['own', 'new', 'old'], query)
 })
 
-test('Projection rule 6: a promoted skill is visible once its rollout is active, and where the scope of its learning is', async (t) => {
+test.serial('Projection rule 6: a promoted skill is visible once its rollout is active, and where the scope of its learning is', async (t) => {
   const promoted = (name: string, status: string, source_scope: object = workspace) => skill(name, { promoted: { status, source_scope } })
   const daemon = await start(t, { skills: [
     skill('plain'), promoted('running', 'active'), promoted('elsewhere', 'active', { kind: 'session', id: 's2' }),
@@ -106,7 +106,7 @@ test('Projection rule 6: a promoted skill is visible once its rollout is active,
 })
 
 for (const visibility of ['session_only', 'learning_scopes'] as const) {
-  test(`Projection rule 7: with search_visibility=${visibility} a search finds ${visibility === 'session_only' ? 'runs of the session alone' : 'also runs of sessions with the same project, and no others'}`, async (t) => {
+  test.serial(`Projection rule 7: with search_visibility=${visibility} a search finds ${visibility === 'session_only' ? 'runs of the session alone' : 'also runs of sessions with the same project, and no others'}`, async (t) => {
     const project = { kind: 'project', id: 'p1' }
     const daemon = await start(t, { scopes: { s1: [project], s2: [project], s3: [{ kind: 'project', id: 'p2' }] }, policy: `search_visibility = "${visibility}"\n` })
     const runs: Record<string, string> = {}
@@ -121,7 +121,7 @@ for (const visibility of ['session_only', 'learning_scopes'] as const) {
   })
 }
 
-test('learnings that expired, were revoked or are replaced by a live one are nowhere', async (t) => {
+test.serial('learnings that expired, were revoked or are replaced by a live one are nowhere', async (t) => {
   const daemon = await start(t, { learnings: [
     learning('holds', { supersedes: 'replaced' }), learning('replaced'), learning('revoked', { status: 'revoked' }), learning('superseded', { status: 'superseded' }),
     learning('expired', { expires_at_ms: 5 }), learning('later', { expires_at_ms: 4_000_000_000_000 }), learning('kept'), learning('dead', { status: 'revoked', supersedes: 'kept' }),
@@ -130,7 +130,7 @@ test('learnings that expired, were revoked or are replaced by a live one are now
   t.deepEqual((await foundIds(daemon)).toSorted(), ['holds', 'kept', 'later'])
 })
 
-test('GET /v1/sessions/{session_id}/memory-context: scopes from near to far, the newest runs or those that answer the query, never more than the policy says', async (t) => {
+test.serial('GET /v1/sessions/{session_id}/memory-context: scopes from near to far, the newest runs or those that answer the query, never more than the policy says', async (t) => {
   const daemon = await start(t, { scopes: { s1: [{ kind: 'project', id: 'p1' }] } })
   const runs: string[] = []
   for (const word of ['alpha', 'beta', 'gamma', 'delta']) runs.push((await runToEnd(daemon, 's1', `/say ${word}`)).run_id)
@@ -142,7 +142,7 @@ test('GET /v1/sessions/{session_id}/memory-context: scopes from near to far, the
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/nobody/memory-context')), [404, 'session_not_found'])
 })
 
-test('GET /v1/sessions/{session_id}/memory-search: 12 results unless asked for up to 50, newest first without a query, best first with one, skills only then', async (t) => {
+test.serial('GET /v1/sessions/{session_id}/memory-search: 12 results unless asked for up to 50, newest first without a query, best first with one, skills only then', async (t) => {
   const daemon = await start(t, {
     learnings: Array.from({ length: 60 }, (_, n) => learning(`l${String(n).padStart(2, '0')}`, { published_at_ms: n, content: n === 7 ? 'A lighthouse stands in the harbour.' : `The harbour ${n} is deep.` })),
     skills: [skill('lighthouse-keeping')],
@@ -164,7 +164,7 @@ test('GET /v1/sessions/{session_id}/memory-search: 12 results unless asked for u
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/nobody/memory-search')), [404, 'session_not_found'])
 })
 
-test('GET /v1/sessions/{session_id}/skills: what the capability scope lets through, by name, filtered by the query', async (t) => {
+test.serial('GET /v1/sessions/{session_id}/skills: what the capability scope lets through, by name, filtered by the query', async (t) => {
   const daemon = await start(t, { skills: [skill('sail'), skill('dive', { summary: { ...(skill('dive') as any).summary, when_to_use: 'Under WATER.' } }), skill('anchor')] })
   t.deepEqual((await get(daemon, 'skills')).map(({ name }: any) => name), ['anchor', 'dive', 'sail'])
   t.deepEqual((await get(daemon, 'skills?query=water')).map(({ name }: any) => name), ['dive'])
@@ -175,7 +175,7 @@ test('GET /v1/sessions/{session_id}/skills: what the capability scope lets throu
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/nobody/skills')), [404, 'session_not_found'])
 })
 
-test('secrets and personal data of learnings and skills are not shown', async (t) => {
+test.serial('secrets and personal data of learnings and skills are not shown', async (t) => {
   const said = 'Write to canary@example.com with sk-canary1234567890abcdefgh'
   const daemon = await start(t, { learnings: [learning('leaky', { content: said })], skills: [skill('leaky', { summary: { ...(skill('leaky') as any).summary, description: said } })] })
   for (const at of ['memory-context', 'memory-search', 'memory-search?query=write', 'skills']) {
@@ -185,7 +185,7 @@ test('secrets and personal data of learnings and skills are not shown', async (t
   }
 })
 
-test('GET /v1/runtime/run-memory-policy answers the policy in force, as GET /v1/runtime shows it', async (t) => {
+test.serial('GET /v1/runtime/run-memory-policy answers the policy in force, as GET /v1/runtime shows it', async (t) => {
   const daemon = await start(t)
   const policy = { enabled: true, retention_ms: 30 * day, max_tracked_per_session: 32, max_prompt_entries: 3, redact_pii: true, search_visibility: 'session_only' }
   t.deepEqual((await daemon.request('GET', '/v1/runtime/run-memory-policy')).body, policy)

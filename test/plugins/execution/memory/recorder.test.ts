@@ -14,7 +14,7 @@ const recovered = async ({ request }: Target, session_id = 's1'): Promise<any[]>
 const remembered = async ({ request }: Target, session_id = 's1'): Promise<any> =>
   (await request('GET', `/v1/sessions/${session_id}/memory-context`)).body.recovered_memory
 
-test('every way to end is remembered with request, result, status and markers', async (t) => {
+test.serial('every way to end is remembered with request, result, status and markers', async (t) => {
   const daemon = await startTestDaemon(t, { config: { memory: { max_prompt_entries: 10 } } })
   await openSession(daemon)
   const done = await runToEnd(daemon, 's1', '/say The harbour is closed.')
@@ -35,7 +35,7 @@ test('every way to end is remembered with request, result, status and markers', 
   t.deepEqual(entries[0].failure_markers[0], 'cancelled')
 })
 
-test('a session remembers the newest runs up to its number, and shows no more in its context than the policy says', async (t) => {
+test.serial('a session remembers the newest runs up to its number, and shows no more in its context than the policy says', async (t) => {
   const daemon = await startTestDaemon(t, { config: { memory: { max_tracked_per_session: 3, max_prompt_entries: 2 } } })
   await openSession(daemon)
   const ids: string[] = []
@@ -45,7 +45,7 @@ test('a session remembers the newest runs up to its number, and shows no more in
   t.deepEqual([entries.map((entry: any) => entry.run_id), truncated], [ids.slice(3).toReversed(), true])
 })
 
-test('without the policy nothing is remembered and nothing shown', async (t) => {
+test.serial('without the policy nothing is remembered and nothing shown', async (t) => {
   const daemon = await startTestDaemon(t, { config: { memory: { enabled: false } } })
   await openSession(daemon)
   await runToEnd(daemon, 's1', '/say hello')
@@ -53,7 +53,7 @@ test('without the policy nothing is remembered and nothing shown', async (t) => 
   t.like((await daemon.request('GET', '/v1/status')).body.run_memory, { enabled: false, tracked_count: 0 })
 })
 
-test('a run that ended right before a kill is remembered once by the next life, also after a second kill', async (t) => {
+test.serial('a run that ended right before a kill is remembered once by the next life, also after a second kill', async (t) => {
   const root = await freshRoot()
   const first = await spawnTestDaemon(t, { root })
   await openSession(first)
@@ -66,7 +66,7 @@ test('a run that ended right before a kill is remembered once by the next life, 
   }
 })
 
-test('runs that waited over many commits of memory, and one that a start interrupts, are remembered after a kill', async (t) => {
+test.serial('runs that waited over many commits of memory, and one that a start interrupts, are remembered after a kill', async (t) => {
   const root = await freshRoot()
   const first = await spawnTestDaemon(t, { root })
   await openSession(first, 'slow')
@@ -88,7 +88,7 @@ test('runs that waited over many commits of memory, and one that a start interru
 
 const filesBelow = (folder: string): string[] => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 
-test('secrets and personal data of requests, outputs and errors reach neither the memory on disk nor an answer', async (t) => {
+test.serial('secrets and personal data of requests, outputs and errors reach neither the memory on disk nor an answer', async (t) => {
   const root = await freshRoot()
   const daemon = await startTestDaemon(t, { root })
   await openSession(daemon)
