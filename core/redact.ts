@@ -55,6 +55,9 @@ const structured = (line: string): boolean => {
   return keys.some((key) => words.endsWith(` ${key}`))
 }
 
+/** True for the name of a field whose value is a secret: `api_key`, `accessToken`, `DB_PASSWORD`. */
+export const isSecretName = (name: string): boolean => structured(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
+
 /** True if text holds what looks like a secret, or did before it was redacted. Reference 3, 6.8; personal data does not count. */
 export const looksSecret = (text: string): boolean =>
   /<redacted|\[redacted\]/u.test(text) || redactSecrets(text) !== text || phrases.test(text) || squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) || text.split('\n').some(structured)

@@ -14,6 +14,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'external-actions', required: true, load: () => import('./execution/external-actions/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
+  { id: 'debug', required: false, load: () => import('./execution/debug/plugin.js') },
   { id: 'tasks', required: false, load: () => import('./execution/tasks/plugin.js') },
   { id: 'memory', required: false, load: () => import('./execution/memory/plugin.js') },
   { id: 'schedules', required: false, load: () => import('./execution/schedules/plugin.js') },

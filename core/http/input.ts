@@ -1,5 +1,6 @@
 /** Reads path, query and body by the structs of a route. Every fault names its field. */
 import type { IncomingMessage } from 'node:http'
+import type { Problem, ProblemFactory } from '../errors.js'
 import { inlineSchema, object, parse } from '../schema.js'
 import type { AnyStruct, Issue } from '../schema.js'
 import { defaultBodyLimit, readBody } from './body.js'
@@ -14,9 +15,11 @@ const none = object({})
 const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
   issues.map(({ path, rule }) => ({ path: path === '' ? prefix : `${prefix}.${path}`, rule }))
 
-const accept = (struct: AnyStruct, value: unknown, prefix: string): unknown => {
+const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => (factory === undefined ? badRequest(...errors) : factory({ errors }))
+
+const accept = (struct: AnyStruct, value: unknown, { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined }): unknown => {
   const parsed = parse(struct, value)
-  if (!parsed.ok) throw badRequest(...prefixed(prefix, parsed.issues))
+  if (!parsed.ok) throw refusal(invalid, prefixed(prefix, parsed.issues))
   return parsed.value
 }
 
@@ -45,7 +48,7 @@ export const readParams = ({ entry, values }: Found): unknown => {
     if (rule !== undefined) throw badRequest({ path: `path.${name}`, rule })
     read[name] = value ?? ''
   }
-  return accept(params, read, 'path')
+  return accept(params, read, { prefix: 'path' })
 }
 
 /** Text as the type that the field's JSON Schema names; unchanged if it is not of that form, so that the struct refuses it. */
@@ -82,22 +85,22 @@ export const readQuery = (struct: AnyStruct | undefined, pairs: ReadonlyMap<stri
   if (struct === undefined && pairs.size === 0) return undefined
   const fields: Readonly<Record<string, AnyStruct>> = struct?.schema ?? {}
   const value = Object.fromEntries([...pairs].map(([name, text]) => [name, coerce(Object.hasOwn(fields, name) ? fields[name] : undefined, text)]))
-  const read = accept(struct ?? none, value, 'query')
+  const read = accept(struct ?? none, value, { prefix: 'query' })
   return struct === undefined ? undefined : read
 }
 
 /** A route without a body takes none, or an empty object. */
-export const readInput = async (request: IncomingMessage, { body, bodyOptional, bodyLimit }: Route): Promise<{ body: unknown } | undefined> => {
+export const readInput = async (request: IncomingMessage, { body, bodyOptional, bodyLimit, invalidBody: invalid }: Route): Promise<{ body: unknown } | undefined> => {
   const bytes = await readBody(request, bodyLimit ?? defaultBodyLimit)
   if (bytes === undefined) return undefined
   const struct: AnyStruct = body ?? none
   if (bytes.length === 0) {
-    if (body !== undefined && bodyOptional !== true) throw badRequest({ path: 'body', rule: 'is required' })
-    return { body: body === undefined ? undefined : accept(struct, {}, 'body') }
+    if (body !== undefined && bodyOptional !== true) throw refusal(invalid, [{ path: 'body', rule: 'is required' }])
+    return { body: body === undefined ? undefined : accept(struct, {}, { prefix: 'body', invalid }) }
   }
   const text = readJson(bytes)
   if (!text.ok) throw badRequest(text.error)
-  const value = accept(struct, text.value, 'body')
+  const value = accept(struct, text.value, { prefix: 'body', invalid })
   return { body: body === undefined ? undefined : value }
 }
 

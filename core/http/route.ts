@@ -72,6 +72,8 @@ export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct 
   readonly bodyOptional?: boolean
   /** Bytes; 1 MiB when absent. */
   readonly bodyLimit?: number
+  /** The problem, with the offending fields, of a body that does not fit; `bad_request` when absent. */
+  readonly invalidBody?: ProblemFactory
   readonly idempotent?: boolean
   readonly reply: R
   /** Problems this route may answer with, beyond those of every route. */

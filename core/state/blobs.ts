@@ -83,7 +83,9 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     const path = pathOf(ref)
     return path !== undefined && disk.stat(path)?.size === ref.bytes
   }
-  return { put, read, has, remove }
+  const refs = (): BlobRef[] => disk.list(area).flatMap((shard) => disk.list(join(area, shard)).filter((name) => validDigest.test(name))
+    .map((sha256) => ({ sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 })))
+  return { put, read, has, refs, remove }
 }
 
 /** A folder counts only when its name in the folder above is on disk. */

@@ -111,6 +111,8 @@ export interface Blobs {
   /** Undefined if absent. Throws `blob_damaged` if the bytes do not match. */
   read(ref: BlobRef): Promise<Uint8Array | undefined>
   has(ref: BlobRef): boolean
+  /** Everything that is there, named by a record or not: for a repair step. Reads the folder. */
+  refs(): BlobRef[]
   /** Removes bytes that no record names any more; call after the commit that dropped the last reference. */
   remove(ref: BlobRef): Promise<void>
 }

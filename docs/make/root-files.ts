@@ -42,6 +42,7 @@ export const contents: Readonly<Record<string, string>> = {
   personas: 'personas',
   sessions: 'sessions',
   runs: 'runs',
+  debug_runs: 'what evidence is kept of each run, with the digests of its bytes in `blobs/debug`',
   external_actions: 'what was done outside, by session: each entry carries the hash of the one before it',
   external_action_heads: 'where the ledger of each session ends',
   external_action_runs: 'where the actions of each run stand in the ledger',

@@ -244,6 +244,10 @@ export const RunUpdated = defineEvent({ name: 'run_updated', summary: 'A run cha
 /** Reference 1, 6.1. */
 export const OutputMade = defineEvent({ name: 'output', summary: 'A run produced an output.', data: object({ output: DaemonOutputRecord }) })
 
+/** Who looks at model attempts and tool calls as they are, for evidence. */
+export { RunObserver } from './observer.js'
+/** One model attempt or tool call, as it was. */
+export type { Observed } from './observer.js'
 /** Steps of runs for people who watch. Reference 1, 6.1. */
 export { Trace, TraceKind } from './trace.js'
 /** The value form of `TraceKind`. */

@@ -12,6 +12,7 @@ import { callErrors } from './call-errors.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './actions.js'
+import { observed } from './observer.js'
 import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
 import { systemPrompt } from './system-prompt.js'
@@ -83,7 +84,13 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const turn = progress.turns + 1
   const attempt = execution.attempts + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const answer = await askModel(execution, route, modelRequest(run, thread, { tools: execution.parts.tools, system: systemPrompt(execution.parts, run), generation }))
+  const request = modelRequest(run, thread, { tools: execution.parts.tools, system: systemPrompt(execution.parts, run), generation })
+  const answer = await observed(execution, () => askModel(execution, route, request), {
+    subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
+    ending: (given) => (given.type === 'failed'
+      ? { outcome: 'failed', code: given.failure.class, answer: given.failure }
+      : { outcome: given.outcome, usage: given.usage, answer: given.parts }),
+  })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
   if (answer.type === 'failed') return modelFailed(execution, { run, turn, failure: answer.failure })

@@ -8,6 +8,7 @@ import type { RunRecord, StopRequest, SystemSection, TraceData } from './contrac
 import { Trace } from './contract.js'
 import { editRun } from './edit.js'
 import type { EditParts, RunEdit } from './edit.js'
+import type { RunObserver } from './observer.js'
 import type { Threads } from './threads.js'
 
 export interface EngineParts extends EditParts {
@@ -21,6 +22,8 @@ export interface EngineParts extends EditParts {
   readonly log: Log
   readonly events: Events
   readonly config: RunsConfig
+  /** Keeps evidence of what runs do; absent while no plugin does. */
+  readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
 }
 

@@ -9,7 +9,7 @@ import { ToolRegistry, Tools } from '../tools/contract.js'
 import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
-import { Runs, SystemSections } from './contract.js'
+import { RunObserver, Runs, SystemSections } from './contract.js'
 import type { RunRecord } from './contract.js'
 import { createDues } from './dues.js'
 import { createExecutor } from './executor.js'
@@ -32,12 +32,12 @@ export default definePlugin({
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
   needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
-  wants: { outbox: Outbox, ledger: ExternalActions, files: WorkspaceFiles },
+  wants: { outbox: Outbox, ledger: ExternalActions, observer: RunObserver, files: WorkspaceFiles },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   commands: runCommands,
-  register(ctx, { sessions, models, tools, outbox, ledger, files }) {
+  register(ctx, { sessions, models, tools, outbox, ledger, observer, files }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, outbox)
     const rests = createRests(store)
@@ -47,7 +47,7 @@ export default definePlugin({
       if ('expires_at_ms' in run) dues.stir()
     }
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, ledger, models, tools, files, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
+    const parts: EngineParts = { store, sessions, ledger, observer, models, tools, files, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })
     ctx.provide(Runs, runs)

@@ -7,6 +7,7 @@ import type { OutcomeState } from './contract.js'
 import { concludeCall, intendCall, keyOf } from './actions.js'
 import type { Attempt } from './actions.js'
 import { digest } from './digest.js'
+import { observed } from './observer.js'
 import { activeMs, change, changeLazily, trace } from './parts.js'
 import type { EngineParts, Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
@@ -35,7 +36,7 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
   const lane = async (): Promise<void> => {
     for (let call = waiting.shift(); call !== undefined && goesOn(); call = waiting.shift()) {
       const key = keyOf(execution.run_id, progress.turns, call)
-      const draft = await runCall(execution, call, key)
+      const draft = await runCall(execution, call, { key, turn: progress.turns })
       if (draft !== undefined) asks.push({ call, key, draft })
     }
   }
@@ -47,7 +48,7 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
 }
 
 /** Makes a call and records its outcome. A call that asks gives its questions instead. */
-const runCall = async (execution: Execution, call: Call, key: string): Promise<AskDraft | undefined> => {
+const runCall = async (execution: Execution, call: Call, { key, turn }: { key: string; turn: number }): Promise<AskDraft | undefined> => {
   const ready = prepare(execution.parts, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
   if ('output' in ready) return recordOutcome(execution, { call, state: 'failed', output: ready.output, ...(call.state.type === 'intended' && { acted: { action_id: key, attempt: call.state.attempts, state: 'unknown' } }) }, true)
@@ -55,7 +56,11 @@ const runCall = async (execution: Execution, call: Call, key: string): Promise<A
   if (ready.attempt === 1 && ready.tool.effect !== 'read' && execution.stop !== undefined && execution.stop.kind !== 'shutdown') return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()), acted: { action_id: key, attempt: 1 } }, true)
   const { tool } = ready
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
-  return conclude(execution, ready, await invoke(execution, ready))
+  const invoked = await observed(execution, () => invoke(execution, ready), {
+    subject: () => ({ kind: 'tool', name: tool.name, turn, attempt: ready.attempt, tool_call_id: call.part.id, request: ready.input }),
+    ending: (ended) => ({ outcome: ended.type === 'result' && ended.is_error === true ? 'failed' : ended.type, answer: ended.type === 'result' ? ended.output : ended }),
+  })
+  return conclude(execution, ready, invoked)
 }
 
 /** Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has ended. */

@@ -1,6 +1,6 @@
 /** How the daemon is set up now. Contract 1, "Runtime views"; reference 1, 6.7. */
 import { array, defineEvent, definePoint, doc, enums, integer, lazy, named, object, open, optional, string, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, EventSpec, Infer, JsonObject, Point, StructOf } from '../../../core/plugin.js'
+import type { AnyStruct, EventSpec, Infer, Json, JsonObject, Point, StructOf } from '../../../core/plugin.js'
 import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
 import { routeCapabilityFields } from '../../execution/models/contract.js'
 
@@ -55,7 +55,7 @@ export interface RuntimeSection {
   readonly name: string
   readonly schema: AnyStruct
   /** Must be fast, must not throw and must not do I/O. */
-  readonly collect: () => JsonObject
+  readonly collect: () => Json
 }
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
 export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>('runtime-sections@1', (section) => section.name)

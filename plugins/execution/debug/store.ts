@@ -1,0 +1,40 @@
+import type { BlobRef, Blobs, Collection, CollectionSpec, State } from '../../../core/plugin.js'
+import type { DebugArtifactView, DebugLevel } from './contract.js'
+
+/** What is kept of one run. `made` counts every attempt and call that was seen, so that no id is given twice. */
+export type DebugRecord = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly level: DebugLevel
+  readonly updated_at_ms: number
+  /** On disk. */
+  readonly bytes: number
+  readonly made: number
+  readonly dropped: number
+  readonly artifacts: readonly DebugArtifactView[]
+}
+
+const debugRuns: CollectionSpec<DebugRecord> = {
+  name: 'debug_runs',
+  version: 1,
+  id: (record) => record.run_id,
+  indexes: { oldest: { group: ({ artifacts }) => (artifacts.length > 0 ? 'all' : 'empty'), sort: ({ updated_at_ms }) => String(updated_at_ms).padStart(16, '0') } },
+  settled: () => true,
+  references: (record) => [{ collection: 'runs', id: record.run_id }],
+}
+
+export interface DebugStore {
+  readonly state: State
+  readonly runs: Collection<DebugRecord>
+  readonly blobs: Blobs
+}
+export const declareStore = (state: State): DebugStore => ({ state, runs: state.collection(debugRuns), blobs: state.blobs('debug') })
+
+/** Where the bytes of an artifact are. */
+export const refOf = ({ sha256, bytes }: DebugArtifactView): BlobRef => ({ sha256, bytes })
+
+const inGroup = ({ runs }: DebugStore, group: string): DebugRecord[] => runs.ids('oldest', group).flatMap((id) => runs.find(id) ?? [])
+/** Every run of which something is kept, the oldest evidence first. */
+export const oldestFirst = (store: DebugStore): DebugRecord[] => inGroup(store, 'all')
+/** Runs of which nothing is kept any more, or nothing could be. */
+export const emptied = (store: DebugStore): DebugRecord[] => inGroup(store, 'empty')
