@@ -26,7 +26,8 @@ const input = (daemon: SpawnedDaemon, session: string, ...lines: readonly string
 
 /** Ends in order, so its work is in pages and streams. */
 const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
-  await post(daemon, '/v1/sessions', { session_id: 'garden' })
+  await post(daemon, '/v1/personas', { persona_id: 'gardener', display_name: 'Gardener', soul: 'You know what grows where.' })
+  await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await input(daemon, 'garden', 'What grows in the shade?')
   const plan = { todos: [{ id: '1', content: 'Look at the light', completed: true }, { id: '2', content: 'Choose the ferns', completed: false }] }
   await input(daemon, 'garden', `/tool todo_write ${JSON.stringify(plan)}`, '/say Planned.')

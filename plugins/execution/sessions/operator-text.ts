@@ -4,10 +4,9 @@
  * contact". Pure. Refuses too much rather than too little: these are a name
  * and a manner of speaking.
  */
+import { looksSecret } from '../../../core/plugin.js'
 
 interface TextRule { readonly what: string; readonly pattern: RegExp }
-
-const secretWord = '(?:api[ _-]?key|access[ _-]?token|auth(?:orization)?|bearer|client[ _-]?secret|pass(?:word|phrase)|private[ _-]?key|secret(?:[ _-]?key)?|token)'
 
 /** In this order: the first that matches names the fault. */
 const rules: readonly TextRule[] = [
@@ -15,7 +14,6 @@ const rules: readonly TextRule[] = [
   { what: 'webhook details', pattern: /web[ _-]?hook|hooks\.\w/iu },
   { what: 'a URL', pattern: /\b[a-z][a-z0-9+.-]*:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/|:\d)|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu },
   { what: 'a token', pattern: /\b(?:sk|pk|rk)[-_][\w-]{8,}|\bxox[a-z]-\S+|\bgh[a-z]_\w{10,}|\bgithub_pat_\w+|\bglpat-\S+|\bAKIA[A-Z0-9]{8,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}|\b\d{6,}:[\w-]{20,}/u },
-  { what: 'a token', pattern: new RegExp(`\\b${secretWord}\\b\\s*(?:is\\b|[:=])\\s*\\S|\\bbearer\\s+\\S{8,}`, 'iu') },
   { what: 'a channel id', pattern: /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]+>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u },
   { what: 'a chat id', pattern: /-?\d{6,}|\+?\d(?:[ ()./-]?\d){7,}|\bchat[ _-]?id\b/iu },
   // Long runs of letters and digits mixed are no words of any language.
@@ -25,5 +23,8 @@ const rules: readonly TextRule[] = [
 /** What a text holds that it must not; undefined if nothing. */
 export const unsafeText = (text: string): string | undefined => {
   const plain = text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
-  return rules.find(({ pattern }) => pattern.test(plain))?.what ?? (/[\p{Cc}\p{Cs}]/u.test(plain.replaceAll(/[\n\t]/gu, ' ')) ? 'a control character' : undefined)
+  const found = rules.find(({ pattern }) => pattern.test(plain))?.what
+  if (found !== undefined) return found
+  if (looksSecret(plain)) return 'a token'
+  return /[\p{Cc}\p{Cs}]/u.test(plain.replaceAll(/[\n\t]/gu, ' ')) ? 'a control character' : undefined
 }
