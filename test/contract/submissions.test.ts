@@ -154,6 +154,14 @@ test('run idempotency: the same key and payload give the same run, in the header
   t.deepEqual(await refusal({ content: 'x', idempotency_key: 'k2' }, { 'idempotency-key': 'k3' }), [400, 'invalid_idempotency_key', 'header.idempotency-key'])
 })
 
+test('run idempotency: equal submissions at once are one run, also if files have to be looked at first', async (t) => {
+  const { send } = await stand()
+  const body = { content: 'x', completion_requirements: [{ type: 'workspace_file', path: 'out/race.txt' }] }
+  const answers = await Promise.all(Array.from({ length: 30 }, () => send(body, { 'idempotency-key': 'k1' })))
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [202])
+  t.is(new Set(answers.map(({ body: { run_id } }) => run_id)).size, 1)
+})
+
 test('run idempotency: a key is remembered through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await openSession(daemon)

@@ -13,6 +13,12 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('sessions', 'list'), /holdfast sessions create/u)
   t.regex(await run('sessions', 'create', 's1'), /s1 {2}idle/u)
   t.regex(await run('runs', 'submit', 's1', 'Hello', '--watch'), /output {3}You said: Hello/u)
+  const named = ['runs', 'submit', 's1', 'Hi', '--provider', 'demo', '--model', 'small', '--reply-to', 'https://receiver.invalid/hook', '--idempotency-key', 'k1', '--output', 'json']
+  const first = JSON.parse(await run(...named))
+  t.deepEqual([first.request.provider, first.request.model], ['demo', 'small'])
+  t.is(JSON.parse(await run(...named)).run_id, first.run_id)
+  await run('runs', 'watch', first.run_id)
+  t.is(JSON.parse(await run('runs', 'get', first.run_id, '--output', 'json')).deliveries.length, 1)
   const asking = await run('runs', 'submit', 's1', '/ask Tea or coffee? | Tea | Coffee', '--output', 'json')
   const { run_id } = JSON.parse(asking)
   t.regex(await run('questions', 'list'), new RegExp(`holdfast questions answer ${run_id} "Tea"`, 'u'))
