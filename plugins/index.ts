@@ -16,6 +16,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'debug', required: false, load: () => import('./execution/debug/plugin.js') },
   { id: 'tasks', required: false, load: () => import('./execution/tasks/plugin.js') },
+  { id: 'plan-mode', required: false, load: () => import('./execution/plan-mode/plugin.js') },
   { id: 'memory', required: false, load: () => import('./execution/memory/plugin.js') },
   { id: 'schedules', required: false, load: () => import('./execution/schedules/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },

@@ -53,6 +53,7 @@ export const contents: Readonly<Record<string, string>> = {
   schedules: 'schedules, each with its last fifty executions',
   todos: 'to-do lists by session',
   tasks: 'tasks of sessions, deleted ones included',
+  session_control_states: 'sessions that plan or planned, with their plan',
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
   deliveries: 'outputs on their way to reply targets, and what became of each',
   delivery_payloads: 'what deliveries carry, by session',

@@ -151,6 +151,16 @@ export interface SessionEndGuard {
 /** Everything that may keep a session from being ended. */
 export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGuard>('session-end-guards@1', (guard) => guard.id)
 
+/** A member of the metadata of sessions that another plugin keeps. */
+export interface SessionMetadata {
+  /** The member's name. Reference 1, 4.2. */
+  readonly key: string
+  /** Undefined if the session has none. Must be fast and must not throw. */
+  value(session_id: string): Json | undefined
+}
+/** Members of the metadata of sessions, by key. */
+export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetadata>('session-metadata@1', (member) => member.key)
+
 /** The sessions of this daemon. */
 export interface Sessions {
   readonly collection: Collection<SessionRecord>

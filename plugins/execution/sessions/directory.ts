@@ -1,7 +1,7 @@
 /** The sessions service: records, views and the events that announce them. */
-import type { Caller, Collection, Tx } from '../../../core/plugin.js'
+import type { Caller, Collection, Json, Tx } from '../../../core/plugin.js'
 import { SessionSnapshotTaken, SessionStateChanged } from './contract.js'
-import type { AgentStatus, ManagedAgentSnapshot, SessionActivity, SessionChange, SessionEndGuard, SessionHold, SessionRecord, Sessions, SessionView } from './contract.js'
+import type { AgentStatus, ManagedAgentSnapshot, SessionActivity, SessionChange, SessionEndGuard, SessionHold, SessionMetadata, SessionRecord, Sessions, SessionView } from './contract.js'
 import { effectiveCapabilityScope, effectiveCredentialScope, mayUseConnectorCredential, mayUseRoute } from './effective.js'
 import { sessionErrors } from './errors.js'
 import { metadataOf, shownSettings } from './views.js'
@@ -21,9 +21,10 @@ export interface DirectoryParts {
   readonly activity: () => SessionActivity | undefined
   readonly holds: () => readonly SessionHold[]
   readonly guards: () => readonly SessionEndGuard[]
+  readonly members: () => readonly SessionMetadata[]
 }
 
-export const createSessions = ({ collection, activity, holds, guards }: DirectoryParts): Sessions => {
+export const createSessions = ({ collection, activity, holds, guards, members }: DirectoryParts): Sessions => {
   const live = (): SessionActivity => activity() ?? quiet
   const get = (session_id: string): SessionRecord => {
     const session = collection.find(session_id)
@@ -59,9 +60,15 @@ export const createSessions = ({ collection, activity, holds, guards }: Director
   }
   return {
     collection, find: (id) => collection.find(id), get, view, snapshot, announce, end, requireIdle,
-    metadata: metadataOf, effectiveCapabilityScope, effectiveCredentialScope, mayUseRoute, mayUseConnectorCredential,
+    metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }), effectiveCapabilityScope, effectiveCredentialScope, mayUseRoute, mayUseConnectorCredential,
   }
 }
+
+const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>
+  Object.fromEntries(members.flatMap(({ key, value }): [string, Json][] => {
+    const kept = value(session_id)
+    return kept === undefined ? [] : [[key, kept]]
+  }))
 
 const firstOf = <T>(items: readonly T[], reason: (item: T) => string | undefined): string | undefined => {
   for (const item of items) {

@@ -6,7 +6,7 @@ import { Models } from '../models/contract.js'
 import { Runs, SystemSections } from '../runs/contract.js'
 import { Tools } from '../tools/contract.js'
 import { sessionCommands } from './commands.js'
-import { SessionActivity, SessionEndGuards, SessionHolds, Sessions } from './contract.js'
+import { SessionActivity, SessionEndGuards, SessionHolds, SessionMetadata, Sessions } from './contract.js'
 import { createSessions } from './directory.js'
 import { sessionRoutes } from './routes.js'
 import { contactSection, personaSection } from './sections.js'
@@ -26,7 +26,7 @@ export default definePlugin({
   commands: sessionCommands,
   register(ctx, { activity, outbox, runs, models, personas }) {
     const { state, ids } = ctx
-    const sessions = createSessions({ collection: state.collection(sessionCollection), activity, holds: ctx.view(SessionHolds), guards: ctx.view(SessionEndGuards) })
+    const sessions = createSessions({ collection: state.collection(sessionCollection), activity, holds: ctx.view(SessionHolds), guards: ctx.view(SessionEndGuards), members: ctx.view(SessionMetadata) })
     ctx.provide(Sessions, sessions)
     ctx.routes(...sessionRoutes({ sessions, state, ids, activity, outbox, models, personas }))
     ctx.contribute(Tools, notifyOperator({ sessions, outbox, runs }))

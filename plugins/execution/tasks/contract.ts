@@ -99,10 +99,8 @@ export interface TaskNews { readonly status?: TaskStatus; readonly metadata?: Js
 export interface Tasks {
   /** Undefined if the session has no such task or it was deleted. */
   find(session_id: string, task_id: string): SessionTask | undefined
-  /** Tasks of a session by id. */
-  list(session_id: string): SessionTask[]
-  /** Tasks of a runner that have not ended, in all sessions. */
-  open(runner: string): SessionTask[]
+  /** Tasks of a session or of a runner that have not ended, by id. */
+  listOpen(of: { readonly session_id: string } | { readonly runner: string }): SessionTask[]
   /** Ids of the newest tasks of a runner, ended ones included. */
   newest(runner: string, limit: number): string[]
   /** Adds a task in progress in a commit. Throws `task_session_ended` (409). */

@@ -12,8 +12,7 @@ const merged = (before: Readonly<JsonObject>, news: JsonObject): JsonObject =>
 
 export const createTasks = (store: TaskStore, sessions: Sessions): Tasks => ({
   find: store.find,
-  list: store.list,
-  open: store.openOf,
+  listOpen: (of) => ('runner' in of ? store.openOf(of.runner) : store.openIn(of.session_id)),
   newest: store.newestOf,
   view: viewTask,
   todos: (session_id) => store.todoLists.find(session_id)?.todos ?? [],

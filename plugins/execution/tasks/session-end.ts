@@ -4,14 +4,13 @@ import { SessionStateChanged } from '../sessions/contract.js'
 import type { Sessions } from '../sessions/contract.js'
 import { stopTask } from './stop.js'
 import type { StopParts } from './stop.js'
-import { hasEnded } from './store.js'
 
 export interface SessionEndParts extends StopParts { readonly sessions: Sessions; readonly events: Events; readonly log: Log }
 
 export const watchSessionEnds = (parts: SessionEndParts): (() => void) => parts.events.on(SessionStateChanged, ({ session_id }) => {
   if (parts.sessions.find(session_id)?.ended_at_ms === undefined) return
-  for (const task of parts.store.list(session_id)) {
-    if (task.runner === undefined || hasEnded(task)) continue
+  for (const task of parts.store.openIn(session_id)) {
+    if (task.runner === undefined) continue
     stopTask(parts, { session_id, task_id: task.id, reason: 'the session was ended' })
       .catch((error: unknown) => parts.log.warn('a task of an ended session could not be stopped', { task_id: task.id, error: String(error) }))
   }

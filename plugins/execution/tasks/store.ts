@@ -65,6 +65,8 @@ export interface TaskStore {
   countOpen(session_id: string): number
   /** The open task of a session with this title. */
   titled(session_id: string, title: string): string | undefined
+  /** Tasks of a session that have not ended. */
+  openIn(session_id: string): SessionTask[]
   /** Tasks of a runner that have not ended. */
   openOf(runner: string): SessionTask[]
   /** Ids of the newest tasks of a runner, ended ones included. */
@@ -87,6 +89,7 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
     count: (session_id) => tasks.count('session', session_id),
     countOpen: (session_id) => tasks.count('open', session_id),
     titled: (session_id, title) => tasks.ids('title', titleGroup(session_id, title))[0],
+    openIn: (session_id) => all('open', session_id),
     openOf: (runner) => all('runner', runner),
     newestOf: (runner, limit) => tasks.ids('driven', runner).slice(Math.max(0, tasks.count('driven', runner) - limit)),
     put: (tx, task) => {

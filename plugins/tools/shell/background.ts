@@ -64,7 +64,7 @@ export const createBackground = (parts: BackgroundParts): Background => {
 
   /** Limits and record are one commit, so that no two starts can pass the same last place. */
   const claim = (order: Order, id: string): Promise<SessionTask> => state.commit((tx) => {
-    const open = tasks.open(backgroundKind)
+    const open = tasks.listOpen({ runner: backgroundKind })
     const own = open.filter(({ session_id }) => session_id === order.call.session_id).length
     if (own >= config.background_per_session) throw shellErrors.background_limit({ details: { limit: config.background_per_session, whose: 'this session' } })
     if (open.length >= config.background_total) throw shellErrors.background_limit({ details: { limit: config.background_total, whose: 'the daemon' } })
