@@ -33,7 +33,7 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   await input(daemon, 'garden', `/tool todo_write ${JSON.stringify(plan)}`, '/say Planned.')
   const asked = await input(daemon, 'garden', '/tool bash {"command":"echo ferns"}', '/say The shell says: ferns.')
   await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
-  await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1' })
+  await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1', binding_keys: ['bed:north'] })
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
 }
 

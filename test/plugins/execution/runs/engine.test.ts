@@ -39,26 +39,6 @@ test('failures that go on end the run with a code, and a fatal one at once', asy
   t.like((await daemon.request('GET', '/v1/sessions/s1')).body.snapshot, { last_error: fatal.error, agent: { status: 'failed' } })
 })
 
-test('a fallback model takes over once, on the same route, when the first one fails for good', async (t) => {
-  const { daemon, model } = await start(t, ({ model: name, messages }) => {
-    const said = JSON.stringify(messages)
-    if (name === 'small') return [fails(said.includes('busy'))]
-    return said.includes('both') ? [fails(false)] : [text(`from ${name}`), done()]
-  })
-  const send = async (content: string): Promise<any> => {
-    const { body } = await daemon.request('POST', '/v1/sessions/s1/runs', { content, generation: { model: 'small', fallback_model: 'large' } })
-    t.like(body.request, { model: 'small', fallback_model: 'large' })
-    return until(daemon, body.run_id, 'completed', 'failed')
-  }
-  const fatal = await send('one')
-  t.like(fatal, { outputs: [{ content: 'from large' }], request: { provider: 'scripted', model: 'large', fallback_model: 'large' } })
-  t.deepEqual(model.requests.map((request) => request.model), ['small', 'large'])
-  await send('busy')
-  t.deepEqual(model.requests.slice(2).map((request) => request.model), ['small', 'small', 'small', 'large'])
-  t.is((await send('both')).error, 'model_bad_request: It is busy.')
-  t.deepEqual(model.requests.slice(6).map((request) => request.model), ['small', 'small', 'small', 'large'])
-})
-
 test('a provider that throws, stops short or repeats a call id has failed', async (t) => {
   const { daemon } = await start(t, ({ messages }) => {
     const said = JSON.stringify(messages.at(-1))
