@@ -1,5 +1,5 @@
 import test from 'ava'
-import { looksSecret, redactPii, redactSecrets } from '../../core/redact.js'
+import { isSecretName, looksSecret, redactPii, redactSecrets } from '../../core/redact.js'
 
 /** Made up, and put together here so that no scanner takes this file for a leak. */
 const b = (...parts: string[]): string => parts.join('')
@@ -66,6 +66,11 @@ for (const text of allowed) {
 for (const text of ['the refresh token is on my desk', 'passphrase = x', 'PAT=me', 'Deploy auth token: see below', '"personalAccessToken" : 1', 'authorization bearer', 'it was <redacted:key>', 'it was [redacted]', 'clientsecret : yes']) {
   test(`is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
 }
+
+test('the names of secrets are known, and those of other fields are not', (t) => {
+  for (const name of ['password', 'api_key', 'accessToken', 'DB_PASSWORD', 'client-secret', 'secret', 'x-api-key', 'token']) t.true(isSecretName(name), name)
+  for (const name of ['prompt_tokens', 'secretary', 'key', 'path', 'passwords_changed', 'name']) t.false(isSecretName(name), name)
+})
 
 test('personal data is named in its place', (t) => {
   t.is(redactPii('Ada <ada.l+x@mail.example.org>, +44 20 7946 0958 or (555) 123-4567'), 'Ada <<email>>, <phone> or <phone>')

@@ -39,10 +39,9 @@ interface Written { readonly session_id: string; readonly seq: number; readonly 
 /** Keeps where the run's actions stand, and those of its tool calls that have no outcome. */
 const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written): void => {
   if (run_id === undefined) return
-  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: 0 }
-  const others = range.open.filter((id) => id !== action_id)
-  const open = outcome === undefined && kind === 'tool' ? [...others, action_id] : others
-  tx.put(ranges, { ...range, last: seq, open, unknown: range.unknown + (outcome === 'unknown' ? 1 : 0) })
+  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
+  const stands = (ids: readonly string[], within: boolean): string[] => [...ids.filter((id) => id !== action_id), ...(within ? [action_id] : [])]
+  tx.put(ranges, { ...range, last: seq, open: stands(range.open, outcome === undefined && kind === 'tool'), unknown: stands(range.unknown, outcome === 'unknown') })
 }
 
 type Seen = { phase: 'intent' | 'outcome'; request_digest?: string; response_digest?: string; outcome?: ActionOutcome['outcome'] }

@@ -14,14 +14,14 @@ export type ActionEntry = IntentEntry | OutcomeEntry
 
 /** The end of a session's ledger, put in the commit of each entry: what is cut off is missed. */
 export type ActionHead = { readonly session_id: string; readonly entries: number; readonly hash: string }
-/** Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and how many have an unknown one. */
+/** Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and which of its actions have an unknown one. */
 export type ActionRange = {
   readonly run_id: string
   readonly session_id: string
   readonly first: number
   readonly last: number
   readonly open: readonly string[]
-  readonly unknown: number
+  readonly unknown: readonly string[]
 }
 
 /** The hash that an entry of this session must have. */
@@ -47,7 +47,7 @@ const ranges: CollectionSpec<ActionRange> = {
   name: 'external_action_runs',
   version: 1,
   id: (range) => range.run_id,
-  indexes: { unknown: { group: ({ unknown }) => (unknown > 0 ? 'unknown' : undefined) } },
+  indexes: { unknown: { group: ({ unknown }) => (unknown.length > 0 ? 'unknown' : undefined) } },
   settled: () => true,
   references: (range) => [{ collection: 'runs', id: range.run_id }],
 }

@@ -54,6 +54,11 @@ test('a run shows each of its actions once, with its first time, its latest atte
   t.deepEqual((await daemon.request('GET', '/v1/status')).body.external_actions, { unknown_run_count: 0 })
   await state.commit((tx) => ledger.conclude(tx, { action_id: 'd2', session_id: 's1', attempt: 1, outcome: 'unknown' }))
   t.deepEqual((await daemon.request('GET', '/v1/status')).body.external_actions, { unknown_run_count: 1 })
+  await state.commit((tx) => {
+    ledger.intend(tx, intent({ run_id, action_id: 'd2', attempt: 2 }))
+    ledger.conclude(tx, { action_id: 'd2', session_id: 's1', attempt: 2, outcome: 'done' })
+  })
+  t.deepEqual((await daemon.request('GET', '/v1/status')).body.external_actions, { unknown_run_count: 0 }, 'another attempt made it known')
 })
 
 test('the actions of a run that is not there are not found', async (t) => {
