@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fanOut, quantile, readLoop, send, submitAndComplete, watchRuns, type Sample } from './load.js'
+import { measureMemory, plantRecords } from './memory.js'
 import { bytesBelow, startServer, type Server } from './server.js'
 
 const quick = process.argv.includes('--quick')
@@ -143,8 +144,23 @@ const compareLive = async (): Promise<void> => {
   rmSync(root, { recursive: true })
 }
 
+/** The floor is reading all texts for each query, in the bench's own process. */
+const compareMemory = async (): Promise<void> => {
+  const root = temporaryRoot()
+  plantRecords(root)
+  const daemon = await startDaemon(root)
+  const { p50, p99, build, blocked, readP50 } = await measureMemory(daemon)
+  note('memory-search, 10000 records p50', 'ms', 'less', p50, readP50)
+  note('memory-search, 10000 records p99', 'ms', 'less', p99, readP50)
+  note('memory-search, index of 10000 records', 'ms', 'less', build)
+  note('another request meanwhile, longest', 'ms', 'less', blocked)
+  await daemon.stop()
+  rmSync(root, { recursive: true })
+}
+
 process.stdout.write(`node ${process.version}, ${rounds} rounds in turns, medians\n`)
 await compareLive()
 await measureStorage()
+await compareMemory()
 if (process.argv.includes('--json') && jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)
 process.exit(0)

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { freshRoot, spawnTestDaemon } from '../support/daemon.js'
+import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 import type { SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
@@ -193,4 +193,18 @@ test.serial('GET /v1/runtime/run-memory-policy answers the policy in force, as G
   const bounded = await start(t, { policy: 'max_tracked_per_session = 2\n' })
   t.is((await bounded.request('GET', '/v1/runtime/run-memory-policy')).body.max_prompt_entries, 2)
   t.like((await bounded.request('GET', '/v1/status')).body, { run_memory: { enabled: true }, session_memory: { sources: ['learns', 'broken'] } })
+})
+
+test.serial('holdfast sessions memory shows what is remembered, and with a query what fits', async (t) => {
+  const daemon = await start(t)
+  const run = async (...args: string[]): Promise<string> => {
+    const started = spawnMain(['sessions', 'memory', 's1', ...args, '--base-url', daemon.url])
+    t.is((await started.exited).code, 0, started.text.err)
+    return started.text.out
+  }
+  t.regex(await run(), /Nothing is remembered/u)
+  const { run_id } = await runToEnd(daemon, 's1', '/say lighthouse')
+  await runToEnd(daemon, 's1', '/say harbour')
+  t.regex(await run('lighthouse'), new RegExp(`^\\S+Z {2}recovered_run {2}${run_id} {2}Run completed: /say lighthouse {2}\\(440\\)\n$`, 'u'))
+  t.regex(await run('--limit', '1'), /harbour\nThere is more/u)
 })

@@ -30,7 +30,16 @@ export const runDocument = (memory: RunMemory, session_id: string, prompt_eligib
   }
 }
 
+/** Sources give the same objects again: so does this. */
+const known = new WeakMap<LearningItem, Document>()
+
 export const learningDocument = (learning: LearningItem): Document => {
+  const made = known.get(learning) ?? documentOf(learning)
+  known.set(learning, made)
+  return made
+}
+
+const documentOf = (learning: LearningItem): Document => {
   const { learning_id, kind, content, scope, published_at_ms, status, publish_tier, verification_status } = learning
   const label = kind.replaceAll('_', ' ')
   return {

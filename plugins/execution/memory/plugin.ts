@@ -1,11 +1,12 @@
 import { definePlugin, redactPii, redactSecrets } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
-import { Runs } from '../runs/contract.js'
+import { Runs, SystemSections } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { memoryCommands } from './commands.js'
 import { MemorySources, RunMemoryPolicy } from './contract.js'
 import { inForce } from './policy.js'
+import { learnedSection } from './prompt.js'
 import { createRecall } from './recall.js'
 import { createRecorder } from './recorder.js'
 import { createRecording } from './recording.js'
@@ -36,7 +37,9 @@ export default definePlugin({
     const parts = { store, runs, sessions, clock, log, policy, clean, sources, shared: createSharedRuns({ store, clock, policy }), index: createSearchIndex(clock) }
     const recorder = createRecorder(parts)
     const recording = createRecording(parts, recorder)
-    ctx.routes(...memoryRoutes(createRecall({ ...parts, settled: recording.settled }), policy))
+    const recall = createRecall({ ...parts, settled: recording.settled })
+    ctx.routes(...memoryRoutes(recall, policy))
+    ctx.contribute(SystemSections, learnedSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
     ctx.contribute(RuntimeSections, { name: 'run_memory_policy', schema: RunMemoryPolicy, collect: () => ({ ...policy }) })
     ctx.onStart(() => recording.start(ctx.signal))

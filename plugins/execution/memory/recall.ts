@@ -2,7 +2,7 @@
 import type { Clock } from '../../../core/plugin.js'
 import { permitsCapability } from '../sessions/contract.js'
 import type { CapabilityScope, SessionRecord, Sessions } from '../sessions/contract.js'
-import type { LearningItem, LearningScope, RunMemory, RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillItem, SkillSummary } from './contract.js'
+import type { LearnedEntry, LearningItem, LearningScope, RunMemory, RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillItem, SkillSummary } from './contract.js'
 import { byScore, byTime, learningDocument, runDocument, skillDocument } from './documents.js'
 import type { Document, Scored } from './documents.js'
 import { keep } from './memory.js'
@@ -32,6 +32,8 @@ export interface RecallParts {
 export interface Recall {
   context(session_id: string, query: string | undefined): Promise<SessionMemoryContextView>
   search(session_id: string, wish: { readonly query: string | undefined; readonly limit: number }): Promise<SessionMemorySearchView>
+  /** Learnings for a model that was told `text`: those that answer it, or without one all if `fallback`. */
+  learned(session_id: string, text: string, fallback: boolean): readonly LearnedEntry[]
   /** Skills that the session may use, by name; with a query those that have it in name or description. */
   skills(session_id: string, query: string | undefined): SkillSummary[]
 }
@@ -45,6 +47,8 @@ interface Sight {
   readonly skills: readonly SkillItem[]
 }
 
+/** Eligible learnings that are compared with a query, the nearest and newest. */
+const mostCompared = 1_000
 /** Learnings and characters of them that a model is shown at once. */
 const mostEntries = 20
 const mostContent = 8_000
@@ -64,6 +68,13 @@ export const createRecall = (parts: RecallParts): Recall => ({
     const found = asked === undefined ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] })) : (await rank(parts, documents, asked)).toSorted(byScore)
     return { ...head(sight), ...(asked !== undefined && query !== undefined && { query }), truncated: found.length > limit, results: found.slice(0, limit).map((one) => shown(parts, one)) }
   },
+  learned(session_id, text, fallback) {
+    const query = readQuery(text)
+    if (parts.sources.ids().length === 0 || query === undefined) return []
+    const sight = look(parts, session_id)
+    const { entries } = learned(parts, sight, query)
+    return fallback || entries.some(({ content }) => scoreOf({ content, kind: '', scope: '' }, query).score > 0) ? entries : []
+  },
   skills: (session_id, query) => {
     const wanted = query?.trim().toLowerCase() ?? ''
     return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) => [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)))
@@ -77,7 +88,7 @@ const look = ({ sessions, sources, clock }: RecallParts, session_id: string): Si
   const capability = sessions.effectiveCapabilityScope(session)
   return {
     session, scopes, capability,
-    learnings: live(sources.learnings(scopes), clock.now()).toSorted(nearest),
+    learnings: live(sources.learnings(scopes), clock.now()),
     skills: sources.skills().filter((skill) => permitsCapability(capability, 'skill', skill.summary.name) && isVisibleSkill(skill, (key) => seen.has(key))),
   }
 }
@@ -87,12 +98,15 @@ const nearest = (a: LearningItem, b: LearningItem): number => rankOf(a.scope) - 
 const head = ({ session, capability, scopes }: Sight): Pick<SessionMemorySearchView, 'session_id' | 'effective_capability_scope' | 'learning_scopes'> =>
   ({ session_id: session.session_id, ...(capability !== undefined && { effective_capability_scope: capability }), learning_scopes: [...scopes] })
 
+const contentScore = ({ content }: LearningItem, query: Query): number => scoreOf({ content, kind: '', scope: '' }, query).score
+
 const learned = ({ clean }: RecallParts, { learnings }: Sight, query: Query | undefined): SessionMemoryContextView['learned_context'] => {
-  const eligible = learnings.filter(isPromptEligible).map((learning) => ({ learning, score: query === undefined ? 0 : scoreOf({ content: learning.content, kind: '', scope: '' }, query).score }))
-  const wanted = relevant(eligible).flatMap(({ learning }) => entryOf(learning))
+  const eligible = learnings.filter(isPromptEligible).toSorted(nearest)
+  const scored = eligible.slice(0, mostCompared).map((learning) => ({ learning, score: query === undefined ? 0 : contentScore(learning, query) }))
+  const wanted = relevant(scored).flatMap(({ learning }) => entryOf(learning))
   let room = mostContent
   const entries = wanted.slice(0, mostEntries).filter(({ content }) => (room -= content.length) >= 0)
-  return { entries: entries.map((entry) => ({ ...entry, content: clean(entry.content) })), truncated: entries.length < wanted.length }
+  return { entries: entries.map((entry) => ({ ...entry, content: clean(entry.content) })), truncated: entries.length < wanted.length || eligible.length > mostCompared }
 }
 
 const memoriesOf = ({ store, policy, clock }: RecallParts, session_id: string): RunMemory[] =>

@@ -9,7 +9,7 @@ import { fields, scoreOf, sumUp } from './score.js'
 import type { Field, Query } from './score.js'
 import { fold, isStopPart, termsOf } from './terms.js'
 
-/** Documents held, at most; those that were not looked for longest go first. */
+/** Documents held, at most; those that came first go first. */
 const capacity = 20_000
 
 export interface SearchIndex {
@@ -53,14 +53,9 @@ export const createSearchIndex = (clock: Clock): SearchIndex => {
     held.delete(key)
     unpost(postings, one)
   }
-  /** Puts a document last in the order of going. */
   const hold = (document: Document): void => {
     const known = held.get(document.key)
-    if (known !== undefined && same(known.document, document)) {
-      held.delete(document.key)
-      held.set(document.key, known)
-      return
-    }
+    if (known !== undefined && same(known.document, document)) return
     if (known !== undefined) drop(document.key, known)
     for (const [oldest, one] of held) {
       if (held.size < capacity) break
