@@ -1,15 +1,25 @@
-import { array, defineCommand, open, optional, parse, string } from '../../../core/plugin.js'
+import { array, boolean, defineCommand, integer, open, optional, parse, string } from '../../../core/plugin.js'
 import type { Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
 
-const Row = open({ id: string(), title: string(), status: string(), blocked_by: optional(array(string())) })
+const Row = open({
+  id: string(), title: string(), status: string(), blocked_by: optional(array(string())),
+  metadata: optional(open({ stop_requested: optional(boolean()), exit_code: optional(integer()), terminal_reason: optional(string()) })),
+})
 const View = open({ retrieval_status: string(), task: Row, output_excerpt: string(), output_text: optional(string()) })
 
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 const listPath = ({ args }: CommandInput): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/tasks`
 const path = (input: CommandInput): string => `${listPath(input)}/${encodeURIComponent(input.args['task_id'] ?? '')}`
 
-const line = ({ id, title, status, blocked_by = [] }: Infer<typeof Row>): string =>
-  `${id}  ${status.padEnd(11)}  ${title}${blocked_by.length > 0 ? `  waits for ${blocked_by.join(', ')}` : ''}`
+/** What the status does not say. */
+const more = ({ blocked_by = [], metadata = {} }: Infer<typeof Row>): string[] => [
+  ...(blocked_by.length > 0 ? [`waits for ${blocked_by.join(', ')}`] : []),
+  ...(metadata.stop_requested === true ? ['is being stopped'] : []),
+  ...(metadata.exit_code === undefined ? [] : [`exit code ${metadata.exit_code}`]),
+  ...(metadata.terminal_reason === undefined || metadata.terminal_reason === 'exited' ? [] : [metadata.terminal_reason]),
+]
+
+const line = (row: Infer<typeof Row>): string => [row.id, row.status.padEnd(11), row.title, ...more(row)].join('  ')
 
 const showAll = (answer: Json): string => {
   const rows = parse(array(Row), answer)

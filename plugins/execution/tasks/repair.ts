@@ -12,7 +12,7 @@ export const taskRepair = (state: State, store: TaskStore): RepairStep<SessionTa
     for (const { session_id, id } of found) {
       const task = store.find(session_id, id)
       if (task === undefined) continue
-      const { stop_requested: _, ...metadata } = task.metadata ?? {}
+      const { stop_requested: _, silent_since_ms: __, ...metadata } = task.metadata ?? {}
       store.put(tx, { ...task, status: 'failed', updated_at_ms: tx.now, metadata: { ...metadata, terminal_reason: 'daemon_restarted', recovered_on_boot: true } })
     }
   }),

@@ -5,6 +5,7 @@ import { drainMs, letGo } from './launch.js'
 import type { Exit, Launched } from './launch.js'
 import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
 import type { Group, Stopped } from './process-tree.js'
+import { watchSilence } from './silence.js'
 
 export type TaskRef = Pick<SessionTask, 'id' | 'session_id'>
 
@@ -14,6 +15,8 @@ export interface LifeParts {
   readonly clock: Clock
   readonly log: Log
   readonly grace_ms: number
+  /** How long a command may be silent in the middle of a line before its task says so. */
+  readonly silence_ms: number
 }
 
 /** Why a command is told to end, and what its task is then. */
@@ -46,20 +49,26 @@ const treeOf = ({ found, remaining, supported }: Stopped): JsonObject => ({
 const both = (asked: Stopped | undefined, last: Stopped): Stopped => ({ ...last, found: (asked?.found ?? 0) + last.found })
 
 const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews & { metadata: JsonObject } => {
-  const end = { ...(code !== null && { exit_code: code }), ...(signal !== null && { signal }), stop_requested: null }
+  const end = { ...(code !== null && { exit_code: code }), ...(signal !== null && { signal }), stop_requested: null, silent_since_ms: null }
   if (reason !== undefined) return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
   return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: 'exited' } }
 }
 
-const pump = async ({ child }: Launched, spool: Spool): Promise<void> => {
+const pump = async ({ child }: Launched, spool: Spool, heard: () => void): Promise<void> => {
   try {
-    for await (const chunk of child.stdout ?? []) await spool.append(chunk)
+    for await (const chunk of child.stdout ?? []) {
+      await spool.append(chunk)
+      heard()
+    }
   } catch {
     // Somebody held the output after all processes of the command were gone, and it was let go.
   }
 }
 
-export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spool }: { launched: Launched; group: Group; spool: Spool }): Life => {
+/** A command with its process, where its output goes, and the last bytes of that. */
+export interface Started { readonly launched: Launched; readonly group: Group; readonly spool: Spool; readonly tail: () => Uint8Array }
+
+export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spool, tail }: Started): Life => {
   const { clock, log, grace_ms } = parts
   let reason: EndReason | undefined
   let shutdown: Promise<Stopped> | undefined
@@ -89,7 +98,8 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     })
   }
   const live = async (): Promise<void> => {
-    const pumped = pump(launched, spool)
+    const silence = watchSilence({ clock, after_ms: parts.silence_ms, tail, tell: (since) => void record({ metadata: { silent_since_ms: since } }) })
+    const pumped = pump(launched, spool, silence.heard)
     const exit = await launched.exited
     const asked = await shutdown
     // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
@@ -98,6 +108,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     await Promise.race([pumped, clock.sleep(drainMs, new AbortController().signal)])
     letGo(launched)
     await pumped
+    silence.end()
     const { lost } = await spool.close()
     const tree = { ...treeOf(both(asked, last)), ...(lost > 0 && { output_lost_bytes: lost }) }
     if (left) return record({ metadata: tree })

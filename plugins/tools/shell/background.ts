@@ -47,6 +47,9 @@ interface Place { asked: boolean; life?: Life }
 const stopped: EndReason = { status: 'cancelled', terminal_reason: 'stopped' }
 const outOfTime: EndReason = { status: 'failed', terminal_reason: 'time_limit' }
 
+/** Bytes that are looked at to tell why a command is silent. */
+const tailBytes = 1_024
+
 /** Characters of a command that a record shows. */
 const shownCommand = 4_000
 const titleOf = ({ description, command }: Order): string => (description ?? command).trim().split('\n', 1).join('').slice(0, 200) || 'a command'
@@ -81,7 +84,7 @@ export const createBackground = (parts: BackgroundParts): Background => {
       await spool.close()
       return undefined
     }
-    const life = beginLife({ ...parts, grace_ms: config.grace_ms }, task, { launched, group, spool })
+    const life = beginLife(parts, task, { launched, group, spool, tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array() })
     place.life = life
     if (place.asked) life.end(stopped)
     const inTime = config.background_time_limit_ms === 0 ? () => {} : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))

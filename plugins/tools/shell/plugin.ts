@@ -23,7 +23,7 @@ export default definePlugin({
     const makeMarker = (unique: string): string => markerOf(tag, state.health.generation, unique)
     const makeEnvironment = (marker: string) => childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker })
     const background = createBackground({
-      state, tasks, clock, log, ids, config, grace_ms: config.grace_ms, spools: state.spools('background'), makeMarker, environment: makeEnvironment,
+      state, tasks, clock, log, ids, config, grace_ms: config.grace_ms, silence_ms: config.background_silence_ms, spools: state.spools('background'), makeMarker, environment: makeEnvironment,
     })
     ctx.contribute(Tools, bashTool({ clock, config, signal, background, makeMarker: () => makeMarker(ids.random(8)), environment: makeEnvironment }))
     ctx.contribute(TaskRunners, background.runner)

@@ -211,3 +211,18 @@ test('only the newest outputs are kept; a task whose output is gone is still the
   t.deepEqual([gone.task.status, gone.output_text, gone.output_truncated], ['completed', '', true])
   t.is((await ended(daemon, second)).output_text, 'second\n')
 })
+
+test('a command that is silent in the middle of a line says since when, until it goes on; after whole lines silence says nothing', async (t) => {
+  const { daemon, start } = await setUp(t, { background_silence_ms: 100 })
+  const [asks, rests] = await start(['printf "Go on? "; until [ -e go ]; do sleep 0.02; done; printf "yes "; until [ -e end ]; do sleep 0.02; done', 'echo whole; until [ -e end ]; do sleep 0.02; done'])
+  const silent = async (task: { id: string }): Promise<boolean> => 'silent_since_ms' in (await daemon.request('GET', taskPath(task))).body.metadata
+  const since = async (): Promise<number> => (await daemon.request('GET', taskPath(asks))).body.metadata.silent_since_ms
+  t.true(await eventually(() => silent(asks)))
+  const first = await since()
+  await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch go' })}`)
+  t.true(await eventually(async () => (await since()) > first), 'it went on, and is silent again')
+  t.false(await silent(rests))
+  await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch end' })}`)
+  const { task } = await ended(daemon, asks)
+  t.deepEqual([task.status, 'silent_since_ms' in task.metadata], ['completed', false])
+})

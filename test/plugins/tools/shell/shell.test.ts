@@ -30,7 +30,7 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
   const workspace = await makeFolder(t)
   const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
-    clock, config: { output_bytes, grace_ms, pass_environment: [], background_per_session: 1, background_total: 1, background_time_limit_ms: 0, background_kept_outputs: 1 }, background: none, makeMarker: () => marker, signal: new AbortController().signal,
+    clock, config: { output_bytes, grace_ms, pass_environment: [], background_per_session: 1, background_total: 1, background_time_limit_ms: 0, background_kept_outputs: 1, background_silence_ms: 1 }, background: none, makeMarker: () => marker, signal: new AbortController().signal,
     environment: (task) => childEnvironment({ environment: { PATH: process.env['PATH'], HOME: workspace, SERVICE_API_KEY: 'hidden-key' }, pass: [], redact: (text) => text, marker: task }),
   })
   const run = (command: string, more: Record<string, Json> = {}, signal?: AbortSignal) => runTool(tool, { command, ...more }, callOf(workspace, signal === undefined ? {} : { signal }))
