@@ -56,9 +56,9 @@ const overlap = (record: ScheduleRecord, fire: number, now: number): ScheduleRec
 /** The next fire is set before the fire is taken: the last one takes it away again. */
 const passed = (record: ScheduleRecord, fire: number, now: number): ScheduleRecord => ({ ...record, next_fire_at_ms: fireAfter(record, fire), reckoned_at_ms: now })
 
-/** After the clock went back, a moment may come a second time. */
+/** After the clock went back, a moment may come a second time; one that was skipped gets another chance. */
 const hasFired = ({ executions, queued_fire_at_ms }: ScheduleRecord, fire: number): boolean =>
-  queued_fire_at_ms === fire || executions.some(({ fire_at_ms }) => fire_at_ms === fire)
+  queued_fire_at_ms === fire || executions.some(({ fire_at_ms, status }) => fire_at_ms === fire && status !== 'skipped')
 
 const fireDue = (record: ScheduleRecord, { now, awake_since, has_run }: Moment): ScheduleRecord => {
   const { next_fire_at_ms: next } = record

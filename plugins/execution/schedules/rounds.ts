@@ -33,14 +33,14 @@ export interface Rounds {
 type Change = (record: ScheduleRecord) => ScheduleRecord
 
 export const createRounds = (parts: ScheduleParts): Rounds => {
-  const { store: { state, schedules }, runs, clock } = parts
+  const { store, store: { state, schedules }, runs, clock } = parts
   const dispatching = new Set<string>()
   /** Schedules by run, for executions that have been dispatched: derived, made again by `sweep`. */
   const executing = new Map<string, string>()
   const update = (tx: Tx, schedule_id: string, change: Change): ScheduleRecord | undefined => {
-    const record = schedules.find(schedule_id)
+    const record = store.find(schedule_id)
     const changed = record === undefined ? undefined : change(record)
-    if (changed !== undefined && changed !== record) tx.put(schedules, { ...changed, updated_at_ms: tx.now })
+    if (changed !== undefined && changed !== record) store.put(tx, { ...changed, updated_at_ms: tx.now })
     return changed
   }
   const hasRun = (record: ScheduleRecord, fire: number): boolean => runs.replayed(receiptOf(record, fire)) !== undefined
@@ -77,8 +77,11 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
       }
     },
     async sweep() {
-      const open = [...schedules.ids('open', 'open')]
-      for (let at = 0; at < open.length; at += batch) await state.commit((tx) => { for (const id of open.slice(at, at + batch)) update(tx, id, withEndings) })
+      const over = schedules.ids('open', 'open').filter((id) => {
+        const record = schedules.find(id)
+        return record !== undefined && withEndings(record) !== record
+      })
+      for (let at = 0; at < over.length; at += batch) await state.commit((tx) => { for (const id of over.slice(at, at + batch)) update(tx, id, withEndings) })
     },
     settle({ run_id }) {
       const schedule_id = executing.get(run_id)

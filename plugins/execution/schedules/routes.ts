@@ -16,7 +16,7 @@ const params = object({ schedule_id: string({ min: 1, max: 200 }) })
 export const scheduleRoutes = (parts: ScheduleRouteParts): readonly Route[] =>
   [list(parts), create(parts), read(parts), preview(parts), ...scheduleActions.map((action) => act(parts, action))]
 
-const list = ({ store: { schedules } }: ScheduleRouteParts): Route => defineRoute({
+const list = ({ store: { schedules, whole } }: ScheduleRouteParts): Route => defineRoute({
   id: 'schedules.list',
   method: 'GET',
   path: '/v1/schedules',
@@ -27,7 +27,7 @@ const list = ({ store: { schedules } }: ScheduleRouteParts): Route => defineRout
   problems: [...pageProblems],
   handler: ({ query }) => {
     const source = query.session_id === undefined ? collectionSource(schedules, 'all', 'all') : collectionSource(schedules, 'session', query.session_id)
-    return listPage({ query, source, label: 'schedule_id_asc', view: viewSchedule })
+    return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)) })
   },
 })
 

@@ -25,9 +25,9 @@ export interface Schedules {
 }
 
 export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Worker): Schedules => {
-  const { store: { schedules }, runs, clock } = parts
+  const { store, runs, clock } = parts
   const get = (schedule_id: string): ScheduleRecord => {
-    const record = schedules.find(schedule_id)
+    const record = store.find(schedule_id)
     if (record === undefined) throw scheduleErrors.schedule_not_found({ details: { schedule_id } })
     return record
   }
@@ -51,7 +51,7 @@ export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Wo
     },
     change(tx, action, schedule_id) {
       const record = { ...changed(action, schedule_id), updated_at_ms: tx.now }
-      tx.put(schedules, record)
+      store.put(tx, record)
       tx.after(() => worker.poke())
       return record
     },

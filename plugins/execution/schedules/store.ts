@@ -1,4 +1,4 @@
-import type { Collection, CollectionSpec, JsonObject, State } from '../../../core/plugin.js'
+import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../core/plugin.js'
 import type { SubmitInputRequest } from '../runs/contract.js'
 import type { Cadence, MisfirePolicy, OverlapPolicy, PayloadKind, ScheduleExecution, ScheduleStatus } from './contract.js'
 
@@ -33,7 +33,7 @@ export type ScheduleRecord = {
   readonly last_scheduler_error?: string | undefined
   readonly execution_count: number
   readonly consecutive_failures: number
-  /** Oldest first; those that are not over are never dropped. */
+  /** Those that are over first, oldest first in each part; those that are not over are never dropped. */
   readonly executions: readonly ScheduleExecution[]
   /** What the wall clock said when the next fire was reckoned. */
   readonly reckoned_at_ms: number
@@ -84,6 +84,44 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
   settled: (record) => isTerminal(record) && openOf(record).length === 0,
 }
 
-export interface ScheduleStore { readonly state: State; readonly schedules: Collection<ScheduleRecord> }
+/** The executions of a schedule that are over, oldest first: apart, so that a fire does not write them again with each of its steps. */
+export type ScheduleHistory = { readonly schedule_id: string; readonly executions: readonly ScheduleExecution[] }
 
-export const declareStore = (state: State): ScheduleStore => ({ state, schedules: state.collection(scheduleCollection) })
+const historyCollection: CollectionSpec<ScheduleHistory> = {
+  name: 'schedule_histories', version: 1, id: ({ schedule_id }) => schedule_id, indexes: {},
+  references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
+}
+
+export interface ScheduleStore {
+  readonly state: State
+  /** Schedules with those of their executions that are not over. */
+  readonly schedules: Collection<ScheduleRecord>
+  /** With its history. */
+  find(schedule_id: string): ScheduleRecord | undefined
+  /** The same for a record of the collection. */
+  whole(stored: ScheduleRecord): ScheduleRecord
+  put(tx: Tx, record: ScheduleRecord): void
+}
+
+export const declareStore = (state: State): ScheduleStore => {
+  const schedules = state.collection(scheduleCollection)
+  const histories = state.collection(historyCollection)
+  const historyOf = (schedule_id: string): readonly ScheduleExecution[] => histories.find(schedule_id)?.executions ?? []
+  const whole = (stored: ScheduleRecord): ScheduleRecord => ({ ...stored, executions: [...historyOf(stored.schedule_id), ...stored.executions] })
+  return {
+    state,
+    schedules,
+    whole,
+    find(schedule_id) {
+      const stored = schedules.find(schedule_id)
+      return stored === undefined ? undefined : whole(stored)
+    },
+    put(tx, record) {
+      const { schedule_id } = record
+      const over = record.executions.filter((execution) => !isOpen(execution))
+      const known = historyOf(schedule_id)
+      tx.put(schedules, { ...record, executions: openOf(record) })
+      if (over.length !== known.length || over.some((execution, at) => execution !== known[at])) tx.put(histories, { schedule_id, executions: over })
+    },
+  }
+}

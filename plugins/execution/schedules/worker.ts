@@ -7,7 +7,7 @@ import type { Rounds } from './rounds.js'
 import { wakeOf } from './store.js'
 
 /** Longest time between two looks. */
-const longest = 60_000
+const watch = 60_000
 /** A look that comes later than this shows that nobody was looking; a clock that is behind by more has gone back. */
 const tolerance = 15_000
 
@@ -18,12 +18,15 @@ export interface Worker {
   poke(): void
 }
 
-export const createWorker = (parts: ScheduleParts, rounds: Rounds): Worker => {
+export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = watch): Worker => {
   const { store: { schedules }, runs, clock, ids, log, config } = parts
   let awakeSince = 0
   let expected = 0
+  /** On the clock that never jumps: since then the wall clock has not been looked at. */
+  let planned = 0
   let failures = 0
   let mustSweep = false
+  let swept = 0
   let running: Promise<void> | undefined
   let again = false
   let ended = true
@@ -31,11 +34,15 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds): Worker => {
 
   const work = async (): Promise<void> => {
     const began = clock.now()
+    const idle = clock.elapsed() - planned
     if (began > expected + tolerance) awakeSince = began
-    const sweeps = mustSweep
-    mustSweep = false
-    if (sweeps) await rounds.sweep()
-    await rounds.reckon(began, began + tolerance)
+    else if (began < awakeSince) awakeSince = began - idle
+    if (mustSweep || clock.elapsed() >= swept + longest) {
+      mustSweep = false
+      swept = clock.elapsed()
+      await rounds.sweep()
+    }
+    await rounds.reckon(began - idle, began + tolerance)
     for (let due = rounds.due(began); due.length > 0 && !ended; due = rounds.due(clock.now())) {
       await rounds.send(await rounds.claim(due, { now: clock.now(), awake_since: awakeSince }))
     }
@@ -52,6 +59,7 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds): Worker => {
     const wake = (first === undefined ? undefined : wakeOf(first)) ?? Infinity
     const delay = Math.min(longest, Math.max(0, wake - clock.now()))
     expected = clock.now() + delay
+    planned = clock.elapsed()
     arm(delay)
   }
 
@@ -83,6 +91,7 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds): Worker => {
       ended = false
       awakeSince = clock.now()
       expected = awakeSince
+      planned = clock.elapsed()
       mustSweep = true
       const unhook = runs.onSettled(heard)
       look()
