@@ -23,10 +23,10 @@ export const end = Date.parse('2027-01-01T00:00:00Z')
 const cron = (expression: string, timezone: string): Cadence => ({ type: 'cron', expression, timezone })
 const interval = (hours: number): Cadence => ({ type: 'interval', every_seconds: hours * 3600 })
 const plans: readonly [Cadence, OverlapPolicy, MisfirePolicy['type']][] = [
-  [interval(6), 'parallel', 'coalesce_once'], [interval(7), 'parallel', 'skip_missed'],
+  [interval(9), 'parallel', 'coalesce_once'], [interval(11), 'parallel', 'skip_missed'],
   [cron('30 2 * * *', 'Europe/Berlin'), 'parallel', 'coalesce_once'], [cron('30 1 * * *', 'America/New_York'), 'parallel', 'skip_missed'],
-  [cron('0 */8 * * *', 'Australia/Lord_Howe'), 'parallel', 'coalesce_once'], [cron('15 30 9 * * MON-FRI', 'Asia/Kolkata'), 'parallel', 'skip_missed'],
-  [cron('*/30 9 * * MON', 'America/Sao_Paulo'), 'skip', 'coalesce_once'], [interval(11), 'skip', 'skip_missed'],
+  [cron('0 */12 * * *', 'Australia/Lord_Howe'), 'parallel', 'coalesce_once'], [cron('15 30 9 * * MON-FRI', 'Asia/Kolkata'), 'parallel', 'skip_missed'],
+  [cron('*/30 9 * * MON', 'America/Sao_Paulo'), 'skip', 'coalesce_once'], [interval(13), 'skip', 'skip_missed'],
   [cron('*/20 4 * * *', 'UTC'), 'queue_one', 'coalesce_once'], [cron('0 0 29-31 * *', 'Pacific/Apia'), 'queue_one', 'coalesce_once'],
 ]
 export const records: readonly ScheduleRecord[] = plans.map(([cadence, overlap_policy, type], n) =>
