@@ -122,6 +122,14 @@ test('the disk is touched in core/state alone', (t) => {
   none(t, faults)
 })
 
+test('the network is touched in core/http alone', (t) => {
+  const network = /(?:from |import\()'(undici|(?:node:)?(?:net|tls|dgram|dns|dns\/promises|http|https|http2))'/u
+  const fetches = faultsOf('network', (node, { path }) => (calls(node, 'fetch') && !path.startsWith('core/') ? 'calls fetch' : undefined))
+  const imports = sources.filter(({ path }) => !/^core\/(http|cli|state)\//u.test(path)).flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, at) => (network.test(line) && !line.includes('import type') && !excused('network', path) ? [`${path}:${at + 1} ${line.trim()}`] : [])))
+  none(t, [...fetches, ...imports])
+})
+
 test('time, randomness and ids come from the context', (t) => {
   none(t, faultsOf('time', (node, { path }) => {
     if (path === 'core/clock.ts' || path === 'core/ids.ts') return undefined

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../../core/clock.js'
+import { outboundFailure } from '../../../core/http/outbound-failure.js'
 import { createOutbound, outboundTarget, refusedUrl } from '../../../core/http/outbound.js'
 import type { Outbound, OutboundAnswer, OutboundRequest, Resolve } from '../../../core/http/outbound.js'
 
@@ -195,4 +196,42 @@ test('each way to fail has its code, which tells nothing of the request', async 
   t.is(await code('http://secret.example/', {}, client(t, () => Promise.resolve([]))), 'outbound_name_not_found')
   t.is(await code('secret'), 'outbound_url_invalid')
   t.is(await code(at(hasty), { headers: { 'x-secret': 'line\nbreak' } }), 'outbound_request_invalid')
+})
+
+test('what the network layer throws has one of the codes', (t) => {
+  const thrown = (code: string): Error => Object.assign(new Error('secret'), { code })
+  const wanted: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'outbound_connection_failed', EHOSTUNREACH: 'outbound_connection_failed', ETIMEDOUT: 'outbound_connection_failed', UND_ERR_CONNECT_TIMEOUT: 'outbound_connection_failed',
+    CERT_HAS_EXPIRED: 'outbound_certificate_refused', DEPTH_ZERO_SELF_SIGNED_CERT: 'outbound_certificate_refused', ERR_TLS_CERT_ALTNAME_INVALID: 'outbound_certificate_refused', EPROTO: 'outbound_certificate_refused',
+    UND_ERR_HEADERS_OVERFLOW: 'outbound_answer_too_large', UND_ERR_INVALID_ARG: 'outbound_request_invalid', UND_ERR_HEADERS_TIMEOUT: 'outbound_timed_out', UND_ERR_DESTROYED: 'outbound_aborted',
+    ECONNRESET: 'outbound_connection_broken', UND_ERR_SOCKET: 'outbound_connection_broken', HPE_INVALID_CONSTANT: 'outbound_connection_broken', something: 'outbound_connection_broken',
+  }
+  for (const [code, told] of Object.entries(wanted)) {
+    t.is(outboundFailure(thrown(code)), told, code)
+    t.is(outboundFailure(new Error('secret', { cause: thrown(code) })), told, `${code} as a cause`)
+    t.is(outboundFailure(new AggregateError([thrown('ECONNRESET'), thrown(code)])), told, `${code} as the last of several`)
+  }
+  t.is(outboundFailure('secret'), 'outbound_connection_broken')
+})
+
+test('a connection is used again for the same addresses and for no others', async (t) => {
+  const sockets = new Set<unknown>()
+  const { port } = await listen(t, (request, response) => { sockets.add(request.socket); response.end('here') })
+  let addresses = ['127.0.0.1']
+  const outbound = client(t, (hostname) => to(...addresses)(hostname))
+  const ask = (): Promise<OutboundAnswer> => get(outbound, `http://moving.example:${port}/`, local)
+  for (let n = 0; n < 4; n += 1) t.is((await ask()).type, 'answer')
+  t.is(sockets.size, 1)
+  addresses = ['127.0.0.9', '127.0.0.1']
+  t.is((await ask()).type, 'answer')
+  t.is(sockets.size, 2)
+})
+
+test('a name is looked up as the machine does, and one that nobody knows is told as such', async (t) => {
+  const { port } = await listen(t, (_request, response) => response.end('here'))
+  const outbound = client(t)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => get(outbound, `http://localhost:${port}/`, local)))
+  t.deepEqual(answers.map(({ type }) => type), Array(8).fill('answer'))
+  t.deepEqual(await get(outbound, `http://localhost:${port}/`), { type: 'failure', code: 'outbound_address_refused' })
+  t.deepEqual(await get(outbound, 'http://nobody.invalid/', local), { type: 'failure', code: 'outbound_name_not_found' })
 })
