@@ -153,23 +153,15 @@ const mostRequestBytes = 64 * 1024 * 1024
 
 /** One deadline over everything: name, connection, answer. */
 const timed = async (life: Life, request: OutboundRequest): Promise<OutboundAnswer> => {
-  const controller = new AbortController()
-  let late = false
-  const cancel = life.clock.after(request.timeout_ms ?? defaultTimeoutMs, () => {
-    late = true
-    controller.abort()
-  })
-  const stop = (): void => controller.abort()
-  request.signal.addEventListener('abort', stop, { once: true })
-  if (request.signal.aborted) stop()
+  const deadline = new AbortController()
+  const cancel = life.clock.after(request.timeout_ms ?? defaultTimeoutMs, () => deadline.abort())
   try {
-    return await send(life, request, controller.signal)
+    return await send(life, request, AbortSignal.any([request.signal, deadline.signal]))
   } catch (error) {
     if (request.signal.aborted) return failure('outbound_aborted')
-    return failure(late ? 'outbound_timed_out' : outboundFailure(error))
+    return failure(deadline.signal.aborted ? 'outbound_timed_out' : outboundFailure(error))
   } finally {
     cancel()
-    request.signal.removeEventListener('abort', stop)
   }
 }
 

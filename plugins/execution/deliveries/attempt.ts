@@ -12,8 +12,6 @@ export interface AttemptParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly ledger: () => ExternalActions | undefined
-  /** Whether a run is still known: a dead letter may be replayed when its run has been removed. */
-  readonly hasRun: (run_id: string) => boolean
   readonly config: DeliveriesConfig
   readonly clock: Clock
   readonly log: Log
@@ -32,13 +30,13 @@ const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlug
 
 /** Records that an attempt is about to be made. What an earlier one led to, if it was cut off, nobody knows. */
 export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDelivery => {
-  const { store, ledger, hasRun } = parts
+  const { store, ledger } = parts
   const { delivery_id, session_id, run_id } = head
   const delivery: OpenDelivery = { ...head, attempts: head.attempts + 1, attempting: true }
   if (head.attempting === true) ledger()?.conclude(tx, { action_id: delivery_id, session_id, attempt: head.attempts, outcome: 'unknown', code: 'delivery_cut_off' })
   tx.put(store.deliveries, delivery)
   ledger()?.intend(tx, {
-    action_id: delivery_id, kind: 'delivery', session_id, ...(run_id !== undefined && hasRun(run_id) && { run_id }),
+    action_id: delivery_id, kind: 'delivery', session_id, ...(run_id !== undefined && { run_id }),
     target: replyOf(parts, head)?.target(head.address) ?? head.target, request_digest: digestOf(payloadOf(store, head)),
     attempt: delivery.attempts, approved_by: { type: 'configuration', id: 'reply_target' },
   })

@@ -9,7 +9,7 @@ type Row = Infer<typeof Row>
 
 const line = (row: Row): string => {
   const why = row.terminal_error ?? row.last_error
-  const what = [row.delivery_id, row.status, row.target, `session ${row.session_id}`, ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]), `${row.attempts} attempts`, ...(why === undefined ? [] : [why])].join('  ')
+  const what = [row.delivery_id, row.status, row.target, `session ${row.session_id}`, ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]), `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`, ...(why === undefined ? [] : [why])].join('  ')
   if (row.status === 'dead_lettered') return row.dead_letter_resolution_reason === undefined ? `${what}\n  holdfast deliveries replay ${row.delivery_id}` : `${what}  ${row.dead_letter_resolution_reason}`
   return row.next_attempt_at_ms === undefined || row.status !== 'retrying' ? what : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
 }

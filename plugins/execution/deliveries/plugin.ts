@@ -1,7 +1,6 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
-import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
@@ -17,18 +16,18 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The outbox: outputs on their way to reply targets, and what became of each.',
-  wants: { sessions: Sessions, runs: Runs, ledger: ExternalActions },
+  wants: { sessions: Sessions, ledger: ExternalActions },
   provides: [Outbox],
   config: deliveriesConfig,
   flags: deliveriesFlags,
   commands: deliveryCommands,
-  register(ctx, { sessions, runs, ledger }) {
+  register(ctx, { sessions, ledger }) {
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
     // The plugin of the ledger stops before this one, which has outcomes to enter until it has drained.
     let kept: ExternalActions | undefined
-    const worker = createWorker({ store, replies, ledger: () => kept, hasRun: (run_id) => runs()?.find(run_id) !== undefined, config, clock, ids, log })
+    const worker = createWorker({ store, replies, ledger: () => kept, config, clock, ids, log })
     const nextPlace = createPlaces()
     ctx.provide(Outbox, createOutbox({ store, replies, sessions, nextPlace, wake: worker.wake }))
     ctx.routes(...deliveryRoutes({ store, nextPlace, wake: worker.wake }))
