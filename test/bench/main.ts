@@ -1,17 +1,20 @@
 /**
  * Measures this daemon against the floor, both in one run on one machine, in
- * turns, and prints medians and ratios: `npm run bench [-- --quick]`. Writes
- * the figures as JSON to the path after `--json`.
+ * turns, and prints medians and ratios: `npm run bench [-- --quick] [--only
+ * live|deliveries|storage|memory]`. Writes the figures as JSON to the path after `--json`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { compareDeliveries } from './deliveries.js'
 import { fanOut, quantile, readLoop, send, submitAndComplete, watchRuns, type Sample } from './load.js'
 import { measureMemory, plantRecords } from './memory.js'
 import { bytesBelow, startServer, type Server } from './server.js'
 
 const quick = process.argv.includes('--quick')
 const jsonPath = process.argv[process.argv.indexOf('--json') + 1]
+const only = process.argv[process.argv.indexOf('--only') + 1]
+const wants = (part: string): boolean => !process.argv.includes('--only') || only === part
 const rounds = quick ? 1 : 3
 const milliseconds = quick ? 1500 : 4000
 const here = import.meta.dirname
@@ -158,9 +161,23 @@ const compareMemory = async (): Promise<void> => {
   rmSync(root, { recursive: true })
 }
 
+/** Each delivery is two changes of state on disk; the posts beside it keep nothing. */
+const measureDeliveries = async (): Promise<void> => {
+  const root = temporaryRoot()
+  const receiver = await startServer([join(here, 'receiver.js')])
+  const daemon = await startDaemon(root)
+  const samples: Awaited<ReturnType<typeof compareDeliveries>>[] = []
+  for (let round = 0; round < rounds; round += 1) samples.push(await compareDeliveries(daemon.url, receiver.url, quick ? 1280 : 12_800))
+  note('deliveries to 64 targets', '/s', 'more', median(samples.map(({ ours }) => ours)), median(samples.map(({ direct }) => direct)))
+  await daemon.stop()
+  await receiver.stop()
+  rmSync(root, { recursive: true })
+}
+
 process.stdout.write(`node ${process.version}, ${rounds} rounds in turns, medians\n`)
-await compareLive()
-await measureStorage()
-await compareMemory()
+if (wants('live')) await compareLive()
+if (wants('deliveries')) await measureDeliveries()
+if (wants('storage')) await measureStorage()
+if (wants('memory')) await compareMemory()
 if (process.argv.includes('--json') && jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)
 process.exit(0)
