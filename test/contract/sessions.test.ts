@@ -91,13 +91,13 @@ test.serial('GET /v1/sessions?persona_id=: filters by the bound snapshot, not by
   const first = await start(t)
   await openSession(first, 's2')
   await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
-  await first.request('POST', `${at}/persona`, { persona_id: 'p' })
+  await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
   await first.request('PUT', '/v1/personas/p', { display_name: 'New' })
   const daemon = await reborn(t, first)
   const rows = (await daemon.request('GET', '/v1/sessions?persona_id=p')).body
   t.deepEqual(rows.map(({ session_id, persona }: any) => [session_id, persona.display_name, persona.persona_version]), [['s1', 'P', 1]])
   t.deepEqual((await daemon.request('GET', '/v1/sessions?persona_id=other&page=true')).body.items, [])
-  await daemon.request('DELETE', `${at}/persona`)
+  await daemon.request('DELETE', '/v1/sessions/s1/persona')
   t.deepEqual((await daemon.request('GET', '/v1/sessions?persona_id=p')).body, [])
 })
 
@@ -105,12 +105,12 @@ test.serial('GET /v1/sessions/{session_id}: SessionView has all its fields, and 
   const daemon = await start(t)
   t.deepEqual(Object.keys(await read(daemon)).sort(), ['agent_id', 'outputs', 'session_id', 'snapshot'])
   await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul: 'deep', capability_scope: { skill_allow: ['a'] } })
-  await daemon.request('POST', `${at}/persona`, { persona_id: 'p' })
-  await daemon.request('PUT', `${at}/capability-scope`, { capability_scope: { skill_deny: ['b'] } })
-  await daemon.request('PUT', `${at}/credential-scope`, { credential_scope: { connector_allow: ['mail'] } })
-  await daemon.request('PUT', `${at}/route-policy`, { route_policy: { provider: 'demo' } })
-  await daemon.request('PUT', `${at}/reply-targets`, { reply_targets: [target] })
-  await daemon.request('PUT', `${at}/operator`, { enabled: true })
+  await daemon.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
+  await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['b'] } })
+  await daemon.request('PUT', '/v1/sessions/s1/credential-scope', { credential_scope: { connector_allow: ['mail'] } })
+  await daemon.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
+  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
   const view = await read(daemon)
   const fields = ['route_policy', 'capability_scope', 'effective_capability_scope', 'credential_scope', 'effective_credential_scope', 'persona', 'reply_targets', 'operator']
   t.deepEqual(Object.keys(view).sort(), ['agent_id', 'outputs', 'session_id', 'snapshot', ...fields].sort())
@@ -124,69 +124,69 @@ test.serial('GET /v1/sessions/{session_id}: SessionView has all its fields, and 
 test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/persona: binds, binds anew and clears, durably', async (t) => {
   const first = await start(t)
   for (const persona_id of ['p', 'q']) await first.request('POST', '/v1/personas', { persona_id, display_name: persona_id.toUpperCase() })
-  const bound = await first.request('POST', `${at}/persona`, { persona_id: 'p' })
+  const bound = await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
   t.deepEqual([bound.status, bound.body.persona.display_name], [200, 'P'])
   const second = await reborn(t, first)
   t.deepEqual((await read(second)).persona, bound.body.persona)
-  t.is((await second.request('PUT', `${at}/persona`, { persona_id: 'q' })).body.persona.display_name, 'Q')
-  t.deepEqual(codeOf(await second.request('PUT', `${at}/persona`, { persona_id: 'none' })), [404, 'persona_not_found'])
+  t.is((await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'q' })).body.persona.display_name, 'Q')
+  t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'none' })), [404, 'persona_not_found'])
   t.is((await read(second)).persona.persona_id, 'q')
-  t.is((await second.request('DELETE', `${at}/persona`)).body.persona, undefined)
+  t.is((await second.request('DELETE', '/v1/sessions/s1/persona')).body.persona, undefined)
   t.is((await read(await reborn(t, second))).persona, undefined)
 })
 
 test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/capability-scope: sets and clears, durably', async (t) => {
   const first = await start(t)
-  const set = await first.request('POST', `${at}/capability-scope`, { capability_scope: { mcp_tool_allow: ['b', 'a'] } })
+  const set = await first.request('POST', '/v1/sessions/s1/capability-scope', { capability_scope: { mcp_tool_allow: ['b', 'a'] } })
   t.deepEqual([set.status, set.body.capability_scope], [200, { ...capability, mcp_tool_allow: ['a', 'b'] }])
   const second = await reborn(t, first)
   t.deepEqual((await read(second)).capability_scope, set.body.capability_scope)
-  t.deepEqual((await second.request('PUT', `${at}/capability-scope`, { capability_scope: { skill_deny: ['x'] } })).body.capability_scope, { ...capability, skill_deny: ['x'] }, 'replaced as a whole')
-  t.is((await second.request('DELETE', `${at}/capability-scope`)).body.capability_scope, undefined)
+  t.deepEqual((await second.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } })).body.capability_scope, { ...capability, skill_deny: ['x'] }, 'replaced as a whole')
+  t.is((await second.request('DELETE', '/v1/sessions/s1/capability-scope')).body.capability_scope, undefined)
   t.is((await read(await reborn(t, second))).capability_scope, undefined)
 })
 
 test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/credential-scope: sets and clears, durably', async (t) => {
   const first = await start(t)
-  const set = await first.request('POST', `${at}/credential-scope`, { credential_scope: { route_allow: ['demo'] } })
+  const set = await first.request('POST', '/v1/sessions/s1/credential-scope', { credential_scope: { route_allow: ['demo'] } })
   t.deepEqual([set.status, set.body.credential_scope], [200, { ...credential, route_allow: ['demo'] }])
   const second = await reborn(t, first)
   t.deepEqual((await read(second)).credential_scope, set.body.credential_scope)
-  const denied = await second.request('PUT', `${at}/credential-scope`, { credential_scope: { route_deny: ['*'] } })
+  const denied = await second.request('PUT', '/v1/sessions/s1/credential-scope', { credential_scope: { route_deny: ['*'] } })
   t.deepEqual(denied.body.credential_scope, { ...credential, route_deny: ['*'] })
   t.deepEqual(codeOf(await second.request('POST', `${at}/runs`, { content: 'x' })), [400, 'route_not_allowed'], 'it decides which routes can resolve')
-  t.is((await second.request('DELETE', `${at}/credential-scope`)).body.credential_scope, undefined)
+  t.is((await second.request('DELETE', '/v1/sessions/s1/credential-scope')).body.credential_scope, undefined)
   t.is((await second.request('POST', `${at}/runs`, { content: 'x' })).status, 202)
 })
 
 test.serial('Scopes: entries are trimmed, sorted and de-duplicated, a star collapses a list, and a blank entry is refused', async (t) => {
   const daemon = await start(t)
   const scope = { route_allow: [' b', 'a', 'b '], route_deny: ['x', '*', 'y'] }
-  t.like((await daemon.request('PUT', `${at}/credential-scope`, { credential_scope: scope })).body.credential_scope, { route_allow: ['a', 'b'], route_deny: ['*'] })
+  t.like((await daemon.request('PUT', '/v1/sessions/s1/credential-scope', { credential_scope: scope })).body.credential_scope, { route_allow: ['a', 'b'], route_deny: ['*'] })
   for (const blank of ['', '  ']) {
-    const answer = await daemon.request('PUT', `${at}/credential-scope`, { credential_scope: { route_allow: ['a', blank] } })
+    const answer = await daemon.request('PUT', '/v1/sessions/s1/credential-scope', { credential_scope: { route_allow: ['a', blank] } })
     t.deepEqual([...codeOf(answer), pathOf(answer)], [400, 'blank_scope_entry', 'body.credential_scope.route_allow.1'])
   }
   t.like((await read(daemon)).credential_scope, { route_allow: ['a', 'b'] })
-  t.is((await daemon.request('PUT', `${at}/capability-scope`, { capability_scope: { route_allow: ['a'] } })).status, 400, 'unknown lists are refused')
+  t.is((await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { route_allow: ['a'] } })).status, 400, 'unknown lists are refused')
 })
 
 test.serial('CapabilityScope: the effective scope is the baseline of the persona restricted by the scope of the session, never wider', async (t) => {
   const daemon = await start(t)
   await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', capability_scope: { skill_allow: ['a', 'b'], mcp_server_allow: ['*'], mcp_tool_allow: ['t'], mcp_tool_deny: ['u'] } })
-  await daemon.request('POST', `${at}/persona`, { persona_id: 'p' })
+  await daemon.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
   const scope = { skill_allow: ['b', 'c'], mcp_server_allow: ['m'], mcp_tool_allow: ['other'], mcp_tool_deny: ['v'] }
-  const { body } = await daemon.request('PUT', `${at}/capability-scope`, { capability_scope: scope })
+  const { body } = await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: scope })
   t.deepEqual(body.effective_capability_scope, { ...capability, skill_allow: ['b'], mcp_server_allow: ['m'], mcp_tool_deny: ['*'] }, 'no common tool: none')
   t.like(body.capability_scope, scope)
-  await daemon.request('DELETE', `${at}/persona`)
+  await daemon.request('DELETE', '/v1/sessions/s1/persona')
   t.deepEqual((await read(daemon)).effective_capability_scope, body.capability_scope)
 })
 
 test.serial('CredentialScope: where connectors are scoped and no credential is allowed by name, connector credentials are denied', async (t) => {
   const daemon = await start(t)
   const denied = async (credential_scope: object): Promise<unknown> =>
-    (await daemon.request('PUT', `${at}/credential-scope`, { credential_scope })).body.effective_credential_scope.connector_credential_deny
+    (await daemon.request('PUT', '/v1/sessions/s1/credential-scope', { credential_scope })).body.effective_credential_scope.connector_credential_deny
   t.deepEqual(await denied({ connector_allow: ['mail'] }), ['*'])
   t.deepEqual(await denied({ connector_deny: ['chat'] }), ['*'])
   t.deepEqual(await denied({ connector_allow: ['mail'], connector_credential_allow: ['MAIL_KEY'] }), [])
@@ -196,35 +196,35 @@ test.serial('CredentialScope: where connectors are scoped and no credential is a
 test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/route-policy: sets, replaces and clears, durably; a run uses it', async (t) => {
   const first = await start(t)
   const policy = { provider: 'demo', generation: { model: 'm1', fallback_model: 'm2', tool_choice: { type: 'auto' }, allow_parallel_tool_calls: false, max_output_tokens: 9, temperature: 0.5, response_format: { type: 'text' } } }
-  const set = await first.request('POST', `${at}/route-policy`, { route_policy: policy })
+  const set = await first.request('POST', '/v1/sessions/s1/route-policy', { route_policy: policy })
   t.deepEqual([set.status, set.body.route_policy], [200, policy])
   const second = await reborn(t, first)
   t.deepEqual((await read(second)).route_policy, policy)
   t.like((await second.request('POST', `${at}/runs`, { content: 'x' })).body.request, { provider: 'demo', model: 'm1' })
-  t.deepEqual((await second.request('PUT', `${at}/route-policy`, { route_policy: { provider: 'demo' } })).body.route_policy, { provider: 'demo' })
-  t.deepEqual(codeOf(await second.request('PUT', `${at}/route-policy`, { route_policy: { provider: 'none' } })), [400, 'bad_request'])
-  t.is((await second.request('PUT', `${at}/route-policy`, { route_policy: { generation: { temperature: 'hot' } } })).status, 400)
+  t.deepEqual((await second.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })).body.route_policy, { provider: 'demo' })
+  t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'none' } })), [400, 'bad_request'])
+  t.is((await second.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { generation: { temperature: 'hot' } } })).status, 400)
   t.deepEqual((await read(second)).route_policy, { provider: 'demo' })
-  t.is((await second.request('DELETE', `${at}/route-policy`)).body.route_policy, undefined)
+  t.is((await second.request('DELETE', '/v1/sessions/s1/route-policy')).body.route_policy, undefined)
 })
 
 test.serial('GET, POST, PUT, DELETE /v1/sessions/{session_id}/reply-targets: each answers with the normalised handles, durably', async (t) => {
   const first = await start(t)
-  t.deepEqual((await first.request('GET', `${at}/reply-targets`)).body, { reply_targets: [] })
-  const set = await first.request('POST', `${at}/reply-targets`, { reply_targets: [target, { type: 'http', url: 'https://example.org/' }, target] })
+  t.deepEqual((await first.request('GET', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
+  const set = await first.request('POST', '/v1/sessions/s1/reply-targets', { reply_targets: [target, { type: 'http', url: 'https://example.org/' }, target] })
   t.deepEqual([set.status, Object.keys(set.body)], [200, ['reply_targets']])
   t.deepEqual(set.body.reply_targets.map(({ plugin, ...rest }: any) => [plugin, Object.keys(rest)]), [['http', ['address']], ['http', ['address']]], 'handles, each once, in order')
   const second = await reborn(t, first)
-  t.deepEqual((await second.request('GET', `${at}/reply-targets`)).body, set.body)
+  t.deepEqual((await second.request('GET', '/v1/sessions/s1/reply-targets')).body, set.body)
   t.deepEqual((await read(second)).reply_targets, set.body.reply_targets)
   const [handle] = set.body.reply_targets
-  t.deepEqual((await second.request('PUT', `${at}/reply-targets`, { reply_targets: [{ type: 'raw', ...handle }] })).body, { reply_targets: [handle] })
-  t.deepEqual((await second.request('DELETE', `${at}/reply-targets`)).body, { reply_targets: [] })
+  t.deepEqual((await second.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [{ type: 'raw', ...handle }] })).body, { reply_targets: [handle] })
+  t.deepEqual((await second.request('DELETE', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
 })
 
 test.serial('Reply targets: an unknown plugin, connector, variant or field is refused with its path, and nothing is changed', async (t) => {
   const daemon = await start(t)
-  const { body: before } = await daemon.request('PUT', `${at}/reply-targets`, { reply_targets: [target] })
+  const { body: before } = await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
   const refused: readonly (readonly [object, string])[] = [
     [{ type: 'raw', plugin: 'none', address: 'x' }, 'body.reply_targets.1.plugin'],
     [{ type: 'external', connector: 'c', route: 'r' }, 'body.reply_targets.1.type'],
@@ -238,17 +238,17 @@ test.serial('Reply targets: an unknown plugin, connector, variant or field is re
     [{ plugin: 'http', address: 'https://example.com' }, 'body.reply_targets.1.type'],
   ]
   for (const [bad, path] of refused) {
-    const answer = await daemon.request('PUT', `${at}/reply-targets`, { reply_targets: [target, bad] })
+    const answer = await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target, bad] })
     t.deepEqual([answer.status, pathOf(answer)], [400, path], JSON.stringify(bad))
   }
-  t.deepEqual((await daemon.request('GET', `${at}/reply-targets`)).body, before)
+  t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/reply-targets')).body, before)
 })
 
 test.serial('Reply targets: an empty list and DELETE are remembered as a clear, distinct from never set, also after kill -9', async (t) => {
   const first = await start(t)
   await openSession(first, 's2')
   const metadata = async (daemon: SpawnedDaemon, session_id: string): Promise<any> => (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body.session.metadata
-  await first.request('PUT', `${at}/reply-targets`, { reply_targets: [] })
+  await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [] })
   const daemon = await reborn(t, first)
   t.deepEqual(await metadata(daemon, 's1'), { session_reply_targets: [] })
   t.deepEqual(await metadata(daemon, 's2'), {})
@@ -259,18 +259,18 @@ test.serial('Reply targets: an empty list and DELETE are remembered as a clear, 
 test.serial('GET, POST, PUT, DELETE /v1/sessions/{session_id}/operator: answers with the policy; DELETE disables and never accepts destinations', async (t) => {
   const first = await start(t)
   const off = { enabled: false, allow_notify: true, allow_questions: true }
-  t.deepEqual((await first.request('GET', `${at}/operator`)).body, off)
+  t.deepEqual((await first.request('GET', '/v1/sessions/s1/operator')).body, off)
   const asked = { enabled: true, display_name: 'Robin', communication_style: 'Short and friendly.', allow_notify: false, allow_questions: true }
-  const set = await first.request('POST', `${at}/operator`, asked)
+  const set = await first.request('POST', '/v1/sessions/s1/operator', asked)
   t.deepEqual([set.status, set.body], [200, asked])
   const daemon = await reborn(t, first)
-  t.deepEqual((await daemon.request('GET', `${at}/operator`)).body, asked)
+  t.deepEqual((await daemon.request('GET', '/v1/sessions/s1/operator')).body, asked)
   t.deepEqual((await read(daemon)).operator, asked)
-  t.deepEqual((await daemon.request('PUT', `${at}/operator`, { enabled: true, allow_notify: false })).body, { enabled: true, allow_notify: false, allow_questions: true }, 'replaced as a whole')
-  for (const more of [{ reply_targets: [] }, { chat_id: 5 }]) t.is((await daemon.request('PUT', `${at}/operator`, { ...asked, ...more })).status, 400)
-  t.is((await daemon.request('DELETE', `${at}/operator`, { reply_targets: [target] })).status, 400)
-  t.true((await daemon.request('GET', `${at}/operator`)).body.enabled)
-  t.deepEqual((await daemon.request('DELETE', `${at}/operator`)).body, off)
+  t.deepEqual((await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })).body, { enabled: true, allow_notify: false, allow_questions: true }, 'replaced as a whole')
+  for (const more of [{ reply_targets: [] }, { chat_id: 5 }]) t.is((await daemon.request('PUT', '/v1/sessions/s1/operator', { ...asked, ...more })).status, 400)
+  t.is((await daemon.request('DELETE', '/v1/sessions/s1/operator', { reply_targets: [target] })).status, 400)
+  t.true((await daemon.request('GET', '/v1/sessions/s1/operator')).body.enabled)
+  t.deepEqual((await daemon.request('DELETE', '/v1/sessions/s1/operator')).body, off)
   t.is((await read(daemon)).operator, undefined)
 })
 
@@ -279,30 +279,30 @@ test.serial('Operator contact: display_name and communication_style must not hol
   const unsafe = ['sk-1234567890abcdef', 'see https://example.com', 'robin@example.com', '-1001234567890', 'C024BE91L', 'post to the webhook']
   for (const field of ['display_name', 'communication_style']) {
     for (const text of unsafe) {
-      const answer = await daemon.request('PUT', `${at}/operator`, { enabled: true, allow_notify: false, [field]: text })
+      const answer = await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false, [field]: text })
       t.deepEqual([...codeOf(answer), pathOf(answer)], [400, 'operator_contact_unsafe', `body.${field}`], text)
       t.false(answer.text.includes(text), 'what was refused is not repeated')
     }
   }
-  t.false((await daemon.request('GET', `${at}/operator`)).body.enabled)
+  t.false((await daemon.request('GET', '/v1/sessions/s1/operator')).body.enabled)
 })
 
 test.serial('Operator contact: allow_notify needs a deliverable reply target, and targets stay while it is on', async (t) => {
   const daemon = await start(t)
-  const refused = await daemon.request('PUT', `${at}/operator`, { enabled: true, allow_notify: true })
+  const refused = await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: true })
   t.deepEqual([...codeOf(refused), pathOf(refused)], [400, 'reply_targets_needed', 'body.allow_notify'])
-  await daemon.request('PUT', `${at}/reply-targets`, { reply_targets: [target] })
-  t.is((await daemon.request('PUT', `${at}/operator`, { enabled: true, allow_notify: true })).status, 200)
-  t.deepEqual(codeOf(await daemon.request('DELETE', `${at}/reply-targets`)), [400, 'reply_targets_needed'])
-  t.is((await daemon.request('GET', `${at}/reply-targets`)).body.reply_targets.length, 1)
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
+  t.is((await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: true })).status, 200)
+  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/sessions/s1/reply-targets')), [400, 'reply_targets_needed'])
+  t.is((await daemon.request('GET', '/v1/sessions/s1/reply-targets')).body.reply_targets.length, 1)
 })
 
 test.serial('Operator contact: notifications are queued through the reply targets of the session, and are sent under one key through kill -9', async (t) => {
   const receiver = await startReceiver(t)
   const first = await start(t)
   const to = (path: string) => [{ type: 'raw', plugin: 'http', address: receiver.address(path) }]
-  await first.request('PUT', `${at}/reply-targets`, { reply_targets: to('/operator') })
-  await first.request('PUT', `${at}/operator`, { enabled: true })
+  await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: to('/operator') })
+  await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
   receiver.on('/operator', () => {})
   const accepted = await first.request('POST', `${at}/runs`, { content: '/tool notify_operator {"message":"The disk is full."}', reply_targets: to('/run') })
   const run = await until(first, accepted.body.run_id, 'completed')
@@ -319,7 +319,7 @@ test.serial('Operator contact: notifications are queued through the reply target
 
 test.serial('Operator contact: operator questions are ordinary pending questions and need no transport; the run goes on through kill -9', async (t) => {
   const first = await start(t)
-  await first.request('PUT', `${at}/operator`, { enabled: true, allow_notify: false })
+  await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
   const run = await wait(first, '/tool ask_operator {"questions":[{"question":"Go on?","options":[{"label":"Yes"},{"label":"No"}]}]}')
   const daemon = await reborn(t, first)
   const [pending] = (await daemon.request('GET', '/v1/questions')).body
@@ -350,7 +350,7 @@ test.serial('Session states: persona, scopes, operator and reply targets need an
   await daemon.request('POST', `${at}/interrupt`)
   const approval = await wait(daemon, '/tool bash {"command":"true"}')
   await refusedAll('an approval is pending')
-  t.is((await daemon.request('PUT', `${at}/route-policy`, { route_policy: { provider: 'demo' } })).status, 200)
+  t.is((await daemon.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })).status, 200)
   await daemon.request('POST', `/v1/runs/${approval.run_id}/cancel`)
   for (const [segment, body] of Object.entries(bodies)) t.is((await daemon.request('PUT', `${at}/${segment}`, body)).status, 200, segment)
 })
@@ -358,10 +358,10 @@ test.serial('Session states: persona, scopes, operator and reply targets need an
 test.serial('GET /v1/sessions/{session_id}/events: changes of settings are in the journal, the current ones in metadata; no soul, and no address in the journal', async (t) => {
   const first = await start(t)
   await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul: 'my secret soul' })
-  await first.request('PUT', `${at}/persona`, { persona_id: 'p' })
-  await first.request('PUT', `${at}/reply-targets`, { reply_targets: [target] })
-  await first.request('PUT', `${at}/capability-scope`, { capability_scope: { skill_deny: ['x'] } })
-  await first.request('DELETE', `${at}/capability-scope`)
+  await first.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'p' })
+  await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
+  await first.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } })
+  await first.request('DELETE', '/v1/sessions/s1/capability-scope')
   await first.request('POST', `${at}/end`, { reason: 'done' })
   const daemon = await reborn(t, first)
   const answer = await daemon.request('GET', `${at}/events`)
@@ -378,7 +378,7 @@ test.serial('GET /v1/sessions/{session_id}/events: changes of settings are in th
 
 test.serial('POST /v1/sessions/{session_id}/end: a body with a reason; the session is opened again by POST /v1/sessions and keeps its settings', async (t) => {
   const first = await start(t)
-  await first.request('PUT', `${at}/route-policy`, { route_policy: { provider: 'demo' } })
+  await first.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })
   const ended = await first.request('POST', `${at}/end`, { reason: 'enough' })
   t.is(ended.status, 200)
   const daemon = await reborn(t, first)
@@ -392,9 +392,9 @@ test.serial('POST /v1/sessions/{session_id}/end: a body with a reason; the sessi
 test.serial('Authentication: a token that may only read sees no addresses of reply targets and changes nothing', async (t) => {
   const daemon = await spawnTestDaemon(t, { env: { SERVICE_DAEMON_ADMIN_TOKEN: 'a'.repeat(32), SERVICE_DAEMON_READONLY_TOKEN: 'r'.repeat(32) }, headers: { authorization: `Bearer ${'a'.repeat(32)}` } })
   await openSession(daemon)
-  await daemon.request('PUT', `${at}/reply-targets`, { reply_targets: [target] })
+  await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
   const reader = { authorization: `Bearer ${'r'.repeat(32)}` }
-  for (const path of [at, '/v1/sessions', `${at}/reply-targets`, `${at}/events`]) {
+  for (const path of [at, '/v1/sessions', '/v1/sessions/s1/reply-targets', `${at}/events`]) {
     const answer = await daemon.request('GET', path, undefined, reader)
     t.is(answer.status, 200, path)
     t.false(answer.text.includes('example.com'), path)
