@@ -17,7 +17,7 @@ const rules: readonly TextRule[] = [
   { what: 'a channel id', pattern: /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]+>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u },
   { what: 'a chat id', pattern: /-?\d{6,}|\+?\d(?:[ ()./-]?\d){7,}|\bchat[ _-]?id\b/iu },
   // Long runs of letters and digits mixed are no words of any language.
-  { what: 'a token', pattern: /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/iu },
+  { what: 'a token', pattern: /(?=[\w+/=]*\d)(?=[\w+/=]*[a-z])[\w+/=]{20,}/iu },
 ]
 
 /** What a text holds that it must not; undefined if nothing. */

@@ -24,7 +24,7 @@ test('an invisible character hides nothing', (t) => {
 test('a name and a manner of speaking are let pass', (t) => {
   const fine = [
     'Robin', 'Dr. Müller-Lüdenscheidt', 'Night shift (team 4)', 'Short and friendly, e.g. no jargon. At most 3 sentences.', 'Answer in German; be formal until 18:00.',
-    'Prefers bullet points\nand no emoji', '李雷', 'Ask one thing at a time. Numbers with units: 12.5 kg.', 'on-call engineer, Q3/Q4', 'Says "no" 99% of the time', 'C3PO',
+    'Prefers bullet points\nand no emoji', '李雷', 'Ask one thing at a time. Numbers with units: 12.5 kg.', 'on-call engineer, Q3/Q4', 'Says "no" 99% of the time', 'C3PO', 'customer-success-team-24x7',
   ]
   for (const text of fine) t.is(unsafeText(text), undefined, text)
 })

@@ -106,3 +106,16 @@ test('the operator contact is checked, set, read and switched off', async (t) =>
   t.deepEqual((await daemon.request('DELETE', '/v1/sessions/s1/operator')).body, off)
   t.is((await daemon.request('GET', '/v1/sessions/s1')).body.operator, undefined)
 })
+
+test('a session whose run is only queued is not idle', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { runs: { max_concurrent_runs: 1 } } })
+  for (const id of ['s1', 's2']) await openSession(daemon, id)
+  const first = await submit(daemon, 's2', '/sleep 3600000')
+  const queued = await submit(daemon, 's1', 'later')
+  t.is(queued.status, 'queued')
+  const change = () => daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
+  t.deepEqual(codeOf(await change()), [409, 'session_not_idle'])
+  await daemon.request('POST', `/v1/runs/${first.run_id}/cancel`)
+  await until(daemon, queued.run_id, 'completed')
+  t.is((await change()).status, 200)
+})
