@@ -56,3 +56,29 @@ test('every open run gets one verdict, and a second look finds nothing', async (
   await step.fix(verdicts)
   t.deepEqual(step.check(), [])
 })
+
+test('what a run asked that is put aside or begins anew is closed in the name of the recovery', async (t) => {
+  const parts = await open(t, [])
+  const { store } = parts
+  const ask = (id: string) => ({ id, tool_call_id: `call_${id}`, tool_name: 'bash', input: {}, scope: 'session' as const, reason: null })
+  await store.state.commit((tx) => {
+    const waits = (run_id: string, event: any, more: { kind?: RunKind } = {}): void => {
+      const waiting = tx.append(store.journal, 's1', { run_id, at: 1, type: 'event', event })
+      tx.insert(store.runs, trusted({ ...run(run_id, 's1', event.type, more), waiting, pending: event.request_ids.slice(1) }))
+    }
+    waits('r1', { type: 'waiting_for_approval', request_ids: ['-', 'keeps'], requests: [ask('-'), ask('keeps')] })
+    waits('r2', { type: 'waiting_for_approval', request_ids: ['decided', 'a', 'b'], requests: [ask('decided'), ask('a'), ask('b')] })
+    waits('r3', { type: 'waiting_for_user_question', request_ids: ['-', 'q'], requests: [{ id: 'q', tool_call_id: 'call_q', questions: [], created_at_ms: 1 }] })
+    waits('r4', { type: 'waiting_for_approval', request_ids: ['-', 'again'], requests: [ask('again')] }, { kind: 'scheduled_input' })
+  })
+  await runRepair(parts, 3).fix(judgeRuns(parts, 3))
+  const closed = store.journal.read('s1', { after: 0, limit: 100 }).flatMap(({ entry }) => {
+    if (entry.type !== 'event') return []
+    const { event } = entry
+    if (event.type === 'approval_resolved') return event.resolutions.map(({ request_id, behavior, decided_by }) => [entry.run_id, request_id, behavior, decided_by])
+    return event.type === 'user_question_resolved' ? [[entry.run_id, event.resolution.request_id, event.resolution.declined, event.resolution.decided_by]] : []
+  })
+  t.deepEqual(closed.toSorted(), [['r2', 'a', 'deny', 'recovery'], ['r2', 'b', 'deny', 'recovery'], ['r3', 'q', true, 'recovery'], ['r4', 'again', 'deny', 'recovery']])
+  const kept: any = store.runs.find('r1')
+  t.deepEqual([kept.status, kept.pending], ['waiting_for_approval', ['keeps']])
+})
