@@ -7,8 +7,10 @@ const foldAll = (text: string): string => text.normalize('NFKD').replaceAll(/[\u
 
 /** Scripts that put no blanks between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
-const segments = (part: string): string[] => [...segmenter.segment(part)].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []))
+let segmenter: Intl.Segmenter | undefined
+/** Made when it is first needed: it takes a tenth of a second, which a start does not have. */
+const segmenterOf = (): Intl.Segmenter => (segmenter ??= new Intl.Segmenter('en', { granularity: 'word' }))
+const segments = (part: string): string[] => [...segmenterOf().segment(part)].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []))
 
 const stopWords: ReadonlySet<string> = new Set([
   'a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my of on or our please reply exactly now so than that the their them then there these they this those to was we were what when where which who whom whose why will with would you your',
