@@ -1,7 +1,7 @@
 /**
  * Measures this daemon against the floor, both in one run on one machine, in
  * turns, and prints medians and ratios: `npm run bench [-- --quick] [--only
- * live|deliveries|storage|memory]`. Writes the figures as JSON to the path after `--json`.
+ * live|deliveries|schedules|storage|memory]`. Writes the figures as JSON to the path after `--json`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { compareDeliveries } from './deliveries.js'
 import { fanOut, quantile, readLoop, send, submitAndComplete, watchRuns, type Sample } from './load.js'
 import { measureMemory, plantRecords } from './memory.js'
+import { measureSchedules } from './schedules.js'
 import { bytesBelow, startServer, type Server } from './server.js'
 
 const quick = process.argv.includes('--quick')
@@ -174,9 +175,22 @@ const measureDeliveries = async (): Promise<void> => {
   rmSync(root, { recursive: true })
 }
 
+const noteSchedules = async (): Promise<void> => {
+  const root = temporaryRoot()
+  const daemon = await startDaemon(root)
+  const { p50, p99, max, blocked } = await measureSchedules(daemon.url, 1000)
+  note('schedule dispatch lag at 1000 due p50', 'ms', 'less', p50)
+  note('schedule dispatch lag at 1000 due p99', 'ms', 'less', p99)
+  note('schedule dispatch of 1000 due, all of them', 'ms', 'less', max)
+  note('another request meanwhile p99', 'ms', 'less', blocked)
+  await daemon.stop()
+  rmSync(root, { recursive: true })
+}
+
 process.stdout.write(`node ${process.version}, ${rounds} rounds in turns, medians\n`)
 if (wants('live')) await compareLive()
 if (wants('deliveries')) await measureDeliveries()
+if (wants('schedules')) await noteSchedules()
 if (wants('storage')) await measureStorage()
 if (wants('memory')) await compareMemory()
 if (process.argv.includes('--json') && jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)

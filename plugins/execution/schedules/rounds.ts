@@ -12,7 +12,7 @@ import { wakeOf } from './store.js'
 import type { ScheduleRecord } from './store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
-const batch = 64
+const batch = 32
 
 export interface Rounds {
   /** The first schedules that are due. */
