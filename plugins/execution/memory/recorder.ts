@@ -41,8 +41,8 @@ export interface Recorder {
 }
 interface Report { pending: number; recorded: number; failed: number; last_recorded_at_ms: number | undefined }
 
-/** How long an ended run may wait for others. A read of memory does not wait. */
-const delayMs = 5_000
+/** How long an ended run may wait for others. A read of memory does not wait; of a session that runs fast, the newest alone are built. */
+const delayMs = 30_000
 /** Sessions in one commit: a few milliseconds of work. */
 const sessionsPerCommit = 8
 /** Open runs that a mark names; when there are more, the next start looks at all that were submitted after these. */
