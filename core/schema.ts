@@ -176,7 +176,11 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(ke
 /** One struct for objects that have a field, another for everything else; errors are those of the one that was chosen. */
 export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struct<B, any>): Struct<A | B, any> => {
   const struct = ss.dynamic((value) => (typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent) as AnyStruct)
-  return note(struct as never, { anyOf: [jsonSchema(present), jsonSchema(absent)] }, () => [present, absent])
+  return note(struct as never, { anyOf: [...variantsIn(present), jsonSchema(absent)] }, () => [present, absent])
+}
+const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
+  const schema = jsonSchema(struct)
+  return Array.isArray(schema['oneOf']) ? (schema['oneOf'] as JsonSchema[]) : [schema]
 }
 /** Any of a few kinds; prefer `tagged`, whose errors are exact. */
 export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Struct<ss.Infer<A> | ss.Infer<B>, any> =>

@@ -41,8 +41,10 @@ const life = /^aq?(?:s(?:o|wr+|vu+)*(?:wr*|vu*)?)?([CFIX]?)$/u
 
 interface Requested { readonly request_id: string; readonly tool_call_id: string; readonly mark: string }
 
+interface Decided { readonly behavior: string; readonly decided_by: string }
+
 /** The events of one run; returns the commands that it asked for and what was decided about each. */
-const checkEvents = (view: any, events: any[]): { asked: Requested[]; decided: Map<string, string> } => {
+const checkEvents = (view: any, events: any[]): { asked: Requested[]; decided: Map<string, Decided> } => {
   const word = events.map(({ event }) => letters[event.type] ?? '?').join('')
   const found = life.exec(word)
   if (found === null) throw fault(`${view.run_id} is ${view.status} and its events are ${word}`)
@@ -53,7 +55,7 @@ const checkEvents = (view: any, events: any[]): { asked: Requested[]; decided: M
   }
   const asked = events.flatMap(({ event }) => (event.type !== 'waiting_for_approval' ? [] : event.requests.map(({ id, tool_call_id, input }: any) => ({ request_id: id, tool_call_id, mark: /echo (\S+) >>/u.exec(input.command)?.[1] ?? '' }))))
   const resolutions = events.flatMap(({ event }) => (event.type === 'approval_resolved' ? event.resolutions : []))
-  const decided = new Map<string, string>(resolutions.map(({ request_id, behavior }: any) => [request_id, behavior]))
+  const decided = new Map<string, Decided>(resolutions.map((made: any) => [made.request_id, made]))
   if (decided.size !== resolutions.length) throw fault(`a request of ${view.run_id} was decided on twice`)
   return { asked, decided }
 }
@@ -82,15 +84,13 @@ const outcomesOf = async (check: Check, session_id: string): Promise<Map<string,
 
 export interface Tally { runs: number; effects: number; unknown: number }
 
-interface Effect { readonly mark: string; readonly behavior: string | undefined; readonly outcome: string | undefined; readonly count: number; readonly stopped: boolean }
+interface Effect { readonly mark: string; readonly behavior: string | undefined; readonly outcome: string | undefined; readonly count: number }
 
-const checkEffect = (view: any, { mark, behavior, outcome, count, stopped }: Effect, tally: Tally): void => {
+const checkEffect = (view: any, { mark, behavior, outcome, count }: Effect, tally: Tally): void => {
   if (count > 1) throw fault(`${mark} was done ${count} times`)
   if (behavior !== 'allow' && count > 0) throw fault(`${mark} was done and the decision is ${behavior}`)
   if (outcome === 'done' && count !== 1) throw fault(`${mark} is called done and was done ${count} times`)
-  // A stop that the kill overtook may have kept a call from being made, which is said, and the run goes on without it.
-  const kept = stopped && outcome === 'failed' && count === 0
-  if (behavior === 'allow' && view.status === 'completed' && outcome !== 'unknown' && count !== 1 && !kept) throw fault(`${mark} was approved, its outcome is ${outcome}, and it was done ${count} times`)
+  if (behavior === 'allow' && view.status === 'completed' && outcome !== 'unknown' && count !== 1) throw fault(`${mark} was approved, its outcome is ${outcome}, and it was done ${count} times`)
   if (settled.includes(view.status) && view.status === 'completed' && outcome === undefined) throw fault(`${mark} has no outcome and ${view.run_id} is completed`)
   tally.effects += count
   if (outcome === 'unknown') tally.unknown += 1
@@ -122,10 +122,12 @@ export const checkAll = async (check: Check): Promise<Tally> => {
     outcomes.set(view.session_id, known)
     const acted = await actionsOf(check, view.run_id)
     for (const request of asked) {
-      const behavior = decided.get(request.request_id)
-      checkDecision(check, request, behavior)
+      const decision = decided.get(request.request_id)
+      const behavior = decision?.behavior
+      // What a run still asked for when it was ended is denied by the daemon, not by a person.
+      checkDecision(check, request, decision?.decided_by !== 'operator' && behavior === 'deny' ? undefined : behavior)
       checkAction(acted.get(request.tool_call_id), { mark: request.mark, count: counts.get(request.mark) ?? 0, outcome: known.get(`${view.run_id} ${request.tool_call_id}`) })
-      checkEffect(view, { mark: request.mark, behavior, outcome: known.get(`${view.run_id} ${request.tool_call_id}`), count: counts.get(request.mark) ?? 0, stopped: check.ledger.stopped.has(view.session_id) }, tally)
+      checkEffect(view, { mark: request.mark, behavior, outcome: known.get(`${view.run_id} ${request.tool_call_id}`), count: counts.get(request.mark) ?? 0 }, tally)
     }
   }
   const marks = [...counts.values()].reduce((sum, count) => sum + count, 0)

@@ -27,8 +27,6 @@ export const createLedger = () => {
   const now = (): number => (time += 1)
   const decisions = new Map<string, Decision[]>()
   const sessions = new Set<string>()
-  /** Sessions in which somebody asked to stop a run. */
-  const stopped = new Set<string>()
   /** Ids of requests, each with its run. */
   const requests = new Map<string, string>()
 
@@ -61,6 +59,6 @@ export const createLedger = () => {
     decisions.set(request_id, [...(decisions.get(request_id) ?? []), decision])
     return decision
   }
-  return { intents, runs, tokens, ended, decisions, sessions, stopped, now, observe, intend, decide }
+  return { intents, runs, tokens, ended, decisions, sessions, now, observe, intend, decide }
 }
 export type Ledger = ReturnType<typeof createLedger>

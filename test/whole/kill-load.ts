@@ -120,7 +120,6 @@ const cancel = async (load: Load): Promise<void> => {
   const open = await openRuns(load)
   const run = open[load.random.below(open.length)]
   if (run === undefined) return
-  load.ledger.stopped.add(run.session_id)
   if (load.random.chance(0.3)) return void (await ask(load, [200], { method: 'POST', path: `/v1/sessions/${run.session_id}/interrupt` }))
   const asked = load.ledger.now()
   const got = await ask(load, [200, 'run_state_conflict'], { method: 'POST', path: `/v1/runs/${run.run_id}/cancel` })

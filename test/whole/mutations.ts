@@ -33,11 +33,22 @@ export const placesOf = (given: Tree, components: Tree, choice = 0, place: Omit<
   const schema = resolve(given, components)
   const variants: Tree[] | undefined = schema['oneOf'] ?? schema['anyOf']
   const here: Place = { schema, ...place }
-  if (variants !== undefined) return [here, ...placesOf(variants[choice % variants.length] ?? {}, components, choice, place).slice(1)]
+  if (variants !== undefined) {
+    const chosen = resolve(variants[choice % variants.length] ?? {}, components)
+    const others = variants.map((variant) => resolve(variant, components)).filter((other) => other !== chosen)
+    return [here, ...placesOf(chosen, components, choice, place).slice(1).map((inside) => (inside.keys.length === place.keys.length + 1 && fitsAnother(chosen, others, String(inside.keys.at(-1))) ? { ...inside, required: false } : inside))]
+  }
   if (schema['type'] === 'array') return [here, ...placesOf(schema['items'], components, choice, { keys: [...place.keys, 0], required: true })]
   if (schema['type'] !== 'object') return [here]
   return [here, ...Object.entries<Tree>(schema['properties'] ?? {}).flatMap(([key, inner]) =>
     placesOf(inner, components, choice, { keys: [...place.keys, key], required: schema['required']?.includes(key) === true }))]
+}
+
+/** True if an object without this key is one of another variant. */
+const fitsAnother = (chosen: Tree, others: readonly Tree[], key: string): boolean => {
+  const left = Object.keys(chosen['properties'] ?? {}).filter((name) => name !== key)
+  return others.some(({ properties = {}, required = [] }) =>
+    Object.keys(properties).length > 0 && required.every((name: string) => left.includes(name)) && left.every((name) => name in properties && properties[name].const === chosen['properties'][name].const))
 }
 
 const marker = '@@here@@'
