@@ -21,16 +21,24 @@ const nothing = ({ full }: OutputWish): TaskOutput => ({
 const fullText = (bytes: Uint8Array, { dropped, rotated }: { dropped: number; rotated: boolean }): string =>
   `${rotated ? `[daemon: the first ${dropped} bytes of the output are not kept]\n` : ''}${textOf(bytes, rotated)}`
 
-export const backgroundOutput = (spools: Spools, { id }: SessionTask, wish: OutputWish): TaskOutput => {
-  const reading = spools.read(id, wish.full ? whole : wish.tail_bytes)
+/** What a full disk kept out of the spool to its end is on record with the task alone. */
+const lostOf = ({ metadata = {} }: SessionTask, lost: number): number => {
+  const { output_lost_bytes: known } = metadata
+  return typeof known === 'number' ? Math.max(known, lost) : lost
+}
+
+export const backgroundOutput = (spools: Spools, task: SessionTask, wish: OutputWish): TaskOutput => {
+  const reading = spools.read(task.id, wish.full ? whole : wish.tail_bytes)
   if (reading === undefined) return nothing(wish)
-  const { account: { kept, total, lost, rotations }, bytes, path } = reading
+  const { account: { kept, rotations, ...account }, bytes, path } = reading
+  const dropped = account.total - kept - account.lost
+  const total = dropped + kept + lostOf(task, account.lost)
   const tail = bytes.subarray(Math.max(0, bytes.length - wish.tail_bytes))
   const rotated = rotations > 0
   return {
     output_file_path: path,
     output_excerpt: textOf(tail, tail.length < total),
-    ...(wish.full && { output_text: fullText(bytes, { dropped: total - kept - lost, rotated }) }),
+    ...(wish.full && { output_text: fullText(bytes, { dropped, rotated }) }),
     output_truncated: (wish.full ? bytes : tail).length < total,
     output_size_bytes: kept, output_total_bytes: total, output_rotated: rotated, output_rotation_count: rotations,
   }

@@ -6,8 +6,11 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { fault } from '../../../core/assert.js'
+import { createClock } from '../../../core/clock.js'
+import { createIds } from '../../../core/ids.js'
 import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
+import { openState } from '../../../core/state/root.js'
 import { createSpools, isSpoolName, spoolName } from '../../../core/state/spool.js'
 
 const setUp = (t: ExecutionContext, { capBytes, keepBytes, change = (disk: Disk) => disk }: { capBytes?: number; keepBytes?: number; change?: (disk: Disk) => Disk } = {}) => {
@@ -204,4 +207,30 @@ test('a file system that is full loses output and nothing else', async (t) => {
   t.true(lost > 0 && kept > 0 && kept + lost === total)
   t.is(statSync(spool.path).size - kept < 256, true)
   await spool.close()
+})
+
+test('a spool leaves the room alone that is kept for the state, and begins only while storage takes changes', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'holdfast-spool-'))
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const room = { free: 10_000 }
+  const clock = createClock()
+  const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const opened = await openState({
+    root: join(root, 'state'), disk: { ...createDisk(), space: () => ({ free: room.free, type: 0 }) }, clock, ids: createIds(clock), log: quiet, publish: () => {}, generation: 1,
+    tuning: { ballastBytes: 0, freeBytes: 5_000 },
+  })
+  await opened.load()
+  const spools = opened.state.spools('tasks')
+  const spool = await spools.begin('a')
+  await spool.append(Buffer.from('room'))
+  room.free = 4_999
+  await spool.append(Buffer.from('none'))
+  t.deepEqual([spool.account.kept, spool.account.lost], [4, 4])
+  t.is(opened.state.health.mode, 'ok', 'a spool without room says nothing about the state')
+  await t.throwsAsync(spools.begin('b'), { code: 'storage_read_only' })
+  room.free = 5_000
+  await (await spools.begin('b')).close()
+  await spool.close()
+  await opened.close()
+  await t.throwsAsync(spools.begin('c'), { code: 'storage_read_only' })
 })

@@ -1,21 +1,19 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
+import { fault } from '../../../../core/assert.js'
 import { createClock } from '../../../../core/clock.js'
 import type { JsonObject } from '../../../../core/schema.js'
-import { rootTag } from '../../../../plugins/tools/shell/leftovers.js'
-import { readProcesses } from '../../../../plugins/tools/shell/process-table.js'
+import type { Disk } from '../../../../core/state/disk.js'
+import { createDisk } from '../../../../core/state/real-disk.js'
+import { markedBy } from '../../../support/tasks.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import type { TestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const clock = createClock()
-
-/** Processes that commands of this root have started. */
-const markedBy = async (root: string): Promise<number[]> =>
-  (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`) === true).map(({ pid }) => pid)
 
 const eventually = async (holds: () => Promise<boolean>): Promise<boolean> => {
   for (let n = 0; n < 1000; n += 1) {
@@ -225,4 +223,36 @@ test('a command that is silent in the middle of a line says since when, until it
   await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch end' })}`)
   const { task } = await ended(daemon, asks)
   t.deepEqual([task.status, 'silent_since_ms' in task.metadata], ['completed', false])
+})
+
+/** A disk that takes the header of a spool and refuses all output. */
+const refusing = (disk: Disk): Disk => ({
+  ...disk,
+  open: async (path, how) => {
+    const file = await disk.open(path, how)
+    if (!path.includes('/spools/')) return file
+    return { ...file, write: (bytes, position) => (position === 0 ? file.write(bytes, position) : Promise.reject(Object.assign(fault('no space'), { code: 'ENOSPC' }))) }
+  },
+})
+
+test('a disk that takes no output loses the output and nothing else: the command goes on, and its task counts what is lost', async (t) => {
+  const daemon = await startTestDaemon(t, { disk: refusing(createDisk()), flags: { 'permission-mode': 'bypassPermissions' } })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'echo lost; echo again; exit 0', run_in_background: true })}`)
+  await until(daemon, run_id, 'completed')
+  const view = await ended(daemon, (await outcomes(daemon, run_id))[0].task)
+  t.like(view, { task: { status: 'completed', metadata: { exit_code: 0, output_lost_bytes: 11 } }, output_text: '', output_truncated: true, output_size_bytes: 0, output_total_bytes: 11 })
+  t.true((await daemon.request('GET', '/v1/status')).body.storage.ok)
+})
+
+test('a command whose output has no place is not started, and its task says so', async (t) => {
+  const { daemon, script } = await setUp(t)
+  await writeFile(join(daemon.root, 'spools'), '', { mode: 0o600 })
+  const { run_id } = await submit(daemon, 's1', script(['touch never']))
+  await until(daemon, run_id, 'completed')
+  t.is((await outcomes(daemon, run_id))[0].error.code, 'command_not_started')
+  const [task] = (await daemon.request('GET', '/v1/sessions/s1/tasks')).body
+  t.deepEqual([task.status, task.metadata.terminal_reason], ['failed', 'not_started'])
+  await rm(join(daemon.root, 'spools'))
+  t.deepEqual(await markedBy(daemon.root), [])
 })
