@@ -15,7 +15,7 @@ const endOf = (run: RunRecord | undefined): number | undefined => (run !== undef
  * between leaves bytes that no record names, which the next start removes.
  * A run that may go on keeps its record, because a buried id takes no more.
  */
-export const dropEvidence = async ({ store, runs }: Pick<RetentionParts, 'store' | 'runs'>, run_id: string, reason: string): Promise<void> => {
+export const dropEvidence = async ({ store, runs, log }: Pick<RetentionParts, 'store' | 'runs' | 'log'>, run_id: string, reason: string): Promise<void> => {
   const gone = await store.state.commit((tx) => {
     const record = store.runs.find(run_id)
     if (record === undefined) return undefined
@@ -23,7 +23,9 @@ export const dropEvidence = async ({ store, runs }: Pick<RetentionParts, 'store'
     else tx.remove(store.runs, run_id, reason)
     return record
   })
-  for (const artifact of gone?.artifacts ?? []) await store.blobs.remove(refOf(artifact))
+  for (const artifact of gone?.artifacts ?? []) {
+    await store.blobs.remove(refOf(artifact)).catch((error: unknown) => log.warn('bytes of evidence could not be removed; the next start tries again', { run_id, error: String(error) }))
+  }
 }
 
 export interface Retention {

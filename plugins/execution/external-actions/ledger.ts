@@ -36,7 +36,7 @@ const append = ({ entries, heads }: LedgerStore, tx: Tx, { session_id, ...unlink
 
 interface Written { readonly session_id: string; readonly seq: number; readonly entry: Pick<IntentEntry, 'run_id' | 'kind' | 'action_id'>; readonly outcome: ActionOutcome['outcome'] | undefined }
 
-/** Keeps where the run's actions stand, and those of its tool calls that have no outcome. */
+/** Keeps where the run's actions stand, and those of its tool calls that have no outcome. A delivery outlives its run: its own plugin knows what becomes of it. */
 const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written): void => {
   if (run_id === undefined) return
   const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
@@ -73,11 +73,7 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     const range = store.ranges.find(run_id)
     if (range === undefined) return
     const { session_id } = range
-    for (const action_id of range.open) {
-      const intent = intentOf(store, session_id, action_id)
-      // A delivery outlives its run: its own plugin knows what becomes of it.
-      if (intent?.kind !== 'delivery') conclude(tx, { action_id, session_id, attempt: intent?.attempt ?? 1, outcome: 'unknown', code })
-    }
+    for (const action_id of range.open) conclude(tx, { action_id, session_id, attempt: intentOf(store, session_id, action_id)?.attempt ?? 1, outcome: 'unknown', code })
   }
   return { intend, conclude, abandon }
 }

@@ -10,6 +10,7 @@ import { definePlugin, object, optional, string } from '../../../../core/plugin.
 import type { AnyPlugin } from '../../../../core/plugin.js'
 import { Debug } from '../../../../plugins/execution/debug/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
+import { copyRoot } from '../../../support/crash.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import type { TestDaemon, TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -253,4 +254,47 @@ test('bytes that no record names are removed at the next start', async (t) => {
   const later = await start(t, {}, { root })
   t.is(blobsIn(root), 1)
   t.is((await textOf(later, run_id, '0001-model')).status, 200)
+})
+
+test('the record goes before its bytes: a kill in between leaves no artifact that cannot be read', async (t) => {
+  const [root, copies] = [await freshRoot(), await freshRoot()]
+  const disk = createDisk()
+  const moments: string[] = []
+  const unlink = async (file: string): Promise<void> => {
+    await disk.unlink(file)
+    if (!file.includes('blobs/debug')) return
+    moments.push(join(copies, String(moments.length)))
+    copyRoot(root, moments.at(-1) ?? '')
+  }
+  const daemon = await start(t, { debug_level: 'on' }, { root, disk: { ...disk, unlink } })
+  const run_id = await runOnce(daemon, '/tool echo {}')
+  await debugOf(daemon, run_id)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  t.like((await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1 })).body, { pruned_debug_run_ids: [run_id] })
+  t.is(moments.length, 3)
+  for (const moment of moments) {
+    const later = await start(t, {}, { root: moment })
+    t.is((await debugOf(later, run_id)).status, 404)
+    t.is(blobsIn(moment), 0, 'what was left is removed')
+    await later.stop()
+  }
+})
+
+test('bytes that cannot be removed now are removed by the next start', async (t) => {
+  const root = await freshRoot()
+  const disk = createDisk()
+  const unlink = async (file: string): Promise<void> => {
+    if (file.includes('blobs/debug')) throw Object.assign(new Error('busy'), { code: 'EBUSY' })
+    await disk.unlink(file)
+  }
+  const daemon = await start(t, { debug_level: 'on' }, { root, disk: { ...disk, unlink } })
+  const run_id = await runOnce(daemon, 'x')
+  await debugOf(daemon, run_id)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  t.is((await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1 })).status, 200)
+  t.is((await debugOf(daemon, run_id)).status, 404)
+  t.is(blobsIn(root), 1)
+  await daemon.stop()
+  await start(t, {}, { root })
+  t.is(blobsIn(root), 0)
 })
