@@ -2,6 +2,8 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { createClock } from '../../../../core/clock.js'
+import type { DiskFile } from '../../../../core/state/disk.js'
+import { createDisk } from '../../../../core/state/real-disk.js'
 import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import type { TestDaemon, TestDaemonOptions } from '../../../support/daemon.js'
@@ -24,6 +26,8 @@ const start = async (t: ExecutionContext, config: JsonObject = {}, { receiver: k
   await openSession(daemon)
   return { daemon, receiver, enqueue: lender.enqueue }
 }
+
+const replyPlugin = (plugin: string, deliver: ReplyPlugin['deliver']): ReplyPlugin => ({ plugin, address: () => undefined, refuse: () => undefined, target: () => plugin, deliver })
 
 const list = async ({ daemon }: Pick<Bench, 'daemon'>, query = ''): Promise<any[]> => (await daemon.request('GET', `/v1/deliveries${query}`)).body
 const untilStatus = (bench: Bench, status: string, count: number): Promise<void> =>
@@ -105,11 +109,12 @@ test('a stop lets attempts end and records them', async (t) => {
   t.deepEqual(contents(bench.receiver, '/slow'), ['output 1', 'output 2'])
 })
 
-test('an attempt that a stop cuts off is repeated with its key after the start, and the ledger says that nobody knows of the first', async (t) => {
+test('an attempt that a stop cuts off is repeated with its key after the start', async (t) => {
   const root = await freshRoot()
   const bench = await start(t, { drain_ms: 50 }, { root })
   bench.receiver.on('/hanging', (_received, response, count) => { if (count > 1) response.end() })
-  await bench.enqueue([bench.receiver.address('/hanging')])
+  const reply_targets = [{ plugin: 'http', address: bench.receiver.address('/hanging') }]
+  const { run_id } = (await bench.daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hello', reply_targets })).body
   await bench.receiver.until(() => bench.receiver.at('/hanging').length === 1, 'it hangs')
   await bench.daemon.stop()
   const again = await start(t, {}, { root, receiver: bench.receiver })
@@ -117,7 +122,53 @@ test('an attempt that a stop cuts off is repeated with its key after the start, 
   const [first, second] = bench.receiver.at('/hanging')
   t.is(first?.key, second?.key)
   t.deepEqual([first, second].map((one) => one?.body.metadata.delivery_attempt), [1, 2])
-  t.is((await list(again))[0].attempts, 2)
+  t.like((await again.daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body, [{ kind: 'delivery', attempts: 2, outcome: 'done' }])
+})
+
+test('nothing is sent before its intent is on disk', async (t) => {
+  const disk = createDisk()
+  const gate: { held: Promise<void> | undefined; open: () => void; reached: () => void } = { held: undefined, open: () => {}, reached: () => {} }
+  const wrap = (file: DiskFile): DiskFile => ({
+    path: file.path, write: (bytes, position) => file.write(bytes, position), truncate: (length) => file.truncate(length), size: () => file.size(),
+    read: (position, length) => file.read(position, length), close: () => file.close(),
+    sync: async () => {
+      gate.reached()
+      await gate.held
+      await file.sync()
+    },
+  })
+  const lender = lendOutbox()
+  const receiver = await startReceiver(t)
+  const daemon = await startTestDaemon(t, { plugins: [lender.plugin], disk: { ...disk, open: async (at, how) => wrap(await disk.open(at, how)) } })
+  await openSession(daemon)
+  const { outbox, state } = lender.get()
+  const item = { session_id: 's1', output: 1, content: 'hello', targets: [{ plugin: 'http', address: receiver.address('/a') }] }
+  await state.commit((tx) => {
+    outbox.enqueue(tx, item)
+    tx.after(() => { gate.held = new Promise((resolve) => { gate.open = resolve }) })
+  })
+  await new Promise<void>((resolve) => { gate.reached = resolve })
+  for (let n = 0; n < 50; n += 1) await fetch(`http://127.0.0.1:${receiver.port}/other`, { method: 'POST', body: '{}' })
+  t.is(receiver.at('/a').length, 0)
+  gate.held = undefined
+  gate.open()
+  await receiver.until(() => receiver.at('/a').length === 1, 'sent')
+})
+
+test('a target with much to take lets others have their turn', async (t) => {
+  const order: string[] = []
+  let release = (): void => {}
+  const held = new Promise<void>((resolve) => { release = resolve })
+  const reply = replyPlugin('teller', async ({ address, content }) => {
+    order.push(`${address} ${content}`)
+    await held
+    return { type: 'delivered' }
+  })
+  const bench = await start(t, { max_parallel: 1 }, { replies: [reply] })
+  for (const address of ['busy', 'busy', 'busy', 'busy', 'quiet']) await bench.enqueue([], { targets: [{ plugin: 'teller', address }] })
+  release()
+  await untilStatus(bench, 'delivered', 5)
+  t.deepEqual(order, ['busy output 1', 'quiet output 5', 'busy output 2', 'busy output 3', 'busy output 4'])
 })
 
 test('what a plugin that is not there should deliver is tried again and then a dead letter', async (t) => {
@@ -126,8 +177,6 @@ test('what a plugin that is not there should deliver is tried again and then a d
   await untilStatus(bench, 'dead_lettered', 1)
   t.like((await list(bench))[0], { plugin: 'pigeon', attempts: 2, last_error: 'reply_plugin_missing', terminal_error: 'delivery_attempts_exhausted' })
 })
-
-const replyPlugin = (plugin: string, deliver: ReplyPlugin['deliver']): ReplyPlugin => ({ plugin, address: () => undefined, refuse: () => undefined, target: () => plugin, deliver })
 
 test('a reply plugin that throws or never ends costs an attempt and holds nobody else', async (t) => {
   const replies = [replyPlugin('thrower', () => Promise.reject(new Error('secret'))), replyPlugin('sleeper', () => new Promise(() => {})), replyPlugin('good', () => Promise.resolve({ type: 'delivered' }))]
