@@ -1,6 +1,8 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
+import { definePlugin, object } from '../../../../core/plugin.js'
 import type { JsonObject } from '../../../../core/plugin.js'
+import { Outbox } from '../../../../plugins/execution/deliveries/contract.js'
 import { createClock } from '../../../../core/clock.js'
 import type { DiskFile } from '../../../../core/state/disk.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
@@ -22,7 +24,7 @@ interface Extras extends TestDaemonOptions { readonly receiver?: Receiver; reado
 const start = async (t: ExecutionContext, config: JsonObject = {}, { receiver: known, replies = [], ...options }: Extras = {}): Promise<Bench> => {
   const receiver = known ?? (await startReceiver(t))
   const lender = lendOutbox(...replies)
-  const daemon = await startTestDaemon(t, { plugins: [lender.plugin], config: { deliveries: { ...quick, ...config } }, ...options })
+  const daemon = await startTestDaemon(t, { config: { deliveries: { ...quick, ...config } }, ...options, plugins: [lender.plugin, ...(options.plugins ?? [])] })
   await openSession(daemon)
   return { daemon, receiver, enqueue: lender.enqueue }
 }
@@ -92,17 +94,23 @@ test('a wait that a target asks for is kept up to its cap', async (t) => {
   t.is(bench.receiver.at('/busy').length, 3)
 })
 
+/** Stops before the outbox does, and tells. */
+const leaver = (left: () => void) => definePlugin({
+  id: 'leaver', version: '1.0.0', api: 1, summary: 'Tells when plugins stop.', needs: { outbox: Outbox }, config: object({}),
+  register(ctx) { ctx.own(left) },
+})
+
 test('a stop lets attempts end and records them', async (t) => {
   const root = await freshRoot()
-  const bench = await start(t, { drain_ms: 5000 }, { root })
   const answers: (() => void)[] = []
+  // Long enough for an attempt that is cut off to be cut off, and short beside the time that it is given.
+  const left = (): void => void createClock().after(300, () => answers[0]?.())
+  const bench = await start(t, { drain_ms: 8000 }, { root, plugins: [leaver(left)] })
   bench.receiver.on('/slow', (_received, response) => { answers.push(() => void response.end()) })
   await bench.enqueue([bench.receiver.address('/slow')])
   await bench.enqueue([bench.receiver.address('/slow')])
   await bench.receiver.until(() => answers.length === 1, 'the first is there')
-  const stopped = bench.daemon.stop()
-  answers[0]?.()
-  await stopped
+  await bench.daemon.stop()
   bench.receiver.on('/slow', answering(200))
   const again = await start(t, {}, { root, receiver: bench.receiver })
   await untilStatus(again, 'delivered', 2)
