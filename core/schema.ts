@@ -137,9 +137,9 @@ export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> =
   optionals.add(made)
   return made
 }
-/** Optional, with the value that stands in when it is missing. */
+/** Optional, with the value that stands in when it is missing. What is there is never completed from it. */
 export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> => {
-  const made = derive(struct, ss.defaulted(struct, value), { default: value })
+  const made = derive(struct, ss.defaulted(struct, value, { strict: true }), { default: value })
   optionals.add(made)
   return made
 }

@@ -19,6 +19,7 @@ const structs: Record<string, AnyStruct> = {
   object: s.object({ a: s.integer(), b: s.optional(s.string()) }), empty: s.object({}), open: s.open({ a: s.integer(), b: s.optional(s.string()) }),
   optional: s.object({ o: s.optional(s.array(s.integer())) }), defaulted: s.object({ d: s.defaulted(s.integer(), 4) }), nullable: s.nullable(s.string()), nullableObject: s.nullable(s.object({ a: s.boolean() })),
   doc: s.doc(s.string(), 'Words.'), docOptional: s.object({ d: s.doc(s.optional(s.string()), 'Words.') }), optionalDoc: s.object({ d: s.optional(s.doc(s.string(), 'Words.')) }),
+  defaultedObject: s.object({ d: s.defaulted(s.tagged('type', { a: s.object({ type: s.literal('a') }), b: s.object({ type: s.literal('b') }) }), { type: 'a' as const }) }),
   tagged: s.tagged('type', { text: s.object({ type: s.literal('text'), text: s.string() }), number: s.object({ type: s.literal('number'), n: s.integer() }) }),
   taggedOpen: s.tagged('type', { a: s.open({ type: s.literal('a') }), b: s.open({ type: s.literal('b'), x: s.boolean() }) }),
   having: s.having('type', s.tagged('type', { a: s.object({ type: s.literal('a') }) }), s.object({ name: s.string() })),

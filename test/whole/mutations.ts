@@ -44,11 +44,12 @@ export const placesOf = (given: Tree, components: Tree, choice = 0, place: Omit<
     placesOf(inner, components, choice, { keys: [...place.keys, key], required: schema['required']?.includes(key) === true }))]
 }
 
-/** True if an object without this key is one of another variant. */
+/** True if an object without this key is one of another variant, or is judged as one because the key was its tag. */
 const fitsAnother = (chosen: Tree, others: readonly Tree[], key: string): boolean => {
-  const left = Object.keys(chosen['properties'] ?? {}).filter((name) => name !== key)
-  return others.some(({ properties = {}, required = [] }) =>
-    Object.keys(properties).length > 0 && required.every((name: string) => left.includes(name)) && left.every((name) => name in properties && properties[name].const === chosen['properties'][name].const))
+  const own: Tree = chosen['properties'] ?? {}
+  const left = Object.keys(own).filter((name) => name !== key)
+  return others.filter(({ properties }) => properties !== undefined).some(({ properties, required = [] }) =>
+    ('const' in (own[key] ?? {}) && !(key in properties)) || (required.every((name: string) => left.includes(name)) && left.every((name) => name in properties && properties[name].const === own[name].const)))
 }
 
 const marker = '@@here@@'
