@@ -34,7 +34,17 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   const asked = await input(daemon, 'garden', '/tool bash {"command":"echo ferns"}', '/say The shell says: ferns.')
   await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
   await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1', binding_keys: ['bed:north'] })
+  await post(daemon, '/v1/schedules', { name: 'new year', target_session_id: 'garden', cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' }, request: { content: 'What is to be done this year?' } })
+  await backgroundTask(daemon)
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
+}
+
+/** A command that goes on behind its run, and has ended before the daemon does. */
+const backgroundTask = async (daemon: SpawnedDaemon): Promise<void> => {
+  const asked = await input(daemon, 'garden', '/tool bash {"command":"echo the ferns are watered","run_in_background":true}', '/say It runs behind me.')
+  await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
+  const tasks = await daemon.request('GET', '/v1/sessions/garden/tasks')
+  await daemon.request('GET', `/v1/sessions/garden/tasks/${tasks.body[0].id}/output?wait=true&timeout_ms=20000`)
 }
 
 /** Is killed, so its work is in the log: one run waits for an approval, one for an answer. */
@@ -59,7 +69,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with four runs that ended and one that waits for an approval, and session \`kitchen\` with one that waits for an answer. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with five runs that ended, a task that ran behind one of them, a schedule, and one run that waits for an approval, and session \`kitchen\` with one that waits for an answer. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 

@@ -12,7 +12,7 @@ const [general = '', domains = ''] = page.split('## Domains of errors')
 const wordsIn = (text: string): string[] => [...text.matchAll(/^\| \*\*(.+?)\*\* \|/gmu)].map(([, word = '']) => word)
 
 /** What one says that is done, and names that others gave. */
-const noNouns = new Set(['v1', 'healthz', 'readyz', 'json', 'openapi', 'check', 'cancel', 'end', 'stop', 'interrupt', 'interrupted', 'updated', 'state', 'changed', 'epoch', 'activity', 'http', 'events', 'cli', 'auth'])
+const noNouns = new Set(['v1', 'healthz', 'readyz', 'json', 'openapi', 'check', 'cancel', 'end', 'stop', 'interrupt', 'pause', 'resume', 'trigger', 'prune', 'interrupted', 'updated', 'state', 'changed', 'epoch', 'activity', 'http', 'events', 'cli', 'auth'])
 
 const singular = (noun: string): string => noun.replace(/ies$/u, 'y').replace(/s$/u, '')
 const partsOf = (name: string): string[] => name.replace(/@\d+$/u, '').split(/[/._-]/u)
