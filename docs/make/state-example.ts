@@ -1,5 +1,6 @@
 /** Makes `state-example/`: a small root that two daemons worked on, the second of them killed. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { spawnDaemon } from '../../test/support/daemon.js'
@@ -36,6 +37,11 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
   await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1', binding_keys: ['bed:north'] })
   await post(daemon, '/v1/schedules', { name: 'new year', target_session_id: 'garden', cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' }, request: { content: 'What is to be done this year?' } })
   await backgroundTask(daemon)
+  await deliveredOutput(daemon)
+  await post(daemon, '/v1/sessions', { session_id: 'orchard' })
+  await input(daemon, 'orchard', '/tool enter_plan_mode {"note":"Where to plant the apple trees"}', '/say I look around first.')
+  await post(daemon, '/v1/schedules', { name: 'once', target_session_id: 'orchard', cadence: { type: 'once', fire_at_ms: 1 }, request: { content: 'Is there frost tonight?' } })
+  await until(async () => (await daemon.request('GET', '/v1/schedules?session_id=orchard')).body[0].status === 'completed')
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
 }
 
@@ -45,6 +51,22 @@ const backgroundTask = async (daemon: SpawnedDaemon): Promise<void> => {
   await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
   const tasks = await daemon.request('GET', '/v1/sessions/garden/tasks')
   await daemon.request('GET', `/v1/sessions/garden/tasks/${tasks.body[0].id}/output?wait=true&timeout_ms=20000`)
+}
+
+/** An output that was delivered, to a receiver that lives as long as that takes. */
+const deliveredOutput = async (daemon: SpawnedDaemon): Promise<void> => {
+  const receiver = createServer((incoming, outgoing) => { incoming.resume().on('end', () => outgoing.writeHead(204).end()) })
+  await new Promise<void>((listening) => { receiver.listen(0, '127.0.0.1', listening) })
+  const address = receiver.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/garden`
+  await post(daemon, '/v1/sessions/garden/runs', { content: 'Tell the neighbours.', reply_targets: [{ plugin: 'http', address: JSON.stringify({ url, allow_private_network: true }) }] })
+  await until(async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 1)
+  receiver.close()
+  receiver.closeAllConnections()
+}
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((passed) => { setTimeout(passed, 20) })
 }
 
 /** Is killed, so its work is in the log: one run waits for an approval, one for an answer. */
@@ -69,7 +91,7 @@ const row = (path: string): string => {
 /** The comment file, from the files that are there. */
 export const commentFile = (root: string): string => `# A state root to read
 
-This is what a daemon leaves on disk: session \`garden\` with five runs that ended, a task that ran behind one of them, a schedule, and one run that waits for an approval, and session \`kitchen\` with one that waits for an answer. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
+This is what a daemon leaves on disk: session \`garden\` with six runs that ended, a task that ran behind one of them, an output that was delivered, a schedule, and one run that waits for an approval; session \`kitchen\` with one that waits for an answer; and session \`orchard\`, which plans, with a run that a schedule made. The first daemon stopped in order, so its work is in pages. The second was killed, so its work is in the log.
 
 To start on a copy, where there is no \`./state\` yet: \`cp -r state-example state && chmod -R go= state && npm start\`. Then \`node dist/core/main.js approvals list\` and \`node dist/core/main.js questions list\` say what waits.
 
