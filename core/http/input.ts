@@ -15,11 +15,13 @@ const none = object({})
 const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
   issues.map(({ path, rule }) => ({ path: path === '' ? prefix : `${prefix}.${path}`, rule }))
 
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => (factory === undefined ? badRequest(...errors) : factory({ errors }))
 
 const accept = (struct: AnyStruct, value: unknown, { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined }): unknown => {
   const parsed = parse(struct, value)
-  if (!parsed.ok) throw refusal(invalid, prefixed(prefix, parsed.issues))
+  if (!parsed.ok) throw refusal(isObject(value) ? invalid : undefined, prefixed(prefix, parsed.issues))
   return parsed.value
 }
 

@@ -72,7 +72,7 @@ export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct 
   readonly bodyOptional?: boolean
   /** Bytes; 1 MiB when absent. */
   readonly bodyLimit?: number
-  /** The problem, with the offending fields, of a body that does not fit; `bad_request` when absent. */
+  /** The problem, with the offending fields, of an object that does not fit; `bad_request` when absent, and for what is no object. */
   readonly invalidBody?: ProblemFactory
   readonly idempotent?: boolean
   readonly reply: R
