@@ -30,8 +30,10 @@ test('the document of all shipped routes is valid OpenAPI, and its examples fit 
 
 test('no shipped route that changes something is open to a read-only token', async (t) => {
   const { routes } = await declarationsOf(await shippedPlugins())
-  const server = await startServer(t, { routes, auth: { admin: { token: 'admin' }, readOnly: { token: 'read' } } })
-  for (const { method, path, access } of routes) {
+  // Sixty refusals a minute are throttled, and there are more routes than that.
+  const servers = await Promise.all([0, 1, 2, 3].map(() => startServer(t, { routes, auth: { admin: { token: 'admin' }, readOnly: { token: 'read' } } })))
+  for (const [at, { method, path, access }] of routes.entries()) {
+    const server = servers[at % servers.length] ?? t.fail()
     const target = path.replaceAll(/:[a-z_]+/gu, 'x')
     if (access === 'public' || access === 'ingress') continue
     const bare = await server.ask(method === 'GET' ? 'HEAD' : method, target)
