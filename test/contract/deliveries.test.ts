@@ -37,7 +37,7 @@ const deadLetter = async (bench: Bench, path = '/closed'): Promise<any> => {
 }
 const replay = async ({ daemon }: Bench, delivery_id: string, query = ''): Promise<any> => (await daemon.request('POST', `/v1/deliveries/${delivery_id}/replay${query}`)).body
 
-test('Output deliveries: views hold plugin, digest of the target, attempts, codes, times and counts, never address, payload or metadata', async (t) => {
+test.serial('Output deliveries: views hold plugin, digest of the target, attempts, codes, times and counts, never address, payload or metadata', async (t) => {
   const bench = await start(t)
   const target = { type: 'raw', plugin: 'http', address: bench.receiver.address('/secret-path?token=secret-query', { 'X-Tag': 'secret-header' }) }
   bench.receiver.on('/secret-path?token=secret-query', answering(503))
@@ -51,7 +51,7 @@ test('Output deliveries: views hold plugin, digest of the target, attempts, code
   for (const secret of ['secret', String(bench.receiver.port), '127.0.0.1']) t.false(JSON.stringify(told).includes(secret), secret)
 })
 
-test('GET /v1/runs/{run_id} shows the deliveries of its outputs', async (t) => {
+test.serial('GET /v1/runs/{run_id} shows the deliveries of its outputs', async (t) => {
   const bench = await start(t)
   const run = await say(bench, '/emit one\n/say two', ['/a', '/b'])
   await settled(bench, 'delivered', 4)
@@ -62,7 +62,7 @@ test('GET /v1/runs/{run_id} shows the deliveries of its outputs', async (t) => {
   t.false('deliveries' in plain)
 })
 
-test('GET /v1/deliveries filters by session_id, run_id, plugin and status, and by several at once', async (t) => {
+test.serial('GET /v1/deliveries filters by session_id, run_id, plugin and status, and by several at once', async (t) => {
   const bench = await start(t)
   await openSession(bench.daemon, 's2')
   bench.receiver.on('/closed', answering(410))
@@ -86,7 +86,7 @@ test('GET /v1/deliveries filters by session_id, run_id, plugin and status, and b
   t.is((await bench.daemon.request('GET', '/v1/deliveries?status=lost')).status, 400)
 })
 
-test('GET /v1/deliveries: a plain array, or pages in the order delivery_time_asc,delivery_id_asc', async (t) => {
+test.serial('GET /v1/deliveries: a plain array, or pages in the order delivery_time_asc,delivery_id_asc', async (t) => {
   const bench = await start(t)
   for (let n = 0; n < 5; n += 1) await say(bench, `output ${n}`, ['/a'])
   await settled(bench, 'delivered', 5)
@@ -107,7 +107,7 @@ test('GET /v1/deliveries: a plain array, or pages in the order delivery_time_asc
   t.deepEqual(codeOf(await bench.daemon.request('GET', '/v1/deliveries?cursor=!')), [400, 'invalid_cursor'])
 })
 
-test('GET /v1/deliveries/dead-letter is the same list of dead letters alone', async (t) => {
+test.serial('GET /v1/deliveries/dead-letter is the same list of dead letters alone', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   await say(bench, 'fine', ['/a'])
@@ -117,7 +117,7 @@ test('GET /v1/deliveries/dead-letter is the same list of dead letters alone', as
   t.like((await bench.daemon.request('GET', '/v1/deliveries/dead-letter?page=true')).body, { items: [dead], pagination: { total_count: 1, has_more: false } })
 })
 
-test('GET /v1/deliveries/{delivery_id}: one view; an unknown one is 404 delivery_not_found', async (t) => {
+test.serial('GET /v1/deliveries/{delivery_id}: one view; an unknown one is 404 delivery_not_found', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   t.deepEqual((await bench.daemon.request('GET', `/v1/deliveries/${dead.delivery_id}`)).body, dead)
@@ -125,7 +125,7 @@ test('GET /v1/deliveries/{delivery_id}: one view; an unknown one is 404 delivery
   t.deepEqual([...codeOf(unknown), unknown.body.domain], [404, 'delivery_not_found', 'deliveries'])
 })
 
-test('Delivery: a replay of a dead letter is a new pending delivery that names it; the original is kept as audit', async (t) => {
+test.serial('Delivery: a replay of a dead letter is a new pending delivery that names it; the original is kept as audit', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   bench.receiver.on('/closed', answering(200))
@@ -142,7 +142,7 @@ test('Delivery: a replay of a dead letter is a new pending delivery that names i
   t.is(typeof original.dead_letter_resolved_at_ms, 'number')
 })
 
-test('Delivery: later replays return the existing one, also through kill -9; force=true makes another', async (t) => {
+test.serial('Delivery: later replays return the existing one, also through kill -9; force=true makes another', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   const first = await replay(bench, dead.delivery_id)
@@ -156,7 +156,7 @@ test('Delivery: later replays return the existing one, also through kill -9; for
   t.is((await list(again, `?run_id=${dead.run_id}`)).length, 3)
 })
 
-test('Delivery: 50 replays at once make one delivery', async (t) => {
+test.serial('Delivery: 50 replays at once make one delivery', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   const replays = await Promise.all(Array.from({ length: 50 }, () => replay(bench, dead.delivery_id)))
@@ -164,7 +164,7 @@ test('Delivery: 50 replays at once make one delivery', async (t) => {
   t.is((await list(bench, `?run_id=${dead.run_id}`)).length, 2)
 })
 
-test('POST /v1/deliveries/{delivery_id}/replay: what is unknown or no dead letter is 404 delivery_not_found', async (t) => {
+test.serial('POST /v1/deliveries/{delivery_id}/replay: what is unknown or no dead letter is 404 delivery_not_found', async (t) => {
   const bench = await start(t)
   await say(bench, 'fine', ['/a'])
   await settled(bench, 'delivered', 1)
@@ -173,7 +173,7 @@ test('POST /v1/deliveries/{delivery_id}/replay: what is unknown or no dead lette
   t.is((await list(bench)).length, 1)
 })
 
-test('http output: the headers Content-Type and Idempotency-Key are the daemon\'s own', async (t) => {
+test.serial('http output: the headers Content-Type and Idempotency-Key are the daemon\'s own', async (t) => {
   const bench = await start(t)
   await say(bench, 'hello', ['/a'])
   await settled(bench, 'delivered', 1)
@@ -183,7 +183,7 @@ test('http output: the headers Content-Type and Idempotency-Key are the daemon\'
 
 const submit = ({ daemon }: Bench, target: unknown) => daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x', reply_targets: [target] })
 
-test('http output: reply headers must be valid and none of those that are not the caller\'s', async (t) => {
+test.serial('http output: reply headers must be valid and none of those that are not the caller\'s', async (t) => {
   const bench = await start(t)
   const names = ['Authorization', 'Connection', 'Content-Length', 'Content-Type', 'Cookie', 'Forwarded', 'Host', 'Idempotency-Key', 'Proxy-Authorization', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'X-Api-Key', 'X-Forwarded-For', 'x-forwarded-proto', 'bad name']
   for (const name of names) t.deepEqual(codeOf(await submit(bench, { type: 'http', url: 'https://a.example/', headers: { [name]: 'x' } })), [400, 'reply_target_invalid'], name)
@@ -191,7 +191,7 @@ test('http output: reply headers must be valid and none of those that are not th
   t.deepEqual((await bench.daemon.request('GET', '/v1/runs')).body, [])
 })
 
-test('http output: private, local and special targets are refused, and the structured form cannot allow them', async (t) => {
+test.serial('http output: private, local and special targets are refused, and the structured form cannot allow them', async (t) => {
   const bench = await start(t)
   for (const url of ['http://127.0.0.1/', 'http://2130706433/', 'http://localhost/', 'http://169.254.169.254/', 'http://[::ffff:10.0.0.1]/', 'ftp://a.example/', 'http://u:p@a.example/', 'nothing']) {
     t.deepEqual(codeOf(await submit(bench, { type: 'http', url })), [400, 'reply_target_invalid'], url)
@@ -200,7 +200,7 @@ test('http output: private, local and special targets are refused, and the struc
   t.is((await submit(bench, { type: 'http', url: 'http://127.0.0.1/', allow_private_network: true })).status, 400)
 })
 
-test('http output: Retry-After on 429 is honoured as seconds and as a date', async (t) => {
+test.serial('http output: Retry-After on 429 is honoured as seconds and as a date', async (t) => {
   const bench = await start(t)
   bench.receiver.on('/seconds', answering(429, { 'retry-after': '600' }))
   bench.receiver.on('/date', answering(429, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() }))
@@ -216,7 +216,7 @@ test('http output: Retry-After on 429 is honoured as seconds and as a date', asy
   t.true(wait('/silent') <= 1)
 })
 
-test('http output: other 4xx are terminal, everything else is tried again', async (t) => {
+test.serial('http output: other 4xx are terminal, everything else is tried again', async (t) => {
   const bench = await start(t, { SERVICE_DELIVERY_MAX_ATTEMPTS: '2' })
   const statuses = [400, 401, 404, 410, 422, 500, 503, 302]
   for (const status of statuses) bench.receiver.on(`/${status}`, answering(status, { location: '/followed' }))
@@ -226,7 +226,7 @@ test('http output: other 4xx are terminal, everything else is tried again', asyn
   t.is(bench.receiver.at('/followed').length, 0)
 })
 
-test('GET /v1/status: delivery counts, next attempt, worker heartbeat and lag; dead letters are a warning until they are replayed', async (t) => {
+test.serial('GET /v1/status: delivery counts, next attempt, worker heartbeat and lag; dead letters are a warning until they are replayed', async (t) => {
   const bench = await start(t, { SERVICE_DELIVERY_INITIAL_RETRY_MS: '60000', SERVICE_DELIVERY_CIRCUIT_FAILURE_THRESHOLD: '1', SERVICE_DELIVERY_CIRCUIT_COOLDOWN_MS: '60000' })
   const dead = await deadLetter(bench)
   bench.receiver.on('/failing', answering(500))
@@ -249,7 +249,7 @@ test('GET /v1/status: delivery counts, next attempt, worker heartbeat and lag; d
   t.is((after.health.warnings ?? []).find(({ code }: any) => code === 'delivery_dead_letters'), undefined)
 })
 
-test('every delivery is in the ledger of external actions, by its id and with a redacted target', async (t) => {
+test.serial('every delivery is in the ledger of external actions, by its id and with a redacted target', async (t) => {
   const bench = await start(t)
   bench.receiver.on('/a', (_received, response, count) => void response.writeHead(count === 1 ? 503 : 200).end())
   const run = await say(bench, 'hello', ['/a', '/b'])

@@ -125,6 +125,7 @@ test('an attempt that a stop cuts off is repeated with its key after the start',
   const { run_id } = (await bench.daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hello', reply_targets })).body
   await bench.receiver.until(() => bench.receiver.at('/hanging').length === 1, 'it hangs')
   await bench.daemon.stop()
+  t.deepEqual(bench.daemon.daemon.view.plugins().filter(({ fault_count }) => fault_count > 0), [], 'the stop is not held up')
   const again = await start(t, {}, { root, receiver: bench.receiver })
   await untilStatus(again, 'delivered', 1)
   const [first, second] = bench.receiver.at('/hanging')
