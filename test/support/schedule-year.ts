@@ -132,7 +132,6 @@ export const judge = (t: ExecutionContext, { life, stretches, latest, free }: Ye
     t.is(new Set(fires).size, fires.length, `${record.schedule_id}: no fire has two runs`)
     t.deepEqual(fires.filter((fire) => !known.has(fire)), [], `${record.schedule_id}: every fire is a moment of its cadence`)
     total += fires.length
-    t.log(`${record.schedule_id}: ${fires.length} of ${instants.length}`)
     const fired = new Set(fires)
     t.deepEqual(free.get(record.schedule_id)?.filter((at) => !fired.has(at)), [], `${record.schedule_id}: fires when nothing is in the way`)
     if (record.overlap_policy !== 'parallel') continue

@@ -48,6 +48,29 @@ test('a wall clock that is set back is noticed within a minute: fires go on from
   t.is((await scheduledRuns(daemon)).length, 4)
 })
 
+test('a fire that the wall passes between a jump back and the next look is not lost', async (t) => {
+  const { clock, daemon } = await start(t)
+  const { schedule_id, next_fire_at_ms: first } = await makeSchedule(daemon)
+  clock.jump(10.5 * hour)
+  clock.leap(60_000)
+  await scheduleUntil(daemon, schedule_id, settledTimes(1))
+  clock.jump(first - 10_000 - clock.now())
+  clock.leap(60_000)
+  const view = await scheduleUntil(daemon, schedule_id, settledTimes(2))
+  t.deepEqual(view.recent_executions.map(({ fire_at_ms }: any) => (fire_at_ms - first) / hour), [9, 0])
+})
+
+test('a clock that goes back behind the start of the daemon makes no fire a missed one', async (t) => {
+  const { clock, daemon } = await start(t)
+  const { schedule_id, next_fire_at_ms: first } = await makeSchedule(daemon, { misfire_policy: { type: 'skip_missed' } })
+  clock.jump(first - 3 * hour - 90_000 - clock.now())
+  clock.leap(60_000)
+  await scheduleUntil(daemon, schedule_id, ({ next_fire_at_ms }) => next_fire_at_ms === first - 3 * hour)
+  clock.leap(30_000)
+  const view = await scheduleUntil(daemon, schedule_id, settledTimes(1))
+  t.is(view.recent_executions[0].fire_at_ms, first - 3 * hour)
+})
+
 test('many that are due at once are dispatched in order of their fires, and requests are answered meanwhile', async (t) => {
   const root = await freshRoot()
   const { clock, daemon } = await start(t, { root, config: { schedules: { dispatch_enabled: false } } })
