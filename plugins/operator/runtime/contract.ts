@@ -45,7 +45,7 @@ const ownFields = {
   state_root: string(),
 }
 /** The members of `GET /v1/runtime` that do not come from sections. */
-export const RuntimeSettings = named('RuntimeSettings', open(ownFields))
+export const RuntimeSettings = open(ownFields)
 /** The value form of `RuntimeSettings`. */
 export type RuntimeSettings = Infer<typeof RuntimeSettings>
 

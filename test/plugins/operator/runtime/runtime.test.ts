@@ -11,7 +11,7 @@ test('GET /v1/runtime shows routes with flat capability flags, and only what thi
   const { status, body } = await request('GET', '/v1/runtime')
   t.is(status, 200)
   t.deepEqual(Object.keys(body).sort(), [
-    'default_route', 'model', 'permission_mode', 'provider', 'route_diagnostics', 'route_id', 'routes', 'run_memory_policy', 'scheduler_policy', 'state_root', 'tool_runtime_limits', 'workspace_root',
+    'debug_capture', 'debug_level', 'default_route', 'model', 'permission_mode', 'provider', 'route_diagnostics', 'route_id', 'routes', 'run_memory_policy', 'scheduler_policy', 'state_root', 'tool_runtime_limits', 'workspace_root',
   ])
   t.like(body, { default_route: 'demo', route_id: 'demo', provider: 'demo', model: 'demo', permission_mode: 'default', state_root: root, route_diagnostics: [] })
   t.deepEqual(body.routes, [{ route_id: 'demo', provider: 'demo', model: 'demo', ...textOnly }])
