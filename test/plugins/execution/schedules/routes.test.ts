@@ -88,7 +88,7 @@ test('pause holds the cadence and resume goes on with what was left of an interv
   t.true(Math.abs(paused.paused_remaining_ms - 2_600_000) < 60_000)
   clock.leap(10_000_000)
   t.deepEqual(codeOf(await daemon.request('POST', `${at}/pause`)), [409, 'schedule_state_conflict'])
-  const resumed = (await daemon.request('POST', `${at}/resume`)).body.schedule
+  const resumed = (await daemon.request('POST', `/v1/schedules/${made.schedule_id}/resume`)).body.schedule
   t.deepEqual([resumed.status, resumed.execution_count], ['active', 0])
   t.true(Math.abs(resumed.next_fire_at_ms - clock.now() - paused.paused_remaining_ms) < 60_000)
   t.deepEqual(codeOf(await daemon.request('POST', `${at}/resume`)), [409, 'schedule_state_conflict'])
