@@ -1,7 +1,9 @@
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import { spawnDaemon, spawnMain } from '../../support/daemon.js'
 
-test('the commands show what waits and the command that answers it', async (t) => {
+/** The command line of a daemon: what a command that succeeds prints. */
+const startCommandLine = async (t: ExecutionContext) => {
   const daemon = await spawnDaemon({ env: {} })
   t.teardown(() => daemon.stop())
   const run = async (...args: string[]): Promise<string> => {
@@ -10,6 +12,11 @@ test('the commands show what waits and the command that answers it', async (t) =
     t.is(code, 0, started.text.err)
     return started.text.out
   }
+  return run
+}
+
+test('the commands show what waits and the command that answers it', async (t) => {
+  const run = await startCommandLine(t)
   t.regex(await run('sessions', 'list'), /holdfast sessions create/u)
   t.regex(await run('sessions', 'create', 's1'), /s1 {2}idle/u)
   t.regex(await run('runs', 'submit', 's1', 'Hello', '--watch'), /output {3}You said: Hello/u)
@@ -56,14 +63,7 @@ test('the commands show what waits and the command that answers it', async (t) =
 })
 
 test('the commands of sessions set what is set by hand, and those of personas make one', async (t) => {
-  const daemon = await spawnDaemon({ env: {} })
-  t.teardown(() => daemon.stop())
-  const run = async (...args: string[]): Promise<string> => {
-    const started = spawnMain([...args, '--base-url', daemon.url])
-    const { code } = await started.exited
-    t.is(code, 0, started.text.err)
-    return started.text.out
-  }
+  const run = await startCommandLine(t)
   t.regex(await run('personas', 'create', 'Reviewer', '--id', 'rev', '--soul', 'You read code.'), /"persona_id": "rev"/u)
   t.regex(await run('personas', 'list', '--query', 'view'), /rev {2}Reviewer {2}version 1/u)
   t.regex(await run('sessions', 'create', 's1', '--persona', 'rev'), /as {5}Reviewer, version 1/u)

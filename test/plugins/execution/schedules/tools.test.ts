@@ -1,41 +1,18 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { assert } from '../../../../core/assert.js'
-import { definePlugin } from '../../../../core/plugin.js'
-import type { State } from '../../../../core/plugin.js'
-import { parse } from '../../../../core/schema.js'
-import { Tools } from '../../../../plugins/execution/tools/contract.js'
-import type { Tool } from '../../../../plugins/execution/tools/contract.js'
 import { checkTool } from '../../../conform/tool.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { startDaemonTools } from '../../../support/daemon-tools.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { scheduledRuns, scheduleUntil } from '../../../support/schedules.js'
-import { callOf, codeOf, makeFolder, resultOf } from '../../../support/tools.js'
-import type { Answer } from '../../../support/tools.js'
+import { codeOf } from '../../../support/tools.js'
 
-/** A daemon with the sessions `s1` and `s2`, and the tools called as the engine does: what they apply is committed. */
+/** A daemon with the sessions `s1` and `s2`, and its tools. */
 const setUp = async (t: ExecutionContext) => {
-  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
-  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state }) } })
   const clock = createLeapingClock()
-  const daemon = await startTestDaemon(t, { plugins: [spy], clock })
-  for (const id of ['s1', 's2']) await openSession(daemon, id)
-  const workspace = await makeFolder(t)
-  const tool = (name: string): Tool => {
-    const found = seen.tools().find((one) => one.name === name)
-    assert(found, `there is no ${name}`)
-    return found
-  }
-  const call = async (name: string, input: object = {}, session_id = 's1'): Promise<Answer & { output: any }> => {
-    const parsed = parse(tool(name).input, input)
-    assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
-    const outcome = await tool(name).run(parsed.value, callOf(workspace, { session_id }))
-    assert(outcome.type === 'result', 'a schedule tool asks nothing')
-    if (outcome.apply !== undefined) await seen.state?.commit(outcome.apply)
-    return resultOf(outcome)
-  }
-  return { daemon, clock, workspace, tool, call }
+  const tools = await startDaemonTools(t, { clock })
+  for (const id of ['s1', 's2']) await openSession(tools.daemon, id)
+  return { ...tools, clock }
 }
 
 test('each tool of schedules keeps what every tool must keep', async (t) => {

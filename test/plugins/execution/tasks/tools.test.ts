@@ -1,42 +1,19 @@
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import { assert } from '../../../../core/assert.js'
-import { definePlugin } from '../../../../core/plugin.js'
-import type { State } from '../../../../core/plugin.js'
-import { parse } from '../../../../core/schema.js'
-import { Tools } from '../../../../plugins/execution/tools/contract.js'
-import type { Tool } from '../../../../plugins/execution/tools/contract.js'
 import { checkTool } from '../../../conform/tool.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { startDaemonTools } from '../../../support/daemon-tools.js'
 import { openSession } from '../../../support/runs.js'
-import { callOf, codeOf, makeFolder, resultOf } from '../../../support/tools.js'
-import type { Answer } from '../../../support/tools.js'
+import { codeOf } from '../../../support/tools.js'
 
-/** A daemon with the session `s1`, and the tools of tasks, called as the engine does: what they apply is committed. */
+/** A daemon with the session `s1`, and the tools of tasks. */
 const setUp = async (t: ExecutionContext, config: { max_open_tasks?: number } = {}) => {
-  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
-  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state }) } })
-  const daemon = await startTestDaemon(t, { plugins: [spy], config: { tasks: config } })
+  const tools = await startDaemonTools(t, { config: { tasks: config } })
+  const { daemon, call } = tools
   await openSession(daemon)
-  const workspace = await makeFolder(t)
-  const tool = (name: string): Tool => {
-    const found = seen.tools().find((one) => one.name === name)
-    assert(found, `there is no ${name}`)
-    return found
-  }
-  const call = async (name: string, input: object = {}, session_id = 's1'): Promise<Answer & { output: any }> => {
-    const parsed = parse(tool(name).input, input)
-    assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
-    const outcome = await tool(name).run(parsed.value, callOf(workspace, { session_id }))
-    assert(outcome.type === 'result', 'a task tool asks nothing')
-    const { apply } = outcome
-    if (apply !== undefined) await seen.state?.commit(apply)
-    return resultOf(outcome)
-  }
   const make = async (title: string, more: object = {}): Promise<string> => (await call('task_create', { title, ...more })).output.task.id
   const read = async (task_id: string): Promise<any> => (await call('task_get', { task_id })).output
-  return { daemon, workspace, tool, call, make, read }
+  return { ...tools, make, read }
 }
 
 test('the tools of tasks keep the contract of tools', async (t) => {

@@ -1,0 +1,41 @@
+/** A daemon whose tools are called as its engine calls them. */
+import type { ExecutionContext } from 'ava'
+import { assert } from '../../core/assert.js'
+import { definePlugin } from '../../core/plugin.js'
+import type { State } from '../../core/plugin.js'
+import { parse } from '../../core/schema.js'
+import { Tools } from '../../plugins/execution/tools/contract.js'
+import type { Tool } from '../../plugins/execution/tools/contract.js'
+import { startTestDaemon } from './daemon.js'
+import type { TestDaemon, TestDaemonOptions } from './daemon.js'
+import { callOf, makeFolder, resultOf } from './tools.js'
+import type { Answer } from './tools.js'
+
+export interface DaemonTools {
+  readonly daemon: TestDaemon
+  readonly workspace: string
+  readonly tool: (name: string) => Tool
+  /** Calls a tool in a session; what it applies is committed. */
+  readonly call: (name: string, input?: object, session_id?: string) => Promise<Answer & { output: any }>
+}
+
+export const startDaemonTools = async (t: ExecutionContext, options: TestDaemonOptions = {}): Promise<DaemonTools> => {
+  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
+  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state }) } })
+  const daemon = await startTestDaemon(t, { ...options, plugins: [spy] })
+  const workspace = await makeFolder(t)
+  const tool = (name: string): Tool => {
+    const found = seen.tools().find((one) => one.name === name)
+    assert(found, `there is no ${name}`)
+    return found
+  }
+  const call: DaemonTools['call'] = async (name, input = {}, session_id = 's1') => {
+    const parsed = parse(tool(name).input, input)
+    assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
+    const outcome = await tool(name).run(parsed.value, callOf(workspace, { session_id }))
+    assert(outcome.type === 'result', `${name} asks`)
+    if (outcome.apply !== undefined) await seen.state?.commit(outcome.apply)
+    return resultOf(outcome)
+  }
+  return { daemon, workspace, tool, call }
+}
