@@ -60,12 +60,17 @@ const text = (value: string | boolean | undefined): string | undefined => (typeo
 /** Whatever is no number is sent as it is: the daemon says what is wrong with it. */
 const numeric = (value: string): number | string => (value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value))
 
+/** All that was given is sent: the daemon refuses what does not go together, where a choice made here would drop a flag in silence. */
 const cadenceFlags = ({ flags }: CommandInput): Json => {
-  const [at, every, cron] = [text(flags['at']), text(flags['every']), text(flags['cron'])]
-  if (cron !== undefined) return { type: 'cron', expression: cron, timezone: text(flags['timezone']) ?? 'UTC' }
-  if (every !== undefined) return { type: 'interval', every_seconds: numeric(every) }
+  const [at, every, cron, timezone] = [text(flags['at']), text(flags['every']), text(flags['cron']), text(flags['timezone'])]
   const parsed = Date.parse(at ?? '')
-  return { type: 'once', fire_at_ms: Number.isNaN(parsed) ? numeric(at ?? '') : parsed }
+  return {
+    type: cron !== undefined ? 'cron' : every !== undefined ? 'interval' : 'once',
+    ...(cron !== undefined && { expression: cron }),
+    ...(every !== undefined && { every_seconds: numeric(every) }),
+    ...(at !== undefined && { fire_at_ms: Number.isNaN(parsed) ? numeric(at) : parsed }),
+    ...(timezone !== undefined && { timezone }),
+  }
 }
 
 const create = (input: CommandInput): Promise<Json> => {

@@ -8,7 +8,7 @@ export const scheduleErrors = defineErrors({
     action: 'Send one of them.',
   },
   schedule_payload_unavailable: {
-    status: 400, domain: 'schedules', detail: 'No plugin of this daemon makes runs from {kind}.', action: 'Use request, or load the plugin that knows {kind}.',
+    status: 400, domain: 'schedules', detail: 'No plugin of this daemon makes runs from {kind}.', action: 'Use request, or load a plugin that makes such runs.',
   },
   schedule_limit_reached: {
     status: 409, domain: 'schedules', detail: '{owner} owns {limit} schedules that are not over, which is the limit.', action: 'Cancel some of them first.',

@@ -62,6 +62,22 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', '--help'), /runs watch <run_id>[\s\S]*--base-url/u)
 })
 
+test('schedules create refuses flags that do not go together, and makes nothing', async (t) => {
+  const daemon = await spawnDaemon({ env: {} })
+  t.teardown(() => daemon.stop())
+  await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
+  const refusal = async (...flags: string[]): Promise<string> => {
+    const started = spawnMain(['schedules', 'create', 's1', 'Report', ...flags, '--base-url', daemon.url])
+    t.deepEqual(await started.exited, { code: 1, signal: null }, started.text.err)
+    return started.text.err
+  }
+  t.regex(await refusal('--every', '60', '--at', '2099-01-01T00:00:00Z'), /body\.cadence\.fire_at_ms is not a known field/u)
+  t.regex(await refusal('--cron', '0 3 * * *', '--every', '60'), /body\.cadence\.every_seconds is not a known field/u)
+  t.regex(await refusal('--every', '60', '--timezone', 'Europe/Berlin'), /body\.cadence\.timezone is not a known field/u)
+  t.regex(await refusal(), /body\.cadence\.fire_at_ms is required/u)
+  t.deepEqual((await daemon.request('GET', '/v1/schedules')).body, [])
+})
+
 test('the commands of sessions set what is set by hand, and those of personas make one', async (t) => {
   const run = await startCommandLine(t)
   t.regex(await run('personas', 'create', 'Reviewer', '--id', 'rev', '--soul', 'You read code.'), /"persona_id": "rev"/u)
