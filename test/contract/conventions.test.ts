@@ -59,6 +59,17 @@ test.serial('Status codes: the document promises one good answer for each route,
   }
 })
 
+test.serial('Bodies: the document has an example of each body that has fields', async (t) => {
+  const { paths } = await get('/v1/openapi.json')
+  for (const [path, methods] of Object.entries<any>(paths)) {
+    for (const [method, { requestBody }] of Object.entries<any>(methods)) {
+      const body = requestBody?.content?.['application/json']
+      if (body === undefined || (body.schema.type === 'object' && Object.keys(body.schema.properties ?? {}).length === 0)) continue
+      t.not(body.example ?? body.examples, undefined, `${method} ${path}`)
+    }
+  }
+})
+
 test.serial('Pagination: page=true or a cursor gives the envelope, with 50 items by default; neither gives the plain array', async (t) => {
   t.true(lists().length >= 8)
   for (const list of ['/v1/sessions', '/v1/runs', '/v1/personas', '/v1/schedules']) t.true((await get(list)).length >= 3, list)

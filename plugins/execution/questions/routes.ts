@@ -78,6 +78,8 @@ const targetIn = ({ runs }: QuestionRouteParts, session_id: string, request_id: 
   return run
 }
 
+const example = { body: { resolution: { request_id: 'question_1', answers: [{ question_id: 'q1', selected_option_ids: ['o1'] }] } } }
+
 const inline = (parts: QuestionRouteParts): Route => defineRoute({
   id: 'sessions.questions.answer',
   method: 'POST',
@@ -86,6 +88,7 @@ const inline = (parts: QuestionRouteParts): Route => defineRoute({
   access: 'admin',
   params: sessionParams,
   body: Body,
+  example,
   idempotent: true,
   reply: jsonReply(SessionView),
   problems: [sessionErrors.session_not_found, ...answerProblems],
@@ -109,6 +112,7 @@ const exact = (parts: QuestionRouteParts): Route => defineRoute({
   access: 'admin',
   params: runParams,
   body: Body,
+  example,
   idempotent: true,
   reply: jsonReply(RunView, 202),
   problems: [runErrors.run_not_found, ...answerProblems],
@@ -130,6 +134,7 @@ const cancel = (parts: QuestionRouteParts): Route => defineRoute({
   params: object({ run_id: string({ min: 1, max: 200 }), request_id: string({ min: 1, max: 200 }) }),
   body: object({ idempotency_key: IdempotencyKey, justification: optional(string({ max: 4000 })) }),
   bodyOptional: true,
+  example: { body: { justification: 'No longer needed.' } },
   idempotent: true,
   reply: jsonReply(RunView),
   problems: [runErrors.run_not_found, questionErrors.question_request_mismatch, questionErrors.question_state_conflict, questionErrors.question_expired, ...keyProblems],

@@ -96,6 +96,7 @@ const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
   access: 'admin',
   params,
   body: object({ reason: optional(string({ max: 4000 })) }),
+  example: { body: { reason: 'The work is done.' } },
   bodyOptional: true,
   reply: jsonReply(SessionView),
   problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
