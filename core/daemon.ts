@@ -56,9 +56,12 @@ export interface DaemonOptions {
   readonly config?: Readonly<Record<string, JsonObject>>
   /** Told of the host before any plugin runs, so that faults of a start can be charged. */
   readonly onHost?: (host: PluginHost) => void
-  /** Most milliseconds that one plugin may take to import, start or stop; 10 s when absent. */
+  /** Most milliseconds that one plugin may take to start or stop; 10 s when absent. To import it, six times as long. */
   readonly patienceMs?: number
 }
+
+/** All plugins are imported at once, on a machine that may have much else to do. */
+const importPatience = 6
 
 /** How a daemon ended: `clean` is false if something on the way back failed. */
 export interface Ending { readonly reason: 'stopped' | 'lock_lost'; readonly clean: boolean }
@@ -98,7 +101,7 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
 const live = async (life: Life): Promise<Daemon> => {
   const { story } = life
   checkAccess(life.settings)
-  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: life.patienceMs })
+  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: importPatience * life.patienceMs })
   const lock = await takeRoot(life)
   const { opened, bus, keepEpoch } = await openRoot(life, lock)
   const loaded = await story.step('plugins', () => loadPlugins(life, lock.root, shipped), (plugins) => ({ count: plugins.length }))
@@ -141,7 +144,7 @@ const openRoot = async (life: Life, { root, generation }: Lock): Promise<{ opene
 /** Third-party code is looked at only after the root has been checked and taken. */
 const loadPlugins = async ({ settings, clock, disk, flags, patienceMs }: Life, root: string, shipped: Promise<readonly Loaded[]>): Promise<readonly Loaded[]> => {
   const added = settings.safe ? [] : await thirdParty(disk, root)
-  const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: patienceMs }))]
+  const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: importPatience * patienceMs }))]
   refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
   return loaded
 }

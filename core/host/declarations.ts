@@ -18,7 +18,7 @@ import { Host } from './contract.js'
 import { createHost } from './host.js'
 import { loadAll } from './load.js'
 
-const patienceMs = 10_000
+const patienceMs = 60_000
 
 /** Stands in for a value that `register` keeps and must not use. */
 const untouched = <T extends object>(facts: object, what: string): T =>
