@@ -23,6 +23,8 @@ export interface ExchangeOptions {
   readonly streams: Streams
   /** Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some of it was undone. */
   readonly watch: () => () => Promise<void>
+  /** Aborts when the daemon begins to stop: handlers that wait answer with what there is. */
+  readonly leaving: AbortSignal
   readonly log: Log
   readonly redact: (text: string) => string
   /** A handler threw something that is no problem. */
@@ -39,7 +41,7 @@ export interface Exchange {
 type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
-  const { table, auth, origins, streams, watch, log, redact, onFault } = options
+  const { table, auth, origins, streams, watch, leaving, log, redact, onFault } = options
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
     const methods = table.methods(pathOf(url))
@@ -65,7 +67,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const caller = auth.admit(request, found?.entry.access ?? 'admin')
     if (found === undefined) throw noRoute(request)
     const { route } = found.entry
-    const { input, cursor } = await readAll(request, response, { found, caller })
+    const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
     const value = await settle(async () => route.handler(trusted(input)), watch())
     if (route.reply.kind !== 'stream') return answer(request, response, formatReply(route.reply, value))
@@ -90,7 +92,7 @@ const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>
 }
 
 interface Read { readonly input: AnyInput | undefined; readonly cursor: bigint | undefined }
-const readAll = async (request: IncomingMessage, response: ServerResponse, { found, caller }: { found: Found; caller: Caller }): Promise<Read> => {
+const readAll = async (request: IncomingMessage, response: ServerResponse, { found, caller, leaving }: { found: Found; caller: Caller; leaving: AbortSignal }): Promise<Read> => {
   const { route } = found.entry
   const params = readParams(found)
   const pairs = readPairs(searchOf(request.url ?? ''))
@@ -102,7 +104,7 @@ const readAll = async (request: IncomingMessage, response: ServerResponse, { fou
   let controller: AbortController | undefined
   const input: AnyInput = {
     params, query, body: body.body, idempotencyKey, caller,
-    get signal() { return (controller ??= abortOnClose(response)).signal },
+    get signal() { return (controller ??= abortOnEnd(response, leaving)).signal },
   }
   return { input, cursor }
 }
@@ -114,10 +116,16 @@ const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigin
   return readCursor(typeof header === 'string' ? header : undefined, query)
 }
 
-const abortOnClose = (response: ServerResponse): AbortController => {
+/** Aborts when the client goes away or the daemon begins to stop. */
+const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortController => {
   const controller = new AbortController()
-  if (response.destroyed) controller.abort()
-  response.once('close', () => { if (!response.writableFinished) controller.abort() })
+  const abort = (): void => controller.abort()
+  if (response.destroyed || leaving.aborted) abort()
+  leaving.addEventListener('abort', abort, { once: true })
+  response.once('close', () => {
+    leaving.removeEventListener('abort', abort)
+    if (!response.writableFinished) abort()
+  })
   return controller
 }
 

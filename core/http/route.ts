@@ -52,7 +52,7 @@ export interface RouteInput<P, Q, B> {
   /** The `Idempotency-Key` header, checked for form; only on routes with `idempotent: true`. */
   readonly idempotencyKey: string | undefined
   readonly caller: Caller
-  /** Aborts when the client goes away. */
+  /** Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there is. */
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,5 @@
 /** The HTTP server: node:http carries the connection, polka the request, the route table finds the route. */
+import { setMaxListeners } from 'node:events'
 import { createServer as createNodeServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -70,7 +71,9 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
   const origins = createOriginPolicy(options.corsOrigins)
   const streams = createStreams({ bus, clock })
-  const exchange = createExchange({ table: routes, auth, origins, streams, watch, log, redact, onFault })
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
+  const exchange = createExchange({ table: routes, auth, origins, streams, watch, leaving: leaving.signal, log, redact, onFault })
   const server = createNode({ ...defaults, ...options.limits })
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
@@ -99,6 +102,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
     },
     async drain(ms) {
       draining = true
+      leaving.abort()
       streams.endAll()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()

@@ -175,3 +175,19 @@ test('accepted runs are executed after kill -9, waiting ones wait on, and ended 
   t.is((await until(second, running.run_id, 'completed')).outputs[0].content, 'Slept.')
   t.is((await until(second, queued.run_id, 'completed')).outputs[0].content, 'You said: two')
 })
+
+test('POST /v1/sessions/{session_id}/input: a client that waits is answered when the daemon is told to stop, and the run goes on after the next start', async (t) => {
+  const first = await spawnTestDaemon(t)
+  await openSession(first)
+  const waiting = first.request('POST', '/v1/sessions/s1/input', { content: '/sleep 20000\n---\n/say Slept.' })
+  const running = async (): Promise<any> => (await first.request('GET', '/v1/runs?status=running')).body[0] ?? running()
+  const { run_id } = await running()
+  const stopped = first.stop()
+  const { status, body } = await waiting
+  t.is(status, 200)
+  t.is(body.snapshot.agent.status, 'running')
+  await stopped
+  const second = await spawnTestDaemon(t, { root: first.root })
+  t.is((await second.request('GET', `/v1/runs/${run_id}`)).body.status, 'running')
+  t.is((await second.request('POST', `/v1/runs/${run_id}/cancel`)).body.status, 'cancelled')
+})

@@ -33,7 +33,7 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
   id: 'sessions.input',
   method: 'POST',
   path: '/v1/sessions/:session_id/input',
-  summary: 'Executes a run and answers when it has ended or waits for a person.',
+  summary: 'Executes a run and answers when it has ended or waits for a person, or when the daemon is told to stop: then the run goes on after the next start.',
   access: 'admin',
   params,
   body: SubmitBody,

@@ -252,6 +252,23 @@ test('a drain is not disturbed by a reader that takes nothing, nor by what is pu
   t.is(server.bus.statistics().subscriber_count, 0)
 })
 
+test('a drain tells handlers that wait, and their answers still arrive', async (t) => {
+  let began = (): void => {}
+  const begun = new Promise<void>((resolve) => { began = resolve })
+  const waiting = defineRoute({
+    id: 'waiting.get', method: 'GET', path: '/v1/waiting', summary: 'Waits.', access: 'read', reply: { kind: 'text', status: 200 },
+    handler: ({ signal }) => new Promise<string>((resolve) => {
+      signal.addEventListener('abort', () => resolve('as it stands'), { once: true })
+      began()
+    }),
+  })
+  const server = await start(t, { routes: [waiting] })
+  const pending = server.ask('GET', '/v1/waiting')
+  await begun
+  await server.server.drain(60_000)
+  t.is((await pending).text, 'as it stands')
+})
+
 test('a drain cuts what does not end in time', async (t) => {
   const hung = defineRoute({ id: 'hung.get', method: 'GET', path: '/v1/hung', summary: 'Hangs.', access: 'read', reply: { kind: 'text', status: 200 }, handler: () => new Promise<string>(() => {}) })
   const server = await start(t, { routes: [hung] })
