@@ -23,7 +23,7 @@ export const httpErrors = defineErrors({
   origin_not_allowed: { status: 403, domain: 'cors', detail: 'Web pages of this origin may not call the daemon.', action: 'Add the origin to the allowed origins, or call from another program.' },
   invalid_idempotency_key: { status: 400, domain: 'idempotency', detail: 'The idempotency key must be 1 to 255 visible ASCII characters, given once.', action: 'Send one well-formed key.' },
   invalid_event_cursor: { status: 400, domain: 'events', detail: 'The event cursor must be a decimal event id.', action: 'Use the id of the last event you received, or leave the cursor out.' },
-  invalid_limit: { status: 400, domain: 'pagination', detail: 'The limit must be at least 1.', action: 'Ask for 1 to 100 items.' },
+  invalid_limit: { status: 400, domain: 'pagination', detail: 'The limit must be at least 1.', action: 'Ask for at least one item; a limit above the most that there is means the most.' },
   invalid_cursor: { status: 400, domain: 'pagination', detail: 'The cursor was not made by this daemon.', action: 'Use `next_cursor` of the page before, or leave the cursor out.' },
 })
 

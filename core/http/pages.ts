@@ -52,11 +52,13 @@ export interface PageInput<T, V> {
   readonly view: (item: T) => V
 }
 
-const limitOf = (limit: number | undefined): number | undefined => {
-  if (limit === undefined) return undefined
+/** A requested limit within what a list gives: larger ones mean the most. Throws `invalid_limit` (400, domain `pagination`) below 1. */
+export const clampLimit = (limit: number, most: number): number => {
   if (limit < 1) throw httpErrors.invalid_limit({ errors: [{ path: 'query.limit', rule: 'must be at least 1' }] })
-  return Math.min(limit, maxLimit)
+  return Math.min(limit, most)
 }
+
+const limitOf = (limit: number | undefined): number | undefined => (limit === undefined ? undefined : clampLimit(limit, maxLimit))
 
 export const encodeCursor = (key: string): string => Buffer.from(key, 'utf8').toString('base64url')
 export const decodeCursor = (cursor: string): string => {

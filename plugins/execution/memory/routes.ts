@@ -1,9 +1,11 @@
-import { array, defaulted, defineRoute, doc, integer, jsonReply, object, optional, string } from '../../../core/plugin.js'
+import { array, clampLimit, defaulted, defineRoute, doc, integer, jsonReply, object, optional, pageProblems, string } from '../../../core/plugin.js'
 import type { Route } from '../../../core/plugin.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillSummary } from './contract.js'
 import type { Recall } from './recall.js'
 
+/** Contract 1, "Limits". */
+const mostResults = 50
 const params = object({ session_id: SessionId })
 const query = optional(doc(string({ max: 2000 }), 'What to look for; blanks alone are no query.'))
 
@@ -17,9 +19,9 @@ export const memoryRoutes = (recall: Recall, policy: RunMemoryPolicy): readonly 
   defineRoute({
     id: 'sessions.memory_search', method: 'GET', path: '/v1/sessions/:session_id/memory-search', access: 'read',
     summary: 'Searches what a session remembers; without a query the newest first, and no skills.',
-    params, query: object({ query, limit: defaulted(doc(integer({ min: 1, max: 50 }), 'Most results.'), 12) }),
-    reply: jsonReply(SessionMemorySearchView), problems: [sessionErrors.session_not_found],
-    handler: (input) => recall.search(input.params.session_id, { query: input.query.query, limit: input.query.limit }),
+    params, query: object({ query, limit: defaulted(doc(integer(), `Most results, 1 to ${mostResults}; larger values mean ${mostResults}.`), 12) }),
+    reply: jsonReply(SessionMemorySearchView), problems: [sessionErrors.session_not_found, ...pageProblems],
+    handler: (input) => recall.search(input.params.session_id, { query: input.query.query, limit: clampLimit(input.query.limit, mostResults) }),
   }),
   defineRoute({
     id: 'sessions.skills', method: 'GET', path: '/v1/sessions/:session_id/skills', access: 'read',
