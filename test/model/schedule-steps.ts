@@ -57,7 +57,7 @@ const trigger: Step = async (stand, { a, b }) => {
   else if (schedule.fires.some((run) => !isOver(run))) await stand.shadow.expect('schedule_busy', call)
   else {
     await stand.shadow.expect(200, call)
-    if (b % 12 === 0) await stand.shadow.kill()
+    if (b % 24 === 0) await stand.shadow.kill()
     await fire(stand, schedule)
   }
   return true

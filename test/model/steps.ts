@@ -174,7 +174,7 @@ const refuse: Step = async (stand, { a, b }) => {
 /** The daemon is killed while a keyed submission is on its way: sent again, it is one run. */
 const loseAnswer: Step = async (stand, choice) => {
   const planned = plan(stand, choice)
-  if (planned === undefined || choice.c % 8 !== 0) return false
+  if (planned === undefined || choice.c % 16 !== 0) return false
   const { session, run } = planned
   const call = { method: 'POST', path: runsPath(run), body: bodyOf(stand, run), key: `key-${run.token}` }
   await stand.shadow.kill(call)
@@ -186,7 +186,7 @@ const loseAnswer: Step = async (stand, choice) => {
 }
 
 const die: Step = async (stand, { a, b }) => {
-  if (b % 8 !== 0) return false
+  if (b % 16 !== 0) return false
   await (a % 3 === 0 ? stand.shadow.restart() : stand.shadow.kill())
   for (const run of stand.world.runs) if (!isOver(run)) stand.world.changed.add(run)
   return true
