@@ -10,6 +10,8 @@ const owner = 'audit'
 export const createAudit = (state: State, log: Log): ((record: AuthRecord) => void) => {
   const stream = state.stream(spec)
   return (record) => {
-    state.commit((tx) => tx.append(stream, owner, { ...record })).catch((error: unknown) => log.warn('an audit record was not kept', { error }))
+    state
+      .commit((tx) => tx.append(stream, owner, { ...record }))
+      .catch((error: unknown) => log.warn('an audit record was not kept', { error }))
   }
 }

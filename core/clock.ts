@@ -4,7 +4,10 @@ export interface Clock {
   now(): number
   /** Ms since an arbitrary point; never goes back. */
   elapsed(): number
-  /** Calls once after `ms` (any size; longer than a day is chunked). Returns the cancel function. Does not keep the process alive. */
+  /**
+   * Calls once after `ms` (any size; longer than a day is chunked). Returns the cancel function. Does not keep the
+   * process alive.
+   */
   after(ms: number, callback: () => void): () => void
   /** Resolves after `ms`, or at once with false when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<boolean>

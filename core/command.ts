@@ -5,7 +5,12 @@ import type { Json } from './schema.js'
 export interface Client {
   readonly baseUrl: string
   get(path: string): Promise<Json>
-  send(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: Json, headers?: Readonly<Record<string, string>>): Promise<Json>
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: Json,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Json>
   /** Frames of an SSE stream until it ends or the signal aborts. A frame above 1 MiB is an error. */
   stream(path: string, signal: AbortSignal): AsyncIterable<{ event: string; id?: string; data: Json }>
 }
@@ -30,7 +35,10 @@ export interface Command {
   /** Names of positional arguments; a trailing `?` makes one optional. */
   readonly args?: readonly string[]
   readonly flags?: Readonly<Record<string, { readonly kind: 'text' | 'switch'; readonly summary: string }>>
-  /** The answer is printed as JSON with `--output json`; otherwise through `show`. Return nothing if you printed yourself. */
+  /**
+   * The answer is printed as JSON with `--output json`; otherwise through `show`. Return nothing if you printed
+   * yourself.
+   */
   run(input: CommandInput): Promise<Json | void>
   /** Readable text for the answer. */
   show?(answer: Json): string

@@ -4,8 +4,7 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
-import { inlineSchema, parse, trusted } from './schema.js'
-import type { AnyStruct, Issue, Json, JsonSchema } from './schema.js'
+import { inlineSchema, parse, trusted, type AnyStruct, type Issue, type Json, type JsonSchema } from './schema.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -44,19 +43,31 @@ export interface Sources {
   readonly guard: (value: string) => void
 }
 
-interface Given { readonly source: string; readonly value: Json }
+interface Given {
+  readonly source: string
+  readonly value: Json
+}
 
 const typeOf = (struct: AnyStruct, field: string): unknown => {
   const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(struct)['properties'] ?? {})
   return properties[field]?.['type']
 }
 
-const booleans = new Map<string, boolean>([['true', true], ['1', true], ['false', false], ['0', false]])
+const booleans = new Map<string, boolean>([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 /** Text that does not read as its type stays text, so that the struct names what is wrong. */
 const readText = (text: string | true, type: unknown): Json => {
   if (text === true) return true
-  if (type === 'array') return text.split(',').map((item) => item.trim()).filter((item) => item !== '')
+  if (type === 'array')
+    return text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
   if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text
   if (type === 'number' || type === 'integer') return /^-?\d+(\.\d+)?$/u.test(text) ? Number(text) : text
   return text
@@ -70,7 +81,10 @@ const valueOf = (text: string | true, { field, flag }: Setting, { struct, guard 
 }
 
 /** One layer's values by field. */
-const layer = (sources: Sources, find: (setting: Setting) => { source: string; text: string | true } | undefined): Map<string, Given> => {
+const layer = (
+  sources: Sources,
+  find: (setting: Setting) => { source: string; text: string | true } | undefined,
+): Map<string, Given> => {
   const given = new Map<string, Given>()
   for (const setting of sources.settings) {
     const found = find(setting)
@@ -81,20 +95,26 @@ const layer = (sources: Sources, find: (setting: Setting) => { source: string; t
   return given
 }
 
-const fromEnvironment = ({ environment: env }: Sources) => ({ variable }: Setting) => {
-  const text = env[variable]
-  return text === undefined || text === '' ? undefined : { source: variable, text }
-}
-const fromFlags = ({ flags }: Sources) => ({ flag }: Setting) => {
-  const text = flags.get(flag)
-  return text === undefined ? undefined : { source: `--${flag}`, text }
-}
+const fromEnvironment =
+  ({ environment: env }: Sources) =>
+  ({ variable }: Setting) => {
+    const text = env[variable]
+    return text === undefined || text === '' ? undefined : { source: variable, text }
+  }
+const fromFlags =
+  ({ flags }: Sources) =>
+  ({ flag }: Setting) => {
+    const text = flags.get(flag)
+    return text === undefined ? undefined : { source: `--${flag}`, text }
+  }
 
 const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, file: string): never => {
   const { path, rule } = issue ?? { path: '', rule: 'is wrong' }
   const [field = ''] = path.split('.')
   const source = given.get(field)?.source
-  throw errors.config_invalid({ details: source === undefined ? { source: file, problem: `${path} ${rule}` } : { source, problem: rule } })
+  throw errors.config_invalid({
+    details: source === undefined ? { source: file, problem: `${path} ${rule}` } : { source, problem: rule },
+  })
 }
 
 const freeze = <T>(value: T): T => {

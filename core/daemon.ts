@@ -5,42 +5,31 @@
  */
 import { createAudit } from './audit.js'
 import { createBackupRoute } from './backup-route.js'
-import { createClock } from './clock.js'
-import type { Clock } from './clock.js'
+import { createClock, type Clock } from './clock.js'
 import type { Environment, Flags } from './config.js'
 import { nextEpoch } from './epoch.js'
-import { createBus } from './events/bus.js'
-import type { Bus } from './events/bus.js'
-import { addressOf, checkAccess, createFront } from './front.js'
-import type { Front } from './front.js'
-import { createStory } from './host/boot.js'
-import type { Story } from './host/boot.js'
+import { createBus, type Bus } from './events/bus.js'
+import { addressOf, checkAccess, createFront, type Front } from './front.js'
+import { createStory, type Story } from './host/boot.js'
 import { shippedCandidate } from './host/candidate.js'
 import { thirdParty } from './host/candidates.js'
 import { configContent } from './host/config-content.js'
 import { createConfigure, refuseUnknownFlags } from './host/configure.js'
-import { Host } from './host/contract.js'
-import type { HostView } from './host/contract.js'
-import { createHost } from './host/host.js'
-import type { PluginHost } from './host/host.js'
-import { loadAll } from './host/load.js'
-import type { Loaded } from './host/load.js'
+import { Host, type HostView } from './host/contract.js'
+import { createHost, type PluginHost } from './host/host.js'
+import { loadAll, type Loaded } from './host/load.js'
 import { createView } from './host/view.js'
-import { createIds } from './ids.js'
-import type { Ids } from './ids.js'
+import { createIds, type Ids } from './ids.js'
 import { keepAlive } from './keep-alive.js'
 import type { Log } from './log.js'
 import type { ShippedPlugin } from './plugin.js'
 import type { JsonObject } from './schema.js'
 import type { Secrets } from './secrets.js'
-import { daemonSettings } from './settings.js'
-import type { Settings } from './settings.js'
+import { daemonSettings, type Settings } from './settings.js'
 import type { State } from './state/contract.js'
 import type { Disk } from './state/disk.js'
-import { acquireLock } from './state/lock.js'
-import type { Lock } from './state/lock.js'
-import { openState } from './state/root.js'
-import type { OpenState } from './state/root.js'
+import { acquireLock, type Lock } from './state/lock.js'
+import { openState, type OpenState } from './state/root.js'
 import { version } from './version.js'
 
 export interface DaemonOptions {
@@ -64,7 +53,10 @@ export interface DaemonOptions {
 const importPatience = 6
 
 /** How a daemon ended: `clean` is false if something on the way back failed. */
-export interface Ending { readonly reason: 'stopped' | 'lock_lost'; readonly clean: boolean }
+export interface Ending {
+  readonly reason: 'stopped' | 'lock_lost'
+  readonly clean: boolean
+}
 
 export interface Daemon {
   readonly url: string
@@ -88,7 +80,11 @@ const ownFlags: ReadonlySet<string> = new Set(daemonSettings.map(({ flag }) => f
 
 export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
   const { settings, log, clock = createClock() } = options
-  const story = createStory({ clock, safe: settings.safe, onFault: (step, error) => log.error('the way back failed', { step, error }) })
+  const story = createStory({
+    clock,
+    safe: settings.safe,
+    onFault: (step, error) => log.error('the way back failed', { step, error }),
+  })
   story.own('process', keepAlive())
   try {
     return await live({ patienceMs: 10_000, ...options, clock, ids: createIds(clock), story, phase: 'starting' })
@@ -101,17 +97,28 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
 const live = async (life: Life): Promise<Daemon> => {
   const { story } = life
   checkAccess(life.settings)
-  const shipped = loadAll(life.shipped.map(shippedCandidate), { clock: life.clock, ms: importPatience * life.patienceMs })
+  const shipped = loadAll(life.shipped.map(shippedCandidate), {
+    clock: life.clock,
+    ms: importPatience * life.patienceMs,
+  })
   const lock = await takeRoot(life)
   const { opened, bus, keepEpoch } = await openRoot(life, lock)
-  const loaded = await story.step('plugins', () => loadPlugins(life, lock.root, shipped), (plugins) => ({ count: plugins.length }))
+  const loaded = await story.step(
+    'plugins',
+    () => loadPlugins(life, lock.root, shipped),
+    (plugins) => ({ count: plugins.length }),
+  )
   const before = configContent(life.disk, lock.root)
   const { host, view, front } = assemble(life, { lock, opened, bus, loaded })
 
   await story.step('register', host.register)
   await story.step('recover', opened.load, ({ replayed, segments, sequence }) => ({ replayed, segments, sequence }))
   await keepEpoch()
-  await story.step('repair', () => host.repair(opened.state.health.mode === 'ok'), (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }))
+  await story.step(
+    'repair',
+    () => host.repair(opened.state.health.mode === 'ok'),
+    (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }),
+  )
   await story.step('start', host.start)
   story.own('http', () => front.server.drain(life.settings.drainMs))
   const bound = await story.step('listen', front.listen)
@@ -129,41 +136,80 @@ const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
   })
 
 /** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
-const openRoot = async (life: Life, { root, generation }: Lock): Promise<{ opened: OpenState; bus: Bus; keepEpoch: () => Promise<void> }> => {
+const openRoot = async (
+  life: Life,
+  { root, generation }: Lock,
+): Promise<{ opened: OpenState; bus: Bus; keepEpoch: () => Promise<void> }> => {
   const { story, clock, ids, log, disk, settings } = life
-  const opened = await story.step('open', () => openState({ root, disk, clock, ids, log, generation, publish: (...event) => bus.publish(...event) }))
+  const opened = await story.step('open', () =>
+    openState({ root, disk, clock, ids, log, generation, publish: (...event) => bus.publish(...event) }),
+  )
   story.own('state', opened.close)
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
-    epoch: epoch.value, capacity: settings.eventHistoryCapacity,
+    epoch: epoch.value,
+    capacity: settings.eventHistoryCapacity,
     onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
   })
   return { opened, bus, keepEpoch: epoch.save }
 }
 
 /** Third-party code is looked at only after the root has been checked and taken. */
-const loadPlugins = async ({ settings, clock, disk, flags, patienceMs }: Life, root: string, shipped: Promise<readonly Loaded[]>): Promise<readonly Loaded[]> => {
+const loadPlugins = async (
+  { settings, clock, disk, flags, patienceMs }: Life,
+  root: string,
+  shipped: Promise<readonly Loaded[]>,
+): Promise<readonly Loaded[]> => {
   const added = settings.safe ? [] : await thirdParty(disk, root)
   const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: importPatience * patienceMs }))]
   refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
   return loaded
 }
 
-interface Taken { readonly lock: Lock; readonly opened: OpenState; readonly bus: Bus; readonly loaded: readonly Loaded[] }
+interface Taken {
+  readonly lock: Lock
+  readonly opened: OpenState
+  readonly bus: Bus
+  readonly loaded: readonly Loaded[]
+}
 
-const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: PluginHost; view: HostView; front: Front } => {
+const assemble = (
+  life: Life,
+  { lock, opened, bus, loaded }: Taken,
+): { host: PluginHost; view: HostView; front: Front } => {
   const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
   const front = createFront({
-    settings, bus, log, clock, secrets, watch: () => watchState(opened.state), audit: createAudit(opened.state, log), ready: () => life.phase === 'ready',
+    settings,
+    bus,
+    log,
+    clock,
+    secrets,
+    watch: () => watchState(opened.state),
+    audit: createAudit(opened.state, log),
+    ready: () => life.phase === 'ready',
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const view = createView({
-    version, stateRoot: root, workspaceRoot: settings.workspaceRoot, story, bus, phase: () => life.phase,
-    lock: () => ({ ...lock.status(), generation: lock.generation }), controlPlane: front.report, host: () => host,
+    version,
+    stateRoot: root,
+    workspaceRoot: settings.workspaceRoot,
+    story,
+    bus,
+    phase: () => life.phase,
+    lock: () => ({ ...lock.status(), generation: lock.generation }),
+    controlPlane: front.report,
+    host: () => host,
   })
   const configure = createConfigure(configureOptions(life, root))
-  const host = createHost({ core: { clock, ids, log, secrets, state: opened.state, events: bus }, loaded, services: [[Host, view]], routes: front.routes, configure, patienceMs })
+  const host = createHost({
+    core: { clock, ids, log, secrets, state: opened.state, events: bus },
+    loaded,
+    services: [[Host, view]],
+    routes: front.routes,
+    configure,
+    patienceMs,
+  })
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   story.own('plugins', host.stop)
   life.onHost?.(host)
@@ -171,7 +217,10 @@ const assemble = (life: Life, { lock, opened, bus, loaded }: Taken): { host: Plu
 }
 
 /** Nothing of the start waits for this; the way back does. */
-const watchFiles = (life: Life, { root, before, loaded, host }: { root: string; before: string; loaded: readonly Loaded[]; host: PluginHost }): void => {
+const watchFiles = (
+  life: Life,
+  { root, before, loaded, host }: { root: string; before: string; loaded: readonly Loaded[]; host: PluginHost },
+): void => {
   const { disk, log, story } = life
   const check = (): void => {
     const configure = createConfigure(configureOptions(life, root))
@@ -181,14 +230,28 @@ const watchFiles = (life: Life, { root, before, loaded, host }: { root: string; 
     const { watchConfig } = await import('./host/config-watch.js')
     const watching = await watchConfig({ disk, root, before, log, check })
     const forget = host.registry.health('core', watching.health)
-    return () => { forget(); return watching.close() }
+    return () => {
+      forget()
+      return watching.close()
+    }
   }
   const begun = begin().catch((error: unknown) => log.warn('config/ cannot be watched', { error }))
-  story.own('config', async () => { await (await begun)?.() })
+  story.own('config', async () => {
+    await (
+      await begun
+    )?.()
+  })
 }
 
-const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) =>
-  ({ disk, root, environment: environment ?? {}, flags: flags ?? new Map(), taken: ownFlags, guard: secrets.guard, given: config ?? {} })
+const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) => ({
+  disk,
+  root,
+  environment: environment ?? {},
+  flags: flags ?? new Map(),
+  taken: ownFlags,
+  guard: secrets.guard,
+  given: config ?? {},
+})
 
 /** What a request saw is on disk before its answer leaves; what was undone meanwhile is never told. */
 const watchState = ({ health, durable }: State): (() => Promise<void>) => {
@@ -196,12 +259,20 @@ const watchState = ({ health, durable }: State): (() => Promise<void>) => {
   return () => durable(since)
 }
 
-interface Running { readonly lock: Lock; readonly opened: OpenState; readonly host: PluginHost; readonly view: HostView; readonly url: string }
+interface Running {
+  readonly lock: Lock
+  readonly opened: OpenState
+  readonly host: PluginHost
+  readonly view: HostView
+  readonly url: string
+}
 
 const createDaemon = (life: Life, { lock, opened, host, view, url }: Running): Daemon => {
   let ending: Promise<Ending> | undefined
   let tell: (ending: Ending) => void
-  const ended = new Promise<Ending>((resolve) => { tell = resolve })
+  const ended = new Promise<Ending>((resolve) => {
+    tell = resolve
+  })
   const end = async (reason: Ending['reason']): Promise<Ending> => {
     life.phase = 'draining'
     const outcome: Ending = { reason, clean: await life.story.back() }

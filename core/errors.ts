@@ -52,7 +52,9 @@ export interface ProblemFactory {
 }
 
 /** Makes a plugin's error table: `errors.session_not_found({ details: { session_id } })` is a Problem to throw. */
-export const defineErrors = <const T extends Record<string, ProblemSpec>>(table: T): { readonly [C in keyof T]: ProblemFactory } => {
+export const defineErrors = <const T extends Record<string, ProblemSpec>>(
+  table: T,
+): { readonly [C in keyof T]: ProblemFactory } => {
   const factories = Object.entries(table).map(([code, spec]) => {
     const make = (occurrence: Occurrence = {}): Problem => new Problem(code, spec, occurrence)
     return [code, Object.assign(make, { code, spec })] as const

@@ -3,17 +3,12 @@ import type { Clock } from './clock.js'
 import type { Bus } from './events/bus.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 import { isLoopback } from './http/admit.js'
-import { createAuth } from './http/auth.js'
-import type { Auth, AuthRecord } from './http/auth.js'
-import { createServer } from './http/server.js'
-import type { HttpServer, ServerOptions } from './http/server.js'
-import { createRouteTable } from './http/table.js'
-import type { RouteTable } from './http/table.js'
-import { refuseSettings } from './http/tokens.js'
-import type { TokenFile, TokenSource } from './http/tokens.js'
+import { createAuth, type Auth, type AuthRecord } from './http/auth.js'
+import { createServer, type HttpServer, type ServerOptions } from './http/server.js'
+import { createRouteTable, type RouteTable } from './http/table.js'
+import { refuseSettings, type TokenFile, type TokenSource } from './http/tokens.js'
 import type { Log } from './log.js'
-import { parseBind } from './settings.js'
-import type { Bind, Settings } from './settings.js'
+import { parseBind, type Bind, type Settings } from './settings.js'
 import type { Secrets } from './secrets.js'
 import { readSecretFile } from './state/secret-file.js'
 import { storageErrors } from './state/storage-errors.js'
@@ -40,7 +35,10 @@ export interface Front {
   report(): ControlPlaneReport
 }
 
-const source = (token: string | undefined, file: string | undefined): TokenSource => ({ ...(token !== undefined && { token }), ...(file !== undefined && { file }) })
+const source = (token: string | undefined, file: string | undefined): TokenSource => ({
+  ...(token !== undefined && { token }),
+  ...(file !== undefined && { file }),
+})
 
 const bindOf = ({ bind }: Settings): Bind => parseBind(bind) ?? { host: '127.0.0.1', port: 4000 }
 
@@ -58,31 +56,65 @@ export const checkAccess = (settings: Settings): void => {
 export const addressOf = ({ host, port }: Bind): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 const unspecified = new Set(['0.0.0.0', '::', '[::]'])
 
-const fileReport = ({ role, path, readable, loaded }: TokenFile): TokenFileReport =>
-  ({ role: role === 'read' ? 'read_only' : 'admin', path, readable, token_loaded: loaded, ...(!readable && { error: 'the file cannot be read' }) })
+const fileReport = ({ role, path, readable, loaded }: TokenFile): TokenFileReport => ({
+  role: role === 'read' ? 'read_only' : 'admin',
+  path,
+  readable,
+  token_loaded: loaded,
+  ...(!readable && { error: 'the file cannot be read' }),
+})
 
 const report = (auth: Auth, server: HttpServer, bound: Bind): ControlPlaneReport => {
   const tokens = auth.tokens.status()
   const loopback = isLoopback(bound.host)
   return {
-    base_url: `http://${addressOf(bound)}`, bind_addr: addressOf(bound), bind_is_loopback: loopback, bind_is_unspecified: unspecified.has(bound.host),
-    auth_enabled: auth.enabled, read_only_token_enabled: tokens.readOnly,
-    auth_effective_admin_token_available: tokens.admin, auth_effective_read_only_token_available: tokens.readOnly,
-    auth_token_file_count: tokens.files.length, auth_token_file_error_count: tokens.files.filter(({ readable }) => !readable).length,
-    auth_duplicate_token: tokens.duplicate, ...(tokens.files.length > 0 && { auth_token_files: tokens.files.map(fileReport) }),
-    cors_policy: server.cors.kind, cors_allowed_origin_count: server.cors.size, externally_exposed_without_auth: !loopback && !auth.enabled,
+    base_url: `http://${addressOf(bound)}`,
+    bind_addr: addressOf(bound),
+    bind_is_loopback: loopback,
+    bind_is_unspecified: unspecified.has(bound.host),
+    auth_enabled: auth.enabled,
+    read_only_token_enabled: tokens.readOnly,
+    auth_effective_admin_token_available: tokens.admin,
+    auth_effective_read_only_token_available: tokens.readOnly,
+    auth_token_file_count: tokens.files.length,
+    auth_token_file_error_count: tokens.files.filter(({ readable }) => !readable).length,
+    auth_duplicate_token: tokens.duplicate,
+    ...(tokens.files.length > 0 && { auth_token_files: tokens.files.map(fileReport) }),
+    cors_policy: server.cors.kind,
+    cors_allowed_origin_count: server.cors.size,
+    externally_exposed_without_auth: !loopback && !auth.enabled,
   }
 }
 
-const { storage_read_only, storage_write_failed, storage_sync_failed, storage_damaged, commit_too_large } = storageErrors
-const storageProblems = [storage_read_only, storage_write_failed, storage_sync_failed, storage_damaged, commit_too_large]
+const { storage_read_only, storage_write_failed, storage_sync_failed, storage_damaged, commit_too_large } =
+  storageErrors
+const storageProblems = [
+  storage_read_only,
+  storage_write_failed,
+  storage_sync_failed,
+  storage_damaged,
+  commit_too_large,
+]
 
 export const createFront = ({ settings, secrets, audit, clock, ...options }: FrontOptions): Front => {
-  const auth = createAuth({ mode: settings.httpAuthMode, ...tokensOf(settings), readFile: (path) => Buffer.from(readSecretFile(path)), clock, audit })
+  const auth = createAuth({
+    mode: settings.httpAuthMode,
+    ...tokensOf(settings),
+    readFile: (path) => Buffer.from(readSecretFile(path)),
+    clock,
+    audit,
+  })
   const table = createRouteTable()
   const server = createServer({
-    ...options, routes: table, auth, clock, version, problems: storageProblems,
-    corsOrigins: settings.httpCorsAllowOrigin, allowedHosts: settings.httpAllowHost, redact: (text) => secrets.redact(text),
+    ...options,
+    routes: table,
+    auth,
+    clock,
+    version,
+    problems: storageProblems,
+    corsOrigins: settings.httpCorsAllowOrigin,
+    allowedHosts: settings.httpAllowHost,
+    redact: (text) => secrets.redact(text),
   })
   let bound = bindOf(settings)
   return {

@@ -10,7 +10,10 @@ export interface Warning {
   readonly action?: string
 }
 /** Looked at when `/v1/status` is read; must be fast and must not throw. */
-export interface HealthCheck { readonly id: string; readonly check: () => readonly Warning[] }
+export interface HealthCheck {
+  readonly id: string
+  readonly check: () => readonly Warning[]
+}
 
 const rank = { error: 0, warning: 1, info: 2 } as const
 

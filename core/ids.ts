@@ -3,7 +3,10 @@ import type { Clock } from './clock.js'
 
 /** Makes ids that sort by the time they were made and are never guessable. */
 export interface Ids {
-  /** `<prefix>_<26 characters>` in Crockford's base 32: 10 of Unix ms, 2 of a counter, 14 random (70 bits). Within one life of the daemon they sort in order of making. */
+  /**
+   * `<prefix>_<26 characters>` in Crockford's base 32: 10 of Unix ms, 2 of a counter, 14 random (70 bits). Within one
+   * life of the daemon they sort in order of making.
+   */
   make(prefix: string): string
   /** `bytes` random bytes in hex. */
   random(bytes: number): string

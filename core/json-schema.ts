@@ -32,7 +32,11 @@ interface Known {
 const fitsText = ({ minLength = 0, maxLength = Infinity, pattern }: Known): Fits => {
   const regex = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const least = minLength < 2 ? minLength : minLength * 2
-  return (value) => typeof value === 'string' && value.length >= least && value.length <= maxLength && (regex === undefined || regex.test(value))
+  return (value) =>
+    typeof value === 'string' &&
+    value.length >= least &&
+    value.length <= maxLength &&
+    (regex === undefined || regex.test(value))
 }
 
 const fitsNumber = ({ type, minimum = -Infinity, maximum = Infinity }: Known): Fits => {
@@ -47,8 +51,12 @@ const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known): Fits => 
 
 const fitsObject = ({ properties = {}, required = [], additionalProperties }: Known): Fits => {
   const fields = new Map(Object.entries(properties).map(([key, schema]) => [key, fitsSchema(schema)]))
-  const needed = [...required, ...Object.keys(properties).filter((key) => Object.hasOwn(properties[key] ?? {}, 'default'))]
-  const other = additionalProperties === undefined || additionalProperties === false ? unsure : fitsSchema(additionalProperties)
+  const needed = [
+    ...required,
+    ...Object.keys(properties).filter((key) => Object.hasOwn(properties[key] ?? {}, 'default')),
+  ]
+  const other =
+    additionalProperties === undefined || additionalProperties === false ? unsure : fitsSchema(additionalProperties)
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
     for (const key of needed) if (!Object.hasOwn(value, key)) return false
@@ -63,12 +71,18 @@ export const fitsSchema = (schema: JsonSchema): Fits => {
   if (known.enum !== undefined) return (value) => known.enum?.includes(value) === true
   if (Object.hasOwn(schema, 'const')) return (value) => value === known.const
   switch (known.type) {
-    case 'string': return fitsText(known)
+    case 'string':
+      return fitsText(known)
     case 'integer':
-    case 'number': return fitsNumber(known)
-    case 'boolean': return (value) => typeof value === 'boolean'
-    case 'array': return fitsList(known)
-    case 'object': return fitsObject(known)
-    default: return Object.keys(schema).length === 0 ? () => true : unsure
+    case 'number':
+      return fitsNumber(known)
+    case 'boolean':
+      return (value) => typeof value === 'boolean'
+    case 'array':
+      return fitsList(known)
+    case 'object':
+      return fitsObject(known)
+    default:
+      return Object.keys(schema).length === 0 ? () => true : unsure
   }
 }

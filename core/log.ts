@@ -1,7 +1,10 @@
 import { pino } from 'pino'
 import type { Secrets } from './secrets.js'
 
-/** One line per fact. Levels as in pino. Never put a secret, a token or a body into a line; known secret values are redacted anyway. */
+/**
+ * One line per fact. Levels as in pino. Never put a secret, a token or a body into a line; known secret values are
+ * redacted anyway.
+ */
 export interface Log {
   debug(fact: string, details?: Readonly<Record<string, unknown>>): void
   info(fact: string, details?: Readonly<Record<string, unknown>>): void
@@ -24,16 +27,28 @@ const describe = (error: unknown): unknown => {
   return { type: error.name, message: error.message, stack: error.stack, ...cause }
 }
 
-interface Line { readonly level: string; readonly time: number; readonly msg: string; readonly [key: string]: unknown }
+interface Line {
+  readonly level: string
+  readonly time: number
+  readonly msg: string
+  readonly [key: string]: unknown
+}
 
 const two = (n: number): string => String(Math.floor(n) % 60).padStart(2, '0')
 /** Time of day, UTC. */
-const face = (ms: number): string => `${String(Math.floor(ms / 3_600_000) % 24).padStart(2, '0')}:${two(ms / 60_000)}:${two(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`
+const face = (ms: number): string =>
+  `${String(Math.floor(ms / 3_600_000) % 24).padStart(2, '0')}:${two(ms / 60_000)}:${two(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** `12:00:00.000 info  fact  key=value`, with an error's stack below. */
-const prettyLine = ({ level, time, msg, error, ...details }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
+const prettyLine = ({
+  level,
+  time,
+  msg,
+  error,
+  ...details
+}: Line & { readonly error?: { readonly stack?: string } | string }): string => {
   const pairs = Object.entries(details).map(([key, value]) => `${key}=${text(value)}`)
   const below = typeof error === 'object' ? `\n${error.stack ?? text(error)}` : error === undefined ? '' : ` ${error}`
   return `${[face(time), level.padEnd(5), msg, ...pairs].join(' ')}${below}\n`
@@ -42,7 +57,10 @@ const prettyLine = ({ level, time, msg, error, ...details }: Line & { readonly e
 export const createLog = ({ level, format, secrets, write }: LogOptions): Log => {
   const shape = (line: string): string => (format === 'json' ? line : prettyLine(JSON.parse(line)))
   const destination = { write: (line: string): void => write(secrets.redact(shape(line))) }
-  const logger = pino({ level, base: null, formatters: { level: (label) => ({ level: label }) }, serializers: { error: describe } }, destination)
+  const logger = pino(
+    { level, base: null, formatters: { level: (label) => ({ level: label }) }, serializers: { error: describe } },
+    destination,
+  )
   return {
     debug: (fact, details = {}) => logger.debug(details, fact),
     info: (fact, details = {}) => logger.info(details, fact),

@@ -6,25 +6,40 @@ import type { Command } from './command.js'
 import { environment } from './config.js'
 import { Problem } from './errors.js'
 
-const print = (text: string): void => { process.stdout.write(`${text}\n`) }
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
 const exit = (code: number): never => process.exit(code)
 
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 
 const allCommands = async (): Promise<readonly Command[]> => {
-  const [{ coreCommands }, { pluginCommands }] = await Promise.all([import('./cli/commands.js'), import('./cli/plugin-commands.js')])
+  const [{ coreCommands }, { pluginCommands }] = await Promise.all([
+    import('./cli/commands.js'),
+    import('./cli/plugin-commands.js'),
+  ])
   return [...(await pluginCommands()), ...coreCommands]
 }
 
 const runClient = async (args: readonly string[]): Promise<number> => {
-  const [commands, { findCommand, runCommand }, help] = await Promise.all([allCommands(), import('./cli/dispatch.js'), import('./cli/help.js')])
-  const switches = commands.flatMap(({ flags = {} }) => Object.entries(flags).filter(([, { kind }]) => kind === 'switch').map(([flag]) => flag))
+  const [commands, { findCommand, runCommand }, help] = await Promise.all([
+    allCommands(),
+    import('./cli/dispatch.js'),
+    import('./cli/help.js'),
+  ])
+  const switches = commands.flatMap(({ flags = {} }) =>
+    Object.entries(flags)
+      .filter(([, { kind }]) => kind === 'switch')
+      .map(([flag]) => flag),
+  )
   const { words, flags } = parseArguments(args, new Set([...switches, 'help']))
-  if (words.length === 0 || words[0] === 'help') return print(help.overview(commands)), 0
-  const group = commands.filter(({ path }) => words.length < path.length && words.every((word, at) => path[at] === word))
-  if (flags.has('help') && group.length > 0) return print(help.groupHelp(words, group)), 0
+  if (words.length === 0 || words[0] === 'help') return (print(help.overview(commands)), 0)
+  const group = commands.filter(
+    ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
+  )
+  if (flags.has('help') && group.length > 0) return (print(help.groupHelp(words, group)), 0)
   const command = findCommand(words, commands)
-  if (flags.has('help')) return print(help.commandHelp(command)), 0
+  if (flags.has('help')) return (print(help.commandHelp(command)), 0)
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
   return runCommand(command, { words, flags, environment: environment(), signal: interrupted.signal, print })
@@ -33,8 +48,13 @@ const runClient = async (args: readonly string[]): Promise<number> => {
 const runServe = async (args: readonly string[]): Promise<number> => {
   const { words, flags } = parseArguments(args, new Set(['safe', 'help']))
   const [surplus] = words
-  if (surplus !== undefined) throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
-  if (flags.has('help')) return print((await import('./cli/help.js')).serveHelp(await (await import('./cli/plugin-commands.js')).pluginFlags())), 0
+  if (surplus !== undefined)
+    throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
+  if (flags.has('help'))
+    return (
+      print((await import('./cli/help.js')).serveHelp(await (await import('./cli/plugin-commands.js')).pluginFlags())),
+      0
+    )
   return (await import('./cli/serve.js')).serve({ flags, environment: environment(), exit, print })
 }
 
@@ -42,7 +62,11 @@ const runServe = async (args: readonly string[]): Promise<number> => {
 const run = (args: readonly string[]): Promise<number> => {
   const [first] = args
   if (first !== undefined && serveWords.has(first)) return runServe(args.slice(1))
-  const bare = first === undefined || (first.startsWith('--') && !args.some((word) => word === '--help') && parseArguments(args, new Set(['safe'])).words.length === 0)
+  const bare =
+    first === undefined ||
+    (first.startsWith('--') &&
+      !args.some((word) => word === '--help') &&
+      parseArguments(args, new Set(['safe'])).words.length === 0)
   return bare ? runServe(args) : runClient(args)
 }
 

@@ -31,17 +31,52 @@ export type { Ids } from './ids.js'
 export type { Log } from './log.js'
 export type { Secrets } from './secrets.js'
 export { isSecretName, looksSecret, redactPii, redactSecrets } from './redact.js'
-export type { State, Tx, Collection, CollectionSpec, IndexSpec, Stream, StreamSpec, StreamEntry, Document, Blobs, BlobRef, Spool, Spools, SpoolAccount, SpoolReading, PageQuery, StorageHealth } from './state/contract.js'
+export type {
+  State,
+  Tx,
+  Collection,
+  CollectionSpec,
+  IndexSpec,
+  Stream,
+  StreamSpec,
+  StreamEntry,
+  Document,
+  Blobs,
+  BlobRef,
+  Spool,
+  Spools,
+  SpoolAccount,
+  SpoolReading,
+  PageQuery,
+  StorageHealth,
+} from './state/contract.js'
 export { environment } from './config.js'
 export { defineCommand } from './command.js'
 export type { Command, CommandInput, Client } from './command.js'
 export { defineToken, definePoint } from './token.js'
 export type { Token, Point } from './token.js'
 export { Host } from './host/contract.js'
-export type { HostView, PluginReport, PluginFault, BootReport, BootStep, LockReport, ControlPlaneReport, TokenFileReport } from './host/contract.js'
+export type {
+  HostView,
+  PluginReport,
+  PluginFault,
+  BootReport,
+  BootStep,
+  LockReport,
+  ControlPlaneReport,
+  TokenFileReport,
+} from './host/contract.js'
 export type { HealthCheck, Warning } from './health.js'
 export { createOutbound, outboundTarget, refusedUrl } from './http/outbound.js'
-export type { Outbound, OutboundAnswer, OutboundOptions, OutboundReach, OutboundRequest, Resolve, ResolvedAddress } from './http/outbound.js'
+export type {
+  Outbound,
+  OutboundAnswer,
+  OutboundOptions,
+  OutboundReach,
+  OutboundRequest,
+  Resolve,
+  ResolvedAddress,
+} from './http/outbound.js'
 export { outboundCodes } from './http/outbound-failure.js'
 export type { OutboundCode } from './http/outbound-failure.js'
 export { isCidr } from './http/address-rules.js'
@@ -50,7 +85,10 @@ type Tokens = Readonly<Record<string, Token<any>>>
 type Needed<N extends Tokens> = { readonly [K in keyof N]: N[K] extends Token<infer T> ? T : never }
 type Wanted<W extends Tokens> = { readonly [K in keyof W]: W[K] extends Token<infer T> ? () => T | undefined : never }
 
-/** Checks one invariant of the plugin's state at every start; `fix` must be idempotent: run twice, the second check finds nothing. */
+/**
+ * Checks one invariant of the plugin's state at every start; `fix` must be idempotent: run twice, the second check
+ * finds nothing.
+ */
 export interface RepairStep<F = unknown> {
   readonly id: string
   /** Ids of steps that must have run before. */
@@ -83,7 +121,10 @@ export interface PluginContext<C> {
   view<T>(point: Point<T>): () => readonly T[]
   repair<F>(step: RepairStep<F>): void
   health(check: HealthCheck): void
-  /** Runs after every plugin registered and repair is done, in load order, before the daemon listens. May return an undo. */
+  /**
+   * Runs after every plugin registered and repair is done, in load order, before the daemon listens. May return an
+   * undo.
+   */
   onStart(run: () => void | (() => void | Promise<void>) | Promise<void | (() => void | Promise<void>)>): void
   /** Undone in reverse order when the plugin goes. */
   own(undo: () => void | Promise<void>): void
@@ -115,7 +156,9 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
 }
 
 /** Checks a plugin's types and returns it. */
-export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S extends AnyStruct = AnyStruct>(plugin: Plugin<N, W, S>): Plugin<N, W, S> => plugin
+export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S extends AnyStruct = AnyStruct>(
+  plugin: Plugin<N, W, S>,
+): Plugin<N, W, S> => plugin
 
 /** What a plugin without a runtime import of ours receives when its default export is a function: this module. */
 export type Kit = typeof import('./plugin.js')

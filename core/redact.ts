@@ -12,15 +12,23 @@ const from = '(?<![A-Za-z0-9])'
 const tokens: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/gu,
   new RegExp(`${from}sk-(?=[A-Za-z0-9_-]{0,100}[0-9])[A-Za-z0-9_-]{20,}`, 'gu'),
-  new RegExp(`${from}(?:gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,})`, 'gu'),
+  new RegExp(
+    `${from}(?:gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,})`,
+    'gu',
+  ),
   new RegExp(`${from}(?:(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\\.[A-Za-z0-9_-]{20,})`, 'gu'),
-  new RegExp(`${from}(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,})`, 'gu'),
+  new RegExp(
+    `${from}(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,})`,
+    'gu',
+  ),
   new RegExp(`${from}(?:[prs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,})`, 'gu'),
   new RegExp(`${from}\\d{6,12}:[A-Za-z0-9_-]{30,}`, 'gu'),
   new RegExp(`${from}eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}(?:\\.[A-Za-z0-9_-]*)?`, 'gu'),
 ]
 
-const long = 'access[ _-]?token|api[ _-]?key|auth[ _-]?token|bearer[ _-]?token|client[ _-]?secret|personal[ _-]?access[ _-]?token|private[ _-]?key|refresh[ _-]?token|secret[ _-]?access[ _-]?key|secret[ _-]?key|secret[ _-]?token'
+const long =
+  'access[ _-]?token|api[ _-]?key|auth[ _-]?token|bearer[ _-]?token|client[ _-]?secret|personal[ _-]?access[ ' +
+  '_-]?token|private[ _-]?key|refresh[ _-]?token|secret[ _-]?access[ _-]?key|secret[ _-]?key|secret[ _-]?token'
 /** Names whose value is a secret; the short ones must be words of their own. */
 const names = `(?:${long}|passw(?:or)?d|passphrase|${from}(?:secret|token|bearer|pat))`
 /** A quote as it stands in text, and in JSON that stands in JSON. */
@@ -30,24 +38,71 @@ const plain = '(?!<redacted>|\\[redacted\\])[^\\s"\'`,;<>(){}\\\\\\[\\]]{3,}'
 
 /** Values with a name in front: `password: x`, `"api_key": "x"`, `X_TOKEN=x`; the name stays. */
 const named: readonly RegExp[] = [
-  new RegExp(`(${names}(?:${quote})?[ \\t]{0,4}[:=][ \\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|${plain})`, 'giu'),
+  new RegExp(
+    `(${names}(?:${quote})?[ \\t]{0,4}[:=][ ` +
+      `\\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|${plain})`,
+    'giu',
+  ),
   new RegExp(`(${from}(?:bearer|basic)[ \\t]+)(?=[A-Za-z0-9._~+/=-]{0,200}[0-9+/=])[A-Za-z0-9._~+/=-]{8,}`, 'giu'),
-  new RegExp(`((?:${long}|passw(?:or)?d|passphrase|${from}(?:secret|token))[ \\t]+is[ \\t]+)(?=[^\\s]{0,200}[0-9!@#$%^&*_+/=])${plain}`, 'giu'),
+  new RegExp(
+    `((?:${long}|passw(?:or)?d|passphrase|${from}(?:secret|token))[ \\t]+is[ ` +
+      `\\t]+)(?=[^\\s]{0,200}[0-9!@#$%^&*_+/=])${plain}`,
+    'giu',
+  ),
   /((?:passw(?:or)?d|passphrase)[ \t]+is[ \t]+)(?!<redacted>|\[redacted\]|(?:a|an|the|not|no|now|too|in|on|at|by|wrong|right|correct|incorrect|required|missing|invalid|expired|empty|set|changed|reset|stored|kept|needed|optional|weak|strong|long|short|safe|secret)\b)[^\s"'`,;<>]{3,}/giu,
   /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
 ]
 
-/** The text with what has the shape of a secret replaced by `<redacted>`: keys, tokens, private keys, and values that are called a password or token. */
+/**
+ * The text with what has the shape of a secret replaced by `<redacted>`: keys, tokens, private keys, and values that
+ * are called a password or token.
+ */
 export const redactSecrets = (text: string): string => {
   const without = tokens.reduce((rest, shape) => rest.replace(shape, secretMark), text)
-  return named.reduce((rest, shape) => rest.replace(shape, (_, name: string, mark: unknown) => `${name}${typeof mark === 'string' ? mark : ''}${secretMark}`), without)
+  return named.reduce(
+    (rest, shape) =>
+      rest.replace(
+        shape,
+        (_, name: string, mark: unknown) => `${name}${typeof mark === 'string' ? mark : ''}${secretMark}`,
+      ),
+    without,
+  )
 }
 
-const phrases = new RegExp(`${from}(?:(?:access token|api key|bearer token|client ?secret|password|passphrase|private key|personal access token|refresh token|secret key|secret token|token)\\s{0,4}(?:is(?![A-Za-z0-9])|:|=)|authorization\\s{0,4}:?\\s{0,4}bearer)`, 'iu')
-const squashed = /(?:access|bearer|refresh|secret|auth|personal_?-?access)[_-]?token=|secret[_-]?key=|(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)[=:]|(?:password|passphrase)=|(?<![a-z0-9])(?:token|bearer)=|(?<![a-z0-9])pat[=:](?!\/\/)|authorization:bearer/iu
-const keys = ['access token', 'api key', 'auth token', 'bearer token', 'client secret', 'clientsecret', 'password', 'passphrase', 'pat', 'personal access token', 'personalaccesstoken', 'private key', 'privatekey', 'refresh token', 'secret key', 'secret token', 'token']
+const phrases = new RegExp(
+  `${from}(?:(?:access token|api key|bearer token|client ?secret|password|passphrase|private key|personal ` +
+    'access token|refresh token|secret key|secret ' +
+    `token|token)\\s{0,4}(?:is(?![A-Za-z0-9])|:|=)|authorization\\s{0,4}:?\\s{0,4}bearer)`,
+  'iu',
+)
+const squashed =
+  /(?:access|bearer|refresh|secret|auth|personal_?-?access)[_-]?token=|secret[_-]?key=|(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)[=:]|(?:password|passphrase)=|(?<![a-z0-9])(?:token|bearer)=|(?<![a-z0-9])pat[=:](?!\/\/)|authorization:bearer/iu
+const keys = [
+  'access token',
+  'api key',
+  'auth token',
+  'bearer token',
+  'client secret',
+  'clientsecret',
+  'password',
+  'passphrase',
+  'pat',
+  'personal access token',
+  'personalaccesstoken',
+  'private key',
+  'privatekey',
+  'refresh token',
+  'secret key',
+  'secret token',
+  'token',
+]
 /** `"accessToken"`, `access-token` and `ACCESS_TOKEN` as words. */
-const wordsOf = (key: string): string => key.replaceAll(/([a-z])([A-Z])/gu, '$1 $2').replaceAll(/[^A-Za-z0-9]+/gu, ' ').trim().toLowerCase()
+const wordsOf = (key: string): string =>
+  key
+    .replaceAll(/([a-z])([A-Z])/gu, '$1 $2')
+    .replaceAll(/[^A-Za-z0-9]+/gu, ' ')
+    .trim()
+    .toLowerCase()
 const structured = (line: string): boolean => {
   const at = line.search(/[:=]/u)
   if (at < 1 || line.slice(at + 1).trim() === '') return false
@@ -58,9 +113,16 @@ const structured = (line: string): boolean => {
 /** True for the name of a field whose value is a secret: `api_key`, `accessToken`, `DB_PASSWORD`. */
 export const isSecretName = (name: string): boolean => structured(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
 
-/** True if text holds what looks like a secret, or did before it was redacted. Reference 3, 6.8; personal data does not count. */
+/**
+ * True if text holds what looks like a secret, or did before it was redacted. Reference 3, 6.8; personal data does not
+ * count.
+ */
 export const looksSecret = (text: string): boolean =>
-  /<redacted|\[redacted\]/u.test(text) || redactSecrets(text) !== text || phrases.test(text) || squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) || text.split('\n').some(structured)
+  /<redacted|\[redacted\]/u.test(text) ||
+  redactSecrets(text) !== text ||
+  phrases.test(text) ||
+  squashed.test(text.replaceAll(/\s{1,8}(?=[:=])|(?<=[:=])\s{1,8}/gu, '')) ||
+  text.split('\n').some(structured)
 
 /** Luhn's check digit: tells a card number from any other. */
 const isCard = (found: string): boolean => {
@@ -75,15 +137,33 @@ const isIban = (found: string): boolean => {
   return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1
 }
 
-const personal: readonly { readonly shape: RegExp; readonly mark: string; readonly holds?: (found: string) => boolean }[] = [
-  { shape: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/gu, mark: '<email>' },
-  { shape: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/gu, mark: '<iban>', holds: isIban },
+const personal: readonly {
+  readonly shape: RegExp
+  readonly mark: string
+  readonly holds?: (found: string) => boolean
+}[] = [
+  {
+    shape: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/gu,
+    mark: '<email>',
+  },
+  {
+    shape: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/gu,
+    mark: '<iban>',
+    holds: isIban,
+  },
   { shape: /(?<![\w.-])[2-6]\d{3}(?:[ -]?\d){10,15}(?![\w-])/gu, mark: '<card>', holds: isCard },
   { shape: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/gu, mark: '<social_security_number>' },
   { shape: /(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/gu, mark: '<phone>' },
   { shape: /(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])/gu, mark: '<phone>' },
 ]
 
-/** The text with personal data replaced by what it was: e-mail addresses, telephone, card and social security numbers, IBANs. */
+/**
+ * The text with personal data replaced by what it was: e-mail addresses, telephone, card and social security numbers,
+ * IBANs.
+ */
 export const redactPii = (text: string): string =>
-  personal.reduce((rest, { shape, mark, holds }) => rest.replace(shape, (found) => (holds === undefined || holds(found) ? mark : found)), text)
+  personal.reduce(
+    (rest, { shape, mark, holds }) =>
+      rest.replace(shape, (found) => (holds === undefined || holds(found) ? mark : found)),
+    text,
+  )

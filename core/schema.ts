@@ -7,8 +7,7 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
-import { fitsSchema } from './json-schema.js'
-import type { Fits, JsonSchema } from './json-schema.js'
+import { fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
 
 export type { Struct, Infer, JsonSchema }
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -18,7 +17,10 @@ export type AnyStruct = Struct<any, any>
 export type StructOf<T> = Struct<T, any>
 
 /** One place where a value breaks its struct: a dotted path and the rule, never the value. */
-export interface Issue { path: string; rule: string }
+export interface Issue {
+  path: string
+  rule: string
+}
 export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
 
 const notes = new WeakMap<object, JsonSchema>()
@@ -60,9 +62,17 @@ export const isOptional = (struct: AnyStruct): boolean => optionals.has(struct)
 
 const safeNumber = ss.refine(ss.number(), 'number', (n) => Number.isFinite(n))
 const safeInteger = ss.refine(ss.integer(), 'integer', (n) => Number.isSafeInteger(n))
-const codePoints = (text: string): number => { let n = 0; for (const _ of text) n += 1; return n }
+const codePoints = (text: string): number => {
+  let n = 0
+  for (const _ of text) n += 1
+  return n
+}
 
-export interface StringRules { min?: number; max?: number; pattern?: string }
+export interface StringRules {
+  min?: number
+  max?: number
+  pattern?: string
+}
 /** Text; `min` and `max` count Unicode code points, as JSON Schema does. */
 export const string = (rules: StringRules = {}): Struct<string, null> => {
   const { min = 0, max = Infinity, pattern } = rules
@@ -74,12 +84,22 @@ export const string = (rules: StringRules = {}): Struct<string, null> => {
     return regex === undefined || regex.test(text) || `must match ${pattern}`
   })
   return note(struct, {
-    type: 'string', ...(min > 0 && { minLength: min }), ...(max < Infinity && { maxLength: max }), ...(pattern !== undefined && { pattern }),
+    type: 'string',
+    ...(min > 0 && { minLength: min }),
+    ...(max < Infinity && { maxLength: max }),
+    ...(pattern !== undefined && { pattern }),
   })
 }
 
-export interface NumberRules { min?: number; max?: number }
-const ranged = (base: Struct<number, null>, type: 'number' | 'integer', { min = -Infinity, max = Infinity }: NumberRules): Struct<number, null> => {
+export interface NumberRules {
+  min?: number
+  max?: number
+}
+const ranged = (
+  base: Struct<number, null>,
+  type: 'number' | 'integer',
+  { min = -Infinity, max = Infinity }: NumberRules,
+): Struct<number, null> => {
   const struct = ss.refine(base, type, (n) => {
     if (n < min) return `must be at least ${min}`
     return n <= max || `must be at most ${max}`
@@ -96,21 +116,35 @@ export const integer = (rules: NumberRules = {}): Struct<number, null> => ranged
 export const timestamp = (): Struct<number, null> => doc(integer({ min: 0 }), 'Unix time in milliseconds.')
 export const boolean = (): Struct<boolean, null> => note(ss.boolean(), { type: 'boolean' })
 /** Any JSON value. */
-export const json = (): Struct<Json, null> => note(ss.define<Json>('json', () => true), {})
+export const json = (): Struct<Json, null> =>
+  note(
+    ss.define<Json>('json', () => true),
+    {},
+  )
 export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>
   note(ss.literal(value as never) as unknown as Struct<T, any>, { const: value })
 export const enums = <const T extends readonly string[]>(values: T): Struct<T[number], any> =>
   note(ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>, { enum: values })
 
-export interface ListRules { min?: number; max?: number }
+export interface ListRules {
+  min?: number
+  max?: number
+}
 export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: ListRules = {}): Struct<T[], any> => {
   const struct = ss.refine(ss.array(item), 'array', (list) => {
     if (list.length < min) return `must have at least ${min} items`
     return list.length <= max || `must have at most ${max} items`
   })
-  return note(struct as unknown as Struct<T[], any>, {
-    type: 'array', items: jsonSchema(item), ...(min > 0 && { minItems: min }), ...(max < Infinity && { maxItems: max }),
-  }, () => [item])
+  return note(
+    struct as unknown as Struct<T[], any>,
+    {
+      type: 'array',
+      items: jsonSchema(item),
+      ...(min > 0 && { minItems: min }),
+      ...(max < Infinity && { maxItems: max }),
+    },
+    () => [item],
+  )
 }
 /** An object with any keys and values of one kind. */
 export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
@@ -123,7 +157,12 @@ type ObjectOf<F extends Fields> = ss.Infer<ReturnType<typeof ss.object<F>>>
 const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
   const required = Object.keys(fields).filter((key) => !optionals.has(fields[key] as object))
   const properties = Object.fromEntries(Object.entries(fields).map(([key, struct]) => [key, jsonSchema(struct)]))
-  return { type: 'object', properties, ...(required.length > 0 && { required }), ...(closed && { additionalProperties: false }) }
+  return {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(closed && { additionalProperties: false }),
+  }
 }
 /** An object with these keys and no others. */
 export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
@@ -150,7 +189,11 @@ export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonS
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
 /** A rule that JSON Schema cannot say; `sentence` goes into its description. */
 export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value: T) => boolean): Struct<T, S> => {
-  const made = derive(struct, ss.refine(struct, 'rule', (value) => holds(value) || sentence), { description: sentence })
+  const made = derive(
+    struct,
+    ss.refine(struct, 'rule', (value) => holds(value) || sentence),
+    { description: sentence },
+  )
   ruled.add(made)
   return made
 }
@@ -164,18 +207,30 @@ export const isRuled = (struct: AnyStruct, seen: Set<AnyStruct> = new Set()): bo
 }
 
 /** Objects told apart by one literal field, checked against one variant only. */
-export const tagged = <K extends string, V extends Record<string, AnyStruct>>(key: K, variants: V): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
+export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
+  key: K,
+  variants: V,
+): Struct<{ [N in keyof V]: ss.Infer<V[N]> & Record<K, N> }[keyof V], any> => {
   const known = ss.enums(Object.keys(variants))
   const fallback = ss.type({ [key]: known })
   const struct = ss.dynamic((value) => {
     const tag = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
-    return typeof tag === 'string' && Object.hasOwn(variants, tag) ? (variants[tag] as AnyStruct) : (fallback as unknown as AnyStruct)
+    return typeof tag === 'string' && Object.hasOwn(variants, tag)
+      ? (variants[tag] as AnyStruct)
+      : (fallback as unknown as AnyStruct)
   })
-  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) }, () => Object.values(variants))
+  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) }, () =>
+    Object.values(variants),
+  )
 }
-/** One struct for objects that have a field, another for everything else; errors are those of the one that was chosen. */
+/**
+ * One struct for objects that have a field, another for everything else; errors are those of the one that was chosen.
+ */
 export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struct<B, any>): Struct<A | B, any> => {
-  const struct = ss.dynamic((value) => (typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent) as AnyStruct)
+  const struct = ss.dynamic(
+    (value) =>
+      (typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent) as AnyStruct,
+  )
   return note(struct as never, { anyOf: [...variantsIn(present), jsonSchema(absent)] }, () => [present, absent])
 }
 const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
@@ -216,7 +271,10 @@ export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
   try {
     const [error, parsed] = ss.validate(value, struct, { coerce: true })
     if (error === undefined) return { ok: true, value: parsed }
-    const issues = error.failures().slice(0, 20).map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
+    const issues = error
+      .failures()
+      .slice(0, 20)
+      .map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
     return { ok: false, issues }
   } catch (error) {
     // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
@@ -240,5 +298,8 @@ const kindOf = ({ type, message }: ss.Failure): string => {
   return type === 'type' || type === 'record' ? 'an object' : `${/^[aeiou]/u.test(type) ? 'an' : 'a'} ${type}`
 }
 
-/** A value that this program itself made or wrote and whose bytes were verified: typed without a second check. Never for input. */
+/**
+ * A value that this program itself made or wrote and whose bytes were verified: typed without a second check. Never for
+ * input.
+ */
 export const trusted = <T>(value: unknown): T => value as T

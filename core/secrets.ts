@@ -1,9 +1,15 @@
 import path from 'node:path'
 import type { Disk } from './state/disk.js'
 
-/** Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or exports. */
+/**
+ * Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or
+ * exports.
+ */
 export interface Secrets {
-  /** The trimmed content of `secrets/<name>`; undefined if it is absent, empty, or readable by others than the daemon's user. */
+  /**
+   * The trimmed content of `secrets/<name>`; undefined if it is absent, empty, or readable by others than the daemon's
+   * user.
+   */
   find(name: string): string | undefined
   /** Adds a value to what every log line and problem is redacted for. */
   guard(value: string): void
@@ -11,7 +17,10 @@ export interface Secrets {
   redact(text: string): string
 }
 
-export interface SecretsOptions { readonly disk: Disk; readonly root: string }
+export interface SecretsOptions {
+  readonly disk: Disk
+  readonly root: string
+}
 
 /** Shorter values would redact ordinary words. */
 const shortest = 6
@@ -36,5 +45,9 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
     guard(value)
     return value
   }
-  return { find, guard, redact: (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text) }
+  return {
+    find,
+    guard,
+    redact: (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text),
+  }
 }

@@ -1,11 +1,12 @@
 /** The daemon's own settings: flags of `serve` and their variables. Reference 1 §5.3. */
 import path from 'node:path'
-import { readLayers, variableOf } from './config.js'
-import type { Environment, Flags, Setting } from './config.js'
-import { array, boolean, defaulted, doc, enums, integer, object, optional, rule, string } from './schema.js'
-import type { Infer } from './schema.js'
+import { readLayers, variableOf, type Environment, type Flags, type Setting } from './config.js'
+import { array, boolean, defaulted, doc, enums, integer, object, optional, rule, string, type Infer } from './schema.js'
 
-export interface Bind { readonly host: string; readonly port: number }
+export interface Bind {
+  readonly host: string
+  readonly port: number
+}
 
 const address = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s]+)):(\d{1,5})$/u
 
@@ -21,20 +22,41 @@ const filePath = () => string({ min: 1 })
 
 /** What `serve` understands besides the plugins' flags. */
 export const Settings = object({
-  bind: doc(defaulted(rule(string(), 'must be <host>:<port>', (text) => parseBind(text) !== undefined), '127.0.0.1:4000'), 'Address to listen on; port 0 takes a free one.'),
+  bind: doc(
+    defaulted(
+      rule(string(), 'must be <host>:<port>', (text) => parseBind(text) !== undefined),
+      '127.0.0.1:4000',
+    ),
+    'Address to listen on; port 0 takes a free one.',
+  ),
   stateRoot: doc(defaulted(filePath(), './state'), 'Folder that holds everything the daemon knows.'),
   workspaceRoot: doc(defaulted(filePath(), '.'), 'Folder that sessions work in unless they say otherwise.'),
-  logFormat: doc(defaulted(enums(['auto', 'json', 'pretty']), 'auto'), 'Form of the log lines on standard error; auto is pretty on a terminal.'),
+  logFormat: doc(
+    defaulted(enums(['auto', 'json', 'pretty']), 'auto'),
+    'Form of the log lines on standard error; auto is pretty on a terminal.',
+  ),
   logLevel: doc(defaulted(enums(['debug', 'info', 'warn', 'error']), 'info'), 'Least level that is logged.'),
   eventHistoryCapacity: doc(defaulted(integer(), 2048), 'Events kept for replay, clamped to 1..=262144.'),
-  httpAuthMode: doc(defaulted(enums(['auto', 'bearer', 'none']), 'auto'), 'auto asks for tokens when they are set or the address is not loopback.'),
+  httpAuthMode: doc(
+    defaulted(enums(['auto', 'bearer', 'none']), 'auto'),
+    'auto asks for tokens when they are set or the address is not loopback.',
+  ),
   httpAdminToken: doc(optional(string({ min: 1 })), 'Bearer token that may do everything.'),
   httpAdminTokenFile: doc(optional(filePath()), 'File with the admin token, read again on each request.'),
   httpReadonlyToken: doc(optional(string({ min: 1 })), 'Bearer token that may only read.'),
   httpReadonlyTokenFile: doc(optional(filePath()), 'File with the read-only token, read again on each request.'),
-  httpCorsAllowOrigin: doc(defaulted(array(string({ min: 1 })), []), 'Loopback origins whose pages may call, instead of all of them; separated by commas.'),
-  httpAllowHost: doc(defaulted(array(string({ min: 1 })), []), 'Names that a Host header may carry beside loopback and the bound address; separated by commas.'),
-  drainMs: doc(defaulted(integer({ min: 0, max: 600_000 }), 10_000), 'Most milliseconds that a stop waits for requests in flight.'),
+  httpCorsAllowOrigin: doc(
+    defaulted(array(string({ min: 1 })), []),
+    'Loopback origins whose pages may call, instead of all of them; separated by commas.',
+  ),
+  httpAllowHost: doc(
+    defaulted(array(string({ min: 1 })), []),
+    'Names that a Host header may carry beside loopback and the bound address; separated by commas.',
+  ),
+  drainMs: doc(
+    defaulted(integer({ min: 0, max: 600_000 }), 10_000),
+    'Most milliseconds that a stop waits for requests in flight.',
+  ),
   safe: doc(defaulted(boolean(), false), 'Load no third-party code.'),
 })
 export type Settings = Infer<typeof Settings>
@@ -56,12 +78,25 @@ export const daemonSettings: readonly Setting[] = Object.keys(Settings.schema).m
   return { flag, field, variable: variables.get(flag) ?? variableOf(flag) }
 })
 
-export interface SettingsInput { readonly environment: Environment; readonly flags: Flags; readonly guard: (value: string) => void }
+export interface SettingsInput {
+  readonly environment: Environment
+  readonly flags: Flags
+  readonly guard: (value: string) => void
+}
 
 /** Settings with absolute paths. */
 export const readSettings = ({ environment, flags, guard }: SettingsInput): Settings => {
   const settings = readLayers<Settings>({
-    struct: Settings, settings: daemonSettings, file: { name: 'the settings', table: {} }, environment, flags, guard,
+    struct: Settings,
+    settings: daemonSettings,
+    file: { name: 'the settings', table: {} },
+    environment,
+    flags,
+    guard,
   })
-  return { ...settings, stateRoot: path.resolve(settings.stateRoot), workspaceRoot: path.resolve(settings.workspaceRoot) }
+  return {
+    ...settings,
+    stateRoot: path.resolve(settings.stateRoot),
+    workspaceRoot: path.resolve(settings.workspaceRoot),
+  }
 }

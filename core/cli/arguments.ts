@@ -1,8 +1,10 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
-import { errors } from '../config.js'
-import type { Flags } from '../config.js'
+import { errors, type Flags } from '../config.js'
 
-export interface Arguments { readonly words: readonly string[]; readonly flags: Flags }
+export interface Arguments {
+  readonly words: readonly string[]
+  readonly flags: Flags
+}
 
 const isFlag = (word: string | undefined): boolean => word !== undefined && word.startsWith('--')
 

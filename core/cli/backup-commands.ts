@@ -1,17 +1,13 @@
 /** `backup create`, `backup verify`, `backup restore`. */
 import path from 'node:path'
 import { createClock } from '../clock.js'
-import { defineCommand } from '../command.js'
-import type { Command, CommandInput } from '../command.js'
+import { defineCommand, type Command, type CommandInput } from '../command.js'
 import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import type { Log } from '../log.js'
-import { trusted } from '../schema.js'
-import type { Json } from '../schema.js'
-import { writeBackup } from '../state/backup.js'
-import type { BackupReport } from '../state/backup.js'
-import { restoreBackup, verifyBackup } from '../state/backup-restore.js'
-import type { BackupCheck, RestoreReport } from '../state/backup-restore.js'
+import { trusted, type Json } from '../schema.js'
+import { writeBackup, type BackupReport } from '../state/backup.js'
+import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/backup-restore.js'
 import { errors } from '../state/errors.js'
 import { acquireLock } from '../state/lock.js'
 import { mayLive, readOwner } from '../state/owner.js'
@@ -36,28 +32,42 @@ const backupStopped = async (root: string, to: string): Promise<BackupReport> =>
 
 const create: Command = defineCommand({
   path: ['backup', 'create'],
-  summary: 'Write a backup to an absent or empty folder: through the daemon if one holds the root, directly if none does.',
+  summary:
+    'Write a backup to an absent or empty folder: through the daemon if one holds the root, directly if none does.',
   args: ['folder'],
   flags: rootFlag,
   run: async ({ client, args, flags }: CommandInput) => {
     const [root, to] = [rootOf(flags), path.resolve(args['folder'] ?? '')]
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
-    if (mayLive(readOwner(path.join(root, 'owner.json')))) return client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
+    if (mayLive(readOwner(path.join(root, 'owner.json'))))
+      return client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
     return trusted<Json>(await backupStopped(root, to))
   },
   show: (answer) => {
     const { path: file, sequence, files, bytes, milliseconds } = trusted<BackupReport>(answer)
-    return `${file}: ${files} files, ${bytes} bytes, up to commit ${sequence}, in ${milliseconds} ms. Secrets, config, plugins and skills are not in it.`
+    return (
+      `${file}: ${files} files, ${bytes} bytes, up to commit ${sequence}, in ${milliseconds} ms. Secrets, ` +
+      'config, plugins and skills are not in it.'
+    )
   },
 })
 
-const place = async (folder: string) => ({ folder: path.resolve(folder), disk: createDisk(), clock: createClock(), declared: await declarationsOf(await shippedPlugins()) })
+const place = async (folder: string) => ({
+  folder: path.resolve(folder),
+  disk: createDisk(),
+  clock: createClock(),
+  declared: await declarationsOf(await shippedPlugins()),
+})
 
 const showCheck = (answer: Json): string => {
   const { backup, faults, root, clean } = trusted<BackupCheck>(answer)
   const found = [...faults, ...root.findings].map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
-  return [...found.slice(0, 20), `${clean ? 'clean' : 'NOT CLEAN'}: ${backup.files.length} files up to commit ${backup.sequence}, made at ${backup.created_at_ms} (Unix ms)`].join('\n')
+  return [
+    ...found.slice(0, 20),
+    `${clean ? 'clean' : 'NOT CLEAN'}: ${backup.files.length} files up to commit ${backup.sequence}, made at ` +
+      `${backup.created_at_ms} (Unix ms)`,
+  ].join('\n')
 }
 
 const verify: Command = defineCommand({
@@ -76,12 +86,16 @@ const restore: Command = defineCommand({
   flags: { to: { kind: 'text', summary: 'The state root to make; must be absent or empty.' } },
   run: async ({ args, flags }) => {
     const { to } = flags
-    if (typeof to !== 'string') throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
+    if (typeof to !== 'string')
+      throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
     return trusted<Json>(await restoreBackup(await place(args['folder'] ?? ''), to))
   },
   show: (answer) => {
     const { root, sequence, generation } = trusted<RestoreReport>(answer)
-    return `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills back, then start a daemon on it.`
+    return (
+      `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
+      'back, then start a daemon on it.'
+    )
   },
 })
 

@@ -1,8 +1,6 @@
 /** Sub-commands that belong to no plugin. */
-import { defineCommand } from '../command.js'
-import type { Command } from '../command.js'
-import { array, open, optional, parse, string } from '../schema.js'
-import type { Json } from '../schema.js'
+import { defineCommand, type Command } from '../command.js'
+import { array, open, optional, parse, string, type Json } from '../schema.js'
 import { backupCommands } from './backup-commands.js'
 import { stateCommands } from './state-commands.js'
 
@@ -28,13 +26,29 @@ const streamEvents = defineCommand({
   },
 })
 
-const Plugins = open({ plugins: array(open({ id: string(), version: string(), from: string(), state: string(), reason: optional(string()), summary: string() })) })
+const Plugins = open({
+  plugins: array(
+    open({
+      id: string(),
+      version: string(),
+      from: string(),
+      state: string(),
+      reason: optional(string()),
+      summary: string(),
+    }),
+  ),
+})
 
 const showPlugins = (answer: Json): string => {
   const parsed = parse(Plugins, { plugins: answer })
   if (!parsed.ok) return JSON.stringify(answer, null, 2)
   const width = Math.max(...parsed.value.plugins.map(({ id }) => id.length))
-  return parsed.value.plugins.map(({ id, state, from, reason, summary }) => `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`).join('\n')
+  return parsed.value.plugins
+    .map(
+      ({ id, state, from, reason, summary }) =>
+        `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`,
+    )
+    .join('\n')
 }
 
 const listPlugins = defineCommand({
@@ -47,6 +61,16 @@ const listPlugins = defineCommand({
   show: showPlugins,
 })
 
-const openapi = defineCommand({ path: ['openapi'], summary: 'The OpenAPI 3.1 document of the daemon.', run: ({ client }) => client.get('/v1/openapi.json') })
+const openapi = defineCommand({
+  path: ['openapi'],
+  summary: 'The OpenAPI 3.1 document of the daemon.',
+  run: ({ client }) => client.get('/v1/openapi.json'),
+})
 
-export const coreCommands: readonly Command[] = [streamEvents, listPlugins, openapi, ...stateCommands, ...backupCommands]
+export const coreCommands: readonly Command[] = [
+  streamEvents,
+  listPlugins,
+  openapi,
+  ...stateCommands,
+  ...backupCommands,
+]

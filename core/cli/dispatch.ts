@@ -1,8 +1,7 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../clock.js'
 import type { Command, CommandInput } from '../command.js'
-import { errors as configErrors } from '../config.js'
-import type { Environment, Flags } from '../config.js'
+import { errors as configErrors, type Environment, type Flags } from '../config.js'
 import { nearest } from '../nearest.js'
 import type { Json } from '../schema.js'
 import { readSecretFile } from '../state/secret-file.js'
@@ -10,7 +9,13 @@ import { createClient } from './client.js'
 import { errors } from './errors.js'
 import { usage } from './help.js'
 
-export interface Line { readonly words: readonly string[]; readonly flags: Flags; readonly environment: Environment; readonly signal: AbortSignal; readonly print: (text: string) => void }
+export interface Line {
+  readonly words: readonly string[]
+  readonly flags: Flags
+  readonly environment: Environment
+  readonly signal: AbortSignal
+  readonly print: (text: string) => void
+}
 
 const globals = ['base-url', 'token', 'token-file', 'output', 'help']
 
@@ -20,11 +25,17 @@ const nameOf = ({ path }: Command): string => path.join(' ')
 
 /** The command with the longest path that the words begin with. */
 export const findCommand = (words: readonly string[], commands: readonly Command[]): Command => {
-  const [found] = commands.filter((command) => matches(words, command)).toSorted((a, b) => b.path.length - a.path.length)
+  const [found] = commands
+    .filter((command) => matches(words, command))
+    .toSorted((a, b) => b.path.length - a.path.length)
   if (found !== undefined) return found
   const command = words.slice(0, 2).join(' ')
-  const meant = nearest(command, ['serve', ...commands.map(nameOf)]) ?? commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
-  throw errors.command_unknown({ details: { command, hint: meant === undefined ? '; see holdfast --help' : `; did you mean holdfast ${meant}?` } })
+  const meant =
+    nearest(command, ['serve', ...commands.map(nameOf)]) ??
+    commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
+  throw errors.command_unknown({
+    details: { command, hint: meant === undefined ? '; see holdfast --help' : `; did you mean holdfast ${meant}?` },
+  })
 }
 
 const argsOf = (command: Command, words: readonly string[]): Readonly<Record<string, string>> => {
@@ -43,9 +54,12 @@ const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string
   for (const [flag, value] of flags) {
     if (!known.includes(flag)) {
       const meant = nearest(flag, known)
-      throw configErrors.flag_unknown({ details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` } })
+      throw configErrors.flag_unknown({
+        details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` },
+      })
     }
-    if (value === true && flag !== 'help' && own[flag]?.kind !== 'switch') throw errors.flag_value_missing({ details: { flag } })
+    if (value === true && flag !== 'help' && own[flag]?.kind !== 'switch')
+      throw errors.flag_value_missing({ details: { flag } })
   }
   return Object.fromEntries([...flags].filter(([flag]) => Object.hasOwn(own, flag)))
 }
@@ -66,7 +80,8 @@ const tokenOf = ({ flags, environment }: Line): string | undefined => {
 const urlOf = ({ flags, environment }: Line): string => {
   const text = textOf(flags, 'base-url') ?? environment['SERVICE_DAEMON_URL'] ?? ''
   const url = text === '' ? 'http://127.0.0.1:4000' : text
-  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw configErrors.config_invalid({ details: { source: '--base-url', problem: 'must be an http or https URL' } })
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
+    throw configErrors.config_invalid({ details: { source: '--base-url', problem: 'must be an http or https URL' } })
   return url
 }
 
@@ -83,7 +98,14 @@ const shown = (answer: Json, { show }: Command, output: CommandInput['output']):
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, signal } = line
   const output = outputOf(flags)
-  const input = { args: argsOf(command, line.words), flags: flagsOf(command, flags), output, print, signal, now: createClock().now }
+  const input = {
+    args: argsOf(command, line.words),
+    flags: flagsOf(command, flags),
+    output,
+    print,
+    signal,
+    now: createClock().now,
+  }
   const answer = await command.run({ ...input, client: createClient({ baseUrl: urlOf(line), token: tokenOf(line) }) })
   if (answer === undefined) return 0
   print(shown(answer, command, output))

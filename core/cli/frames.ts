@@ -2,7 +2,11 @@
 import type { Json } from '../schema.js'
 import { errors } from './errors.js'
 
-export interface Frame { readonly event: string; readonly id?: string; readonly data: Json }
+export interface Frame {
+  readonly event: string
+  readonly id?: string
+  readonly data: Json
+}
 
 const largest = 1_048_576
 
@@ -15,9 +19,14 @@ const fieldOf = (line: string): readonly [string, string] => {
 const readFrame = (block: string): Frame | undefined => {
   const fields = block.split('\n').map(fieldOf)
   const last = (name: string): string | undefined => fields.findLast(([field]) => field === name)?.[1]
-  const data = fields.filter(([field]) => field === 'data').map(([, value]) => value).join('\n')
+  const data = fields
+    .filter(([field]) => field === 'data')
+    .map(([, value]) => value)
+    .join('\n')
   const id = last('id')
-  return data === '' ? undefined : { event: last('event') ?? 'message', ...(id !== undefined && { id }), data: JSON.parse(data) }
+  return data === ''
+    ? undefined
+    : { event: last('event') ?? 'message', ...(id !== undefined && { id }), data: JSON.parse(data) }
 }
 
 /** Ends quietly when the signal aborts. */

@@ -1,8 +1,7 @@
 /** Texts of `--help`. */
 import type { Command } from '../command.js'
 import { daemonSettings, Settings } from '../settings.js'
-import { inlineSchema, trusted } from '../schema.js'
-import type { JsonSchema } from '../schema.js'
+import { inlineSchema, trusted, type JsonSchema } from '../schema.js'
 
 const columns = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -20,35 +19,61 @@ const clientFlags: readonly (readonly [string, string])[] = [
 ]
 
 export const commandHelp = (command: Command): string => {
-  const own = Object.entries(command.flags ?? {}).map(([flag, { kind, summary }]) => [`--${flag}${kind === 'text' ? ' <text>' : ''}`, summary] as const)
+  const own = Object.entries(command.flags ?? {}).map(
+    ([flag, { kind, summary }]) => [`--${flag}${kind === 'text' ? ' <text>' : ''}`, summary] as const,
+  )
   return [`holdfast ${usage(command)}`, '', command.summary, '', 'Flags', columns([...own, ...clientFlags])].join('\n')
 }
 
-const listed = (commands: readonly Command[]): (readonly [string, string])[] => commands.map((command) => [usage(command), command.summary])
+const listed = (commands: readonly Command[]): (readonly [string, string])[] =>
+  commands.map((command) => [usage(command), command.summary])
 
 /** The commands that begin with the same words. */
 export const groupHelp = (words: readonly string[], commands: readonly Command[]): string =>
-  [`holdfast ${words.join(' ')}`, '', 'Commands', columns(listed(commands)), '', 'Flags', columns(clientFlags)].join('\n')
+  [`holdfast ${words.join(' ')}`, '', 'Commands', columns(listed(commands)), '', 'Flags', columns(clientFlags)].join(
+    '\n',
+  )
 
-export const overview = (commands: readonly Command[]): string => [
-  'holdfast: a daemon that hosts durable agent sessions', '',
-  'Commands',
-  columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...listed(commands)]), '',
-  'Flags of every command but serve', columns(clientFlags), '',
-  'holdfast <command> --help tells more about one.',
-].join('\n')
+export const overview = (commands: readonly Command[]): string =>
+  [
+    'holdfast: a daemon that hosts durable agent sessions',
+    '',
+    'Commands',
+    columns([['serve', 'Start the daemon; also what holdfast without a command does.'], ...listed(commands)]),
+    '',
+    'Flags of every command but serve',
+    columns(clientFlags),
+    '',
+    'holdfast <command> --help tells more about one.',
+  ].join('\n')
 
-export interface PluginFlag { readonly flag: string; readonly variable: string; readonly description: string }
+export interface PluginFlag {
+  readonly flag: string
+  readonly variable: string
+  readonly description: string
+}
 
 const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(Settings)['properties'])
 const describe = (field: string): string => {
   const { description, default: fallback } = properties[field] ?? {}
-  const shown = fallback === undefined || fallback === false || (Array.isArray(fallback) && fallback.length === 0) ? '' : ` Default ${String(fallback)}.`
+  const shown =
+    fallback === undefined || fallback === false || (Array.isArray(fallback) && fallback.length === 0)
+      ? ''
+      : ` Default ${String(fallback)}.`
   return `${String(description)}${shown}`
 }
 
 export const serveHelp = (plugins: readonly PluginFlag[]): string => {
-  const own = daemonSettings.map(({ flag, variable, field }) => [`--${flag}`, `${describe(field)} ${variable}`] as const)
+  const own = daemonSettings.map(
+    ({ flag, variable, field }) => [`--${flag}`, `${describe(field)} ${variable}`] as const,
+  )
   const theirs = plugins.map(({ flag, variable, description }) => [`--${flag}`, `${description} ${variable}`] as const)
-  return ['holdfast serve', '', 'Start the daemon in the foreground. Logs go to standard error, one line each.', '', 'Flags', columns([...own, ...theirs])].join('\n')
+  return [
+    'holdfast serve',
+    '',
+    'Start the daemon in the foreground. Logs go to standard error, one line each.',
+    '',
+    'Flags',
+    columns([...own, ...theirs]),
+  ].join('\n')
 }

@@ -1,18 +1,13 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
-import { createClock } from '../clock.js'
-import type { Clock } from '../clock.js'
+import { createClock, type Clock } from '../clock.js'
 import type { Environment, Flags } from '../config.js'
-import { startDaemon } from '../daemon.js'
-import type { Daemon, Ending } from '../daemon.js'
+import { startDaemon, type Daemon, type Ending } from '../daemon.js'
 import { Problem } from '../errors.js'
 import { shippedPlugins } from '../host/candidates.js'
 import type { PluginHost } from '../host/host.js'
-import { createLog } from '../log.js'
-import type { Log } from '../log.js'
-import { createSecrets } from '../secrets.js'
-import type { Secrets } from '../secrets.js'
-import { readSettings } from '../settings.js'
-import type { Settings } from '../settings.js'
+import { createLog, type Log } from '../log.js'
+import { createSecrets, type Secrets } from '../secrets.js'
+import { readSettings, type Settings } from '../settings.js'
 import { createDisk } from '../state/real-disk.js'
 import { version } from '../version.js'
 
@@ -27,7 +22,14 @@ export interface ServeInput {
 const logOf = (settings: Settings, secrets: Secrets): Log => {
   const { stderr } = process
   const format = settings.logFormat === 'auto' ? (stderr.isTTY ? 'pretty' : 'json') : settings.logFormat
-  return createLog({ level: settings.logLevel, format, secrets, write: (line) => { stderr.write(line) } })
+  return createLog({
+    level: settings.logLevel,
+    format,
+    secrets,
+    write: (line) => {
+      stderr.write(line)
+    },
+  })
 }
 
 /** The first signal asks for a drain; a second one does not wait. */
@@ -50,11 +52,13 @@ const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
  * other error may have broken it, so it ends.
  */
 const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: () => void): void => {
-  const hear = (what: string) => (error: unknown): void => {
-    if (host()?.charge(what, error) !== undefined) return
-    log.error(what, { error })
-    if (error instanceof Error && !(error instanceof Problem)) broken()
-  }
+  const hear =
+    (what: string) =>
+    (error: unknown): void => {
+      if (host()?.charge(what, error) !== undefined) return
+      log.error(what, { error })
+      if (error instanceof Error && !(error instanceof Problem)) broken()
+    }
   process.on('uncaughtException', hear('an uncaught exception'))
   process.on('unhandledRejection', hear('an unhandled rejection'))
 }
@@ -84,8 +88,26 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   let daemon: Daemon | undefined
   let host: PluginHost | undefined
   const asked = onSignals(exit, log)
-  const broke = new Promise<number>((resolve) => watchFaults(log, () => host, () => (daemon === undefined ? exit(1) : resolve(1))))
-  daemon = await startDaemon({ settings, shipped: await shippedPlugins(), log, secrets, disk, environment, flags, clock, onHost: (made) => { host = made } })
+  const broke = new Promise<number>((resolve) =>
+    watchFaults(
+      log,
+      () => host,
+      () => (daemon === undefined ? exit(1) : resolve(1)),
+    ),
+  )
+  daemon = await startDaemon({
+    settings,
+    shipped: await shippedPlugins(),
+    log,
+    secrets,
+    disk,
+    environment,
+    flags,
+    clock,
+    onHost: (made) => {
+      host = made
+    },
+  })
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])

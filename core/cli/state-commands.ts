@@ -1,27 +1,32 @@
 /** `state verify`, `state repair`, `state show`: an operator's look at a state root, from outside any daemon. */
 import path from 'node:path'
 import { createClock } from '../clock.js'
-import { defineCommand } from '../command.js'
-import type { Command, CommandInput } from '../command.js'
+import { defineCommand, type Command, type CommandInput } from '../command.js'
 import { environment } from '../config.js'
 import { Problem } from '../errors.js'
 import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { createIds } from '../ids.js'
 import type { Log } from '../log.js'
-import { trusted } from '../schema.js'
-import type { Json } from '../schema.js'
+import { trusted, type Json } from '../schema.js'
 import { errors } from '../state/errors.js'
 import type { Fault } from '../state/line.js'
 import { createDisk } from '../state/real-disk.js'
-import { repairRoot } from '../state/repair.js'
-import type { RepairReport } from '../state/repair.js'
-import { listState, showEntries, showOwners, showRecords } from '../state/show.js'
-import type { Inventory, RootPlace, Shown } from '../state/show.js'
-import { verifyRoot } from '../state/verify.js'
-import type { VerifyReport } from '../state/verify.js'
+import { repairRoot, type RepairReport } from '../state/repair.js'
+import {
+  listState,
+  showEntries,
+  showOwners,
+  showRecords,
+  type Inventory,
+  type RootPlace,
+  type Shown,
+} from '../state/show.js'
+import { verifyRoot, type VerifyReport } from '../state/verify.js'
 
-export const rootFlag = { 'state-root': { kind: 'text', summary: 'The state root; SERVICE_STATE_ROOT, else ./state.' } } as const
+export const rootFlag = {
+  'state-root': { kind: 'text', summary: 'The state root; SERVICE_STATE_ROOT, else ./state.' },
+} as const
 
 export const rootOf = (flags: CommandInput['flags']): string => {
   const flag = flags['state-root']
@@ -33,22 +38,41 @@ type VerifyAnswer = VerifyReport | Unreadable
 
 const verify = async (root: string): Promise<VerifyAnswer> => {
   try {
-    return await verifyRoot({ root, disk: createDisk(), clock: createClock(), declared: await declarationsOf(await shippedPlugins()) })
+    return await verifyRoot({
+      root,
+      disk: createDisk(),
+      clock: createClock(),
+      declared: await declarationsOf(await shippedPlugins()),
+    })
   } catch (error) {
-    const code = error instanceof Problem ? error.code : error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    const code =
+      error instanceof Problem
+        ? error.code
+        : error instanceof Error && 'code' in error
+          ? String(error.code)
+          : 'unreadable'
     return { unreadable: { code, sentence: error instanceof Error ? error.message : String(error) } }
   }
 }
 
 const columns = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((found, row) => row.map((cell, at) => Math.max(found[at] ?? 0, cell.length)), [])
-  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')).join('\n')
+  return rows
+    .map((row) =>
+      row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
+    )
+    .join('\n')
 }
 
 const most = 20
 
 const listed = ({ findings, root }: VerifyReport): string[] => [
-  ...findings.slice(0, most).map(({ severity, file, offset, rule }) => `${severity}: ${path.relative(root, file) || '.'} at byte ${offset}: ${rule}`),
+  ...findings
+    .slice(0, most)
+    .map(
+      ({ severity, file, offset, rule }) =>
+        `${severity}: ${path.relative(root, file) || '.'} at byte ${offset}: ${rule}`,
+    ),
   ...(findings.length > most ? [`… and ${findings.length - most} more; --output json names them all`] : []),
 ]
 
@@ -56,14 +80,28 @@ const verdict = ({ findings, clean, live, sequence }: VerifyReport): string => {
   const [first] = findings.filter(({ severity }) => severity !== 'leftover')
   const prefix = live ? `A daemon is at work on this root: checked as of commit ${sequence}.\n` : ''
   if (first !== undefined) return `${prefix}NOT CLEAN: first at ${first.file} byte ${first.offset}: ${first.rule}`
-  return `${prefix}clean up to commit ${sequence}${clean && findings.length > 0 ? `; the next start clears ${findings.length} leftovers of a kill` : ''}`
+  return (
+    `${prefix}clean up to commit ` +
+    `${sequence}${clean && findings.length > 0 ? `; the next start clears ${findings.length} leftovers of a kill` : ''}`
+  )
 }
 
 const showReport = (answer: Json): string => {
   const report = trusted<VerifyAnswer>(answer)
   if ('unreadable' in report) return `cannot read: ${report.unreadable.sentence} (${report.unreadable.code})`
-  const rows = report.checked.map(({ area, files, items, bytes, ms, findings }) => [area, String(files), String(items), String(bytes), ms.toFixed(1), String(findings)])
-  return [columns([['part', 'files', 'items', 'bytes', 'ms', 'findings'], ...rows]), ...listed(report), verdict(report)].join('\n')
+  const rows = report.checked.map(({ area, files, items, bytes, ms, findings }) => [
+    area,
+    String(files),
+    String(items),
+    String(bytes),
+    ms.toFixed(1),
+    String(findings),
+  ])
+  return [
+    columns([['part', 'files', 'items', 'bytes', 'ms', 'findings'], ...rows]),
+    ...listed(report),
+    verdict(report),
+  ].join('\n')
 }
 
 const verifyCommand: Command = defineCommand({
@@ -81,7 +119,11 @@ const verifyCommand: Command = defineCommand({
 
 const warn = (faults: readonly Fault[]): void => {
   const [first] = faults
-  if (first !== undefined) process.stderr.write(`holdfast: ${faults.length} faults on the way, first at ${first.file} byte ${first.offset}: ${first.rule}; run holdfast state verify\n`)
+  if (first !== undefined)
+    process.stderr.write(
+      `holdfast: ${faults.length} faults on the way, first at ${first.file} byte ${first.offset}: ` +
+        `${first.rule}; run holdfast state verify\n`,
+    )
 }
 
 const shown = <T>({ value, faults }: Shown<T>): T => {
@@ -89,11 +131,14 @@ const shown = <T>({ value, faults }: Shown<T>): T => {
   return value
 }
 
-const listInventory = ({ collections, streams }: Inventory): string => columns([
-  ['collection', 'records', 'buried'], ...Object.entries(collections).map(([name, { records, buried }]) => [name, String(records), String(buried)]),
-  ['', '', ''],
-  ['stream', 'owners', 'entries'], ...Object.entries(streams).map(([name, { owners, entries }]) => [name, String(owners), String(entries)]),
-])
+const listInventory = ({ collections, streams }: Inventory): string =>
+  columns([
+    ['collection', 'records', 'buried'],
+    ...Object.entries(collections).map(([name, { records, buried }]) => [name, String(records), String(buried)]),
+    ['', '', ''],
+    ['stream', 'owners', 'entries'],
+    ...Object.entries(streams).map(([name, { owners, entries }]) => [name, String(owners), String(entries)]),
+  ])
 
 const showOne = (place: RootPlace, name: string, id: string): Json => {
   const records = shown(showRecords(place, name, id))
@@ -116,7 +161,8 @@ const showAll = (place: RootPlace, name: string): Json => {
 const inventory = 'inventory'
 const show: Command = defineCommand({
   path: ['state', 'show'],
-  summary: 'Print records of a collection, entries of a stream, or what there is, as they stand on disk; changes nothing.',
+  summary:
+    'Print records of a collection, entries of a stream, or what there is, as they stand on disk; changes nothing.',
   args: ['name?', 'id?'],
   flags: rootFlag,
   run: async ({ flags, args: { name, id } }) => {
@@ -125,7 +171,8 @@ const show: Command = defineCommand({
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
   show: (answer) => {
-    const listed = typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
+    const listed =
+      typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
     return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(trusted<Inventory>(listed))
   },
 })
@@ -134,15 +181,32 @@ const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 
 const repairPlace = async (root: string) => {
   const clock = createClock()
-  return { root, disk: createDisk(), clock, ids: createIds(clock), log: silent, declared: await declarationsOf(await shippedPlugins()) }
+  return {
+    root,
+    disk: createDisk(),
+    clock,
+    ids: createIds(clock),
+    log: silent,
+    declared: await declarationsOf(await shippedPlugins()),
+  }
 }
 
 const showPlan = (answer: Json): string => {
   const { root, actions, byHand, applied, after } = trusted<RepairReport>(answer)
   const at = (file: string, offset: number): string => `${path.relative(root, file) || '.'} at byte ${offset}`
-  const did = actions.map(({ kind, file, offset, reason, consequence, loss }) => `${applied ? 'done' : 'would'}: ${kind} ${at(file, offset)}\n  because: ${reason}\n  then: ${consequence}${loss ? '\n  LOSES acknowledged data: needs --accept-loss' : ''}`)
+  const did = actions.map(
+    ({ kind, file, offset, reason, consequence, loss }) =>
+      `${applied ? 'done' : 'would'}: ${kind} ${at(file, offset)}\n  because: ${reason}\n  then: ` +
+      `${consequence}${loss ? '\n  LOSES acknowledged data: needs --accept-loss' : ''}`,
+  )
   const left = byHand.map(({ file, offset, rule, advice }) => `by hand: ${at(file, offset)}: ${rule}\n  ${advice}`)
-  const end = applied ? (after.clean ? 'The root is clean.' : 'The root is NOT clean.') : actions.length === 0 ? 'Nothing to repair.' : 'Nothing was changed: repeat with --apply.'
+  const end = applied
+    ? after.clean
+      ? 'The root is clean.'
+      : 'The root is NOT clean.'
+    : actions.length === 0
+      ? 'Nothing to repair.'
+      : 'Nothing was changed: repeat with --apply.'
   return [...did, ...left, end].join('\n')
 }
 
@@ -154,7 +218,14 @@ const repair: Command = defineCommand({
     apply: { kind: 'switch', summary: 'Do it.' },
     'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
   },
-  run: async ({ flags }) => trusted<Json>(await repairRoot({ ...await repairPlace(rootOf(flags)), apply: flags['apply'] === true, acceptLoss: flags['accept-loss'] === true })),
+  run: async ({ flags }) =>
+    trusted<Json>(
+      await repairRoot({
+        ...(await repairPlace(rootOf(flags))),
+        apply: flags['apply'] === true,
+        acceptLoss: flags['accept-loss'] === true,
+      }),
+    ),
   show: showPlan,
   status: (answer) => {
     const { actions, applied, byHand, after } = trusted<RepairReport>(answer)

@@ -1,17 +1,14 @@
-/** The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events". */
+/**
+ * The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events".
+ */
 import type { EventFilter, EventKeys, EventSpec, Events, PublishedEvent } from './contract.js'
-import { createIdSpace } from './epoch.js'
-import type { IdSpace } from './epoch.js'
-import { createFanOut } from './fan-out.js'
-import type { FanOut, Follower } from './fan-out.js'
-import { createFrames } from './frames.js'
-import type { WindowEvent } from './frames.js'
+import { createIdSpace, type IdSpace } from './epoch.js'
+import { createFanOut, type FanOut, type Follower } from './fan-out.js'
+import { createFrames, type WindowEvent } from './frames.js'
 import type { Reader } from './seat.js'
-import { createListeners } from './listeners.js'
-import type { EventFault, Listener } from './listeners.js'
+import { createListeners, type EventFault, type Listener } from './listeners.js'
 import { trusted } from '../schema.js'
-import { carries, createWindow } from './window.js'
-import type { Window } from './window.js'
+import { carries, createWindow, type Window } from './window.js'
 
 export type { EventFault } from './listeners.js'
 export type { Follower } from './fan-out.js'
@@ -60,7 +57,14 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
   const fanOut = createFanOut({ window, ids, frames, onFault })
 
   const publish = <D extends object>(spec: EventSpec<D>, keys: EventKeys, data: () => D): void => {
-    const event: WindowEvent = { counter: window.newest + 1, name: spec.name, keys, make: data, data: undefined, json: undefined }
+    const event: WindowEvent = {
+      counter: window.newest + 1,
+      name: spec.name,
+      keys,
+      make: data,
+      data: undefined,
+      json: undefined,
+    }
     window.push(event)
     fanOut.push(event)
     listeners.deliver(event, frames.data)
@@ -86,14 +90,22 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
   }
 }
 
-interface Measured { readonly window: Window; readonly ids: IdSpace; readonly fanOut: FanOut }
+interface Measured {
+  readonly window: Window
+  readonly ids: IdSpace
+  readonly fanOut: FanOut
+}
 const measure = ({ window, ids, fanOut }: Measured): BusStatistics => {
   const held = window.newest - window.oldest + 1
   return {
     history_capacity: window.capacity,
     retained_event_count: held,
     subscriber_count: fanOut.size,
-    ...(held > 0 && { oldest_event_id: ids.id(window.oldest), newest_event_id: ids.id(window.newest), tail_event_id_cursor: ids.id(window.newest) }),
+    ...(held > 0 && {
+      oldest_event_id: ids.id(window.oldest),
+      newest_event_id: ids.id(window.newest),
+      tail_event_id_cursor: ids.id(window.newest),
+    }),
     next_event_id: ids.id(window.newest + 1),
     replay_buffer_utilization_percent: Math.round((held / window.capacity) * 100),
     evicted_event_count: window.oldest - 1,

@@ -24,7 +24,10 @@ export interface PublishedEvent {
 }
 
 /** A view of the bus: events that carry this key. Absent: all events. */
-export interface EventFilter { readonly scope: string; readonly id: string }
+export interface EventFilter {
+  readonly scope: string
+  readonly id: string
+}
 
 /** The bus, as a plugin sees it. */
 export interface Events {

@@ -8,8 +8,7 @@ import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { Frames, WindowEvent } from './frames.js'
 import type { EventFault } from './listeners.js'
-import { createSeat, encoder, pieceLength } from './seat.js'
-import type { Gap, Piece, Reader, Seat } from './seat.js'
+import { createSeat, encoder, pieceLength, type Gap, type Piece, type Reader, type Seat } from './seat.js'
 import type { Window } from './window.js'
 
 export interface Follower {
@@ -17,9 +16,17 @@ export interface Follower {
   resume(): void
   leave(): void
 }
-export interface View { readonly filter?: EventFilter; readonly cursor?: bigint }
+export interface View {
+  readonly filter?: EventFilter
+  readonly cursor?: bigint
+}
 
-export interface FanOutOptions { readonly window: Window; readonly ids: IdSpace; readonly frames: Frames; readonly onFault: (fault: EventFault) => void }
+export interface FanOutOptions {
+  readonly window: Window
+  readonly ids: IdSpace
+  readonly frames: Frames
+  readonly onFault: (fault: EventFault) => void
+}
 export interface FanOut {
   readonly size: number
   readonly gaps: number
@@ -41,25 +48,46 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
   }
   const follow = (reader: Reader, { filter, cursor }: View): Follower => {
     const seat: Seat = createSeat({
-      reader, filter, window, ids, frames, onGap,
+      reader,
+      filter,
+      window,
+      ids,
+      frames,
+      onGap,
       setLive: (live) => channels.set(channelOf(filter), seat, live),
-      onFault: (error) => { seats.delete(seat); onFault({ owner: 'core', event: 'stream', error }) },
+      onFault: (error) => {
+        seats.delete(seat)
+        onFault({ owner: 'core', event: 'stream', error })
+      },
     })
     seats.add(seat)
     seat.enter(cursor)
     seat.pump()
-    return { resume: seat.pump, leave: () => { seats.delete(seat); seat.leave() } }
+    return {
+      resume: seat.pump,
+      leave: () => {
+        seats.delete(seat)
+        seat.leave()
+      },
+    }
   }
   return {
-    get size() { return seats.size },
-    get gaps() { return gaps },
-    get lagged() { return lagged },
+    get size() {
+      return seats.size
+    },
+    get gaps() {
+      return gaps
+    },
+    get lagged() {
+      return lagged
+    },
     push: (event) => batch.push(event, seats.size > 0),
     follow,
   }
 }
 
-const channelOf = (filter: EventFilter | undefined): string => (filter === undefined ? '' : `${filter.scope}\n${filter.id}`)
+const channelOf = (filter: EventFilter | undefined): string =>
+  filter === undefined ? '' : `${filter.scope}\n${filter.id}`
 
 /** Live seats by view. */
 interface Channels {
@@ -78,7 +106,9 @@ const createChannels = (): Channels => {
       else if (seats.delete(seat) && seats.size === 0) members.delete(channel)
     },
     has: (channel) => members.has(channel),
-    get filtered() { return members.size > (members.has('') ? 1 : 0) },
+    get filtered() {
+      return members.size > (members.has('') ? 1 : 0)
+    },
     seats: (channel) => Array.from(members.get(channel) ?? []),
   }
 }

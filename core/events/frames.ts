@@ -1,4 +1,7 @@
-/** Data, JSON and SSE text of the events in the window: made on first use, so that an event that nobody reads costs no serialisation. */
+/**
+ * Data, JSON and SSE text of the events in the window: made on first use, so that an event that nobody reads costs no
+ * serialisation.
+ */
 import type { EventKeys, PublishedEvent } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { EventFault } from './listeners.js'
@@ -50,7 +53,10 @@ export const createFrames = (ids: IdSpace, onFault: (fault: EventFault) => void)
     return text === undefined ? '' : `event: ${event.name}\nid: ${ids.id(event.counter)}\ndata: ${text}\n\n`
   }
   const published = (event: WindowEvent): PublishedEvent => ({
-    id: ids.id(event.counter), name: event.name, keys: event.keys, json: () => json(event) ?? JSON.stringify({ type: event.name }),
+    id: ids.id(event.counter),
+    name: event.name,
+    keys: event.keys,
+    json: () => json(event) ?? JSON.stringify({ type: event.name }),
   })
   return { data, frame, published }
 }

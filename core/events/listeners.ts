@@ -6,8 +6,14 @@ export type Listener = (data: object, keys: EventKeys) => unknown
 /** A listener, a follower or an event's data threw: whose it is, the event's name, and what was thrown. */
 export type EventFault = { readonly owner: string; readonly event: string; readonly error: unknown }
 
-interface Named { readonly name: string; readonly keys: EventKeys }
-interface Delivery { readonly event: Named; readonly data: object }
+interface Named {
+  readonly name: string
+  readonly keys: EventKeys
+}
+interface Delivery {
+  readonly event: Named
+  readonly data: object
+}
 
 export interface Listeners {
   on(name: string, listener: Listener, owner: string): () => void
@@ -21,15 +27,17 @@ export const createListeners = (onFault: (fault: EventFault) => void): Listeners
   const waiting: Delivery[] = []
   let delivering = false
 
-  const guarded = (name: string, listener: Listener, owner: string) => (data: object, keys: EventKeys): void => {
-    const charge = (error: unknown): void => onFault({ owner, event: name, error })
-    try {
-      const outcome = listener(data, keys)
-      if (outcome instanceof Promise) outcome.catch(charge)
-    } catch (error) {
-      charge(error)
+  const guarded =
+    (name: string, listener: Listener, owner: string) =>
+    (data: object, keys: EventKeys): void => {
+      const charge = (error: unknown): void => onFault({ owner, event: name, error })
+      try {
+        const outcome = listener(data, keys)
+        if (outcome instanceof Promise) outcome.catch(charge)
+      } catch (error) {
+        charge(error)
+      }
     }
-  }
   const run = (): void => {
     delivering = true
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -2,8 +2,7 @@
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { Frames } from './frames.js'
-import { carries } from './window.js'
-import type { Window } from './window.js'
+import { carries, type Window } from './window.js'
 
 /** Where frames go: a socket. */
 export interface Reader {
@@ -23,7 +22,10 @@ export interface Gap {
 }
 
 /** A part of a batch, up to and with the event `last`. */
-export interface Piece { readonly bytes: Uint8Array; readonly last: number }
+export interface Piece {
+  readonly bytes: Uint8Array
+  readonly last: number
+}
 
 /** Largest text written at once, in characters. */
 export const pieceLength = 65_536
@@ -92,7 +94,12 @@ const write = (place: Place, bytes: Uint8Array): void => {
 }
 
 const writeGap = (place: Place, gap: Pick<Gap, 'skipped' | 'reason' | 'skipped_is_estimate'>): void => {
-  const data: Gap = { type: 'stream_gap', ...gap, resume_after_id: place.ids.id(place.position), scope: place.filter?.scope ?? 'global' }
+  const data: Gap = {
+    type: 'stream_gap',
+    ...gap,
+    resume_after_id: place.ids.id(place.position),
+    scope: place.filter?.scope ?? 'global',
+  }
   place.onGap(data)
   write(place, encoder.encode(`event: stream_gap\nid: ${data.resume_after_id}\ndata: ${JSON.stringify(data)}\n\n`))
 }
@@ -102,7 +109,12 @@ const enter = (place: Place, cursor: bigint | undefined): void => {
   const { window, ids, filter } = place
   const found = ids.locate(cursor, window.newest)
   place.position = found === 'before' ? window.oldest - 1 : found
-  if (found === 'before' && cursor !== 0n) writeGap(place, { skipped: Math.max(1, window.loss(0, filter).skipped), reason: 'restart_epoch', skipped_is_estimate: true })
+  if (found === 'before' && cursor !== 0n)
+    writeGap(place, {
+      skipped: Math.max(1, window.loss(0, filter).skipped),
+      reason: 'restart_epoch',
+      skipped_is_estimate: true,
+    })
 }
 
 const pump = (place: Place): void => {
@@ -120,7 +132,8 @@ const skipLost = (place: Place): void => {
   if (position >= window.oldest - 1) return
   const { skipped, estimate } = window.loss(position, filter)
   place.position = window.oldest - 1
-  if (skipped > 0) writeGap(place, { skipped, reason: settled ? 'live_lag' : 'replay_window', skipped_is_estimate: estimate })
+  if (skipped > 0)
+    writeGap(place, { skipped, reason: settled ? 'live_lag' : 'replay_window', skipped_is_estimate: estimate })
 }
 
 const deliver = (place: Place): void => {

@@ -6,7 +6,10 @@
 import type { EventFilter, EventKeys } from './contract.js'
 import type { WindowEvent } from './frames.js'
 
-export interface Loss { readonly skipped: number; readonly estimate: boolean }
+export interface Loss {
+  readonly skipped: number
+  readonly estimate: boolean
+}
 
 export interface Window {
   readonly capacity: number
@@ -26,7 +29,8 @@ export interface Window {
 
 const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1, Math.trunc(capacity) || 1))
 
-export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean => filter === undefined || keys[filter.scope] === filter.id
+export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean =>
+  filter === undefined || keys[filter.scope] === filter.id
 
 export const createWindow = (wanted: number): Window => {
   const capacity = clampCapacity(wanted)
@@ -47,9 +51,15 @@ export const createWindow = (wanted: number): Window => {
   }
   return {
     capacity,
-    get newest() { return newest },
-    get oldest() { return oldest() },
-    get forgotten() { return forgotten() },
+    get newest() {
+      return newest
+    },
+    get oldest() {
+      return oldest()
+    },
+    get forgotten() {
+      return forgotten()
+    },
     push(event) {
       const slot = event.counter % capacity
       const old = events[slot]
@@ -63,7 +73,9 @@ export const createWindow = (wanted: number): Window => {
       if (skipped <= 0) return { skipped: 0, estimate: false }
       if (filter === undefined) return { skipped, estimate: false }
       const known = countLost(Math.max(counter, forgotten()), filter)
-      return counter >= forgotten() ? { skipped: known, estimate: false } : { skipped: Math.max(1, known), estimate: true }
+      return counter >= forgotten()
+        ? { skipped: known, estimate: false }
+        : { skipped: Math.max(1, known), estimate: true }
     },
     evictedIds: (scope) => new Set(evicted.flatMap((keys) => keys[scope] ?? [])).size,
   }

@@ -32,7 +32,8 @@ export interface Body {
   order: readonly Slot[]
 }
 
-export const live = ({ order }: Body): Slot[] => order.filter(({ state }) => state === 'registered' || state === 'ready')
+export const live = ({ order }: Body): Slot[] =>
+  order.filter(({ state }) => state === 'registered' || state === 'ready')
 
 /** A required plugin stops the start; any other is only left out. */
 export const leaveOut = async (slot: Slot, state: 'failed' | 'skipped', reason: string): Promise<void> => {
@@ -46,10 +47,15 @@ const dependents = (body: Body, slot: Slot): Slot[] => {
   if (slot.plugin === undefined) return []
   const plugins = live(body).flatMap(({ plugin }) => plugin ?? [])
   const lost = new Set(dependentsOf(slot.plugin, plugins).map(({ id }) => id))
-  return live(body).filter(({ candidate }) => lost.has(candidate.id)).toReversed()
+  return live(body)
+    .filter(({ candidate }) => lost.has(candidate.id))
+    .toReversed()
 }
 
-export interface Failure { readonly where: string; readonly error: unknown }
+export interface Failure {
+  readonly where: string
+  readonly error: unknown
+}
 
 /** A plugin failed: those that need it go first, then it. */
 export const fail = async (body: Body, slot: Slot, { where, error }: Failure): Promise<void> => {

@@ -16,7 +16,11 @@ export interface Story {
   report(): BootReport
 }
 
-export interface StoryOptions { readonly clock: Clock; readonly safe: boolean; readonly onFault: (name: string, error: unknown) => void }
+export interface StoryOptions {
+  readonly clock: Clock
+  readonly safe: boolean
+  readonly onFault: (name: string, error: unknown) => void
+}
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10
 
@@ -43,13 +47,17 @@ export const createStory = ({ clock, safe, onFault }: StoryOptions): Story => {
       steps.push({ step: name, ms: tenths(clock.elapsed() - begin), ...(details !== undefined && { details }) })
       return outcome
     },
-    own: (name, run) => { undos.push({ name, undo: run }) },
+    own: (name, run) => {
+      undos.push({ name, undo: run })
+    },
     back: async () => {
       let clean = true
       for (let entry = undos.pop(); entry !== undefined; entry = undos.pop()) clean = (await undo(entry)) && clean
       return clean
     },
-    done: () => { total = tenths(clock.elapsed() - from) },
+    done: () => {
+      total = tenths(clock.elapsed() - from)
+    },
     report: () => ({ started_at_ms: startedAt, total_ms: total, safe, steps: [...steps] }),
   }
 }

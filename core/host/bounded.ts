@@ -1,7 +1,11 @@
 import type { Clock } from '../clock.js'
 import { errors } from './errors.js'
 
-export interface Bound { readonly clock: Clock; readonly ms: number; readonly what: string }
+export interface Bound {
+  readonly clock: Clock
+  readonly ms: number
+  readonly what: string
+}
 
 /** The work's outcome, or a rejection after `ms`. The work itself cannot be stopped: its late outcome is ignored. */
 export const bounded = async <T>(work: Promise<T> | T, { clock, ms, what }: Bound): Promise<T> => {

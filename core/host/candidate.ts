@@ -13,8 +13,15 @@ export interface Candidate {
   readonly load: () => Promise<AnyPlugin>
 }
 
-const Shape = open({ id: string({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$' }), version: string({ min: 1 }), api: literal(1), summary: string({ min: 1 }) })
-const refuse = (reason: string): never => { throw errors.plugin_refused({ details: { reason } }) }
+const Shape = open({
+  id: string({ pattern: '^[a-z][a-z0-9]*(-[a-z0-9]+)*$' }),
+  version: string({ min: 1 }),
+  api: literal(1),
+  summary: string({ min: 1 }),
+})
+const refuse = (reason: string): never => {
+  throw errors.plugin_refused({ details: { reason } })
+}
 
 const checkConfig = (plugin: AnyPlugin): void => {
   if (plugin.config === undefined) return
@@ -25,16 +32,26 @@ const checkConfig = (plugin: AnyPlugin): void => {
 /** Checks what a main file exports; a function is called with the kit. */
 export const pluginOf = (module: Partial<PluginModule>, id: string): AnyPlugin => {
   const exported = module.default
-  const plugin: AnyPlugin = typeof exported === 'function' ? trusted<(made: Kit) => AnyPlugin>(exported)(kit) : trusted(exported)
-  if (typeof plugin !== 'object' || plugin === null) return refuse('its main file must have a plugin, or a function that returns one, as default export')
+  const plugin: AnyPlugin =
+    typeof exported === 'function' ? trusted<(made: Kit) => AnyPlugin>(exported)(kit) : trusted(exported)
+  if (typeof plugin !== 'object' || plugin === null)
+    return refuse('its main file must have a plugin, or a function that returns one, as default export')
   const shape = parse(Shape, plugin)
-  if (!shape.ok) return refuse(`its default export is not a plugin: ${shape.issues.map(({ path, rule }) => `${path} ${rule}`).join(', ')}`)
-  if (typeof plugin.register !== 'function') return refuse('its default export is not a plugin: register must be a function')
+  if (!shape.ok)
+    return refuse(
+      `its default export is not a plugin: ${shape.issues.map(({ path, rule }) => `${path} ${rule}`).join(', ')}`,
+    )
+  if (typeof plugin.register !== 'function')
+    return refuse('its default export is not a plugin: register must be a function')
   if (plugin.id !== id) return refuse(`it calls itself ${plugin.id}, but is listed as ${id}`)
   checkConfig(plugin)
   return plugin
 }
 
 export const shippedCandidate = ({ id, required, load }: ShippedPlugin): Candidate => ({
-  id, required, from: 'shipped', folder: `/${id}/`, load: async () => pluginOf(await load(), id),
+  id,
+  required,
+  from: 'shipped',
+  folder: `/${id}/`,
+  load: async () => pluginOf(await load(), id),
 })

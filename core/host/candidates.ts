@@ -5,7 +5,8 @@ import type { Disk } from '../state/disk.js'
 import type { Candidate } from './candidate.js'
 
 /** The shipped list; core names no plugin. */
-export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> => (await import('../../plugins/index.js')).shipped
+export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> =>
+  (await import('../../plugins/index.js')).shipped
 
 /** What the operator added in `config/plugins.toml`. */
 export const thirdParty = async (disk: Disk, root: string): Promise<readonly Candidate[]> => {

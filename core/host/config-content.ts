@@ -5,5 +5,7 @@ import type { Disk } from '../state/disk.js'
 export const configContent = (disk: Disk, root: string): string => {
   const folder = path.join(root, 'config')
   const names = disk.list(folder).filter((name) => name.endsWith('.toml'))
-  return names.map((name) => `${name}\n${Buffer.from(disk.readFile(path.join(folder, name)) ?? []).toString('base64')}`).join('\n')
+  return names
+    .map((name) => `${name}\n${Buffer.from(disk.readFile(path.join(folder, name)) ?? []).toString('base64')}`)
+    .join('\n')
 }

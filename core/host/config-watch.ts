@@ -4,8 +4,7 @@
  * a half-written or wrong file changes nothing.
  */
 import path from 'node:path'
-import { watch } from 'chokidar'
-import type { FSWatcher } from 'chokidar'
+import { watch, type FSWatcher } from 'chokidar'
 import { Problem } from '../errors.js'
 import type { HealthCheck, Warning } from '../health.js'
 import type { Log } from '../log.js'
@@ -31,10 +30,20 @@ const compare = ({ disk, check, root, before }: ConfigWatchOptions): Warning | u
   if (configContent(disk, root) === before) return undefined
   try {
     check()
-    return { severity: 'info', code: 'config_changed', message: 'Files in config/ have changed since the start.', action: 'Restart the daemon to use them.' }
+    return {
+      severity: 'info',
+      code: 'config_changed',
+      message: 'Files in config/ have changed since the start.',
+      action: 'Restart the daemon to use them.',
+    }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return { severity: 'warning', code: 'config_invalid', message: `A changed file is wrong: ${error.message}.`, action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.' }
+    return {
+      severity: 'warning',
+      code: 'config_invalid',
+      message: `A changed file is wrong: ${error.message}.`,
+      action: 'Correct it: the next start would refuse it. Until then the daemon uses what it started with.',
+    }
   }
 }
 
@@ -48,7 +57,12 @@ export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWa
     warning = compare(options)
     if (warning !== undefined) log.warn(warning.message, { code: warning.code })
   }
-  const watcher: FSWatcher = watch(folder, { ignoreInitial: true, depth: 0, atomic: 200, awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 } })
+  const watcher: FSWatcher = watch(folder, {
+    ignoreInitial: true,
+    depth: 0,
+    atomic: 200,
+    awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
+  })
   watcher.on('all', look)
   watcher.on('ready', look)
   watcher.on('error', (error) => log.warn('config/ cannot be watched', { error }))

@@ -1,11 +1,9 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
 import { nearest } from '../nearest.js'
-import { errors as configErrors, readLayers, settingsOf } from '../config.js'
-import type { Environment, Flags } from '../config.js'
+import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../config.js'
 import type { AnyPlugin } from '../plugin.js'
-import { object } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { object, type JsonObject } from '../schema.js'
 import type { Disk } from '../state/disk.js'
 import { errors } from './errors.js'
 import type { Loaded } from './load.js'
@@ -30,7 +28,8 @@ export const createConfigure = (options: ConfigureOptions) => {
   const claim = (plugin: AnyPlugin): void => {
     for (const flag of Object.values<string>(plugin.flags ?? {})) {
       const owner = owners.get(flag)
-      if (owner !== undefined && owner !== plugin.id) throw errors.plugin_refused({ details: { reason: `its flag --${flag} belongs to ${owner}` } })
+      if (owner !== undefined && owner !== plugin.id)
+        throw errors.plugin_refused({ details: { reason: `its flag --${flag} belongs to ${owner}` } })
       owners.set(flag, plugin.id)
     }
   }
@@ -38,7 +37,12 @@ export const createConfigure = (options: ConfigureOptions) => {
     claim(plugin)
     const name = `config/${plugin.id}.toml`
     const table = options.given[plugin.id] ?? readToml(options.disk, path.join(options.root, name)) ?? {}
-    return readLayers<unknown>({ ...options, struct: plugin.config ?? nothing, settings: settingsOf(plugin.flags ?? {}), file: { name, table } })
+    return readLayers<unknown>({
+      ...options,
+      struct: plugin.config ?? nothing,
+      settings: settingsOf(plugin.flags ?? {}),
+      file: { name, table },
+    })
   }
 }
 
@@ -51,6 +55,8 @@ export const refuseUnknownFlags = (flags: Flags, taken: ReadonlySet<string>, loa
   for (const flag of flags.keys()) {
     if (known.has(flag)) continue
     const meant = nearest(flag, known)
-    throw configErrors.flag_unknown({ details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` } })
+    throw configErrors.flag_unknown({
+      details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` },
+    })
   }
 }

@@ -56,9 +56,15 @@ const ownClock = ({ core: { clock }, plugin, scope, faults }: ContextParts): Clo
   elapsed: () => clock.elapsed(),
   after: (ms, callback) => {
     const run = faults.guard(plugin.id, 'a timer', callback)
-    const cancel = clock.after(ms, () => { forget(); run() })
+    const cancel = clock.after(ms, () => {
+      forget()
+      run()
+    })
     const forget = scope.own(cancel)
-    return () => { forget(); cancel() }
+    return () => {
+      forget()
+      cancel()
+    }
   },
   sleep: (ms, signal) => clock.sleep(ms, signal ?? scope.signal),
 })
@@ -68,7 +74,10 @@ const ownEvents = ({ core: { events }, plugin, scope, faults }: ContextParts): E
   on: (event, listener) => {
     const off = events.on(event, faults.guard(plugin.id, `the listener for ${event.name}`, listener))
     const forget = scope.own(off)
-    return () => { forget(); off() }
+    return () => {
+      forget()
+      off()
+    }
   },
   since: (id, filter) => events.since(id, filter),
 })
@@ -76,34 +85,56 @@ const ownEvents = ({ core: { events }, plugin, scope, faults }: ContextParts): E
 /** Verbs that only `register` may use, and those that work as long as the plugin lives. */
 const createGate = (scope: Scope) => {
   let sealed = false
-  const alive = (what: string): void => { if (scope.closed) throw errors.plugin_gone({ details: { what } }) }
+  const alive = (what: string): void => {
+    if (scope.closed) throw errors.plugin_gone({ details: { what } })
+  }
   const declaring = (what: string): void => {
     alive(what)
     if (sealed) throw errors.plugin_sealed({ details: { what } })
   }
-  return { alive, declaring, seal: () => { sealed = true } }
+  return {
+    alive,
+    declaring,
+    seal: () => {
+      sealed = true
+    },
+  }
 }
 
 const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
   const { plugin, scope, registry } = parts
   const gate = createGate(scope)
-  const declare = (what: string, add: () => () => void): void => { gate.declaring(what); scope.own(add()) }
+  const declare = (what: string, add: () => () => void): void => {
+    gate.declaring(what)
+    scope.own(add())
+  }
   const listed = ({ token }: Token<unknown>): void => {
-    if (!(plugin.provides ?? []).some((entry) => entry.token === token)) throw errors.token_not_listed({ details: { token } })
+    if (!(plugin.provides ?? []).some((entry) => entry.token === token))
+      throw errors.token_not_listed({ details: { token } })
   }
   const contribute = <T>(point: Point<T>, ...values: readonly T[]): void => {
     gate.alive('a contribution')
     for (const value of values) scope.own(registry.contribute(plugin.id, point, value))
   }
   const verbs = {
-    routes: (...routes: readonly Route[]) => routes.forEach((route) => declare('a route', () => registry.route(plugin.id, route))),
-    provide: <T>(token: Token<T>, service: T) => { listed(token); declare('a service', () => registry.provide(plugin.id, token, service)) },
+    routes: (...routes: readonly Route[]) =>
+      routes.forEach((route) => declare('a route', () => registry.route(plugin.id, route))),
+    provide: <T>(token: Token<T>, service: T) => {
+      listed(token)
+      declare('a service', () => registry.provide(plugin.id, token, service))
+    },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
-    repair: <F>(step: RepairStep<F>) => declare('a repair step', () => registry.repair(plugin.id, trusted<RepairStep>(step))),
+    repair: <F>(step: RepairStep<F>) =>
+      declare('a repair step', () => registry.repair(plugin.id, trusted<RepairStep>(step))),
     health: (check: HealthCheck) => declare('a health check', () => registry.health(plugin.id, check)),
-    onStart: (run: StartRun) => { gate.declaring('onStart'); starts.push(run) },
-    own: (undo: () => void | Promise<void>) => { scope.own(undo) },
+    onStart: (run: StartRun) => {
+      gate.declaring('onStart')
+      starts.push(run)
+    },
+    own: (undo: () => void | Promise<void>) => {
+      scope.own(undo)
+    },
   }
   return { verbs, seal: gate.seal }
 }
@@ -113,12 +144,22 @@ export const openContext = (parts: ContextParts): OpenContext => {
   const starts: StartRun[] = []
   const { verbs, seal } = createVerbs(parts, starts)
   const context: PluginContext<unknown> = Object.freeze({
-    id: plugin.id, config: parts.config, log: ownLog(core.log, plugin.id), clock: ownClock(parts), ids: core.ids,
-    secrets: core.secrets, signal: scope.signal, state: core.state, events: ownEvents(parts), ...verbs,
+    id: plugin.id,
+    config: parts.config,
+    log: ownLog(core.log, plugin.id),
+    clock: ownClock(parts),
+    ids: core.ids,
+    secrets: core.secrets,
+    signal: scope.signal,
+    state: core.state,
+    events: ownEvents(parts),
+    ...verbs,
   })
-  const missing = (): string | undefined => (plugin.provides ?? []).find((token) => registry.provider(token) !== plugin.id)?.token
+  const missing = (): string | undefined =>
+    (plugin.provides ?? []).find((token) => registry.provider(token) !== plugin.id)?.token
   return {
-    context, starts,
+    context,
+    starts,
     seal: () => {
       seal()
       const token = missing()

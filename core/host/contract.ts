@@ -1,6 +1,5 @@
 /** What the host tells about itself, the plugins and the daemon: read by `/v1/status`, `plugins list` and the tests. */
-import { defineToken } from '../token.js'
-import type { Token } from '../token.js'
+import { defineToken, type Token } from '../token.js'
 import type { Warning } from '../health.js'
 import type { BusStatistics } from '../events/bus.js'
 
@@ -22,7 +21,10 @@ export interface PluginReport {
   /** `shipped`, or what the configuration names: `state:<folder>` or `npm:<package>`. */
   readonly from: string
   readonly required: boolean
-  /** `degraded` works but a fault was charged to it; `failed` did not come up; `skipped` was never tried, because of another plugin or the configuration. */
+  /**
+   * `degraded` works but a fault was charged to it; `failed` did not come up; `skipped` was never tried, because of
+   * another plugin or the configuration.
+   */
   readonly state: 'loading' | 'registered' | 'ready' | 'degraded' | 'failed' | 'skipped' | 'stopped'
   /** Why it is failed or skipped, one sentence. */
   readonly reason?: string
@@ -56,10 +58,21 @@ export interface BootReport {
 }
 
 /** Who holds the state root. Reference 1 §4.3. */
-export interface LockReport { readonly path: string; readonly held: boolean; readonly mechanism: string; readonly generation: number }
+export interface LockReport {
+  readonly path: string
+  readonly held: boolean
+  readonly mechanism: string
+  readonly generation: number
+}
 
 /** A token file as it is now; never its content. */
-export interface TokenFileReport { readonly role: 'admin' | 'read_only'; readonly path: string; readonly readable: boolean; readonly token_loaded: boolean; readonly error?: string }
+export interface TokenFileReport {
+  readonly role: 'admin' | 'read_only'
+  readonly path: string
+  readonly readable: boolean
+  readonly token_loaded: boolean
+  readonly error?: string
+}
 
 /** The `control_plane` member of `/v1/status`. Reference 1 §6.7. */
 export interface ControlPlaneReport {
@@ -96,7 +109,10 @@ export interface HostView {
   /** Every plugin of the shipped list and the configuration, in load order. */
   plugins(): readonly PluginReport[]
   boot(): BootReport
-  /** What the health checks of core and all plugins say now. A check that throws is charged to its plugin and becomes a warning. */
+  /**
+   * What the health checks of core and all plugins say now. A check that throws is charged to its plugin and becomes a
+   * warning.
+   */
   warnings(): readonly Warning[]
   lock(): LockReport
   controlPlane(): ControlPlaneReport

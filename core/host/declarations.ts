@@ -1,4 +1,6 @@
-/** What the shipped plugins declare, learned by registering them on a state that only takes notes. Nothing is started. */
+/**
+ * What the shipped plugins declare, learned by registering them on a state that only takes notes. Nothing is started.
+ */
 import { createAudit } from '../audit.js'
 import { fault } from '../assert.js'
 import { createClock } from '../clock.js'
@@ -8,8 +10,7 @@ import type { Route } from '../http/route.js'
 import { createRouteTable } from '../http/table.js'
 import type { Log } from '../log.js'
 import type { ShippedPlugin } from '../plugin.js'
-import { parse, trusted } from '../schema.js'
-import type { Json } from '../schema.js'
+import { parse, trusted, type Json } from '../schema.js'
 import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../state/contract.js'
 import type { Declarations } from '../state/verify-records.js'
 import { version } from '../version.js'
@@ -22,47 +23,63 @@ const patienceMs = 60_000
 
 /** Stands in for a value that `register` keeps and must not use. */
 const untouched = <T extends object>(facts: object, what: string): T =>
-  trusted<T>(new Proxy(facts, {
-    get: (target, member): unknown => {
-      if (member in target) return Reflect.get(target, member)
-      throw fault(`${what} is used before the daemon starts`)
-    },
-  }))
+  trusted<T>(
+    new Proxy(facts, {
+      get: (target, member): unknown => {
+        if (member in target) return Reflect.get(target, member)
+        throw fault(`${what} is used before the daemon starts`)
+      },
+    }),
+  )
 
 const noteTaker = (): { readonly state: State; readonly declared: Declarations } => {
   const collections = new Map<string, CollectionSpec<object>>()
   const streams = new Map<string, StreamSpec<Json>>()
-  const state: State = untouched<State>({
-    collection: <T extends object>(spec: CollectionSpec<T>): Collection<T> => {
-      collections.set(spec.name, trusted<CollectionSpec<object>>(spec))
-      return untouched({ spec }, `the collection ${spec.name}`)
+  const state: State = untouched<State>(
+    {
+      collection: <T extends object>(spec: CollectionSpec<T>): Collection<T> => {
+        collections.set(spec.name, trusted<CollectionSpec<object>>(spec))
+        return untouched({ spec }, `the collection ${spec.name}`)
+      },
+      stream: <E extends Json>(spec: StreamSpec<E>): Stream<E> => {
+        streams.set(spec.name, trusted<StreamSpec<Json>>(spec))
+        return untouched({ spec }, `the stream ${spec.name}`)
+      },
+      document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
+      blobs: (area: string) => untouched({}, `the blobs ${area}`),
+      spools: (area: string) => untouched({}, `the spools ${area}`),
     },
-    stream: <E extends Json>(spec: StreamSpec<E>): Stream<E> => {
-      streams.set(spec.name, trusted<StreamSpec<Json>>(spec))
-      return untouched({ spec }, `the stream ${spec.name}`)
-    },
-    document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
-    blobs: (area: string) => untouched({}, `the blobs ${area}`),
-    spools: (area: string) => untouched({}, `the spools ${area}`),
-  }, 'the state')
+    'the state',
+  )
   return { state, declared: { collections, streams } }
 }
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** `routes` are those of the plugins; core's own are added by the server. */
-export const declarationsOf = async (shipped: readonly ShippedPlugin[]): Promise<Declarations & { readonly routes: readonly Route[] }> => {
+export const declarationsOf = async (
+  shipped: readonly ShippedPlugin[],
+): Promise<Declarations & { readonly routes: readonly Route[] }> => {
   const table = createRouteTable()
   const clock = createClock()
   const { state, declared } = noteTaker()
   createAudit(state, silent)
   const host = createHost({
     core: {
-      clock, ids: createIds(clock), log: silent, state, secrets: { find: () => undefined, guard: () => {}, redact: (text) => text },
+      clock,
+      ids: createIds(clock),
+      log: silent,
+      state,
+      secrets: { find: () => undefined, guard: () => {}, redact: (text) => text },
       events: createBus({ epoch: 0, capacity: 1, onFault: () => {} }),
     },
     loaded: await loadAll(shipped.map(shippedCandidate), { clock, ms: patienceMs }),
-    services: [[Host, untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host')]],
+    services: [
+      [
+        Host,
+        untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host'),
+      ],
+    ],
     configure: (plugin) => {
       const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
       return defaults?.ok === true ? defaults.value : {}

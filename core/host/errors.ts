@@ -1,13 +1,27 @@
 import { defineErrors } from '../errors.js'
 
-/** What stops a start or leaves a plugin out. Read by operators, in the log, in `/v1/status` and on the command line. */
+/**
+ * What stops a start or leaves a plugin out. Read by operators, in the log, in `/v1/status` and on the command line.
+ */
 export const errors = defineErrors({
-  plugin_required: { status: 500, detail: 'the required plugin {plugin} did not come up: {reason}', action: 'Correct the cause; a third-party plugin can be left out with serve --safe.' },
-  plugin_refused: { status: 500, detail: '{reason}', action: 'Correct the plugin or take it out of config/plugins.toml.' },
+  plugin_required: {
+    status: 500,
+    detail: 'the required plugin {plugin} did not come up: {reason}',
+    action: 'Correct the cause; a third-party plugin can be left out with serve --safe.',
+  },
+  plugin_refused: {
+    status: 500,
+    detail: '{reason}',
+    action: 'Correct the plugin or take it out of config/plugins.toml.',
+  },
   plugin_timeout: { status: 500, detail: '{what} did not finish within {seconds} s' },
   plugin_sealed: { status: 500, detail: '{what} is only possible in register', action: 'Declare it in register.' },
   plugin_gone: { status: 500, detail: 'the plugin was stopped and cannot add {what}' },
-  token_not_listed: { status: 500, detail: 'the token {token} is not in its provides', action: 'List the token in provides, or do not provide it.' },
+  token_not_listed: {
+    status: 500,
+    detail: 'the token {token} is not in its provides',
+    action: 'List the token in provides, or do not provide it.',
+  },
   token_taken: { status: 500, detail: 'the token {token} is already provided by {plugin}' },
   token_missing: { status: 500, detail: 'register did not provide {token}, which its provides lists' },
   key_taken: { status: 500, detail: 'the point {point} already has {key}, contributed by {plugin}' },

@@ -14,19 +14,25 @@ export interface Faults {
   guard<A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown): (...args: A) => void
 }
 
-export interface FaultsOptions { readonly clock: Clock; readonly log: Log; readonly secrets: Secrets }
+export interface FaultsOptions {
+  readonly clock: Clock
+  readonly log: Log
+  readonly secrets: Secrets
+}
 
 export const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
 
 export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => {
   const faults = new Map<string, { count: number; last: PluginFault }>()
-  const sentence = (error: unknown): string => secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
+  const sentence = (error: unknown): string =>
+    secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
   const charge = (plugin: string, where: string, error: unknown): void => {
     const last: PluginFault = { at_ms: clock.now(), where, message: sentence(error) }
     faults.set(plugin, { count: (faults.get(plugin)?.count ?? 0) + 1, last })
     log.error(`plugin ${plugin} failed in ${where}`, { plugin, where, error })
   }
-  const guard = <A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown) =>
+  const guard =
+    <A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown) =>
     (...args: A): void => {
       try {
         const outcome = run(...args)
@@ -36,7 +42,9 @@ export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => 
       }
     }
   return {
-    charge, guard, sentence,
+    charge,
+    guard,
+    sentence,
     count: (plugin) => faults.get(plugin)?.count ?? 0,
     last: (plugin) => faults.get(plugin)?.last,
   }

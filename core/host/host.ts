@@ -9,11 +9,9 @@ import type { PluginReport } from './contract.js'
 import { createFaults, ownerOf } from './faults.js'
 import type { Loaded } from './load.js'
 import { registerAll } from './register.js'
-import { createRegistry } from './registry.js'
-import type { Registry } from './registry.js'
+import { createRegistry, type Registry } from './registry.js'
 import type { RepairOutcome } from './repair.js'
-import { report } from './slot.js'
-import type { Slot } from './slot.js'
+import { report, type Slot } from './slot.js'
 import { repairAll, startAll, stopAll } from './start.js'
 
 export interface PluginHost {
@@ -32,8 +30,13 @@ export interface PluginHost {
 }
 
 const createSlot = (entry: Loaded): Slot => ({
-  candidate: entry.candidate, plugin: entry.ok ? entry.plugin : undefined, scope: undefined, starts: [],
-  state: 'loading', reason: undefined, ms: { load: entry.ms, register: 0, start: 0 },
+  candidate: entry.candidate,
+  plugin: entry.ok ? entry.plugin : undefined,
+  scope: undefined,
+  starts: [],
+  state: 'loading',
+  reason: undefined,
+  ms: { load: entry.ms, register: 0, start: 0 },
 })
 
 const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): readonly Warning[] => {
@@ -41,14 +44,38 @@ const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): read
     return check()
   } catch (error) {
     faults.charge(owner, `the health check ${id}`, error)
-    return [{ severity: 'warning', code: 'plugin_health_check_failed', message: `The health check ${id} of the plugin ${owner} failed.`, related_id: owner }]
+    return [
+      {
+        severity: 'warning',
+        code: 'plugin_health_check_failed',
+        message: `The health check ${id} of the plugin ${owner} failed.`,
+        related_id: owner,
+      },
+    ]
   }
 }
 
 const complaint = ({ faults }: Body, slot: Slot): Warning[] => {
   const { id, state, reason, last_fault: last } = report(slot, faults)
-  if (state === 'failed' || state === 'skipped') return [{ severity: 'error', code: 'plugin_not_loaded', message: `The plugin ${id} is not loaded: ${reason ?? ''}`, related_id: id }]
-  return state === 'degraded' ? [{ severity: 'warning', code: 'plugin_degraded', message: `The plugin ${id} failed in ${last?.where ?? ''}.`, related_id: id }] : []
+  if (state === 'failed' || state === 'skipped')
+    return [
+      {
+        severity: 'error',
+        code: 'plugin_not_loaded',
+        message: `The plugin ${id} is not loaded: ${reason ?? ''}`,
+        related_id: id,
+      },
+    ]
+  return state === 'degraded'
+    ? [
+        {
+          severity: 'warning',
+          code: 'plugin_degraded',
+          message: `The plugin ${id} failed in ${last?.where ?? ''}.`,
+          related_id: id,
+        },
+      ]
+    : []
 }
 
 const warnings = (body: Body): readonly Warning[] => [

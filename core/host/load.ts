@@ -8,7 +8,10 @@ export type Loaded = { readonly candidate: Candidate; readonly ms: number } & (
   | { readonly ok: true; readonly plugin: AnyPlugin }
   | { readonly ok: false; readonly error: unknown }
 )
-export interface LoadBound { readonly clock: Clock; readonly ms: number }
+export interface LoadBound {
+  readonly clock: Clock
+  readonly ms: number
+}
 
 const loadOne = async (candidate: Candidate, { clock, ms }: LoadBound): Promise<Loaded> => {
   const from = clock.elapsed()

@@ -2,14 +2,19 @@
 import type { AnyPlugin } from '../plugin.js'
 import type { Token } from '../token.js'
 
-export interface Refused { readonly id: string; readonly reason: string }
+export interface Refused {
+  readonly id: string
+  readonly reason: string
+}
 export interface Order {
   readonly ordered: readonly AnyPlugin[]
   readonly refused: readonly Refused[]
 }
 
-export const needed = (plugin: AnyPlugin): readonly (readonly [string, Token<unknown>])[] => Object.entries<Token<unknown>>(plugin.needs ?? {})
-export const wanted = (plugin: AnyPlugin): readonly (readonly [string, Token<unknown>])[] => Object.entries<Token<unknown>>(plugin.wants ?? {})
+export const needed = (plugin: AnyPlugin): readonly (readonly [string, Token<unknown>])[] =>
+  Object.entries<Token<unknown>>(plugin.needs ?? {})
+export const wanted = (plugin: AnyPlugin): readonly (readonly [string, Token<unknown>])[] =>
+  Object.entries<Token<unknown>>(plugin.wants ?? {})
 const needsOf = (plugin: AnyPlugin): string[] => needed(plugin).map(([, { token }]) => token)
 
 const providers = (plugins: readonly AnyPlugin[]): Map<string, AnyPlugin> => {
@@ -20,7 +25,10 @@ const providers = (plugins: readonly AnyPlugin[]): Map<string, AnyPlugin> => {
   return found
 }
 
-type Mark = { readonly kind: 'visiting' } | { readonly kind: 'done' } | { readonly kind: 'refused'; readonly reason: string }
+type Mark =
+  | { readonly kind: 'visiting' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 /**
  * Depth first from each plugin in the given order, so plugins that do not

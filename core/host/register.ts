@@ -1,8 +1,7 @@
 /** Every plugin declares, in the order of needs. */
 import type { AnyPlugin } from '../plugin.js'
 import { trusted } from '../schema.js'
-import { fail, leaveOut } from './body.js'
-import type { Body } from './body.js'
+import { fail, leaveOut, type Body } from './body.js'
 import { openContext } from './context.js'
 import { errors } from './errors.js'
 import { isPromise } from './faults.js'
@@ -20,7 +19,14 @@ const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<str
 const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlugin): void => {
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
   slot.scope = scope
-  const { context, starts, seal } = openContext({ plugin, config: options.configure(plugin), core: options.core, scope, registry, faults })
+  const { context, starts, seal } = openContext({
+    plugin,
+    config: options.configure(plugin),
+    core: options.core,
+    scope,
+    registry,
+    faults,
+  })
   const outcome: unknown = plugin.register(trusted(context), trusted(servicesFor(plugin, registry)))
   if (isPromise(outcome)) {
     outcome.catch((error: unknown) => faults.charge(plugin.id, 'register', error))
@@ -49,7 +55,8 @@ const admit = async (body: Body): Promise<Slot[]> => {
   const seen = new Set<string>()
   for (const [at, slot] of body.slots.entries()) {
     const entry = body.options.loaded[at]
-    if (seen.has(slot.candidate.id)) await leaveOut(slot, 'skipped', `the id ${slot.candidate.id} is taken by another plugin`)
+    if (seen.has(slot.candidate.id))
+      await leaveOut(slot, 'skipped', `the id ${slot.candidate.id} is taken by another plugin`)
     else if (entry !== undefined && !entry.ok) await fail(body, slot, { where: 'its import', error: entry.error })
     seen.add(slot.candidate.id)
   }
@@ -60,7 +67,10 @@ const arrange = async (body: Body): Promise<void> => {
   const admitted = await admit(body)
   const bySlot = new Map(admitted.map((slot) => [slot.candidate.id, slot]))
   const core = new Set(body.options.services.map(([{ token }]) => token))
-  const { ordered, refused } = orderByNeeds(admitted.flatMap(({ plugin }) => plugin ?? []), core)
+  const { ordered, refused } = orderByNeeds(
+    admitted.flatMap(({ plugin }) => plugin ?? []),
+    core,
+  )
   body.order = ordered.flatMap(({ id }) => bySlot.get(id) ?? [])
   for (const { id, reason } of refused) {
     const slot = bySlot.get(id)

@@ -1,4 +1,6 @@
-/** The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo. */
+/**
+ * The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo.
+ */
 import type { HealthCheck, RepairStep } from '../plugin.js'
 import type { Route } from '../http/route.js'
 import type { RouteTable } from '../http/table.js'
@@ -7,7 +9,10 @@ import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
 
 export type Undo = () => void
-export interface Owned<T> { readonly owner: string; readonly value: T }
+export interface Owned<T> {
+  readonly owner: string
+  readonly value: T
+}
 
 export interface Registry {
   provide(owner: string, token: Token<unknown>, service: unknown): Undo
@@ -33,7 +38,11 @@ const add = <T>(list: Owned<T>[], entry: Owned<T>): Undo => {
   }
 }
 
-interface Shelf { entries: Owned<unknown>[]; values: readonly unknown[]; key: ((value: unknown) => string) | undefined }
+interface Shelf {
+  entries: Owned<unknown>[]
+  values: readonly unknown[]
+  key: ((value: unknown) => string) | undefined
+}
 
 /** Contributions by point id. A point may be named again without its key, by a plugin that cannot import it. */
 const createShelves = () => {
@@ -50,14 +59,19 @@ const createShelves = () => {
     const taken = entries.find((entry) => key(entry.value) === mine)
     if (taken !== undefined) throw errors.key_taken({ details: { point: point.point, key: mine, plugin: taken.owner } })
   }
-  const renew = (on: Shelf): void => { on.values = Object.freeze(on.entries.map(({ value }) => value)) }
+  const renew = (on: Shelf): void => {
+    on.values = Object.freeze(on.entries.map(({ value }) => value))
+  }
   return {
     contribute: (owner: string, point: Point<unknown>, value: unknown): Undo => {
       const on = shelf(point)
       refuseTaken(point, on, value)
       const undo = add(on.entries, { owner, value })
       renew(on)
-      return () => { undo(); renew(on) }
+      return () => {
+        undo()
+        renew(on)
+      }
     },
     view: (point: Point<unknown>) => {
       const on = shelf(point)
@@ -96,6 +110,12 @@ export const createRegistry = (table: RouteTable): Registry => {
     health: (owner, value) => add(checks, { owner, value }),
     repairs: () => repairs,
     checks: () => checks,
-    counts: () => ({ services: services.size, contributions: shelves.count(), routes: routes(), repairs: repairs.length, checks: checks.length }),
+    counts: () => ({
+      services: services.size,
+      contributions: shelves.count(),
+      routes: routes(),
+      repairs: repairs.length,
+      checks: checks.length,
+    }),
   }
 }

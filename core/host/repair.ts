@@ -2,8 +2,16 @@
 import type { RepairStep } from '../plugin.js'
 import { errors } from './errors.js'
 
-export interface OwnedStep { readonly owner: string; readonly value: RepairStep }
-export interface RepairOutcome { readonly step: string; readonly plugin: string; readonly found: number; readonly fixed: boolean }
+export interface OwnedStep {
+  readonly owner: string
+  readonly value: RepairStep
+}
+export interface RepairOutcome {
+  readonly step: string
+  readonly plugin: string
+  readonly found: number
+  readonly fixed: boolean
+}
 
 /** Steps after the ones they name, otherwise as declared. Throws if they wait for each other. */
 export const orderSteps = (steps: readonly OwnedStep[]): readonly OwnedStep[] => {
@@ -12,7 +20,8 @@ export const orderSteps = (steps: readonly OwnedStep[]): readonly OwnedStep[] =>
   let left = [...steps]
   while (left.length > 0) {
     const next = left.find(({ value }) => (value.after ?? []).every((id) => done.has(id)))
-    if (next === undefined) throw errors.repair_order({ details: { ids: left.map(({ value }) => value.id).join(', ') } })
+    if (next === undefined)
+      throw errors.repair_order({ details: { ids: left.map(({ value }) => value.id).join(', ') } })
     ordered.push(next)
     done.add(next.value.id)
     left = left.filter((step) => step !== next)

@@ -29,7 +29,9 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
   }
   return {
     signal: controller.signal,
-    get closed() { return closing !== undefined },
+    get closed() {
+      return closing !== undefined
+    },
     own: (undo) => {
       const entry = (): void | Promise<void> => undo()
       if (closing === undefined) undos.add(entry)

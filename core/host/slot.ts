@@ -22,10 +22,17 @@ export const report = ({ candidate, plugin, state, reason, ms }: Slot, faults: F
   const count = faults.count(candidate.id)
   const last = faults.last(candidate.id)
   return {
-    id: candidate.id, version: plugin?.version ?? '', summary: plugin?.summary ?? '', from: candidate.from, required: candidate.required,
+    id: candidate.id,
+    version: plugin?.version ?? '',
+    summary: plugin?.summary ?? '',
+    from: candidate.from,
+    required: candidate.required,
     state: state === 'ready' && count > 0 ? 'degraded' : state,
     ...(reason !== undefined && { reason }),
-    fault_count: count, ...(last !== undefined && { last_fault: last }),
-    load_ms: tenths(ms.load), register_ms: tenths(ms.register), start_ms: tenths(ms.start),
+    fault_count: count,
+    ...(last !== undefined && { last_fault: last }),
+    load_ms: tenths(ms.load),
+    register_ms: tenths(ms.register),
+    start_ms: tenths(ms.start),
   }
 }

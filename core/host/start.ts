@@ -1,10 +1,8 @@
 /** Repair, start, and the way back. */
 import { bounded } from './bounded.js'
-import { fail, live } from './body.js'
-import type { Body } from './body.js'
+import { fail, live, type Body } from './body.js'
 import type { StartRun } from './context.js'
-import { orderSteps, runStep } from './repair.js'
-import type { OwnedStep, RepairOutcome } from './repair.js'
+import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
 import type { Slot } from './slot.js'
 
 const repairOne = async (body: Body, step: OwnedStep, writable: boolean): Promise<readonly RepairOutcome[]> => {

@@ -3,11 +3,23 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors } from '../config.js'
 import type { AnyPlugin, PluginModule } from '../plugin.js'
-import { boolean, defaulted, doc, json, literal, object, open, optional, parse, string } from '../schema.js'
-import type { Infer, Issue, Json } from '../schema.js'
+import {
+  boolean,
+  defaulted,
+  doc,
+  json,
+  literal,
+  object,
+  open,
+  optional,
+  parse,
+  string,
+  type Infer,
+  type Issue,
+  type Json,
+} from '../schema.js'
 import type { Disk } from '../state/disk.js'
-import { pluginOf } from './candidate.js'
-import type { Candidate } from './candidate.js'
+import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from './errors.js'
 import { readToml } from './toml.js'
 
@@ -22,13 +34,18 @@ type Manifest = Infer<typeof Manifest>
 
 /** One table of `config/plugins.toml`. */
 const PluginEntry = object({
-  from: doc(string({ pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$' }), '`state:<folder under plugins/>` or `npm:<package>`.'),
+  from: doc(
+    string({ pattern: '^(state:[a-z0-9][a-z0-9._-]*|npm:(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)$' }),
+    '`state:<folder under plugins/>` or `npm:<package>`.',
+  ),
   required: doc(defaulted(boolean(), false), 'True: if it fails, the daemon does not start.'),
 })
 type Entry = Infer<typeof PluginEntry>
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
-const refuse = (reason: string): never => { throw errors.plugin_refused({ details: { reason } }) }
+const refuse = (reason: string): never => {
+  throw errors.plugin_refused({ details: { reason } })
+}
 const sentenceOf = (issues: readonly Issue[]): string => issues.map(({ path: at, rule }) => `${at} ${rule}`).join(', ')
 
 const readJson = (bytes: Uint8Array, file: string): Json => {
@@ -43,7 +60,9 @@ const readManifest = (disk: Disk, folder: string): Manifest => {
   const bytes = disk.readFile(path.join(folder, 'package.json'))
   if (bytes === undefined) return refuse(`${folder} has no package.json`)
   const manifest = parse(Manifest, readJson(bytes, path.join(folder, 'package.json')))
-  return manifest.ok ? manifest.value : refuse(`its package.json: ${sentenceOf(manifest.issues)} (this daemon speaks "holdfast": { "api": 1 })`)
+  return manifest.ok
+    ? manifest.value
+    : refuse(`its package.json: ${sentenceOf(manifest.issues)} (this daemon speaks "holdfast": { "api": 1 })`)
 }
 
 /** `exports` as a text, its `.`, or the `import` or `default` of either. */
@@ -65,7 +84,8 @@ const installed = fileURLToPath(new URL('../../../node_modules', import.meta.url
 /** `npm:` packages are installed with `npm install --prefix <root>/plugins <package>`, or beside the daemon. */
 const folderOf = (disk: Disk, root: string, from: string): string => {
   const [kind, name = ''] = from.split(/:(.*)/su)
-  const places = kind === 'state' ? [path.join(root, 'plugins')] : [path.join(root, 'plugins', 'node_modules'), installed]
+  const places =
+    kind === 'state' ? [path.join(root, 'plugins')] : [path.join(root, 'plugins', 'node_modules'), installed]
   const found = places.map((place) => path.join(place, name)).find((folder) => disk.stat(folder)?.kind === 'folder')
   return found ?? refuse(`there is no folder ${path.join(places[0] ?? '', name)}`)
 }
@@ -79,7 +99,10 @@ const candidate = (disk: Disk, root: string, [id, entry]: readonly [string, Entr
   const { from, required } = entry
   const name = from.replace(/^[a-z]+:/u, '')
   return {
-    id, from, required, folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
+    id,
+    from,
+    required,
+    folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
     load: async () => {
       const folder = folderOf(disk, root, from)
       return importPlugin(mainFile(disk, folder, readManifest(disk, folder)), id)
@@ -93,6 +116,11 @@ export const thirdPartyCandidates = (disk: Disk, root: string): readonly Candida
   return Object.entries(tables).map(([id, table]) => {
     const entry = parse(PluginEntry, table)
     if (entry.ok) return candidate(disk, root, [id, entry.value])
-    throw configErrors.config_invalid({ details: { source: 'config/plugins.toml', problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', ') } })
+    throw configErrors.config_invalid({
+      details: {
+        source: 'config/plugins.toml',
+        problem: entry.issues.map(({ path: at, rule }) => `${at === '' ? id : `${id}.${at}`} ${rule}`).join(', '),
+      },
+    })
   })
 }

@@ -1,13 +1,13 @@
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 import type { Disk } from '../state/disk.js'
 import { errors } from '../config.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-const where = (error: unknown): string => (error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text')
+const where = (error: unknown): string =>
+  error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
 /** The tables of a configuration file, or undefined if there is none. */
 export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
@@ -16,6 +16,9 @@ export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
   try {
     return trusted<JsonObject>(parse(decoder.decode(bytes)))
   } catch (error) {
-    throw errors.config_invalid({ details: { source: `config/${path.basename(file)}`, problem: where(error) }, cause: error })
+    throw errors.config_invalid({
+      details: { source: `config/${path.basename(file)}`, problem: where(error) },
+      cause: error,
+    })
   }
 }

@@ -5,8 +5,7 @@ import type { Problem, ProblemFactory } from '../errors.js'
 import { httpErrors } from './errors.js'
 import type { Access, Caller } from './route.js'
 import { createThrottle } from './throttle.js'
-import { createTokens, given } from './tokens.js'
-import type { AuthMode, Tokens, TokenSources } from './tokens.js'
+import { createTokens, given, type AuthMode, type Tokens, type TokenSources } from './tokens.js'
 
 /** One refusal. Never holds a token or a query. */
 export interface AuthRecord {
@@ -38,7 +37,11 @@ export interface Auth {
 
 const challenge = 'Bearer realm="service-daemon"'
 const anonymous: Caller = Object.freeze({ role: 'anonymous' })
-const callers = { admin: Object.freeze({ role: 'admin' }), read: Object.freeze({ role: 'read' }), ingress: Object.freeze({ role: 'ingress' }) } as const
+const callers = {
+  admin: Object.freeze({ role: 'admin' }),
+  read: Object.freeze({ role: 'read' }),
+  ingress: Object.freeze({ role: 'ingress' }),
+} as const
 
 const headerText = (value: string | undefined): string | null => (value === undefined ? null : value.slice(0, 200))
 
@@ -80,14 +83,33 @@ const createRefusals = ({ clock, audit }: AuthOptions): Refuse => {
     const family = access === null ? 'cors' : 'auth'
     const address = request.socket.remoteAddress ?? null
     const limited = error !== httpErrors.insufficient_access && throttle.exceeded(`${family} ${address}`)
-    const event = family === 'cors' ? (limited ? 'cors_origin_rate_limited' : 'cors_origin_rejected') : (limited ? 'auth_rate_limited' : 'auth_failure')
-    if (quota()) audit({
-      timestamp_ms: clock.now(), event, method: request.method ?? '', path: (request.url ?? '').split('?', 1).join('').slice(0, 200),
-      reason: error.code, origin: headerText(request.headers.origin), remote_addr: address,
-      required_access: access === 'read' ? 'read_only' : access,
-    })
+    const event =
+      family === 'cors'
+        ? limited
+          ? 'cors_origin_rate_limited'
+          : 'cors_origin_rejected'
+        : limited
+          ? 'auth_rate_limited'
+          : 'auth_failure'
+    if (quota())
+      audit({
+        timestamp_ms: clock.now(),
+        event,
+        method: request.method ?? '',
+        path: (request.url ?? '').split('?', 1).join('').slice(0, 200),
+        reason: error.code,
+        origin: headerText(request.headers.origin),
+        remote_addr: address,
+        required_access: access === 'read' ? 'read_only' : access,
+      })
     if (limited) return httpErrors.rate_limited({ retryAfter: 60 })
-    return error.spec.status === 401 ? error({ headers: { 'www-authenticate': error === httpErrors.invalid_token ? `${challenge}, error="invalid_token"` : challenge } }) : error()
+    return error.spec.status === 401
+      ? error({
+          headers: {
+            'www-authenticate': error === httpErrors.invalid_token ? `${challenge}, error="invalid_token"` : challenge,
+          },
+        })
+      : error()
   }
 }
 
@@ -97,7 +119,10 @@ const createQuota = (clock: Clock): (() => boolean) => {
   let used = 0
   return () => {
     const now = clock.elapsed()
-    if (now - since >= 60_000) { since = now; used = 0 }
+    if (now - since >= 60_000) {
+      since = now
+      used = 0
+    }
     used += 1
     return used <= 4096
   }

@@ -4,17 +4,26 @@ import { httpErrors } from './errors.js'
 
 export const defaultBodyLimit = 1_048_576
 
-const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const acceptable = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/iu
 
 const checkType = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding']
-  if (!acceptable.test(headers['content-type'] ?? '') || (encoding !== undefined && encoding.toLowerCase() !== 'identity')) throw httpErrors.unsupported_media_type()
+  if (
+    !acceptable.test(headers['content-type'] ?? '') ||
+    (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+  )
+    throw httpErrors.unsupported_media_type()
 }
 
 const tooLarge = (limit: number) =>
-  httpErrors.payload_too_large({ details: { limit_bytes: limit }, members: { limit_bytes: limit }, headers: { connection: 'close' } })
+  httpErrors.payload_too_large({
+    details: { limit_bytes: limit },
+    members: { limit_bytes: limit },
+    headers: { connection: 'close' },
+  })
 
 const collect = (request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve, reject) => {

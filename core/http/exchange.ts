@@ -8,12 +8,9 @@ import type { Auth } from './auth.js'
 import { httpErrors } from './errors.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'
 import type { OriginPolicy } from './origin.js'
-import { problemAnswer, send } from './reply.js'
-import type { Answer } from './reply.js'
-import { committedValue } from './route.js'
-import type { Caller, RouteInput, StreamReply } from './route.js'
-import { readCursor } from './stream.js'
-import type { Streams } from './stream.js'
+import { problemAnswer, send, type Answer } from './reply.js'
+import { committedValue, type Caller, type RouteInput, type StreamReply } from './route.js'
+import { readCursor, type Streams } from './stream.js'
 import type { Found, RouteTable } from './table.js'
 
 export interface ExchangeOptions {
@@ -21,7 +18,10 @@ export interface ExchangeOptions {
   readonly auth: Auth
   readonly origins: OriginPolicy
   readonly streams: Streams
-  /** Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some of it was undone. */
+  /**
+   * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
+   * of it was undone.
+   */
   readonly watch: () => () => Promise<void>
   /** Aborts when the daemon begins to stop: handlers that wait answer with what there is. */
   readonly leaving: AbortSignal
@@ -74,7 +74,8 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
   }
   return {
-    serve: (request, response, found) => run(request, response, found).catch((error: unknown) => refuse(request, response, toProblem(error, found))),
+    serve: (request, response, found) =>
+      run(request, response, found).catch((error: unknown) => refuse(request, response, toProblem(error, found))),
     refuse,
   }
 }
@@ -91,8 +92,15 @@ const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>
   }
 }
 
-interface Read { readonly input: AnyInput | undefined; readonly cursor: bigint | undefined }
-const readAll = async (request: IncomingMessage, response: ServerResponse, { found, caller, leaving }: { found: Found; caller: Caller; leaving: AbortSignal }): Promise<Read> => {
+interface Read {
+  readonly input: AnyInput | undefined
+  readonly cursor: bigint | undefined
+}
+const readAll = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { found, caller, leaving }: { found: Found; caller: Caller; leaving: AbortSignal },
+): Promise<Read> => {
   const { route } = found.entry
   const params = readParams(found)
   const pairs = readPairs(searchOf(request.url ?? ''))
@@ -103,8 +111,14 @@ const readAll = async (request: IncomingMessage, response: ServerResponse, { fou
   if (body === undefined) return { input: undefined, cursor }
   let controller: AbortController | undefined
   const input: AnyInput = {
-    params, query, body: body.body, idempotencyKey, caller,
-    get signal() { return (controller ??= abortOnEnd(response, leaving)).signal },
+    params,
+    query,
+    body: body.body,
+    idempotencyKey,
+    caller,
+    get signal() {
+      return (controller ??= abortOnEnd(response, leaving)).signal
+    },
   }
   return { input, cursor }
 }

@@ -1,11 +1,9 @@
 /** Reads path, query and body by the structs of a route. Every fault names its field. */
 import type { IncomingMessage } from 'node:http'
 import type { Problem, ProblemFactory } from '../errors.js'
-import { inlineSchema, object, parse } from '../schema.js'
-import type { AnyStruct, Issue } from '../schema.js'
+import { inlineSchema, object, parse, type AnyStruct, type Issue } from '../schema.js'
 import { defaultBodyLimit, readBody } from './body.js'
-import { badRequest, httpErrors } from './errors.js'
-import type { FieldError } from './errors.js'
+import { badRequest, httpErrors, type FieldError } from './errors.js'
 import { readJson } from './json-text.js'
 import type { Route } from './route.js'
 import type { Found } from './table.js'
@@ -17,9 +15,14 @@ const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem => (factory === undefined ? badRequest(...errors) : factory({ errors }))
+const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem =>
+  factory === undefined ? badRequest(...errors) : factory({ errors })
 
-const accept = (struct: AnyStruct, value: unknown, { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined }): unknown => {
+const accept = (
+  struct: AnyStruct,
+  value: unknown,
+  { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined },
+): unknown => {
   const parsed = parse(struct, value)
   if (!parsed.ok) throw refusal(isObject(value) ? invalid : undefined, prefixed(prefix, parsed.issues))
   return parsed.value
@@ -53,7 +56,10 @@ export const readParams = ({ entry, values }: Found): unknown => {
   return accept(params, read, { prefix: 'path' })
 }
 
-/** Text as the type that the field's JSON Schema names; unchanged if it is not of that form, so that the struct refuses it. */
+/**
+ * Text as the type that the field's JSON Schema names; unchanged if it is not of that form, so that the struct refuses
+ * it.
+ */
 const coerce = (field: AnyStruct | undefined, text: string): unknown => {
   const type = field === undefined ? undefined : inlineSchema(field)['type']
   if (type === 'integer') return /^-?\d{1,20}$/u.test(text) ? Number(text) : text
@@ -74,7 +80,8 @@ export const readPairs = (search: string): Map<string, string> => {
   for (const pair of search.split('&')) {
     if (pair === '') continue
     const [name, value] = splitPair(pair)
-    if (name === undefined || value === undefined) throw badRequest({ path: 'query', rule: 'has a malformed percent-escape' })
+    if (name === undefined || value === undefined)
+      throw badRequest({ path: 'query', rule: 'has a malformed percent-escape' })
     if (/\p{Cc}/u.test(name)) throw badRequest({ path: 'query', rule: 'has a control character in a name' })
     if (pairs.has(name)) throw badRequest({ path: `query.${name}`, rule: 'is given twice' })
     if (value.includes('\0')) throw badRequest({ path: `query.${name}`, rule: 'must not contain NUL' })
@@ -86,13 +93,18 @@ export const readPairs = (search: string): Map<string, string> => {
 export const readQuery = (struct: AnyStruct | undefined, pairs: ReadonlyMap<string, string>): unknown => {
   if (struct === undefined && pairs.size === 0) return undefined
   const fields: Readonly<Record<string, AnyStruct>> = struct?.schema ?? {}
-  const value = Object.fromEntries([...pairs].map(([name, text]) => [name, coerce(Object.hasOwn(fields, name) ? fields[name] : undefined, text)]))
+  const value = Object.fromEntries(
+    [...pairs].map(([name, text]) => [name, coerce(Object.hasOwn(fields, name) ? fields[name] : undefined, text)]),
+  )
   const read = accept(struct ?? none, value, { prefix: 'query' })
   return struct === undefined ? undefined : read
 }
 
 /** A route without a body takes none, or an empty object. */
-export const readInput = async (request: IncomingMessage, { body, bodyOptional, bodyLimit, invalidBody: invalid }: Route): Promise<{ body: unknown } | undefined> => {
+export const readInput = async (
+  request: IncomingMessage,
+  { body, bodyOptional, bodyLimit, invalidBody: invalid }: Route,
+): Promise<{ body: unknown } | undefined> => {
   const bytes = await readBody(request, bodyLimit ?? defaultBodyLimit)
   if (bytes === undefined) return undefined
   const struct: AnyStruct = body ?? none
@@ -109,6 +121,9 @@ export const readInput = async (request: IncomingMessage, { body, bodyOptional, 
 export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {
   const key = request.headers['idempotency-key']
   if (route.idempotent !== true || key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key)) throw httpErrors.invalid_idempotency_key({ errors: [{ path: 'header.idempotency-key', rule: 'must be 1 to 255 visible ASCII characters' }] })
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key))
+    throw httpErrors.invalid_idempotency_key({
+      errors: [{ path: 'header.idempotency-key', rule: 'must be 1 to 255 visible ASCII characters' }],
+    })
   return key
 }

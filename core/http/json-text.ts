@@ -3,14 +3,18 @@
  * values, no key twice, no number or text that would be changed by being
  * stored and sent again. Reports where, never what.
  */
-import type { Json } from '../schema.js'
-import { trusted } from '../schema.js'
+import { type Json, trusted } from '../schema.js'
 import type { FieldError } from './errors.js'
 
 const maxDepth = 64
 const maxValues = 100_000
 
-interface Level { readonly keys: Set<string> | undefined; key: string; index: number; expectsKey: boolean }
+interface Level {
+  readonly keys: Set<string> | undefined
+  key: string
+  index: number
+  expectsKey: boolean
+}
 type Token = { readonly end: number; readonly rule?: string; readonly text?: string }
 
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy
@@ -19,11 +23,14 @@ const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/uy
 const readString = (text: string, start: number): Token => {
   let end = start + 1
   let escaped = false
-  for (;; end += 1) {
+  for (; ; end += 1) {
     const code = text.charCodeAt(end)
     if (code === 34) break
     if (Number.isNaN(code)) return { end }
-    if (code === 92) { escaped = true; end += 1 }
+    if (code === 92) {
+      escaped = true
+      end += 1
+    }
   }
   if (!escaped) return { end: end + 1, text: text.slice(start + 1, end) }
   const value = tryParse(text.slice(start, end + 1))
@@ -37,11 +44,13 @@ const readNumber = (text: string, start: number): Token => {
   if (digits === undefined) return { end: start + 1 }
   const value = Number(digits)
   const whole = /^-?\d+$/u.test(digits)
-  const lost = !Number.isFinite(value) || (whole && !Number.isSafeInteger(value)) || (value === 0 && /^[^eE]*[1-9]/u.test(digits))
+  const lost =
+    !Number.isFinite(value) || (whole && !Number.isSafeInteger(value)) || (value === 0 && /^[^eE]*[1-9]/u.test(digits))
   return { end: start + digits.length, ...(lost && { rule: 'must be a number that a double can hold' }) }
 }
 
-const pathOf = (levels: readonly Level[]): string => ['body', ...levels.map(({ keys, key, index }) => (keys === undefined ? String(index) : key))].join('.')
+const pathOf = (levels: readonly Level[]): string =>
+  ['body', ...levels.map(({ keys, key, index }) => (keys === undefined ? String(index) : key))].join('.')
 
 /** The first fault that JSON.parse would let through; syntax is left to JSON.parse. */
 const findFault = (text: string): FieldError | undefined => {
@@ -50,13 +59,34 @@ const findFault = (text: string): FieldError | undefined => {
   const step = (at: number): Token => {
     const top = levels.at(-1)
     switch (text.charCodeAt(at)) {
-      case 34: return readMember(readString(text, at), top)
-      case 123: return enter(levels, true, at)
-      case 91: return enter(levels, false, at)
-      case 125: case 93: levels.pop(); return { end: at + 1 }
-      case 44: values += 1; advance(top); return { end: at + 1 }
-      case 45: case 48: case 49: case 50: case 51: case 52: case 53: case 54: case 55: case 56: case 57: return readNumber(text, at)
-      default: return { end: at + 1 }
+      case 34:
+        return readMember(readString(text, at), top)
+      case 123:
+        return enter(levels, true, at)
+      case 91:
+        return enter(levels, false, at)
+      case 125:
+      case 93:
+        levels.pop()
+        return { end: at + 1 }
+      case 44:
+        values += 1
+        advance(top)
+        return { end: at + 1 }
+      case 45:
+      case 48:
+      case 49:
+      case 50:
+      case 51:
+      case 52:
+      case 53:
+      case 54:
+      case 55:
+      case 56:
+      case 57:
+        return readNumber(text, at)
+      default:
+        return { end: at + 1 }
     }
   }
   for (let at = 0; at < text.length;) {
@@ -112,5 +142,7 @@ export const readJson = (bytes: Uint8Array): JsonText => {
   const error = findFault(text)
   if (error !== undefined) return { ok: false, error }
   const value = tryParse(text)
-  return value === undefined ? { ok: false, error: { path: 'body', rule: 'must be JSON' } } : { ok: true, value: trusted<Json>(value) }
+  return value === undefined
+    ? { ok: false, error: { path: 'body', rule: 'must be JSON' } }
+    : { ok: true, value: trusted<Json>(value) }
 }

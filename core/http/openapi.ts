@@ -1,8 +1,15 @@
 /** The API as an OpenAPI 3.1 document, made from the routes. Contract 1, "Versioning". */
 import type { ProblemFactory } from '../errors.js'
 import { fault } from '../assert.js'
-import { inlineSchema, partsOf, schemaName, trusted } from '../schema.js'
-import type { AnyStruct, JsonObject, JsonSchema } from '../schema.js'
+import {
+  inlineSchema,
+  partsOf,
+  schemaName,
+  trusted,
+  type AnyStruct,
+  type JsonObject,
+  type JsonSchema,
+} from '../schema.js'
 import { describeOperation } from './operation.js'
 import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'
 import type { RouteTable } from './table.js'
@@ -32,21 +39,34 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
   const components = createComponents()
   for (const entry of table.list()) {
     const { params, query, body, reply, method, path } = entry.route
-    for (const struct of [params, query, body, reply.kind === 'json' ? reply.body : undefined]) if (struct !== undefined) components.add(struct)
+    for (const struct of [params, query, body, reply.kind === 'json' ? reply.body : undefined])
+      if (struct !== undefined) components.add(struct)
     const methods = (paths[template(path)] ??= {})
     methods[method.toLowerCase()] = describeOperation(entry, shared)
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Holdfast', version, description: 'Durable agent sessions and the runs inside them. Errors are problem documents with a stable `code`.', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Holdfast',
+      version,
+      description:
+        'Durable agent sessions and the runs inside them. Errors are problem documents with a stable `code`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/' }],
     paths,
     components: {
       schemas: { Problem: problemSchema, ...components.schemas() },
-      responses: Object.fromEntries([...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)])),
+      responses: Object.fromEntries(
+        [...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)]),
+      ),
       securitySchemes: {
         admin: { type: 'http', scheme: 'bearer', description: 'The admin token: every route.' },
-        read_only: { type: 'http', scheme: 'bearer', description: 'The read-only token: routes whose x-access is `read`.' },
+        read_only: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The read-only token: routes whose x-access is `read`.',
+        },
       },
     },
   }
@@ -65,7 +85,8 @@ const createComponents = () => {
   }
   const keep = (name: string, schema: JsonSchema): void => {
     const known = found.get(name)
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) throw fault(`two different schemas are named ${name}`)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw fault(`two different schemas are named ${name}`)
     found.set(name, schema)
   }
   return { add, schemas: () => Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))) }

@@ -1,44 +1,89 @@
 /** One route as an operation of the OpenAPI document. */
-import { isOptional, jsonSchema } from '../schema.js'
-import type { AnyStruct } from '../schema.js'
+import { isOptional, jsonSchema, type AnyStruct } from '../schema.js'
 import { defaultBodyLimit } from './body.js'
 import { httpErrors } from './errors.js'
-import { problemResponses } from './operation-problems.js'
-import type { ProblemsByStatus } from './operation-problems.js'
+import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
 import type { Access, ReplySpec, Route } from './route.js'
 import { streamType } from './stream.js'
 import type { Entry } from './table.js'
 
 type Parameter = Readonly<Record<string, unknown>>
 
-const fieldsOf = (struct: AnyStruct | undefined): [string, AnyStruct][] => Object.entries<AnyStruct>(struct?.schema ?? {})
+const fieldsOf = (struct: AnyStruct | undefined): [string, AnyStruct][] =>
+  Object.entries<AnyStruct>(struct?.schema ?? {})
 
 const parameters = ({ params, query, idempotent, reply }: Route): Parameter[] => [
   ...fieldsOf(params).map(([name, field]) => ({ name, in: 'path', required: true, schema: jsonSchema(field) })),
-  ...fieldsOf(query).filter(([name]) => reply.kind !== 'stream' || name !== 'cursor').map(([name, field]) => ({ name, in: 'query', required: !isOptional(field), schema: jsonSchema(field) })),
-  ...(idempotent === true ? [{ name: 'Idempotency-Key', in: 'header', required: false, description: 'The same key with the same payload has one effect and one answer.', schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' } }] : []),
+  ...fieldsOf(query)
+    .filter(([name]) => reply.kind !== 'stream' || name !== 'cursor')
+    .map(([name, field]) => ({ name, in: 'query', required: !isOptional(field), schema: jsonSchema(field) })),
+  ...(idempotent === true
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'The same key with the same payload has one effect and one answer.',
+          schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+        },
+      ]
+    : []),
   ...(reply.kind === 'stream' ? cursors : []),
 ]
 
 const cursor = { type: 'string', pattern: '^\\s*\\d{0,20}\\s*$' } as const
 const cursors: readonly Parameter[] = [
-  { name: 'cursor', in: 'query', required: false, description: 'Replays what follows this event id; 0 replays the whole window. The larger of this and Last-Event-ID counts.', schema: cursor },
-  { name: 'Last-Event-ID', in: 'header', required: false, description: 'Sent by browsers when they reconnect.', schema: cursor },
+  {
+    name: 'cursor',
+    in: 'query',
+    required: false,
+    description:
+      'Replays what follows this event id; 0 replays the whole window. The larger of this and Last-Event-ID counts.',
+    schema: cursor,
+  },
+  {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    description: 'Sent by browsers when they reconnect.',
+    schema: cursor,
+  },
 ]
 
-const requestBody = ({ body, bodyOptional, bodyLimit, example }: Route): Record<string, unknown> => body === undefined ? {} : {
-  requestBody: {
-    required: bodyOptional !== true,
-    description: `At most ${bodyLimit ?? defaultBodyLimit} bytes.`,
-    content: { 'application/json': { schema: jsonSchema(body), ...(example?.body !== undefined && { example: example.body }) } },
-  },
-  'x-body-limit-bytes': bodyLimit ?? defaultBodyLimit,
-}
+const requestBody = ({ body, bodyOptional, bodyLimit, example }: Route): Record<string, unknown> =>
+  body === undefined
+    ? {}
+    : {
+        requestBody: {
+          required: bodyOptional !== true,
+          description: `At most ${bodyLimit ?? defaultBodyLimit} bytes.`,
+          content: {
+            'application/json': {
+              schema: jsonSchema(body),
+              ...(example?.body !== undefined && { example: example.body }),
+            },
+          },
+        },
+        'x-body-limit-bytes': bodyLimit ?? defaultBodyLimit,
+      }
 
 const success = (reply: ReplySpec, example: Route['example']): Record<string, unknown> => {
-  if (reply.kind === 'text') return { description: 'Plain text.', content: { 'text/plain': { schema: { type: 'string' } } } }
-  if (reply.kind === 'stream') return { description: 'Server-sent events until the client or the daemon ends the stream.', content: { [streamType]: { schema: { type: 'string' } } } }
-  return { description: reply.status === 202 ? 'Accepted: durable, and worked on from now.' : 'Done.', content: { 'application/json': { schema: jsonSchema(reply.body), ...(example?.reply !== undefined && { example: example.reply }) } } }
+  if (reply.kind === 'text')
+    return { description: 'Plain text.', content: { 'text/plain': { schema: { type: 'string' } } } }
+  if (reply.kind === 'stream')
+    return {
+      description: 'Server-sent events until the client or the daemon ends the stream.',
+      content: { [streamType]: { schema: { type: 'string' } } },
+    }
+  return {
+    description: reply.status === 202 ? 'Accepted: durable, and worked on from now.' : 'Done.',
+    content: {
+      'application/json': {
+        schema: jsonSchema(reply.body),
+        ...(example?.reply !== undefined && { example: example.reply }),
+      },
+    },
+  }
 }
 
 const security = (access: Access): Record<string, string[]>[] => {
@@ -46,15 +91,21 @@ const security = (access: Access): Record<string, string[]>[] => {
   return access === 'read' ? [{ admin: [] }, { read_only: [] }] : [{ admin: [] }]
 }
 
-const ownProblems = ({ problems = [], reply }: Route) => (reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems)
+const ownProblems = ({ problems = [], reply }: Route) =>
+  reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems
 
 export const describeOperation = ({ route, access }: Entry, common: ProblemsByStatus): Record<string, unknown> => {
   const found = parameters(route)
   return {
-    operationId: route.id, summary: route.summary, tags: [route.id.split('.', 1).join('')],
+    operationId: route.id,
+    summary: route.summary,
+    tags: [route.id.split('.', 1).join('')],
     ...(found.length > 0 && { parameters: found }),
     ...requestBody(route),
-    responses: { [String(route.reply.status)]: success(route.reply, route.example), ...problemResponses(ownProblems(route), common) },
+    responses: {
+      [String(route.reply.status)]: success(route.reply, route.example),
+      ...problemResponses(ownProblems(route), common),
+    },
     security: security(access),
     'x-access': access,
     ...(route.durability !== undefined && { 'x-durability': route.durability }),

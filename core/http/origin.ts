@@ -21,19 +21,24 @@ const isLoopbackOrigin = (origin: string): boolean => {
 /** Throws `cors_origin_refused` for an origin that is not loopback. */
 export const createOriginPolicy = (allowed: readonly string[] = []): OriginPolicy => {
   const exact = new Set(allowed.map((origin) => origin.trim().toLowerCase()))
-  for (const origin of exact) if (!isLoopbackOrigin(origin)) throw startErrors.cors_origin_refused({ details: { origin } })
+  for (const origin of exact)
+    if (!isLoopbackOrigin(origin)) throw startErrors.cors_origin_refused({ details: { origin } })
   const accepts = (origin: string): boolean => (exact.size === 0 ? isLoopbackOrigin(origin) : exact.has(origin))
-  const crossSite = ({ headers }: IncomingMessage): boolean => headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'
+  const crossSite = ({ headers }: IncomingMessage): boolean =>
+    headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate'
   return {
     kind: exact.size === 0 ? 'loopback' : 'exact',
     size: exact.size,
     admits: (request) => (request.headers.origin === undefined ? !crossSite(request) : accepts(request.headers.origin)),
-    headers: ({ headers: { origin } }) => (origin === undefined || !accepts(origin) ? undefined : {
-      'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
-      'access-control-allow-headers': 'authorization, content-type',
-      'access-control-max-age': '600',
-      vary: 'origin, access-control-request-method, access-control-request-headers',
-    }),
+    headers: ({ headers: { origin } }) =>
+      origin === undefined || !accepts(origin)
+        ? undefined
+        : {
+            'access-control-allow-origin': origin,
+            'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
+            'access-control-allow-headers': 'authorization, content-type',
+            'access-control-max-age': '600',
+            vary: 'origin, access-control-request-method, access-control-request-headers',
+          },
   }
 }

@@ -2,8 +2,16 @@
 
 /** Codes of failed requests. */
 export const outboundCodes = [
-  'outbound_url_invalid', 'outbound_request_invalid', 'outbound_address_refused', 'outbound_name_not_found', 'outbound_connection_failed',
-  'outbound_certificate_refused', 'outbound_connection_broken', 'outbound_answer_too_large', 'outbound_timed_out', 'outbound_aborted',
+  'outbound_url_invalid',
+  'outbound_request_invalid',
+  'outbound_address_refused',
+  'outbound_name_not_found',
+  'outbound_connection_failed',
+  'outbound_certificate_refused',
+  'outbound_connection_broken',
+  'outbound_answer_too_large',
+  'outbound_timed_out',
+  'outbound_aborted',
 ] as const
 /** One of `outboundCodes`. */
 export type OutboundCode = (typeof outboundCodes)[number]
@@ -15,7 +23,10 @@ const codeIn = (error: unknown): string => {
 }
 
 const kinds: readonly (readonly [RegExp, OutboundCode])[] = [
-  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/u, 'outbound_connection_failed'],
+  [
+    /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/u,
+    'outbound_connection_failed',
+  ],
   [/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO)/u, 'outbound_certificate_refused'],
   [/^UND_ERR_(HEADERS_OVERFLOW|RES_EXCEEDED_MAX_SIZE)$/u, 'outbound_answer_too_large'],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/u, 'outbound_request_invalid'],

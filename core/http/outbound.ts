@@ -10,11 +10,13 @@ import type { Dispatcher, Pool } from 'undici'
 import { assert } from '../assert.js'
 import type { Clock } from '../clock.js'
 import { isInCidrs, isLocalName, isPublicAddress, literalAddress } from './address-rules.js'
-import { outboundFailure } from './outbound-failure.js'
-import type { OutboundCode } from './outbound-failure.js'
+import { outboundFailure, type OutboundCode } from './outbound-failure.js'
 
 /** An address that a name resolves to. */
-export interface ResolvedAddress { readonly address: string; readonly family: number }
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: number
+}
 /** All addresses of a name. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
@@ -43,7 +45,12 @@ export interface OutboundRequest extends OutboundReach {
 
 /** What came back. A redirect is an answer like any other. Header names are in lower case. */
 export type OutboundAnswer =
-  | { readonly type: 'answer'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array }
+  | {
+      readonly type: 'answer'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Uint8Array
+    }
   | { readonly type: 'failure'; readonly code: OutboundCode }
 
 /** A client for requests to the outside. */
@@ -55,9 +62,15 @@ export interface Outbound {
 }
 
 /** `resolve` is for tests. */
-export interface OutboundOptions { readonly clock: Clock; readonly resolve?: Resolve }
+export interface OutboundOptions {
+  readonly clock: Clock
+  readonly resolve?: Resolve
+}
 
-/** Why a URL cannot be asked, in words that can follow the name of a field; undefined if nothing speaks against it before its name is resolved. */
+/**
+ * Why a URL cannot be asked, in words that can follow the name of a field; undefined if nothing speaks against it
+ * before its name is resolved.
+ */
 export const refusedUrl = (text: string, reach: OutboundReach = {}): string | undefined => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) return 'must be an absolute URL'
@@ -74,7 +87,9 @@ const isReachable = (address: string, { allow_private_network = false, allow_cid
 
 const isRefusedHost = (hostname: string, reach: OutboundReach): boolean => {
   const literal = literalAddress(hostname)
-  return literal === undefined ? isLocalName(hostname) && reach.allow_private_network !== true : !isReachable(literal, reach)
+  return literal === undefined
+    ? isLocalName(hostname) && reach.allow_private_network !== true
+    : !isReachable(literal, reach)
 }
 
 /** Lookups block a thread of the pool that the disk needs too: so few at a time, and one for each name. */
@@ -85,7 +100,10 @@ const createResolve = (): Resolve => {
   const waiting: (() => void)[] = []
   let free = mostLookups
   const ask = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    if (free === 0) await new Promise<void>((resolve) => { waiting.push(resolve) })
+    if (free === 0)
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+      })
     else free -= 1
     try {
       return await lookup(hostname, { all: true, verbatim: true })
@@ -103,7 +121,10 @@ const createResolve = (): Resolve => {
   }
 }
 
-/** Pools are kept by origin and checked addresses, so a connection is used again only for a request whose own check gave the same addresses. */
+/**
+ * Pools are kept by origin and checked addresses, so a connection is used again only for a request whose own check gave
+ * the same addresses.
+ */
 const mostPools = 64
 const maxHeaderSize = 16_384
 const attemptMs = 2000
@@ -112,15 +133,31 @@ type Undici = typeof import('undici')
 
 const openPool = (undici: Undici, origin: string, addresses: readonly ResolvedAddress[]): Pool =>
   new undici.Pool(origin, {
-    connections: 8, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize, allowH2: false,
-    autoSelectFamily: true, autoSelectFamilyAttemptTimeout: attemptMs,
-    connect: { timeout: 0, lookup: (_hostname, _options, found) => found(null, addresses.map((one) => ({ ...one }))) },
+    connections: 8,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize,
+    allowH2: false,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptMs,
+    connect: {
+      timeout: 0,
+      lookup: (_hostname, _options, found) =>
+        found(
+          null,
+          addresses.map((one) => ({ ...one })),
+        ),
+    },
   })
 
 const createPools = () => {
   const pools = new Map<string, Pool>()
   const get = (undici: Undici, origin: string, addresses: readonly ResolvedAddress[]): Pool => {
-    const key = `${origin} ${addresses.map(({ address }) => address).toSorted().join(' ')}`
+    const key = `${origin} ${addresses
+      .map(({ address }) => address)
+      .toSorted()
+      .join(' ')}`
     const pool = pools.get(key) ?? openPool(undici, origin, addresses)
     pools.delete(key)
     pools.set(key, pool)
@@ -139,7 +176,12 @@ const createPools = () => {
   return { get, close }
 }
 
-interface Life { readonly clock: Clock; readonly resolve: Resolve; readonly load: () => Promise<Undici>; readonly pools: ReturnType<typeof createPools> }
+interface Life {
+  readonly clock: Clock
+  readonly resolve: Resolve
+  readonly load: () => Promise<Undici>
+  readonly pools: ReturnType<typeof createPools>
+}
 
 export const createOutbound = ({ clock, resolve = createResolve() }: OutboundOptions): Outbound => {
   let loaded: Promise<Undici> | undefined
@@ -171,23 +213,36 @@ const send = async (life: Life, request: OutboundRequest, signal: AbortSignal): 
   const refused = refusedUrl(request.url, request)
   const url = URL.canParse(request.url) ? new URL(request.url) : undefined
   if (url === undefined) return failure('outbound_url_invalid')
-  if (refused !== undefined) return failure(isRefusedHost(url.hostname, request) ? 'outbound_address_refused' : 'outbound_url_invalid')
-  if (request.body !== undefined && Buffer.byteLength(request.body) > mostRequestBytes) return failure('outbound_request_invalid')
+  if (refused !== undefined)
+    return failure(isRefusedHost(url.hostname, request) ? 'outbound_address_refused' : 'outbound_url_invalid')
+  if (request.body !== undefined && Buffer.byteLength(request.body) > mostRequestBytes)
+    return failure('outbound_request_invalid')
   const undici = await life.load()
   const addresses = await addressesOf(life, url, signal)
   if (addresses === undefined) return failure('outbound_name_not_found')
   if (!addresses.every(({ address }) => isReachable(address, request))) return failure('outbound_address_refused')
   const answer = await life.pools.get(undici, url.origin, addresses).request({
-    method: request.method, path: `${url.pathname}${url.search}`, signal, headers: { ...request.headers }, ...(request.body !== undefined && { body: Buffer.from(request.body) }),
+    method: request.method,
+    path: `${url.pathname}${url.search}`,
+    signal,
+    headers: { ...request.headers },
+    ...(request.body !== undefined && { body: Buffer.from(request.body) }),
   })
   return readAnswer(life, request, answer)
 }
 
 /** The only lookup of a request; what it gives is what is connected to. */
-const addressesOf = async ({ resolve }: Life, url: URL, signal: AbortSignal): Promise<readonly ResolvedAddress[] | undefined> => {
+const addressesOf = async (
+  { resolve }: Life,
+  url: URL,
+  signal: AbortSignal,
+): Promise<readonly ResolvedAddress[] | undefined> => {
   const literal = literalAddress(url.hostname)
   if (literal !== undefined) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }]
-  const found = await untilAborted(resolve(url.hostname).catch(() => []), signal)
+  const found = await untilAborted(
+    resolve(url.hostname).catch(() => []),
+    signal,
+  )
   return found.length === 0 ? undefined : found
 }
 
@@ -199,9 +254,17 @@ const untilAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 
-const readAnswer = async ({ clock }: Life, { ignore_body = false, max_answer_bytes = defaultAnswerBytes }: OutboundRequest, answer: Dispatcher.ResponseData): Promise<OutboundAnswer> => {
+const readAnswer = async (
+  { clock }: Life,
+  { ignore_body = false, max_answer_bytes = defaultAnswerBytes }: OutboundRequest,
+  answer: Dispatcher.ResponseData,
+): Promise<OutboundAnswer> => {
   const { statusCode: status, body } = answer
-  const headers = Object.fromEntries(Object.entries(answer.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat().join(', ')]])))
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, [value].flat().join(', ')]],
+    ),
+  )
   if (ignore_body) {
     await letGo(clock, body)
     return { type: 'answer', status, headers, body: new Uint8Array() }

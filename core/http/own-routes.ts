@@ -1,28 +1,49 @@
 /** Routes that the HTTP layer itself answers: probes and the OpenAPI document. */
-import { jsonObject } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { jsonObject, type JsonObject } from '../schema.js'
 import { httpErrors } from './errors.js'
-import { defineRoute, jsonReply, textReply } from './route.js'
-import type { Route } from './route.js'
+import { defineRoute, jsonReply, textReply, type Route } from './route.js'
 
 export type Readiness = 'ready' | 'starting' | 'draining'
 
-export const createOwnRoutes = ({ readiness, document }: { readonly readiness: () => Readiness; readonly document: () => JsonObject }): Route[] => [
+export const createOwnRoutes = ({
+  readiness,
+  document,
+}: {
+  readonly readiness: () => Readiness
+  readonly document: () => JsonObject
+}): Route[] => [
   defineRoute({
-    id: 'health.live', method: 'GET', path: '/healthz', summary: 'Tells that the process answers.', access: 'public',
-    reply: textReply(), handler: () => 'ok',
+    id: 'health.live',
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Tells that the process answers.',
+    access: 'public',
+    reply: textReply(),
+    handler: () => 'ok',
   }),
   defineRoute({
-    id: 'health.ready', method: 'GET', path: '/readyz', summary: 'Tells whether the daemon takes work.', access: 'public',
-    reply: textReply(), problems: [httpErrors.daemon_draining, httpErrors.daemon_starting],
+    id: 'health.ready',
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Tells whether the daemon takes work.',
+    access: 'public',
+    reply: textReply(),
+    problems: [httpErrors.daemon_draining, httpErrors.daemon_starting],
     handler: () => {
       const state = readiness()
       if (state === 'ready') return 'ready'
-      throw state === 'draining' ? httpErrors.daemon_draining({ retryAfter: 5 }) : httpErrors.daemon_starting({ retryAfter: 1 })
+      throw state === 'draining'
+        ? httpErrors.daemon_draining({ retryAfter: 5 })
+        : httpErrors.daemon_starting({ retryAfter: 1 })
     },
   }),
   defineRoute({
-    id: 'openapi.read', method: 'GET', path: '/v1/openapi.json', summary: 'This API as an OpenAPI 3.1 document, made from the routes.', access: 'read',
-    reply: jsonReply(jsonObject()), handler: () => document(),
+    id: 'openapi.read',
+    method: 'GET',
+    path: '/v1/openapi.json',
+    summary: 'This API as an OpenAPI 3.1 document, made from the routes.',
+    access: 'read',
+    reply: jsonReply(jsonObject()),
+    handler: () => document(),
   }),
 ]

@@ -1,6 +1,5 @@
 /** Lists in pages. Contract 1, "Pagination"; reference 1, section 8. */
-import { array, boolean, doc, integer, object, optional, string, trusted, union } from '../schema.js'
-import type { StructOf } from '../schema.js'
+import { array, boolean, doc, integer, object, optional, string, trusted, union, type StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
 
@@ -16,10 +15,23 @@ export const pageFields = {
   cursor: optional(doc(string({ max: 2048 }), '`next_cursor` of the page before; implies an envelope.')),
   limit: optional(doc(integer(), `Most items to return, 1 to ${maxLimit}; larger values mean ${maxLimit}.`)),
 }
-export interface PageRequest { readonly page?: boolean | undefined; readonly cursor?: string | undefined; readonly limit?: number | undefined }
+export interface PageRequest {
+  readonly page?: boolean | undefined
+  readonly cursor?: string | undefined
+  readonly limit?: number | undefined
+}
 
-export interface Pagination { limit: number; total_count: number; has_more: boolean; next_cursor?: string; order: string }
-export interface Page<V> { items: V[]; pagination: Pagination }
+export interface Pagination {
+  limit: number
+  total_count: number
+  has_more: boolean
+  next_cursor?: string
+  order: string
+}
+export interface Page<V> {
+  items: V[]
+  pagination: Pagination
+}
 
 const pagination = object({
   limit: doc(integer({ min: 1, max: maxLimit }), 'The limit in force.'),
@@ -38,7 +50,11 @@ export interface PageSource<T> {
   readonly count: () => number
   readonly key: (item: T) => string
   /** Items strictly beyond a key in the direction of `order`. */
-  readonly list: (range: { readonly limit: number; readonly order: 'asc' | 'desc'; readonly beyond?: string }) => readonly T[]
+  readonly list: (range: {
+    readonly limit: number
+    readonly order: 'asc' | 'desc'
+    readonly beyond?: string
+  }) => readonly T[]
 }
 
 export interface PageInput<T, V> {
@@ -52,29 +68,39 @@ export interface PageInput<T, V> {
   readonly view: (item: T) => V
 }
 
-/** A requested limit within what a list gives: larger ones mean the most. Throws `invalid_limit` (400, domain `pagination`) below 1. */
+/**
+ * A requested limit within what a list gives: larger ones mean the most. Throws `invalid_limit` (400, domain
+ * `pagination`) below 1.
+ */
 export const clampLimit = (limit: number, most: number): number => {
   if (limit < 1) throw httpErrors.invalid_limit({ errors: [{ path: 'query.limit', rule: 'must be at least 1' }] })
   return Math.min(limit, most)
 }
 
-const limitOf = (limit: number | undefined): number | undefined => (limit === undefined ? undefined : clampLimit(limit, maxLimit))
+const limitOf = (limit: number | undefined): number | undefined =>
+  limit === undefined ? undefined : clampLimit(limit, maxLimit)
 
 export const encodeCursor = (key: string): string => Buffer.from(key, 'utf8').toString('base64url')
 export const decodeCursor = (cursor: string): string => {
   const key = Buffer.from(cursor, 'base64url').toString('utf8')
-  if (encodeCursor(key) !== cursor) throw httpErrors.invalid_cursor({ errors: [{ path: 'query.cursor', rule: 'must be a next_cursor of this daemon' }] })
+  if (encodeCursor(key) !== cursor)
+    throw httpErrors.invalid_cursor({
+      errors: [{ path: 'query.cursor', rule: 'must be a next_cursor of this daemon' }],
+    })
   return key
 }
 
 /** Throws `invalid_limit` and `invalid_cursor`, domain `pagination`. */
 export const listPage = <T, V>(input: PageInput<T, V>): V[] | Page<V> => {
   const limit = limitOf(input.query.limit)
-  return input.query.page === true || input.query.cursor !== undefined ? envelope(input, limit ?? defaultLimit) : plain(input, limit)
+  return input.query.page === true || input.query.cursor !== undefined
+    ? envelope(input, limit ?? defaultLimit)
+    : plain(input, limit)
 }
 
 const plain = <T, V>({ source, legacy = 'first', view }: PageInput<T, V>, limit: number | undefined): V[] => {
-  if (limit === undefined || legacy === 'first') return source.list({ limit: limit ?? source.count(), order: 'asc' }).map(view)
+  if (limit === undefined || legacy === 'first')
+    return source.list({ limit: limit ?? source.count(), order: 'asc' }).map(view)
   return [...source.list({ limit, order: 'desc' })].reverse().map(view)
 }
 
@@ -86,12 +112,22 @@ const envelope = <T, V>({ source, query, label, order = 'asc', view }: PageInput
   const more = found.length > limit && last !== undefined
   return {
     items: items.map(view),
-    pagination: { limit, total_count: source.count(), has_more: more, ...(more && { next_cursor: encodeCursor(source.key(last)) }), order: label },
+    pagination: {
+      limit,
+      total_count: source.count(),
+      has_more: more,
+      ...(more && { next_cursor: encodeCursor(source.key(last)) }),
+      order: label,
+    },
   }
 }
 
 /** One group of an index of a collection; the cursor is the index's sort key, so it must be unique in its group. */
-export const collectionSource = <T extends object>(collection: Collection<T>, index: string, group: string): PageSource<T> => ({
+export const collectionSource = <T extends object>(
+  collection: Collection<T>,
+  index: string,
+  group: string,
+): PageSource<T> => ({
   count: () => collection.count(index, group),
   key: (record) => (collection.spec.indexes[index]?.sort ?? collection.spec.id)(record),
   list: (range) => collection.list({ index, group, ...range }),

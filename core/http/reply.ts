@@ -1,6 +1,5 @@
 /** Writes answers. Nothing else in the daemon touches a response, except the event streams. */
-import { STATUS_CODES } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Problem } from '../errors.js'
 import { problemDocument, problemHeaders, problemType } from './problem.js'
@@ -12,9 +11,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-
-export const problemAnswer = (problem: Problem, redact: (text: string) => string): Answer =>
-  ({ status: problem.spec.status, type: problemType, body: redact(JSON.stringify(problemDocument(problem))), headers: problemHeaders(problem) })
+export const problemAnswer = (problem: Problem, redact: (text: string) => string): Answer => ({
+  status: problem.spec.status,
+  type: problemType,
+  body: redact(JSON.stringify(problemDocument(problem))),
+  headers: problemHeaders(problem),
+})
 
 const headersOf = ({ status, type, headers }: Answer, bytes: number): Record<string, string | number> => {
   const all: Record<string, string | number> = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
@@ -33,6 +35,11 @@ export const send = (request: IncomingMessage, response: ServerResponse, answer:
 /** Answers on a connection whose request could not even be read, and closes it. */
 export const sendRaw = (socket: Socket, problem: Problem): void => {
   const body = JSON.stringify(problemDocument(problem))
-  const head = [`HTTP/1.1 ${problem.spec.status} ${STATUS_CODES[problem.spec.status] ?? ''}`, `content-type: ${problemType}`, `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [
+    `HTTP/1.1 ${problem.spec.status} ${STATUS_CODES[problem.spec.status] ?? ''}`,
+    `content-type: ${problemType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

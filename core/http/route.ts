@@ -4,8 +4,7 @@
  * value; they never see the request, check auth or set a status.
  */
 import type { EventFilter } from '../events/contract.js'
-import { trusted } from '../schema.js'
-import type { AnyStruct, Infer, Json, Struct } from '../schema.js'
+import { trusted, type AnyStruct, type Infer, type Json, type Struct } from '../schema.js'
 import type { ProblemFactory } from '../errors.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,16 +17,23 @@ export type ReplySpec =
   | { readonly kind: 'stream'; readonly status: 200 }
 
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
-export interface StreamReply { readonly filter?: EventFilter }
+export interface StreamReply {
+  readonly filter?: EventFilter
+}
 
 /** A JSON answer. The struct is checked against every answer in the tests, not in production. */
-export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(body: S, status: C = trusted<C>(200)): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
+export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(
+  body: S,
+  status: C = trusted<C>(200),
+): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
 export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
 export const streamReply = (): { kind: 'stream'; status: 200 } => ({ kind: 'stream', status: 200 })
 
 const asCommitted = Symbol('committed')
 /** An answer that leaves as soon as a commit of its request is on disk. */
-export interface Committed<T> { readonly [asCommitted]: T }
+export interface Committed<T> {
+  readonly [asCommitted]: T
+}
 /**
  * Marks an answer that shows nothing but what the request's own commit saw:
  * it need not wait for commits of others. It must be made inside the callback
@@ -39,11 +45,17 @@ export const committedValue = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && asCommitted in value ? value[asCommitted] : undefined
 
 type Parsed<S> = S extends Struct<any, any> ? Infer<S> : undefined
-type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct } ? Infer<B> : R extends { kind: 'stream' } ? StreamReply : string
+type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct }
+  ? Infer<B>
+  : R extends { kind: 'stream' }
+    ? StreamReply
+    : string
 
 type HandlerReply<T> = T | Committed<T>
 
-export interface Caller { readonly role: 'anonymous' | 'read' | 'admin' | 'ingress' }
+export interface Caller {
+  readonly role: 'anonymous' | 'read' | 'admin' | 'ingress'
+}
 
 export interface RouteInput<P, Q, B> {
   readonly params: P
@@ -52,11 +64,19 @@ export interface RouteInput<P, Q, B> {
   /** The `Idempotency-Key` header, checked for form; only on routes with `idempotent: true`. */
   readonly idempotencyKey: string | undefined
   readonly caller: Caller
-  /** Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there is. */
+  /**
+   * Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there
+   * is.
+   */
   readonly signal: AbortSignal
 }
 
-export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct | undefined, B extends AnyStruct | undefined, R extends ReplySpec> {
+export interface RouteSpec<
+  P extends AnyStruct | undefined,
+  Q extends AnyStruct | undefined,
+  B extends AnyStruct | undefined,
+  R extends ReplySpec,
+> {
   /** `noun.verb`, unique: the OpenAPI operationId. */
   readonly id: string
   readonly method: Method
@@ -72,21 +92,34 @@ export interface RouteSpec<P extends AnyStruct | undefined, Q extends AnyStruct 
   readonly bodyOptional?: boolean
   /** Bytes; 1 MiB when absent. */
   readonly bodyLimit?: number
-  /** The problem, with the offending fields, of an object that does not fit; `bad_request` when absent, and for what is no object. */
+  /**
+   * The problem, with the offending fields, of an object that does not fit; `bad_request` when absent, and for what is
+   * no object.
+   */
   readonly invalidBody?: ProblemFactory
   readonly idempotent?: boolean
   readonly reply: R
   /** Problems this route may answer with, beyond those of every route. */
   readonly problems?: readonly ProblemFactory[]
-  /** When an acknowledged change is safe: A on disk before the answer, B within a second, C can be rebuilt. Absent for reads. */
+  /**
+   * When an acknowledged change is safe: A on disk before the answer, B within a second, C can be rebuilt. Absent for
+   * reads.
+   */
   readonly durability?: 'A' | 'B' | 'C'
   readonly example?: { readonly body?: Json; readonly reply?: Json }
-  readonly handler: (input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>) => HandlerReply<ReplyValue<R>> | Promise<HandlerReply<ReplyValue<R>>>
+  readonly handler: (
+    input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>,
+  ) => HandlerReply<ReplyValue<R>> | Promise<HandlerReply<ReplyValue<R>>>
 }
 
 /** A route whose types have been checked by `defineRoute`. */
 export type Route = RouteSpec<any, any, any, ReplySpec>
 
-export const defineRoute = <R extends ReplySpec, P extends AnyStruct | undefined = undefined, Q extends AnyStruct | undefined = undefined, B extends AnyStruct | undefined = undefined>(
+export const defineRoute = <
+  R extends ReplySpec,
+  P extends AnyStruct | undefined = undefined,
+  Q extends AnyStruct | undefined = undefined,
+  B extends AnyStruct | undefined = undefined,
+>(
   spec: RouteSpec<P, Q, B, R>,
 ): Route => trusted<Route>(spec)

@@ -1,7 +1,6 @@
 /** The HTTP server: node:http carries the connection, polka the request, the route table finds the route. */
 import { setMaxListeners } from 'node:events'
-import { createServer as createNodeServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import polka from 'polka'
 import type { Clock } from '../clock.js'
@@ -11,13 +10,10 @@ import type { Log } from '../log.js'
 import { createAdmission, hostName } from './admit.js'
 import type { Auth } from './auth.js'
 import { badRequest, httpErrors, startErrors } from './errors.js'
-import { createExchange } from './exchange.js'
-import type { Exchange } from './exchange.js'
+import { createExchange, type Exchange } from './exchange.js'
 import { createOpenapi } from './openapi.js'
-import { createOriginPolicy } from './origin.js'
-import type { OriginPolicy } from './origin.js'
-import { createOwnRoutes } from './own-routes.js'
-import type { Readiness } from './own-routes.js'
+import { createOriginPolicy, type OriginPolicy } from './origin.js'
+import { createOwnRoutes, type Readiness } from './own-routes.js'
 import { send, sendRaw } from './reply.js'
 import { trusted } from '../schema.js'
 import { createStreams } from './stream.js'
@@ -33,13 +29,22 @@ export interface ServerLimits {
   readonly checkInterval: number
   readonly maxConnections: number
 }
-const defaults: ServerLimits = { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000, checkInterval: 5_000, maxConnections: 16_384 }
+const defaults: ServerLimits = {
+  headersTimeout: 20_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 65_000,
+  checkInterval: 5_000,
+  maxConnections: 16_384,
+}
 
 export interface ServerOptions {
   readonly routes: RouteTable
   readonly auth: Auth
   readonly bus: Bus
-  /** Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some of it was undone. */
+  /**
+   * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
+   * of it was undone.
+   */
   readonly watch: () => () => Promise<void>
   readonly log: Log
   readonly clock: Clock
@@ -73,11 +78,25 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const streams = createStreams({ bus, clock })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal)
-  const exchange = createExchange({ table: routes, auth, origins, streams, watch, leaving: leaving.signal, log, redact, onFault })
+  const exchange = createExchange({
+    table: routes,
+    auth,
+    origins,
+    streams,
+    watch,
+    leaving: leaving.signal,
+    log,
+    redact,
+    onFault,
+  })
   const server = createNode({ ...defaults, ...options.limits })
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
-  for (const route of createOwnRoutes({ readiness, document: createOpenapi({ table: routes, version, problems: options.problems ?? [] }) })) routes.add('core', route)
+  for (const route of createOwnRoutes({
+    readiness,
+    document: createOpenapi({ table: routes, version, problems: options.problems ?? [] }),
+  }))
+    routes.add('core', route)
 
   const admit = createAdmission(() => hosts)
   const forward = createApp({ server, routes, exchange })
@@ -121,8 +140,14 @@ export const createServer = (options: ServerOptions): HttpServer => {
 
 const createNode = (limits: ServerLimits): Server => {
   const server = createNodeServer({
-    headersTimeout: limits.headersTimeout, requestTimeout: limits.requestTimeout, keepAliveTimeout: limits.keepAliveTimeout,
-    connectionsCheckingInterval: limits.checkInterval, requireHostHeader: false, maxHeaderSize: 16_384, noDelay: true, keepAlive: true,
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval,
+    requireHostHeader: false,
+    maxHeaderSize: 16_384,
+    noDelay: true,
+    keepAlive: true,
   })
   server.maxConnections = limits.maxConnections
   // Surplus headers would be dropped in silence; they are counted and refused instead.
@@ -133,7 +158,15 @@ const createNode = (limits: ServerLimits): Server => {
 type Forward = (request: IncomingMessage, response: ServerResponse) => void
 
 /** polka with our route table: it carries the request and never sees an error. */
-const createApp = ({ server, routes, exchange }: { server: Server; routes: RouteTable; exchange: Exchange }): Forward => {
+const createApp = ({
+  server,
+  routes,
+  exchange,
+}: {
+  server: Server
+  routes: RouteTable
+  exchange: Exchange
+}): Forward => {
   const app = polka({
     server,
     onNoMatch: (request, response) => exchange.serve(request, response, undefined),
@@ -141,21 +174,35 @@ const createApp = ({ server, routes, exchange }: { server: Server; routes: Route
   })
   app.find = (method, path) => {
     const found = routes.find(method, path)
-    return { params: {}, handlers: found === undefined ? [] : [(request, response) => exchange.serve(request, response, found)] }
+    return {
+      params: {},
+      handlers: found === undefined ? [] : [(request, response) => exchange.serve(request, response, found)],
+    }
   }
   return trusted<Forward>(app.handler)
 }
 
 const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
-  send(request, response, { status: 204, headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) } })
+  send(request, response, {
+    status: 204,
+    headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) },
+  })
 
-interface Open { readonly request: IncomingMessage; readonly response: ServerResponse; /** No earlier answer is owed on the connection. */ readonly alone: boolean }
+interface Open {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** No earlier answer is owed on the connection. */ readonly alone: boolean
+}
 
 /** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
 const watchFaults = (server: Server, exchange: Exchange): void => {
   const latest = new WeakMap<object, Open>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    latest.set(request.socket, { request, response, alone: latest.get(request.socket)?.response.writableFinished ?? true })
+    latest.set(request.socket, {
+      request,
+      response,
+      alone: latest.get(request.socket)?.response.writableFinished ?? true,
+    })
   })
   const quiet = (socket: Socket): boolean => {
     const open = latest.get(socket)
@@ -170,17 +217,22 @@ const watchFaults = (server: Server, exchange: Exchange): void => {
     socket.on('error', () => socket.destroy())
     sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } }))
   })
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => exchange.refuse(request, response, httpErrors.expectation_failed()))
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    exchange.refuse(request, response, httpErrors.expectation_failed()),
+  )
 }
 
 const unreadable = (code: string | undefined) => {
   if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headers_too_large()
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? httpErrors.request_timeout() : badRequest({ path: 'request', rule: 'must be well-formed HTTP/1.1' })
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? httpErrors.request_timeout()
+    : badRequest({ path: 'request', rule: 'must be well-formed HTTP/1.1' })
 }
 
 const bind = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
   new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void => reject(startErrors.listen_failed({ details: { host, port, code: error.code ?? 'unknown' }, cause: error }))
+    const fail = (error: NodeJS.ErrnoException): void =>
+      reject(startErrors.listen_failed({ details: { host, port, code: error.code ?? 'unknown' }, cause: error }))
     server.once('error', fail)
     server.listen({ host, port }, () => {
       server.off('error', fail)

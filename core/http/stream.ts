@@ -14,12 +14,21 @@ const opening = Buffer.from(': connected\n\n')
 
 /** The larger of header and query; undefined if both are missing or blank. */
 export const readCursor = (header: string | undefined, query: string | undefined): bigint | undefined => {
-  const given = [{ path: 'header.last-event-id', text: header?.trim() ?? '' }, { path: 'query.cursor', text: query?.trim() ?? '' }]
-  const cursors = given.filter(({ text }) => text !== '').map(({ path, text }) => {
-    if (!/^\d{1,20}$/u.test(text) || BigInt(text) >= 1n << 64n) throw httpErrors.invalid_event_cursor({ errors: [{ path, rule: 'must be a decimal event id below 2^64' }] })
-    return BigInt(text)
-  })
-  return cursors.reduce<bigint | undefined>((largest, cursor) => (largest === undefined || cursor > largest ? cursor : largest), undefined)
+  const given = [
+    { path: 'header.last-event-id', text: header?.trim() ?? '' },
+    { path: 'query.cursor', text: query?.trim() ?? '' },
+  ]
+  const cursors = given
+    .filter(({ text }) => text !== '')
+    .map(({ path, text }) => {
+      if (!/^\d{1,20}$/u.test(text) || BigInt(text) >= 1n << 64n)
+        throw httpErrors.invalid_event_cursor({ errors: [{ path, rule: 'must be a decimal event id below 2^64' }] })
+      return BigInt(text)
+    })
+  return cursors.reduce<bigint | undefined>(
+    (largest, cursor) => (largest === undefined || cursor > largest ? cursor : largest),
+    undefined,
+  )
 }
 
 export interface StreamRequest extends StreamReply {
@@ -39,7 +48,14 @@ const writeHead = ({ response, headers }: StreamRequest): void => {
   // The connection ends with the stream, so frames need no chunk headers and one buffer serves all readers.
   response.removeHeader('transfer-encoding')
   response.shouldKeepAlive = false
-  response.writeHead(200, { 'content-type': streamType, 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff', connection: 'close', ...headers })
+  response.writeHead(200, {
+    'content-type': streamType,
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+    ...headers,
+  })
 }
 
 export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly clock: Clock }): Streams => {
@@ -57,7 +73,9 @@ export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly cloc
     cancel = undefined
   }
   return {
-    get size() { return open.size },
+    get size() {
+      return open.size
+    },
     open(stream) {
       const { request, response } = stream
       writeHead(stream)
@@ -79,6 +97,9 @@ export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly cloc
 }
 
 const follow = (bus: Bus, { response, filter, cursor }: StreamRequest): Follower => {
-  const reader: Reader = { ready: () => response.writableLength <= unsentLimit, write: (frames) => void response.write(frames) }
+  const reader: Reader = {
+    ready: () => response.writableLength <= unsentLimit,
+    write: (frames) => void response.write(frames),
+  }
   return bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
 }

@@ -10,7 +10,10 @@ export interface Entry {
   /** Names of the parameters in the path, in order. */
   readonly names: readonly string[]
 }
-export interface Found { readonly entry: Entry; /** Raw segments, as received. */ readonly values: readonly string[] }
+export interface Found {
+  readonly entry: Entry
+  /** Raw segments, as received. */ readonly values: readonly string[]
+}
 
 export interface RouteTable {
   /** Adds a route of a plugin; returns its undo. A path and method, or an id, that is taken is refused. */
@@ -33,7 +36,8 @@ interface Node {
 const createNode = (): Node => ({ literals: new Map(), parameter: undefined, methods: new Map() })
 const segmentsOf = (path: string): string[] => path.split('/').slice(1)
 
-const effectiveAccess = ({ method, access }: Route): Access => (method !== 'GET' && access === 'read' ? 'admin' : access)
+const effectiveAccess = ({ method, access }: Route): Access =>
+  method !== 'GET' && access === 'read' ? 'admin' : access
 
 const childFor = (node: Node, segment: string): Node => {
   if (segment.startsWith(':')) return (node.parameter ??= createNode())
@@ -43,7 +47,11 @@ const childFor = (node: Node, segment: string): Node => {
 }
 
 /** Calls `visit` with each node of the path, literals first, until it returns true. */
-const walk = (root: Node, segments: readonly string[], visit: (node: Node, values: readonly string[]) => boolean): void => {
+const walk = (
+  root: Node,
+  segments: readonly string[],
+  visit: (node: Node, values: readonly string[]) => boolean,
+): void => {
   const step = (node: Node, index: number, values: readonly string[]): boolean => {
     const segment = segments[index]
     if (segment === undefined) return visit(node, values)
@@ -55,8 +63,11 @@ const walk = (root: Node, segments: readonly string[], visit: (node: Node, value
 }
 
 const checkPath = ({ id, path, params }: Route, names: readonly string[]): void => {
-  if (!/^(\/(:[a-z][a-z0-9_]*|[A-Za-z0-9._-]+))+$/u.test(path)) throw fault(`route ${id} has the malformed path ${path}`)
-  const declared = Object.keys(params?.schema ?? {}).sort().join()
+  if (!/^(\/(:[a-z][a-z0-9_]*|[A-Za-z0-9._-]+))+$/u.test(path))
+    throw fault(`route ${id} has the malformed path ${path}`)
+  const declared = Object.keys(params?.schema ?? {})
+    .sort()
+    .join()
   if (declared !== [...names].sort().join()) throw fault(`route ${id} must declare exactly the parameters of ${path}`)
 }
 
@@ -70,7 +81,8 @@ export const createRouteTable = (): RouteTable => {
     checkPath(route, names)
     const node = segments.reduce(childFor, root)
     const taken = node.methods.get(route.method) ?? byId.get(route.id)
-    if (taken !== undefined) throw fault(`route ${route.id} (${route.method} ${route.path}) is taken by ${taken.owner}: ${taken.route.id}`)
+    if (taken !== undefined)
+      throw fault(`route ${route.id} (${route.method} ${route.path}) is taken by ${taken.owner}: ${taken.route.id}`)
     const entry: Entry = { owner, route, access: effectiveAccess(route), names }
     node.methods.set(route.method, entry)
     byId.set(route.id, entry)
@@ -101,7 +113,15 @@ export const createRouteTable = (): RouteTable => {
     return [...known].sort()
   }
   const list = (): Entry[] => [...byId.values()].sort((a, b) => (order(a.route) < order(b.route) ? -1 : 1))
-  return { add, find, methods, list, get version() { return version } }
+  return {
+    add,
+    find,
+    methods,
+    list,
+    get version() {
+      return version
+    },
+  }
 }
 
 const order = ({ path, method }: Route): string => `${path} ${method}`

@@ -1,10 +1,16 @@
-/** The admin and the read-only token: inline values, or files that are read on each decision so that they can be replaced while running. Reference 1, 3.6. */
+/**
+ * The admin and the read-only token: inline values, or files that are read on each decision so that they can be
+ * replaced while running. Reference 1, 3.6.
+ */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../errors.js'
 import { isLoopback } from './admit.js'
 import { startErrors } from './errors.js'
 
-export interface TokenSource { readonly token?: string; readonly file?: string }
+export interface TokenSource {
+  readonly token?: string
+  readonly file?: string
+}
 export interface TokenSources {
   readonly admin?: TokenSource
   readonly readOnly?: TokenSource
@@ -12,18 +18,29 @@ export interface TokenSources {
   readonly readFile: (path: string) => Uint8Array | undefined
 }
 type Role = 'admin' | 'read'
-export interface TokenFile { readonly role: Role; readonly path: string; readonly readable: boolean; readonly loaded: boolean }
+export interface TokenFile {
+  readonly role: Role
+  readonly path: string
+  readonly readable: boolean
+  readonly loaded: boolean
+}
 
 export interface Tokens {
   /** The role of a presented token. Takes the same time whatever it is. */
   roleOf(presented: string): Role | undefined
-  status(): { readonly admin: boolean; readonly readOnly: boolean; readonly duplicate: boolean; readonly files: readonly TokenFile[] }
+  status(): {
+    readonly admin: boolean
+    readonly readOnly: boolean
+    readonly duplicate: boolean
+    readonly files: readonly TokenFile[]
+  }
 }
 
 const digest = (text: string): Buffer => Buffer.from(hash('sha256', text), 'latin1')
 const nothing = digest('')
 
-export const given = (source: TokenSource | undefined): boolean => source?.token !== undefined || source?.file !== undefined
+export const given = (source: TokenSource | undefined): boolean =>
+  source?.token !== undefined || source?.file !== undefined
 
 export const createTokens = ({ admin, readOnly, readFile }: TokenSources): Tokens => {
   const read = (path: string): string | undefined => {
@@ -60,15 +77,26 @@ export const createTokens = ({ admin, readOnly, readFile }: TokenSources): Token
       const [full, partial] = [adminDigest(), readDigest()]
       const present = (value: Buffer): boolean => !value.equals(nothing)
       const duplicate = present(full) && full.equals(partial)
-      return { admin: present(full) && !duplicate, readOnly: present(partial) && !duplicate, duplicate, files: [...fileOf('admin', admin?.file), ...fileOf('read', readOnly?.file)] }
+      return {
+        admin: present(full) && !duplicate,
+        readOnly: present(partial) && !duplicate,
+        duplicate,
+        files: [...fileOf('admin', admin?.file), ...fileOf('read', readOnly?.file)],
+      }
     },
   }
 }
 
 export type AuthMode = 'auto' | 'bearer' | 'none'
-export interface AuthSettings { readonly mode: AuthMode; readonly host: string; readonly admin?: TokenSource; readonly readOnly?: TokenSource }
+export interface AuthSettings {
+  readonly mode: AuthMode
+  readonly host: string
+  readonly admin?: TokenSource
+  readonly readOnly?: TokenSource
+}
 
-const malformed = (source: TokenSource | undefined): boolean => source?.token !== undefined && !/^[\x21-\x7e]+$/u.test(source.token)
+const malformed = (source: TokenSource | undefined): boolean =>
+  source?.token !== undefined && !/^[\x21-\x7e]+$/u.test(source.token)
 const same = (a: string | undefined, b: string | undefined): boolean => a !== undefined && a === b
 
 /** Why a daemon must not start with these settings; undefined if it may. */

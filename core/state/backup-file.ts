@@ -1,8 +1,18 @@
 /** `backup.json`: what a backup holds, file by file. Its presence says that the backup is whole. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { array, integer, literal, object, parse, string, timestamp, trusted } from '../schema.js'
-import type { Infer, JsonObject } from '../schema.js'
+import {
+  array,
+  integer,
+  literal,
+  object,
+  parse,
+  string,
+  timestamp,
+  trusted,
+  type Infer,
+  type JsonObject,
+} from '../schema.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
 import { seal, unseal } from './sealed.js'

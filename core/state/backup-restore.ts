@@ -1,20 +1,22 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../clock.js'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 import { createCopy, prepareTarget, sourceOf } from './backup.js'
-import { copyFolder, digestOf, readBackupFile } from './backup-file.js'
-import type { BackupFile } from './backup-file.js'
+import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
 import type { Fault } from './line.js'
 import { readRoot } from './root-document.js'
 import { seal } from './sealed.js'
-import { verifyRoot } from './verify.js'
-import type { Declarations, VerifyReport } from './verify.js'
+import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
 
-export interface BackupPlace { readonly folder: string; readonly disk: Disk; readonly clock: Clock; readonly declared?: Declarations }
+export interface BackupPlace {
+  readonly folder: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly declared?: Declarations
+}
 
 export interface BackupCheck {
   readonly backup: BackupFile
@@ -25,12 +27,16 @@ export interface BackupCheck {
   readonly clean: boolean
 }
 
-const filesBelow = (disk: Disk, folder: string): string[] => disk.list(folder).flatMap((name) => {
-  const path = join(folder, name)
-  return disk.stat(path)?.kind === 'folder' ? filesBelow(disk, path) : [path]
-})
+const filesBelow = (disk: Disk, folder: string): string[] =>
+  disk.list(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return disk.stat(path)?.kind === 'folder' ? filesBelow(disk, path) : [path]
+  })
 
-const firstDifference = (bytes: Uint8Array | undefined, wanted: { readonly bytes: number; readonly sha256: string }): string | undefined => {
+const firstDifference = (
+  bytes: Uint8Array | undefined,
+  wanted: { readonly bytes: number; readonly sha256: string },
+): string | undefined => {
   if (bytes === undefined) return 'the file is missing'
   if (bytes.length !== wanted.bytes) return `it has ${bytes.length} bytes instead of ${wanted.bytes}`
   return digestOf(bytes) === wanted.sha256 ? undefined : 'its bytes do not match their digest'
@@ -47,14 +53,24 @@ export const verifyBackup = async ({ folder, disk, clock, declared }: BackupPlac
     const rule = firstDifference(disk.readFile(file), wanted)
     if (rule !== undefined) faults.push({ file, offset: 0, rule })
   }
-  for (const file of filesBelow(disk, copy)) if (!named.has(file)) faults.push({ file, offset: 0, rule: 'backup.json does not name it' })
+  for (const file of filesBelow(disk, copy))
+    if (!named.has(file)) faults.push({ file, offset: 0, rule: 'backup.json does not name it' })
   const root = await verifyRoot({ root: copy, disk, clock, live: false, ...(declared !== undefined && { declared }) })
   return { backup, faults, root, clean: faults.length === 0 && root.clean }
 }
 
-export interface RestoreReport { readonly root: string; readonly root_id: string; readonly sequence: number; readonly generation: number; readonly files: number }
+export interface RestoreReport {
+  readonly root: string
+  readonly root_id: string
+  readonly sequence: number
+  readonly generation: number
+  readonly files: number
+}
 
-/** Makes a root in an absent or empty folder. `root.json` comes last, with a higher generation: without it there is no root. */
+/**
+ * Makes a root in an absent or empty folder. `root.json` comes last, with a higher generation: without it there is no
+ * root.
+ */
 export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: string): Promise<RestoreReport> => {
   const { backup, faults, root } = await verifyBackup({ folder, disk, clock })
   const [first] = [...faults, ...root.findings.filter(({ severity }) => severity === 'damage')]
@@ -64,7 +80,8 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   const copy = createCopy(disk, target)
   const from = join(resolve(folder), copyFolder)
   for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
-  for (const { path } of backup.files) if (path !== 'root.json') await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
+  for (const { path } of backup.files)
+    if (path !== 'root.json') await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
   await copy.finish()
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })

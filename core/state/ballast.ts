@@ -1,7 +1,10 @@
 /** Real bytes that are given back when a full disk would keep the daemon from closing in order. */
 import type { Disk } from './disk.js'
 
-export interface Ballast { place(): Promise<void>; release(): Promise<void> }
+export interface Ballast {
+  place(): Promise<void>
+  release(): Promise<void>
+}
 
 /** Bytes that a start writes at most: root.json, owner.json, the manifest, a watermark and the head of a segment. */
 const startBytes = 256 * 1024

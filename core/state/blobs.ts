@@ -36,9 +36,11 @@ export const createBlobs = (options: BlobsOptions): BlobAreas => {
   }
   const sweep = async (): Promise<string[]> => {
     const { disk, folder } = options
-    const shards = disk.list(folder).flatMap((name) => disk.list(join(folder, name)).map((shard) => join(folder, name, shard)))
+    const shards = disk
+      .list(folder)
+      .flatMap((name) => disk.list(join(folder, name)).map((shard) => join(folder, name, shard)))
     const swept: string[] = []
-    for (const shard of shards) swept.push(...await sweepTemps(disk, shard))
+    for (const shard of shards) swept.push(...(await sweepTemps(disk, shard)))
     return swept
   }
   return { area, sweep }
@@ -49,7 +51,8 @@ const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(byte
 const createArea = (area: string, { folder, disk, write = (change) => change() }: BlobsOptions): Blobs => {
   const durable = new Set<string>()
   const inTurn = createTurns()
-  const pathOf = ({ sha256 }: BlobRef): string | undefined => (validDigest.test(sha256) ? join(area, sha256.slice(0, 2), sha256) : undefined)
+  const pathOf = ({ sha256 }: BlobRef): string | undefined =>
+    validDigest.test(sha256) ? join(area, sha256.slice(0, 2), sha256) : undefined
 
   const store = async (path: string, bytes: Uint8Array): Promise<void> => {
     for (const made of [folder, area, dirname(path)]) await ensureFolder(disk, made, durable)
@@ -66,7 +69,8 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     const path = pathOf(ref)
     const bytes = path === undefined ? undefined : disk.readFile(path)
     if (bytes === undefined) return undefined
-    if (bytes.length !== ref.bytes || digestOf(bytes) !== ref.sha256) throw errors.blob_damaged({ details: { sha256: ref.sha256 } })
+    if (bytes.length !== ref.bytes || digestOf(bytes) !== ref.sha256)
+      throw errors.blob_damaged({ details: { sha256: ref.sha256 } })
     return bytes
   }
   const remove = async (ref: BlobRef): Promise<void> => {
@@ -83,8 +87,13 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
     const path = pathOf(ref)
     return path !== undefined && disk.stat(path)?.size === ref.bytes
   }
-  const refs = (): BlobRef[] => disk.list(area).flatMap((shard) => disk.list(join(area, shard)).filter((name) => validDigest.test(name))
-    .map((sha256) => ({ sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 })))
+  const refs = (): BlobRef[] =>
+    disk.list(area).flatMap((shard) =>
+      disk
+        .list(join(area, shard))
+        .filter((name) => validDigest.test(name))
+        .map((sha256) => ({ sha256, bytes: disk.stat(join(area, shard, sha256))?.size ?? 0 })),
+    )
   return { put, read, has, refs, remove }
 }
 
@@ -109,9 +118,11 @@ const createTurns = (): ((path: string, job: () => Promise<void>) => Promise<voi
   const last = new Map<string, Promise<void>>()
   return (path, job) => {
     const turn = (last.get(path) ?? Promise.resolve()).then(job)
-    const settled = turn.catch(() => {}).then(() => {
-      if (last.get(path) === settled) last.delete(path)
-    })
+    const settled = turn
+      .catch(() => {})
+      .then(() => {
+        if (last.get(path) === settled) last.delete(path)
+      })
     last.set(path, settled)
     return turn
   }

@@ -45,10 +45,21 @@ export interface Checkpointer {
   idle(): Promise<void>
 }
 
-interface RecordPart { readonly collection: StoredCollection<object>; readonly harvest: Harvest<object> }
-interface EntryPart { readonly stream: StoredStream<Json>; readonly harvest: StreamHarvest }
+interface RecordPart {
+  readonly collection: StoredCollection<object>
+  readonly harvest: Harvest<object>
+}
+interface EntryPart {
+  readonly stream: StoredStream<Json>
+  readonly harvest: StreamHarvest
+}
 /** Everything that became durable up to one sequence and is on no page yet. */
-interface Load { readonly sequence: number; readonly t: number; readonly records: readonly RecordPart[]; readonly entries: readonly EntryPart[] }
+interface Load {
+  readonly sequence: number
+  readonly t: number
+  readonly records: readonly RecordPart[]
+  readonly entries: readonly EntryPart[]
+}
 interface Written {
   readonly collections: Record<string, ShelfRef>
   readonly streams: Record<string, ShelfRef>
@@ -128,7 +139,9 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
   const perform = async (): Promise<boolean> => {
     let taken: Omit<Load, 'sequence'> | undefined
     try {
-      const first = await keeper.rotate(() => { taken = take() })
+      const first = await keeper.rotate(() => {
+        taken = take()
+      })
       if (taken !== undefined) await write({ ...taken, sequence: first - 1 })
       return true
     } catch (error) {
@@ -141,12 +154,18 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
     }
   }
   const run = (): Promise<boolean> => {
-    running ??= perform().finally(() => { running = undefined })
+    running ??= perform().finally(() => {
+      running = undefined
+    })
     return running
   }
   return {
     run,
-    consider: () => { if (running === undefined && mode.mode === 'ok' && keeper.commits.written >= options.segmentBytes) void run() },
-    idle: async () => { await running },
+    consider: () => {
+      if (running === undefined && mode.mode === 'ok' && keeper.commits.written >= options.segmentBytes) void run()
+    },
+    idle: async () => {
+      await running
+    },
   }
 }

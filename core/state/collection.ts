@@ -1,11 +1,9 @@
 /** Records of one kind: hot ones in memory, settled ones on their page, every one in the indexes. */
 import { fault } from '../assert.js'
-import { serialise } from './change.js'
-import type { Change } from './change.js'
+import { serialise, type Change } from './change.js'
 import type { Collection, CollectionSpec, PageQuery } from './contract.js'
 import { storageErrors } from './storage-errors.js'
-import { createRecordIndex } from './record-index.js'
-import type { Place, RecordIndex } from './record-index.js'
+import { createRecordIndex, type Place, type RecordIndex } from './record-index.js'
 
 /** Records that a checkpoint wrote. */
 export interface Shelf<T> {
@@ -14,10 +12,16 @@ export interface Shelf<T> {
 }
 
 /** A durable record that no checkpoint has written yet. */
-export interface DirtyRecord<T> { readonly record: T; /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined }
+export interface DirtyRecord<T> {
+  readonly record: T
+  /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
+}
 
 /** What a checkpoint has to write: the collection as of one sequence. */
-export interface Harvest<T> { readonly records: ReadonlyMap<string, DirtyRecord<T>>; readonly graves: ReadonlyMap<string, string> }
+export interface Harvest<T> {
+  readonly records: ReadonlyMap<string, DirtyRecord<T>>
+  readonly graves: ReadonlyMap<string, string>
+}
 
 export interface StoredCollection<T extends object> extends Collection<T> {
   insert(record: T): Change
@@ -50,7 +54,8 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
   const name = JSON.stringify(spec.name)
 
   const has = (id: string): boolean => hot.has(id) || (shelf.has(id) && !buried.has(id))
-  const find = (id: string): T | undefined => hot.get(id) ?? (shelf.has(id) && !buried.has(id) ? shelf.read(id) : undefined)
+  const find = (id: string): T | undefined =>
+    hot.get(id) ?? (shelf.has(id) && !buried.has(id) ? shelf.read(id) : undefined)
   const index = (wanted: string): RecordIndex<T> => {
     const found = indexes.get(wanted)
     if (found === undefined) throw fault(`collection ${spec.name} has no index ${wanted}`)
@@ -60,7 +65,11 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     for (const one of indexes.values()) one.move(id, before && one.place(id, before), after && one.place(id, after))
   }
   /** Sets memory back to a record that was hot, cold or absent. */
-  const restore = (id: string, current: T | undefined, { before, wasHot }: { before: T | undefined; wasHot: boolean }): void => {
+  const restore = (
+    id: string,
+    current: T | undefined,
+    { before, wasHot }: { before: T | undefined; wasHot: boolean },
+  ): void => {
     if (before !== undefined && wasHot) hot.set(id, before)
     else hot.delete(id)
     reindex(id, current, before)
@@ -135,16 +144,33 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     for (const [id, reason] of taken.graves) graves.set(id, reason)
   }
   const evict = (taken: Harvest<T>): void => {
-    for (const [id, { record }] of taken.records) if (hot.get(id) === record && spec.settled?.(record) === true) hot.delete(id)
+    for (const [id, { record }] of taken.records)
+      if (hot.get(id) === record && spec.settled?.(record) === true) hot.delete(id)
   }
   return {
-    spec, find, has, list, insert, put, remove, replayPut, replayRemove, harvest, giveBack, evict, indexes,
+    spec,
+    find,
+    has,
+    list,
+    insert,
+    put,
+    remove,
+    replayPut,
+    replayRemove,
+    harvest,
+    giveBack,
+    evict,
+    indexes,
     buried: (id) => buried.has(id),
     count: (wanted, group) => index(wanted).count(group),
     groups: (wanted) => index(wanted).groups(),
     ids: (wanted, group) => index(wanted).ids(group),
     loadHot: (id, record) => void hot.set(id, record),
-    loadPlaces: (id, places) => [...indexes.values()].forEach((one, at) => { const place = places[at]; if (place !== undefined) one.load(id, place) }),
+    loadPlaces: (id, places) =>
+      [...indexes.values()].forEach((one, at) => {
+        const place = places[at]
+        if (place !== undefined) one.load(id, place)
+      }),
     loadGrave: (id) => void buried.add(id),
     settleIndexes: () => indexes.forEach((one) => one.settle()),
     places: (id, record) => [...indexes.values()].map((one) => one.place(id, record)),

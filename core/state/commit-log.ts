@@ -6,8 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { fault } from '../assert.js'
 import type { Problem } from '../errors.js'
-import { reasonOf, storageErrors } from './storage-errors.js'
-import type { ReadOnlyReason } from './storage-errors.js'
+import { reasonOf, storageErrors, type ReadOnlyReason } from './storage-errors.js'
 import { createLineBuffer } from './line.js'
 import type { SegmentFile } from './segment-file.js'
 
@@ -116,7 +115,10 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
     try {
       if (segment === undefined || !options.permitted()) throw fault('there is no segment to write to')
       const count = compose(segment.seed)
-      if (count > 0) await segment.append(lines.bytes(), () => { wrote = true })
+      if (count > 0)
+        await segment.append(lines.bytes(), () => {
+          wrote = true
+        })
       else lines.clear()
       if (options.halted()) throw fault('the lock was lost while writing')
       settle(count)
@@ -136,19 +138,36 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
   const wake = (): void => {
     if (!running) void run()
   }
-  const between = <R>(task: () => Promise<R>): Promise<R> => new Promise((resolve, reject) => {
-    tasks.push(() => task().then(resolve, reject))
-    wake()
-  })
+  const between = <R>(task: () => Promise<R>): Promise<R> =>
+    new Promise((resolve, reject) => {
+      tasks.push(() => task().then(resolve, reject))
+      wake()
+    })
   return {
-    get sequence() { return sequence },
-    get written() { return written },
-    get idle() { return batch.length === 0 && queue.length === 0 },
-    get segment() { return segment },
-    get undone() { return undone },
-    push: (pending) => { queue.push(pending); wake() },
+    get sequence() {
+      return sequence
+    },
+    get written() {
+      return written
+    },
+    get idle() {
+      return batch.length === 0 && queue.length === 0
+    },
+    get segment() {
+      return segment
+    },
+    get undone() {
+      return undone
+    },
+    push: (pending) => {
+      queue.push(pending)
+      wake()
+    },
     between,
-    use: (next) => { segment = next; written = 0 },
+    use: (next) => {
+      segment = next
+      written = 0
+    },
     abandon,
   }
 }

@@ -43,7 +43,10 @@ export interface PageQuery {
   readonly beyond?: string
 }
 
-/** Records by id. Reads are synchronous and see what the running commit wrote. Returned records are frozen or must be treated so. */
+/**
+ * Records by id. Reads are synchronous and see what the running commit wrote. Returned records are frozen or must be
+ * treated so.
+ */
 export interface Collection<T extends object> {
   readonly spec: CollectionSpec<T>
   /** The record, read from its page if it has left memory. */
@@ -59,11 +62,23 @@ export interface Collection<T extends object> {
   list(query: PageQuery): T[]
 }
 
-/** The links of an entry: the hash of the entry before it, empty in the first; its own; and the one that it must have. */
-export interface ChainLink { readonly prev: string; readonly hash: string; readonly right: string }
-/** Says how the entries of one owner are linked, so that an edit, a removal, an insertion or a swap shows even where every checksum is right. */
+/**
+ * The links of an entry: the hash of the entry before it, empty in the first; its own; and the one that it must have.
+ */
+export interface ChainLink {
+  readonly prev: string
+  readonly hash: string
+  readonly right: string
+}
+/**
+ * Says how the entries of one owner are linked, so that an edit, a removal, an insertion or a swap shows even where
+ * every checksum is right.
+ */
 export interface ChainSpec<E> {
-  /** The collection that holds `{ entries, hash }` of the last entry under the owner's name, put in the commit of that entry. */
+  /**
+   * The collection that holds `{ entries, hash }` of the last entry under the owner's name, put in the commit of that
+   * entry.
+   */
   readonly heads: string
   /** Must be pure. */
   readonly link: (entry: E, owner: string) => ChainLink
@@ -82,7 +97,10 @@ export interface StreamSpec<E extends Json> {
 }
 
 /** One entry with its number, from 1. */
-export interface StreamEntry<E> { readonly seq: number; readonly entry: E }
+export interface StreamEntry<E> {
+  readonly seq: number
+  readonly entry: E
+}
 
 /** Append-only entries of an owner, numbered 1, 2, 3 … without gaps. */
 export interface Stream<E extends Json> {
@@ -102,7 +120,10 @@ export interface Document<T extends JsonObject> {
 }
 
 /** Names bytes by content: SHA-256 in hex and length in bytes. */
-export interface BlobRef { readonly sha256: string; readonly bytes: number }
+export interface BlobRef {
+  readonly sha256: string
+  readonly bytes: number
+}
 
 /** Bytes, addressed by their content, verified on every read. Write the blob, then commit the record that names it. */
 export interface Blobs {
@@ -117,21 +138,39 @@ export interface Blobs {
   remove(ref: BlobRef): Promise<void>
 }
 
-/** How much was put out: `total` is what is `kept`, what rotations took away and what was `lost` because it could not be written. Bytes. */
-export interface SpoolAccount { readonly kept: number; readonly total: number; readonly lost: number; readonly rotations: number }
+/**
+ * How much was put out: `total` is what is `kept`, what rotations took away and what was `lost` because it could not be
+ * written. Bytes.
+ */
+export interface SpoolAccount {
+  readonly kept: number
+  readonly total: number
+  readonly lost: number
+  readonly rotations: number
+}
 /** The last bytes of a spool. */
-export interface SpoolReading { readonly path: string; readonly account: SpoolAccount; readonly bytes: Uint8Array }
+export interface SpoolReading {
+  readonly path: string
+  readonly account: SpoolAccount
+  readonly bytes: Uint8Array
+}
 /** A spool that is written to. */
 export interface Spool {
   readonly path: string
   readonly account: SpoolAccount
-  /** Adds bytes; one after the other. Never rejects: what cannot be written is counted as lost, and a line in the spool says so as soon as there is room. */
+  /**
+   * Adds bytes; one after the other. Never rejects: what cannot be written is counted as lost, and a line in the spool
+   * says so as soon as there is room.
+   */
   append(bytes: Uint8Array): Promise<void>
   /** Brings what was added to the disk, as far as it takes it. Nothing may be added afterwards. */
   close(): Promise<SpoolAccount>
 }
 
-/** Output of bounded size, each an owner's: the newest part is kept. Not part of a commit, not in backups: nothing that was acknowledged may rest on it. */
+/**
+ * Output of bounded size, each an owner's: the newest part is kept. Not part of a commit, not in backups: nothing that
+ * was acknowledged may rest on it.
+ */
 export interface Spools {
   /** Begins the spool of an owner that has none. Rejects with `storage_read_only` while storage takes no changes. */
   begin(owner: string): Promise<Spool>
@@ -155,9 +194,15 @@ export interface Tx {
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void
   /** Appends an entry; returns its sequence. */
   append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number
-  /** Publishes an event when this commit is durable, in commit order. The data is made on first use: it must not read state that can change. */
+  /**
+   * Publishes an event when this commit is durable, in commit order. The data is made on first use: it must not read
+   * state that can change.
+   */
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
-  /** Runs when this commit is durable, in commit order. Must not throw; must not start another commit synchronously that others wait for. */
+  /**
+   * Runs when this commit is durable, in commit order. Must not throw; must not start another commit synchronously that
+   * others wait for.
+   */
   after(effect: () => void): void
 }
 

@@ -16,7 +16,10 @@ export interface FileStat {
 
 export interface DiskFile {
   readonly path: string
-  /** Writes all bytes at a position, looping over short writes; throws on the first failure, with an unknown part written. */
+  /**
+   * Writes all bytes at a position, looping over short writes; throws on the first failure, with an unknown part
+   * written.
+   */
   write(bytes: Uint8Array, position: number): Promise<void>
   /** fdatasync. A failure is final for this file: do not retry. */
   sync(): Promise<void>

@@ -5,8 +5,7 @@
  */
 import { join } from 'node:path'
 import { assert } from '../assert.js'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 import type { Document } from './contract.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
@@ -38,7 +37,10 @@ export const createDocuments = (options: DocumentsOptions): Documents => {
     const swept = await sweepTemps(disk, folder)
     // A killed daemon may have left a name that is not on the disk yet: what is read from here on must last.
     if (disk.stat(folder) !== undefined) await disk.syncFolder(folder)
-    const damaged = disk.list(folder).map((name) => join(folder, name)).filter((path) => path.endsWith('.json') && isDamaged(disk, path))
+    const damaged = disk
+      .list(folder)
+      .map((name) => join(folder, name))
+      .filter((path) => path.endsWith('.json') && isDamaged(disk, path))
     for (const path of damaged) await setAside(path, 'its bytes do not match its digest')
     return { swept, damaged }
   }
@@ -56,7 +58,10 @@ const isDamaged = (disk: Disk, path: string): boolean => {
   return bytes !== undefined && unseal(bytes) === undefined
 }
 
-const createDocument = (path: string, { folder, disk, write: run = (change) => change() }: DocumentsOptions): Document<JsonObject> => {
+const createDocument = (
+  path: string,
+  { folder, disk, write: run = (change) => change() }: DocumentsOptions,
+): Document<JsonObject> => {
   let known: { readonly value: JsonObject | undefined } | undefined
   let last: Promise<void> = Promise.resolve()
   const readDisk = (): JsonObject | undefined => {

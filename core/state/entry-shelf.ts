@@ -1,22 +1,23 @@
 /** The checkpointed entries of one stream: pages shared by all owners, and which lines hold whose entries. */
-import type { Json } from '../schema.js'
-import { trusted } from '../schema.js'
+import { type Json, trusted } from '../schema.js'
 import { createCache } from './cache.js'
 import type { StreamEntry, StreamSpec } from './contract.js'
-import { createExtentTable } from './extent-table.js'
-import type { Extent } from './extent-table.js'
+import { createExtentTable, type Extent } from './extent-table.js'
 import { createIndexFiles, readIndex } from './index-file.js'
 import type { Fault } from './line.js'
 import { readForScan, scanLineFile, valueAt } from './line-file.js'
 import type { IndexRef, ShelfRef } from './manifest.js'
-import { createPageSet, makeShelfFolder } from './page-set.js'
-import type { PageDraft, PageSetOptions } from './page-set.js'
+import { createPageSet, makeShelfFolder, type PageDraft, type PageSetOptions } from './page-set.js'
 import type { Loaded, ShelfDraft } from './record-shelf.js'
 import type { EntryShelf, StreamHarvest } from './stream.js'
 
 /** `[owner, first, count, page, offset, length]` */
 type Row = readonly [string, number, number, number, number, number]
-interface PageLine<E> { readonly owner: string; readonly from: number; readonly entries: readonly E[] }
+interface PageLine<E> {
+  readonly owner: string
+  readonly from: number
+  readonly entries: readonly E[]
+}
 
 export interface StoredEntryShelf<E> extends EntryShelf<E> {
   load(ref: ShelfRef, acceptLoss: boolean): Loaded
@@ -64,7 +65,8 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     for (const extent of table.range(owner, after, upto)) {
       const entries = entriesOf(extent)
       const last = Math.min(upto, extent.first + extent.count - 1)
-      for (let seq = Math.max(after + 1, extent.first); seq <= last; seq += 1) found.push({ seq, entry: trusted<E>(entries[seq - extent.first]) })
+      for (let seq = Math.max(after + 1, extent.first); seq <= last; seq += 1)
+        found.push({ seq, entry: trusted<E>(entries[seq - extent.first]) })
     }
     return found
   }
@@ -80,16 +82,20 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     })
     return { rows, faults }
   }
-  const rebuild = (): readonly Fault[] => pages.pages.flatMap(({ no, length }) => {
-    const { rows, faults } = rowsOfPage(no, length)
-    rows.forEach(addRow)
-    return faults
-  })
+  const rebuild = (): readonly Fault[] =>
+    pages.pages.flatMap(({ no, length }) => {
+      const { rows, faults } = rowsOfPage(no, length)
+      rows.forEach(addRow)
+      return faults
+    })
   const load = (ref: ShelfRef, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
     const short = pages.missing()
     if (short !== undefined && !acceptLoss) return { rebuilt: undefined, damage: short, lost: [] }
-    const known = ref.index === null ? undefined : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark })
+    const known =
+      ref.index === null
+        ? undefined
+        : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark })
     if (known?.ok === true && ref.index !== null && short === undefined) {
       for (const batch of known.batches) batch.forEach(addRow)
       index = ref.index
@@ -98,9 +104,17 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     if (ref.pages.length === 0) return { rebuilt: undefined, damage: undefined, lost: [] }
     const faults = rebuild()
     const why = known === undefined || known.ok ? 'the index was missing' : known.fault.rule
-    return { rebuilt: `index of ${spec.name}: ${why}`, damage: acceptLoss ? undefined : faults[0], lost: acceptLoss ? faults : [] }
+    return {
+      rebuilt: `index of ${spec.name}: ${why}`,
+      damage: acceptLoss ? undefined : faults[0],
+      lost: acceptLoss ? faults : [],
+    }
   }
-  const writeOwner = async (page: PageDraft, owner: string, { first, texts }: { first: number; texts: readonly string[] }): Promise<Row[]> => {
+  const writeOwner = async (
+    page: PageDraft,
+    owner: string,
+    { first, texts }: { first: number; texts: readonly string[] },
+  ): Promise<Row[]> => {
     const rows: Row[] = []
     const name = JSON.stringify(owner)
     for (const { start, end } of cut(texts)) {
@@ -113,7 +127,8 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
   const existingRows = (): Row[] => {
     const rows: Row[] = []
     for (const owner of table.owners()) {
-      for (const { first, count, page, offset, length } of table.range(owner, 0, Infinity)) rows.push([owner, first, count, page, offset, length])
+      for (const { first, count, page, offset, length } of table.range(owner, 0, Infinity))
+        rows.push([owner, first, count, page, offset, length])
     }
     return rows
   }
@@ -140,7 +155,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     try {
       await makeShelfFolder(disk, options.folder)
       const rows: Row[] = []
-      for (const [owner, entries] of harvest.owners) rows.push(...await writeOwner(page, owner, entries))
+      for (const [owner, entries] of harvest.owners) rows.push(...(await writeOwner(page, owner, entries)))
       const ref: ShelfRef = { index: await writeIndex(rows), pages: await page.finish() }
       await disk.syncFolder(options.folder)
       return { ref, install: () => install(rows, ref) }

@@ -2,7 +2,10 @@
 import type { Location } from './page-set.js'
 
 /** One line of entries: `count` of them from sequence `first` on. */
-export interface Extent extends Location { readonly first: number; readonly count: number }
+export interface Extent extends Location {
+  readonly first: number
+  readonly count: number
+}
 
 export interface ExtentTable {
   add(owner: string, extent: Extent): void
@@ -32,8 +35,13 @@ export const createExtentTable = (): ExtentTable => {
     used += 1
   }
   const cell = (slot: number, column: number): number => cells[slot * width + column] ?? none
-  const extentAt = (slot: number): Extent =>
-    ({ page: cell(slot, 0), offset: cell(slot, 1), length: cell(slot, 2), first: cell(slot, 3), count: cell(slot, 4) })
+  const extentAt = (slot: number): Extent => ({
+    page: cell(slot, 0),
+    offset: cell(slot, 1),
+    length: cell(slot, 2),
+    first: cell(slot, 3),
+    count: cell(slot, 4),
+  })
   const length = (owner: string): number => {
     const slot = lasts.get(owner)
     return slot === undefined ? 0 : cell(slot, 3) + cell(slot, 4) - 1
@@ -47,5 +55,14 @@ export const createExtentTable = (): ExtentTable => {
     }
     return found.toReversed()
   }
-  return { add, length, range, owners: () => lasts.keys(), clear: () => { lasts.clear(); used = 0 } }
+  return {
+    add,
+    length,
+    range,
+    owners: () => lasts.keys(),
+    clear: () => {
+      lasts.clear()
+      used = 0
+    },
+  }
 }

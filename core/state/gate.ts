@@ -17,7 +17,8 @@ export const gateDisk = (disk: Disk, halted: () => boolean): Disk => {
     close: () => file.close(),
   })
   return {
-    open: async (path, how) => gateFile(how === 'create' ? await pass(() => disk.open(path, how)) : await disk.open(path, how)),
+    open: async (path, how) =>
+      gateFile(how === 'create' ? await pass(() => disk.open(path, how)) : await disk.open(path, how)),
     openSync: (path) => disk.openSync(path),
     readFile: (path) => disk.readFile(path),
     replace: (path, bytes) => pass(() => disk.replace(path, bytes)),

@@ -26,7 +26,12 @@ const guardName = 'daemon.lock'
 export const takeGuard = async (root: string, kinds: readonly Mechanism[]): Promise<Guard | undefined> => {
   const carrier = openCarrier(join(root, guardName))
   for (const kind of kinds) {
-    const attempt = kind === 'flock' ? takeFlock(carrier) : kind === 'socket' ? await takeSocket(root, carrier) : withoutGuard(carrier)
+    const attempt =
+      kind === 'flock'
+        ? takeFlock(carrier)
+        : kind === 'socket'
+          ? await takeSocket(root, carrier)
+          : withoutGuard(carrier)
     if (attempt === 'unavailable') continue
     if (attempt !== 'held') return attempt
     break
@@ -45,17 +50,25 @@ export const guardHolder = (root: string): number | undefined => {
   }
 }
 
-interface Carrier { readonly file: number; readonly path: string }
+interface Carrier {
+  readonly file: number
+  readonly path: string
+}
 
 /** macOS takes its flock in `open` itself. */
 const exclusiveOnDarwin = 0x20 | constants.O_NONBLOCK
-const openCarrier = (path: string): Carrier =>
-  ({ file: openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600), path })
+const openCarrier = (path: string): Carrier => ({
+  file: openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600),
+  path,
+})
 
 /** The lock belongs to the open file, not to the program that takes it on our behalf: it stays ours when that ends. */
 const takeFlock = (carrier: Carrier): Attempt => {
   if (process.platform === 'darwin') return takeExclusiveOpen(carrier)
-  const { status } = spawnSync('flock', ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'ignore', carrier.file], timeout: 5000 })
+  const { status } = spawnSync('flock', ['-n', '-x', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', carrier.file],
+    timeout: 5000,
+  })
   if (status === 1) return 'held'
   return status === 0 ? hold(carrier, 'flock', async () => {}) : 'unavailable'
 }

@@ -11,24 +11,36 @@ import type { CollectionSpec } from './contract.js'
 import type { Disk } from './disk.js'
 import { indexName, numberOf } from './layout.js'
 import type { Fault } from './line.js'
-import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt } from './line-file.js'
-import type { LineFile } from './line-file.js'
+import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt, type LineFile } from './line-file.js'
 import type { IndexRef } from './manifest.js'
 
 /** Changes when the shape or an index of a collection does; then the rows are made again. */
 export const fingerprint = <T extends object>({ version, indexes, settled }: CollectionSpec<T>): string => {
-  const text = JSON.stringify([version, String(settled), Object.entries(indexes).map(([name, { group, sort }]) => [name, String(group), String(sort)])])
+  const text = JSON.stringify([
+    version,
+    String(settled),
+    Object.entries(indexes).map(([name, { group, sort }]) => [name, String(group), String(sort)]),
+  ])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 export type IndexRead<R> =
-  | { readonly ok: true; /** Newest batch of rows last. */ readonly batches: Iterable<readonly R[]>; readonly newestFirst: () => Iterable<readonly R[]> }
+  | {
+      readonly ok: true
+      /** Newest batch of rows last. */ readonly batches: Iterable<readonly R[]>
+      readonly newestFirst: () => Iterable<readonly R[]>
+    }
   | { readonly ok: false; readonly fault: Fault }
 
-const rowsAt = <R>(bytes: Uint8Array, start: number): readonly R[] => trusted<{ rows: readonly R[] }>(valueAt(bytes, start)).rows
+const rowsAt = <R>(bytes: Uint8Array, start: number): readonly R[] =>
+  trusted<{ rows: readonly R[] }>(valueAt(bytes, start)).rows
 
 /** Reads the rows that count; a fault or another fingerprint makes it useless. */
-export const readIndex = <R>(disk: Disk, path: string, { length, mark }: { readonly length: number; readonly mark: string }): IndexRead<R> => {
+export const readIndex = <R>(
+  disk: Disk,
+  path: string,
+  { length, mark }: { readonly length: number; readonly mark: string },
+): IndexRead<R> => {
   const bytes = readForScan(disk, path)
   const { header, starts, faults } = scanLineFile(path, bytes, length)
   const [fault] = faults
@@ -52,13 +64,21 @@ export interface IndexFiles<R> {
   draft(after: IndexRef | undefined): Promise<IndexDraft<R>>
 }
 
-export interface IndexFilesOptions { readonly disk: Disk; readonly folder: string; readonly ids: Ids; readonly root: string; readonly of: string; readonly mark: string }
+export interface IndexFilesOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly ids: Ids
+  readonly root: string
+  readonly of: string
+  readonly mark: string
+}
 
 const rowsPerLine = 128
 
 export const createIndexFiles = <R>({ disk, folder, ids, root, of, mark }: IndexFilesOptions): IndexFiles<R> => {
   const path = (no: number): string => join(folder, indexName(no))
-  const begin = (no: number): Promise<LineFile> => createLineFile(disk, path(no), { v: 1, k: 'index', of, salt: ids.random(4), no, root, mark })
+  const begin = (no: number): Promise<LineFile> =>
+    createLineFile(disk, path(no), { v: 1, k: 'index', of, salt: ids.random(4), no, root, mark })
   const nextNo = (): number => 1 + Math.max(0, ...disk.list(folder).map((name) => numberOf(name) ?? 0))
   const draft = async (after: IndexRef | undefined): Promise<IndexDraft<R>> => {
     const no = after?.no ?? nextNo()

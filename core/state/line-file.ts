@@ -2,12 +2,17 @@
 import { Problem } from '../errors.js'
 import { trusted } from '../schema.js'
 import type { Disk, DiskFile } from './disk.js'
-import { checkLine, createLineBuffer, lineValue, saltSeed } from './line.js'
-import type { Fault, LineBuffer } from './line.js'
+import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'
 import { storageErrors } from './storage-errors.js'
 
 /** The first line of every file of lines; more members tell what it is. */
-export interface LineFileHeader { readonly v: 1; readonly k: 'page' | 'index' | 'tombstones'; readonly of: string; readonly salt: string; readonly [more: string]: unknown }
+export interface LineFileHeader {
+  readonly v: 1
+  readonly k: 'page' | 'index' | 'tombstones'
+  readonly of: string
+  readonly salt: string
+  readonly [more: string]: unknown
+}
 
 export interface LineFile {
   readonly path: string
@@ -31,7 +36,9 @@ const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
   let written = start
   let synced = start
   const syncFile = async (): Promise<void> => {
-    await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+    await file.sync().catch((cause: unknown) => {
+      throw storageErrors.storage_sync_failed({ cause })
+    })
     synced = written
   }
   /** Syncs now and then: one sync of many megabytes would hold up the syncs of commits. */
@@ -44,8 +51,12 @@ const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
   }
   return {
     path: file.path,
-    get length() { return written + lines.length },
-    get full() { return lines.length >= enough },
+    get length() {
+      return written + lines.length
+    },
+    get full() {
+      return lines.length >= enough
+    },
     add: (text) => {
       const offset = written + lines.length
       return { offset, length: lines.add(text, seed) }
@@ -83,7 +94,9 @@ export const openLineFile = async (disk: Disk, path: string, length: number): Pr
   }
 }
 
-export type HeaderRead = { readonly ok: true; readonly header: LineFileHeader; readonly end: number } | { readonly ok: false; readonly fault: Fault }
+export type HeaderRead =
+  | { readonly ok: true; readonly header: LineFileHeader; readonly end: number }
+  | { readonly ok: false; readonly fault: Fault }
 
 export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
   const check = checkLine(bytes, 0, 0)
@@ -91,11 +104,20 @@ export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
   return { ok: true, header: trusted<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
 }
 
-export interface LineScan { readonly header: LineFileHeader | undefined; /** Where the sound lines start, in order. */ readonly starts: readonly number[]; readonly faults: readonly Fault[] }
+export interface LineScan {
+  readonly header: LineFileHeader | undefined
+  /** Where the sound lines start, in order. */ readonly starts: readonly number[]
+  readonly faults: readonly Fault[]
+}
 
 /** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
 export const scanLineFile = (file: string, bytes: Uint8Array, length: number): LineScan => {
-  if (bytes.length < length) return { header: undefined, starts: [], faults: [{ file, offset: bytes.length, rule: `the file ends before its ${length} bytes` }] }
+  if (bytes.length < length)
+    return {
+      header: undefined,
+      starts: [],
+      faults: [{ file, offset: bytes.length, rule: `the file ends before its ${length} bytes` }],
+    }
   const counted = bytes.subarray(0, length)
   const read = readHeader(file, counted)
   if (!read.ok) return { header: undefined, starts: [], faults: [read.fault] }
@@ -115,9 +137,14 @@ export const scanLineFile = (file: string, bytes: Uint8Array, length: number): L
 export const readForScan = (disk: Disk, path: string): Uint8Array => disk.readFile(path) ?? new Uint8Array()
 
 /** The value of a line that the scan found sound. */
-export const valueAt = (bytes: Uint8Array, start: number): unknown => lineValue(bytes, start, bytes.indexOf(10, start) + 1)
+export const valueAt = (bytes: Uint8Array, start: number): unknown =>
+  lineValue(bytes, start, bytes.indexOf(10, start) + 1)
 
-export const damaged = ({ file, offset, rule }: Fault) => storageErrors.storage_damaged({ details: { file: file.slice(file.lastIndexOf('/') + 1), offset }, cause: { file, offset, rule } })
+export const damaged = ({ file, offset, rule }: Fault) =>
+  storageErrors.storage_damaged({
+    details: { file: file.slice(file.lastIndexOf('/') + 1), offset },
+    cause: { file, offset, rule },
+  })
 /** What `damaged` told; undefined for any other error. */
 export const faultIn = (error: unknown): Fault | undefined =>
   error instanceof Problem && error.code === 'storage_damaged' ? trusted<Fault>(error.cause) : undefined

@@ -6,7 +6,11 @@
 import { crc32 } from 'node:zlib'
 
 /** The first byte of a file that breaks a rule. */
-export interface Fault { readonly file: string; readonly offset: number; readonly rule: string }
+export interface Fault {
+  readonly file: string
+  readonly offset: number
+  readonly rule: string
+}
 
 /** Bytes that a seal adds to a text without its closing brace: `,"c":"xxxxxxxx"}` and the newline. */
 const sealBytes = 17
@@ -50,7 +54,14 @@ export const createLineBuffer = (initial = 16 * 1024): LineBuffer => {
     length = 0
     if (buffer.length > keep) buffer = Buffer.allocUnsafe(initial)
   }
-  return { add, get length() { return length }, bytes: () => buffer.subarray(0, length), clear }
+  return {
+    add,
+    get length() {
+      return length
+    },
+    bytes: () => buffer.subarray(0, length),
+    clear,
+  }
 }
 
 /** One sealed line as bytes. */
@@ -61,7 +72,9 @@ export const sealedLine = (text: string, seed: number): Uint8Array => {
 }
 
 /** Where a line ends, or the rule it breaks. `end` is behind the newline. */
-export type LineCheck = { readonly ok: true; readonly end: number } | { readonly ok: false; readonly rule: string; readonly end: number | undefined }
+export type LineCheck =
+  | { readonly ok: true; readonly end: number }
+  | { readonly ok: false; readonly rule: string; readonly end: number | undefined }
 
 /** Checks the line that starts at `at`. */
 export const checkLine = (bytes: Uint8Array, at: number, seed: number): LineCheck => {
@@ -71,11 +84,14 @@ export const checkLine = (bytes: Uint8Array, at: number, seed: number): LineChec
   const sealAt = end - sealBytes
   if (sealAt <= at) return { ok: false, rule: 'the line is too short', end }
   const seal = view(bytes, sealAt, end).toString('latin1')
-  if (seal !== `,"c":"${hex(crc32(bytes.subarray(at, sealAt), seed))}"}\n`) return { ok: false, rule: 'the checksum does not match', end }
+  if (seal !== `,"c":"${hex(crc32(bytes.subarray(at, sealAt), seed))}"}\n`)
+    return { ok: false, rule: 'the checksum does not match', end }
   return { ok: true, end }
 }
 
-const view = (bytes: Uint8Array, start: number, end: number): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+const view = (bytes: Uint8Array, start: number, end: number): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
 
 /** The JSON value of a line that was checked. */
-export const lineValue = (bytes: Uint8Array, start: number, end: number): unknown => JSON.parse(view(bytes, start, end).toString('utf8'))
+export const lineValue = (bytes: Uint8Array, start: number, end: number): unknown =>
+  JSON.parse(view(bytes, start, end).toString('utf8'))

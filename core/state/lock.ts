@@ -13,16 +13,21 @@ import type { Problem } from '../errors.js'
 import type { Log } from '../log.js'
 import type { Disk } from './disk.js'
 import { codeOf, errors } from './errors.js'
-import { guardHolder, takeGuard } from './guard.js'
-import type { Guard } from './guard.js'
-import { describeOwner, isRunning, mechanisms, ownerIsDead, readOwner } from './owner.js'
-import type { Mechanism, OwnerRecord } from './owner.js'
+import { guardHolder, takeGuard, type Guard } from './guard.js'
+import {
+  describeOwner,
+  isRunning,
+  mechanisms,
+  ownerIsDead,
+  readOwner,
+  type Mechanism,
+  type OwnerRecord,
+} from './owner.js'
 import { createDisk } from './real-disk.js'
 import { makeRoom } from './ballast.js'
 import { checkRoot } from './root-check.js'
 import { layout } from './layout.js'
-import { openRootDocument, readRoot, refusable } from './root-document.js'
-import type { RootFacts } from './root-document.js'
+import { openRootDocument, readRoot, refusable, type RootFacts } from './root-document.js'
 import { sweepTemps } from './temps.js'
 
 export type { OwnerRecord } from './owner.js'
@@ -49,7 +54,10 @@ export interface Lock {
   readonly status: () => { readonly path: string; readonly held: boolean; readonly mechanism: Mechanism }
   /** Asks the disk, in microseconds, whether the root is still ours. */
   held(): boolean
-  /** Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost already. */
+  /**
+   * Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost
+   * already.
+   */
   onLost(callback: (reason: string) => void): void
   release(): Promise<void>
 }
@@ -57,7 +65,9 @@ export interface Lock {
 const watchEvery = 5_000
 const staleAfter = 10_000
 
-/** Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`. */
+/**
+ * Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`.
+ */
 export const acquireLock = async (options: LockOptions): Promise<Lock> => {
   const disk = options.disk ?? createDisk()
   const root = await prepareRoot(options, disk)
@@ -77,7 +87,8 @@ export const acquireLock = async (options: LockOptions): Promise<Lock> => {
 const prepareRoot = async ({ root: path, allowNetwork = false }: LockOptions, disk: Disk): Promise<string> => {
   const made = await refusable(path, () => makeFolders(path))
   const root = realpathSync(path)
-  for (let folder = root; made !== undefined && folder.length >= made.length; folder = dirname(folder)) await disk.syncFolder(dirname(folder))
+  for (let folder = root; made !== undefined && folder.length >= made.length; folder = dirname(folder))
+    await disk.syncFolder(dirname(folder))
   checkRoot({ root, disk, allowNetwork })
   readRoot({ root, disk })
   return root
@@ -94,7 +105,10 @@ const makeFolders = (path: string): string | undefined => {
   }
 }
 
-interface Holding extends LockOptions { readonly disk: Disk; readonly guard: Guard }
+interface Holding extends LockOptions {
+  readonly disk: Disk
+  readonly guard: Guard
+}
 
 const holdRoot = async (holding: Holding): Promise<Lock> => {
   const { root, disk, clock, guard } = holding
@@ -114,12 +128,19 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
   }
 }
 
-/** A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale. */
+/**
+ * A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale.
+ */
 const takeLockfile = async ({ root, guard }: Holding, lose: (reason: string) => void): Promise<() => Promise<void>> => {
   const folder = join(root, 'lock')
   if (ownerIsDead(readOwner(join(root, 'owner.json')), guard.mechanism)) removeLeftover(folder)
   try {
-    const unlock = await lockfile.lock(root, { lockfilePath: folder, realpath: false, stale: staleAfter, onCompromised: () => lose('lock_taken') })
+    const unlock = await lockfile.lock(root, {
+      lockfilePath: folder,
+      realpath: false,
+      stale: staleAfter,
+      onCompromised: () => lose('lock_taken'),
+    })
     return () => unlock().catch(() => {})
   } catch (cause) {
     if (codeOf(cause) === 'ELOCKED') throw locked(root)
@@ -179,7 +200,12 @@ const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
   return { lose, reason: () => reason, onLost, stop: () => cancel() }
 }
 
-interface Held extends Holding { readonly facts: RootFacts; readonly owner: OwnerRecord; readonly loss: Loss; readonly unlock: () => Promise<void> }
+interface Held extends Holding {
+  readonly facts: RootFacts
+  readonly owner: OwnerRecord
+  readonly loss: Loss
+  readonly unlock: () => Promise<void>
+}
 
 const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
   let released: Promise<void> | undefined
@@ -194,7 +220,11 @@ const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
     await guard.release()
   }
   return {
-    root, generation: facts.generation, owner, facts, held,
+    root,
+    generation: facts.generation,
+    owner,
+    facts,
+    held,
     status: () => ({ path: join(root, 'daemon.lock'), held: held(), mechanism: guard.mechanism }),
     onLost: loss.onLost,
     release: () => (released ??= free()),

@@ -4,18 +4,14 @@ import { fault } from '../assert.js'
 import type { Clock } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
-import { createCommitLog } from './commit-log.js'
-import type { CommitLog } from './commit-log.js'
+import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from './disk.js'
-import { numberOf, segmentName } from './layout.js'
-import type { Layout } from './layout.js'
+import { numberOf, segmentName, type Layout } from './layout.js'
 import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { longestTail } from './replay.js'
 import { scanSegment } from './segment.js'
-import { createSegmentFile } from './segment-file.js'
-import type { SegmentFile } from './segment-file.js'
-import { lastingReason, reasonOf, storageErrors } from './storage-errors.js'
-import type { ReadOnlyReason } from './storage-errors.js'
+import { createSegmentFile, type SegmentFile } from './segment-file.js'
+import { lastingReason, reasonOf, storageErrors, type ReadOnlyReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 import type { Tuning } from './tuning.js'
 import { writeWatermark } from './watermark.js'
@@ -41,7 +37,9 @@ export interface LogKeeper {
   hasRoom(): boolean
   /** Starts to write: a new segment behind the sealed ones. On a full disk the start is put off until there is room. */
   start(sealed: readonly SegmentRef[]): Promise<void>
-  /** Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment. */
+  /**
+   * Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment.
+   */
   rotate(frozen: () => void): Promise<number>
   /** Tries to leave a passing read-only mode, at a close also with little space. True if writes are taken again. */
   recover(how?: 'at any cost'): Promise<boolean>
@@ -63,7 +61,9 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   let cancelRetry: (() => void) | undefined
   let pause = tuning.retryMs
   let closed = false
-  let begin = async (): Promise<void> => { throw fault('the log was not started') }
+  let begin = async (): Promise<void> => {
+    throw fault('the log was not started')
+  }
 
   const mark = async (clean: boolean): Promise<void> => {
     const sequence = commits.sequence
@@ -109,7 +109,13 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     scheduleMark()
     options.advanced()
   }
-  const commits = createCommitLog({ sequence: options.sequence, failed, advanced, permitted: () => !mode.halted && !manifest.uncertain, halted: () => mode.halted })
+  const commits = createCommitLog({
+    sequence: options.sequence,
+    failed,
+    advanced,
+    permitted: () => !mode.halted && !manifest.uncertain,
+    halted: () => mode.halted,
+  })
 
   /**
    * Names a new segment behind the sealed ones and writes to it from now on. Segments without a line are dropped.
@@ -119,13 +125,23 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const first = commits.sequence + 1
     const no = nextNo
     nextNo += 1
-    const segment = await createSegmentFile(disk, paths.log, { no, root, first, salt: options.ids.random(4), generation })
+    const segment = await createSegmentFile(disk, paths.log, {
+      no,
+      root,
+      first,
+      salt: options.ids.random(4),
+      generation,
+    })
     let empty: readonly SegmentRef[] = []
     try {
       await manifest.update((current) => {
         const sealed = seal(current.segments)
         empty = sealed.filter((ref) => ref.first >= first)
-        return { ...current, generation, segments: [...sealed.filter((ref) => ref.first < first), { no, first, length: null }] }
+        return {
+          ...current,
+          generation,
+          segments: [...sealed.filter((ref) => ref.first < first), { no, first, length: null }],
+        }
       })
     } catch (error) {
       await segment.close().catch(() => undefined)
@@ -140,10 +156,17 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
   const verify = async (segment: SegmentFile): Promise<void> => {
     const file = await disk.open(segment.path, 'write')
     try {
-      const scan = scanSegment(file.read(0, segment.length), { file: segment.path, root, no: segment.no, first: segment.first, longestTail }, () => undefined)
-      if (scan.fault !== undefined || scan.last !== commits.sequence) throw storageErrors.storage_damaged({ details: { file: segmentName(segment.no), offset: scan.sound } })
+      const scan = scanSegment(
+        file.read(0, segment.length),
+        { file: segment.path, root, no: segment.no, first: segment.first, longestTail },
+        () => undefined,
+      )
+      if (scan.fault !== undefined || scan.last !== commits.sequence)
+        throw storageErrors.storage_damaged({ details: { file: segmentName(segment.no), offset: scan.sound } })
       if (file.size() > segment.length) await file.truncate(segment.length)
-      await file.sync().catch((cause: unknown) => { throw storageErrors.storage_sync_failed({ cause }) })
+      await file.sync().catch((cause: unknown) => {
+        throw storageErrors.storage_sync_failed({ cause })
+      })
     } finally {
       await file.close()
     }
@@ -170,24 +193,34 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
       return false
     }
   }
-  const rotate = (frozen: () => void): Promise<number> => commits.between(async () => {
-    const { segment } = commits
-    if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
-    await openSegment((named) => sealLast(named, segment.length))
-    frozen()
-    return commits.sequence + 1
-  })
+  const rotate = (frozen: () => void): Promise<number> =>
+    commits.between(async () => {
+      const { segment } = commits
+      if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
+      await openSegment((named) => sealLast(named, segment.length))
+      frozen()
+      return commits.sequence + 1
+    })
   const close = async (): Promise<void> => {
     closed = true
     cancelMark?.()
     cancelRetry?.()
     await commits.between(async () => undefined)
-    if (mode.mode === 'ok') await mark(true).catch((error: unknown) => options.log.warn('the close could not be marked; the next start replays the log', { error }))
+    if (mode.mode === 'ok')
+      await mark(true).catch((error: unknown) =>
+        options.log.warn('the close could not be marked; the next start replays the log', { error }),
+      )
     await commits.segment?.close()
   }
   return {
-    commits, recover, refuse, rotate, close,
-    get dirty() { return commits.sequence > manifest.current.sequence },
+    commits,
+    recover,
+    refuse,
+    rotate,
+    close,
+    get dirty() {
+      return commits.sequence > manifest.current.sequence
+    },
     hasRoom,
     start: async (sealed) => {
       begin = async () => {

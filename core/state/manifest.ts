@@ -4,8 +4,7 @@
  * a new segment: bytes and files that it does not name hold nothing that was
  * acknowledged.
  */
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 import type { Disk } from './disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'
@@ -18,10 +17,21 @@ export interface SegmentRef {
   /** Bytes that count; null for the last one, which is still written. */
   readonly length: number | null
 }
-export interface PageRef { readonly no: number; readonly length: number; /** Bytes of records that were not replaced since. */ readonly live: number }
-export interface IndexRef { readonly no: number; readonly length: number; readonly rows: number }
+export interface PageRef {
+  readonly no: number
+  readonly length: number
+  /** Bytes of records that were not replaced since. */ readonly live: number
+}
+export interface IndexRef {
+  readonly no: number
+  readonly length: number
+  readonly rows: number
+}
 /** The checkpointed files of one collection or stream; without an index it is made again from the pages. */
-export interface ShelfRef { readonly pages: readonly PageRef[]; readonly index: IndexRef | null }
+export interface ShelfRef {
+  readonly pages: readonly PageRef[]
+  readonly index: IndexRef | null
+}
 
 export interface Manifest {
   readonly v: 1
@@ -39,10 +49,22 @@ export interface Manifest {
   readonly tombstones: Readonly<Record<string, number>>
 }
 
-export const emptyManifest = (root: string, generation: number): Manifest =>
-  ({ v: 1, k: 'manifest', root, generation, sequence: 0, t: 0, segments: [], collections: {}, streams: {}, tombstones: {} })
+export const emptyManifest = (root: string, generation: number): Manifest => ({
+  v: 1,
+  k: 'manifest',
+  root,
+  generation,
+  sequence: 0,
+  t: 0,
+  segments: [],
+  collections: {},
+  streams: {},
+  tombstones: {},
+})
 
-export type ManifestRead = { readonly ok: true; readonly manifest: Manifest | undefined } | { readonly ok: false; readonly fault: Fault }
+export type ManifestRead =
+  | { readonly ok: true; readonly manifest: Manifest | undefined }
+  | { readonly ok: false; readonly fault: Fault }
 
 /** Reads and checks a manifest; undefined where there is none. */
 export const readManifest = (disk: Disk, path: string): ManifestRead => {
@@ -57,7 +79,10 @@ const bytesOf = (manifest: Manifest): Uint8Array => seal(trusted<JsonObject>(man
 
 export interface ManifestHolder {
   readonly current: Manifest
-  /** A replace failed so late that a restart may find what it wrote: nothing may be written that this manifest alone names. */
+  /**
+   * A replace failed so late that a restart may find what it wrote: nothing may be written that this manifest alone
+   * names.
+   */
   readonly uncertain: boolean
   /** Replaces the manifest by what `change` makes of the current one; one at a time, in order of calls. */
   update(change: (manifest: Manifest) => Manifest): Promise<void>
@@ -94,5 +119,13 @@ export const holdManifest = (disk: Disk, path: string, initial: Manifest): Manif
     turn = done.catch(() => undefined)
     return done
   }
-  return { get current() { return current }, get uncertain() { return uncertain }, update }
+  return {
+    get current() {
+      return current
+    },
+    get uncertain() {
+      return uncertain
+    },
+    update,
+  }
 }

@@ -1,8 +1,7 @@
 /** Who holds a state root: `owner.json`, for people and for the next start. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { enums, integer, open, parse, string, trusted } from '../schema.js'
-import type { Infer, Json } from '../schema.js'
+import { enums, integer, open, parse, string, trusted, type Infer, type Json } from '../schema.js'
 import { codeOf } from './errors.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const
@@ -31,13 +30,28 @@ const textOf = (read: () => string): string => {
 }
 /** The fields of /proc/<pid>/stat behind the name, which may hold any character. */
 const startTicks = (pid: number): string =>
-  textOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /su, '').split(' ')[19] ?? '')
+  textOf(
+    () =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /su, '')
+        .split(' ')[19] ?? '',
+  )
 const bootId = (): string => textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
 const pidSpace = (): string => textOf(() => readlinkSync('/proc/self/ns/pid'))
 
-export const describeOwner = (facts: { readonly generation: number; readonly now: number; readonly mechanism: Mechanism }): OwnerRecord => ({
-  pid: process.pid, start_ticks: startTicks(process.pid), boot_id: bootId(), pid_space: pidSpace(), host: hostname(),
-  generation: facts.generation, locked_at_ms: facts.now, mechanism: facts.mechanism,
+export const describeOwner = (facts: {
+  readonly generation: number
+  readonly now: number
+  readonly mechanism: Mechanism
+}): OwnerRecord => ({
+  pid: process.pid,
+  start_ticks: startTicks(process.pid),
+  boot_id: bootId(),
+  pid_space: pidSpace(),
+  host: hostname(),
+  generation: facts.generation,
+  locked_at_ms: facts.now,
+  mechanism: facts.mechanism,
 })
 
 export const readOwner = (path: string): OwnerRecord | undefined => {
@@ -60,7 +74,11 @@ export const ownerIsDead = (last: OwnerRecord | undefined, mechanism: Mechanism)
   if (mechanism === 'lockfile') return false
   if (last === undefined || last.mechanism === 'flock') return mechanism === 'flock'
   if (last.boot_id !== bootId()) return true
-  return last.boot_id !== '' && last.pid_space === pidSpace() && !(isRunning(last.pid) && last.start_ticks === startTicks(last.pid))
+  return (
+    last.boot_id !== '' &&
+    last.pid_space === pidSpace() &&
+    !(isRunning(last.pid) && last.start_ticks === startTicks(last.pid))
+  )
 }
 
 export const isRunning = (pid: number): boolean => {

@@ -3,14 +3,16 @@ import { dirname, join } from 'node:path'
 import type { Ids } from '../ids.js'
 import type { Disk, DiskFile } from './disk.js'
 import { numberOf, pageName } from './layout.js'
-import { checkLine, lineValue, saltSeed } from './line.js'
-import type { Fault } from './line.js'
-import { createLineFile, damaged, openLineFile, readHeader } from './line-file.js'
-import type { LineFile } from './line-file.js'
+import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
+import { createLineFile, damaged, openLineFile, readHeader, type LineFile } from './line-file.js'
 import type { PageRef } from './manifest.js'
 
 /** Where a line stands. */
-export interface Location { readonly page: number; readonly offset: number; readonly length: number }
+export interface Location {
+  readonly page: number
+  readonly offset: number
+  readonly length: number
+}
 
 export interface PageSetOptions {
   readonly disk: Disk
@@ -59,13 +61,29 @@ export const makeShelfFolder = async (disk: Disk, folder: string): Promise<void>
 }
 
 /** Bytes around the last line that was read: neighbours are often read together. */
-interface Window { readonly page: number; readonly start: number; readonly bytes: Uint8Array }
+interface Window {
+  readonly page: number
+  readonly start: number
+  readonly bytes: Uint8Array
+}
 const windowBytes = 32 * 1024
 
-interface OpenPage { readonly file: DiskFile; readonly seed: number }
+interface OpenPage {
+  readonly file: DiskFile
+  readonly seed: number
+}
 const mostOpen = 24
 
-export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes, onDamage }: PageSetOptions): PageSet => {
+export const createPageSet = ({
+  disk,
+  folder,
+  ids,
+  root,
+  of,
+  version,
+  pageBytes,
+  onDamage,
+}: PageSetOptions): PageSet => {
   const open = new Map<number, OpenPage>()
   let refs: readonly PageRef[] = []
   let nextNo = 1
@@ -99,7 +117,8 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
   /** A first read takes the line alone; one close to the last read takes what lies in its direction too. */
   const bytesAt = (file: DiskFile, { page, offset, length }: Location): Uint8Array => {
     const { start, bytes } = window
-    if (window.page === page && offset >= start && offset + length <= start + bytes.length) return bytes.subarray(offset - start, offset - start + length)
+    if (window.page === page && offset >= start && offset + length <= start + bytes.length)
+      return bytes.subarray(offset - start, offset - start + length)
     const distance = window.page === page ? offset - start : Infinity
     if (length >= windowBytes || Math.abs(distance) > 2 * windowBytes) {
       window = { page, start: offset, bytes: file.read(offset, length) }
@@ -146,15 +165,27 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
     const finish = async (): Promise<readonly PageRef[]> => {
       for (const file of written) await file.sync()
       for (const file of written) await file.close()
-      return [...lengths].map(([no, length]) => ({ no, length, live: live.get(no) ?? 0 })).toSorted((a, b) => a.no - b.no)
+      return [...lengths]
+        .map(([no, length]) => ({ no, length, live: live.get(no) ?? 0 }))
+        .toSorted((a, b) => a.no - b.no)
     }
     const waste = (no: number): number => (lengths.get(no) ?? 0) - 2 * (live.get(no) ?? 0)
     return {
-      add, finish,
+      add,
+      finish,
       release: ({ page, length }) => void live.set(page, (live.get(page) ?? 0) - length),
-      wasteful: () => refs.map((ref) => ref.no).filter((no) => no !== refs.at(-1)?.no && no !== current?.no && waste(no) > 0).toSorted((a, b) => waste(b) - waste(a)),
-      drop: (page) => { live.delete(page); lengths.delete(page) },
-      abandon: async () => { for (const file of written) await file.close().catch(() => undefined) },
+      wasteful: () =>
+        refs
+          .map((ref) => ref.no)
+          .filter((no) => no !== refs.at(-1)?.no && no !== current?.no && waste(no) > 0)
+          .toSorted((a, b) => waste(b) - waste(a)),
+      drop: (page) => {
+        live.delete(page)
+        lengths.delete(page)
+      },
+      abandon: async () => {
+        for (const file of written) await file.close().catch(() => undefined)
+      },
     }
   }
   const missing = (): Fault | undefined => {
@@ -166,17 +197,23 @@ export const createPageSet = ({ disk, folder, ids, root, of, version, pageBytes,
   }
   return {
     missing,
-    get pages() { return refs },
+    get pages() {
+      return refs
+    },
     load: (pages) => {
       refs = pages
       nextNo = 1 + Math.max(0, ...disk.list(folder).map((name) => numberOf(name) ?? 0), ...pages.map((page) => page.no))
     },
-    read, draft, path,
+    read,
+    draft,
+    path,
     install: (pages) => {
       refs = pages
       window = noWindow
       for (const page of open.keys()) if (!pages.some((ref) => ref.no === page)) shut(page)
     },
-    close: async () => { for (const page of open.keys()) shut(page) },
+    close: async () => {
+      for (const page of open.keys()) shut(page)
+    },
   }
 }

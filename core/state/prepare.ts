@@ -3,12 +3,17 @@ import type { Ids } from '../ids.js'
 import type { Disk } from './disk.js'
 import type { Layout } from './layout.js'
 import type { Fault } from './line.js'
-import { emptyManifest, holdManifest, readManifest } from './manifest.js'
-import type { ManifestHolder } from './manifest.js'
+import { emptyManifest, holdManifest, readManifest, type ManifestHolder } from './manifest.js'
 import { readRoot } from './root-document.js'
 import { sweepTemps } from './temps.js'
 
-export interface PrepareOptions { readonly disk: Disk; readonly paths: Layout; readonly ids: Ids; readonly generation: number; readonly rootId: string | undefined }
+export interface PrepareOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly ids: Ids
+  readonly generation: number
+  readonly rootId: string | undefined
+}
 
 export interface PreparedRoot {
   readonly manifest: ManifestHolder
@@ -16,7 +21,13 @@ export interface PreparedRoot {
   readonly damage: Fault | undefined
 }
 
-const folders = ({ log, data, streams, tombstones, quarantine }: Layout): readonly string[] => [log, data, streams, tombstones, quarantine]
+const folders = ({ log, data, streams, tombstones, quarantine }: Layout): readonly string[] => [
+  log,
+  data,
+  streams,
+  tombstones,
+  quarantine,
+]
 
 export const prepareRoot = async ({ disk, paths, ids, generation, rootId }: PrepareOptions): Promise<PreparedRoot> => {
   await disk.makeFolder(paths.root)
@@ -25,7 +36,10 @@ export const prepareRoot = async ({ disk, paths, ids, generation, rootId }: Prep
   await disk.syncFolder(paths.root)
   const named = rootId ?? readRoot({ root: paths.root, disk })?.root_id
   const fresh = holdManifest(disk, paths.manifest, emptyManifest(named ?? ids.random(16), generation))
-  const damage = (rule: string): PreparedRoot => ({ manifest: fresh, damage: { file: paths.manifest, offset: 0, rule } })
+  const damage = (rule: string): PreparedRoot => ({
+    manifest: fresh,
+    damage: { file: paths.manifest, offset: 0, rule },
+  })
   const read = readManifest(disk, paths.manifest)
   if (!read.ok) return { manifest: fresh, damage: read.fault }
   if (read.manifest !== undefined) {

@@ -8,9 +8,14 @@ import { trusted } from '../schema.js'
 import type { Disk, DiskFile, FileStat } from './disk.js'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_DIRECTORY } = fs.constants
-const flags = { read: O_RDONLY | O_NOFOLLOW, write: O_RDWR | O_NOFOLLOW, create: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW }
+const flags = {
+  read: O_RDONLY | O_NOFOLLOW,
+  write: O_RDWR | O_NOFOLLOW,
+  create: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+}
 
-const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 
 const orAbsent = <T>(read: () => T): T | undefined => {
   try {
@@ -44,7 +49,8 @@ const writeWhole = async (handle: files.FileHandle, bytes: Uint8Array, position:
 const readRange = (fd: number, position: number, length: number): Uint8Array => {
   const bytes = Buffer.allocUnsafe(length)
   let done = 0
-  for (let got = 1; got > 0 && done < length; done += got) got = fs.readSync(fd, bytes, done, length - done, position + done)
+  for (let got = 1; got > 0 && done < length; done += got)
+    got = fs.readSync(fd, bytes, done, length - done, position + done)
   return bytes.subarray(0, done)
 }
 
@@ -70,14 +76,15 @@ const readOnlyFile = (path: string, fd: number): DiskFile => ({
   close: async () => fs.closeSync(fd),
 })
 
-const readFile = (path: string): Uint8Array | undefined => orAbsent(() => {
-  const fd = fs.openSync(path, flags.read)
-  try {
-    return readRange(fd, 0, fs.fstatSync(fd).size)
-  } finally {
-    fs.closeSync(fd)
-  }
-})
+const readFile = (path: string): Uint8Array | undefined =>
+  orAbsent(() => {
+    const fd = fs.openSync(path, flags.read)
+    try {
+      return readRange(fd, 0, fs.fstatSync(fd).size)
+    } finally {
+      fs.closeSync(fd)
+    }
+  })
 
 const syncFolder = async (path: string): Promise<void> => {
   const handle = await files.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -97,10 +104,16 @@ const writeTemporary = async (path: string, bytes: Uint8Array): Promise<void> =>
   }
 }
 
-/** write-file-atomic ignores short writes, so it gets no data: its hook writes, then it syncs the file and renames. It never syncs the folder. */
+/**
+ * write-file-atomic ignores short writes, so it gets no data: its hook writes, then it syncs the file and renames. It
+ * never syncs the folder.
+ */
 const replace = async (path: string, bytes: Uint8Array): Promise<void> => {
   if (stat(path)?.kind === 'link') throw fault('a symbolic link is in the place of a state file')
-  await writeFileAtomic(path, trusted<string>(null), { mode: 0o600, tmpfileCreated: (temporary) => writeTemporary(temporary, bytes) })
+  await writeFileAtomic(path, trusted<string>(null), {
+    mode: 0o600,
+    tmpfileCreated: (temporary) => writeTemporary(temporary, bytes),
+  })
   await syncFolder(dirname(path))
 }
 
@@ -110,10 +123,19 @@ const kindOf = (stats: fs.Stats): FileStat['kind'] => {
   return stats.isSymbolicLink() ? 'link' : 'other'
 }
 
-const stat = (path: string): FileStat | undefined => orAbsent(() => {
-  const found = fs.lstatSync(path)
-  return { kind: kindOf(found), size: found.size, mode: found.mode & 0o7777, uid: found.uid, dev: found.dev, ino: found.ino, links: found.nlink }
-})
+const stat = (path: string): FileStat | undefined =>
+  orAbsent(() => {
+    const found = fs.lstatSync(path)
+    return {
+      kind: kindOf(found),
+      size: found.size,
+      mode: found.mode & 0o7777,
+      uid: found.uid,
+      dev: found.dev,
+      ino: found.ino,
+      links: found.nlink,
+    }
+  })
 
 const makeFolder = async (path: string): Promise<void> => {
   try {
@@ -135,7 +157,8 @@ export const createDisk = (): Disk => ({
   removeFolder: (path) => files.rmdir(path),
   restrict: async (path) => {
     const found = stat(path)
-    if (found?.kind === 'file' || found?.kind === 'folder') await files.chmod(path, found.kind === 'file' ? 0o600 : 0o700)
+    if (found?.kind === 'file' || found?.kind === 'folder')
+      await files.chmod(path, found.kind === 'file' ? 0o600 : 0o700)
   },
   syncFolder,
   list: (path) => orAbsent(() => fs.readdirSync(path).toSorted()) ?? [],

@@ -2,7 +2,10 @@
 import type { IndexSpec, PageQuery } from './contract.js'
 
 /** Where a record stands in one index; no group: it is left out. */
-export interface Place { readonly group: string | undefined; readonly sort: string }
+export interface Place {
+  readonly group: string | undefined
+  readonly sort: string
+}
 
 export interface RecordIndex<T> {
   place(id: string, record: T): Place
@@ -19,10 +22,17 @@ export interface RecordIndex<T> {
 }
 
 /** A place in the order of a group. */
-interface Key { readonly sort: string; readonly id: string }
+interface Key {
+  readonly sort: string
+  readonly id: string
+}
 
 /** Parallel arrays; the same array twice where the id is the sort key. */
-interface Group { readonly ids: string[]; readonly sorts: string[]; ordered: boolean }
+interface Group {
+  readonly ids: string[]
+  readonly sorts: string[]
+  ordered: boolean
+}
 
 const comesBefore = (group: Group, at: number, { sort, id }: Key): boolean => {
   const own = group.sorts[at] ?? ''
@@ -67,7 +77,10 @@ const putInOrder = (group: Group): void => {
   if (group.ordered) return
   const order = group.ids.map((id, at) => ({ id, sort: group.sorts[at] ?? '' }))
   order.sort((a, b) => (a.sort === b.sort ? (a.id < b.id ? -1 : 1) : a.sort < b.sort ? -1 : 1))
-  order.forEach(({ id, sort }, at) => { group.ids[at] = id; group.sorts[at] = sort })
+  order.forEach(({ id, sort }, at) => {
+    group.ids[at] = id
+    group.sorts[at] = sort
+  })
   group.ordered = true
 }
 

@@ -3,18 +3,19 @@ import type { DirtyRecord, Harvest, Shelf, StoredCollection } from './collection
 import type { Fault } from './line.js'
 import { trusted } from '../schema.js'
 import { createCache } from './cache.js'
-import { createIndexFiles, fingerprint, readIndex } from './index-file.js'
-import type { IndexDraft } from './index-file.js'
+import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
 import { faultIn, readForScan, scanLineFile, valueAt } from './line-file.js'
 import type { IndexRef, ShelfRef } from './manifest.js'
-import { createPageSet, makeShelfFolder } from './page-set.js'
-import type { Location, PageDraft, PageSetOptions } from './page-set.js'
+import { createPageSet, makeShelfFolder, type Location, type PageDraft, type PageSetOptions } from './page-set.js'
 import type { Place } from './record-index.js'
 import { createRowTable } from './row-table.js'
 
 /** `[id, page, offset, length, settled, group, sort, group, sort, …]`; a null group: left out; a null sort: the id. */
 type Row = readonly [string, number, number, number, 0 | 1, ...(string | null)[]]
-interface PageLine<T> { readonly id: string; readonly r: T }
+interface PageLine<T> {
+  readonly id: string
+  readonly r: T
+}
 
 /** What a checkpoint wrote; it counts once the manifest names it and `install` was called. */
 export interface ShelfDraft {
@@ -22,7 +23,11 @@ export interface ShelfDraft {
   install(): void
 }
 
-export interface Loaded { readonly rebuilt: string | undefined; readonly damage: Fault | undefined; readonly lost: readonly Fault[] }
+export interface Loaded {
+  readonly rebuilt: string | undefined
+  readonly damage: Fault | undefined
+  readonly lost: readonly Fault[]
+}
 
 export interface RecordShelf<T extends object> extends Shelf<T> {
   load(ref: ShelfRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded
@@ -34,18 +39,36 @@ export interface RecordShelf<T extends object> extends Shelf<T> {
 
 const toPlaces = (id: string, row: Row): Place[] => {
   const places: Place[] = []
-  for (let at = 5; at < row.length; at += 2) places.push({ group: trusted<string | null>(row[at]) ?? undefined, sort: trusted<string | null>(row[at + 1]) ?? id })
+  for (let at = 5; at < row.length; at += 2)
+    places.push({
+      group: trusted<string | null>(row[at]) ?? undefined,
+      sort: trusted<string | null>(row[at + 1]) ?? id,
+    })
   return places
 }
-const toRow = (id: string, { page, offset, length }: Location, { settled, places }: { settled: boolean; places: readonly Place[] }): Row =>
-  [id, page, offset, length, settled ? 1 : 0, ...places.flatMap(({ group, sort }) => [group ?? null, sort === id ? null : sort])]
+const toRow = (
+  id: string,
+  { page, offset, length }: Location,
+  { settled, places }: { settled: boolean; places: readonly Place[] },
+): Row => [
+  id,
+  page,
+  offset,
+  length,
+  settled ? 1 : 0,
+  ...places.flatMap(({ group, sort }) => [group ?? null, sort === id ? null : sort]),
+]
 
-const isAt = (a: Location | undefined, b: Location): boolean => a !== undefined && a.page === b.page && a.offset === b.offset
+const isAt = (a: Location | undefined, b: Location): boolean =>
+  a !== undefined && a.page === b.page && a.offset === b.offset
 
 /** The most pages one checkpoint copies together. */
 const mostCopied = 4
 
-export const createRecordShelf = <T extends object>(options: PageSetOptions, spec: StoredCollection<T>['spec']): RecordShelf<T> => {
+export const createRecordShelf = <T extends object>(
+  options: PageSetOptions,
+  spec: StoredCollection<T>['spec'],
+): RecordShelf<T> => {
   const { disk } = options
   const pages = createPageSet(options)
   const files = createIndexFiles<Row>({ ...options, mark: fingerprint(spec) })
@@ -63,7 +86,10 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     return record
   }
   const settled = (record: T): boolean => spec.settled?.(record) === true
-  const describe = (id: string, record: T, collection: StoredCollection<T>) => ({ settled: settled(record), places: collection.places(id, record) })
+  const describe = (id: string, record: T, collection: StoredCollection<T>) => ({
+    settled: settled(record),
+    places: collection.places(id, record),
+  })
 
   const loadRow = (row: Row, collection: StoredCollection<T>, hot: string[]): void => {
     const [id, page, offset, length, cold] = row
@@ -104,7 +130,10 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
   }
   const load = (ref: ShelfRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
-    const read = ref.index === null ? undefined : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark: fingerprint(spec) })
+    const read =
+      ref.index === null
+        ? undefined
+        : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark: fingerprint(spec) })
     const short = pages.missing()
     if (short !== undefined && !acceptLoss) return { rebuilt: undefined, damage: short, lost: [] }
     if (read?.ok === true && ref.index !== null && short === undefined) {
@@ -119,7 +148,11 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     const faults = rebuild(collection)
     collection.settleIndexes()
     const why = read === undefined || read.ok ? 'the index was missing' : read.fault.rule
-    return { rebuilt: `index of ${spec.name}: ${why}`, damage: acceptLoss ? undefined : faults[0], lost: acceptLoss ? faults : [] }
+    return {
+      rebuilt: `index of ${spec.name}: ${why}`,
+      damage: acceptLoss ? undefined : faults[0],
+      lost: acceptLoss ? faults : [],
+    }
   }
   const writeRecord = async (draft: Work, id: string, { record, text }: DirtyRecord<T>): Promise<void> => {
     const before = draft.moved.get(id) ?? table.get(id)
@@ -134,13 +167,17 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     const copied: [string, T][] = []
     for (const offset of starts) {
       const { id, r: record } = trusted<PageLine<T>>(valueAt(bytes, offset))
-      if (draft.moved.has(id) || harvest.graves.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 })) continue
+      if (draft.moved.has(id) || harvest.graves.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 }))
+        continue
       await writeRecord(draft, id, { record, text: undefined })
       copied.push([id, record])
     }
     return copied
   }
-  interface Work { readonly page: PageDraft; readonly moved: Map<string, Location> }
+  interface Work {
+    readonly page: PageDraft
+    readonly moved: Map<string, Location>
+  }
 
   const writePages = async (work: Work, harvest: Harvest<T>): Promise<[string, T][]> => {
     for (const [id, dirty] of harvest.records) await writeRecord(work, id, dirty)
@@ -150,17 +187,26 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
     }
     const copied: [string, T][] = []
     for (const no of work.page.wasteful().slice(0, mostCopied)) {
-      copied.push(...await copyPage(work, no, harvest))
+      copied.push(...(await copyPage(work, no, harvest)))
       work.page.drop(no)
     }
     return copied
   }
   const isLive = (row: Row, { moved }: Work, { graves }: Harvest<T>): boolean =>
-    !moved.has(row[0]) && !graves.has(row[0]) && isAt(table.get(row[0]), { page: row[1], offset: row[2], length: row[3] })
+    !moved.has(row[0]) &&
+    !graves.has(row[0]) &&
+    isAt(table.get(row[0]), { page: row[1], offset: row[2], length: row[3] })
   /** Rows that still count, from the old file, or from the records where there is none. */
-  const rewriteRows = async (rows: IndexDraft<Row>, work: Work, args: { harvest: Harvest<T>; collection: StoredCollection<T> }): Promise<void> => {
+  const rewriteRows = async (
+    rows: IndexDraft<Row>,
+    work: Work,
+    args: { harvest: Harvest<T>; collection: StoredCollection<T> },
+  ): Promise<void> => {
     const { harvest, collection } = args
-    const old = index === undefined ? undefined : readIndex<Row>(disk, files.path(index.no), { length: index.length, mark: fingerprint(spec) })
+    const old =
+      index === undefined
+        ? undefined
+        : readIndex<Row>(disk, files.path(index.no), { length: index.length, mark: fingerprint(spec) })
     if (old?.ok === true) {
       for (const batch of old.batches) for (const row of batch) if (isLive(row, work, harvest)) await rows.add(row)
       return
@@ -172,8 +218,13 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
       await rows.add(toRow(id, location, describe(id, record, collection)))
     }
   }
-  const writeIndex = async (work: Work, records: readonly (readonly [string, T])[], args: { harvest: Harvest<T>; collection: StoredCollection<T> }): Promise<IndexRef> => {
-    const tooLong = index !== undefined && index.rows + records.length > 1000 + 2 * (table.size + args.harvest.records.size)
+  const writeIndex = async (
+    work: Work,
+    records: readonly (readonly [string, T])[],
+    args: { harvest: Harvest<T>; collection: StoredCollection<T> },
+  ): Promise<IndexRef> => {
+    const tooLong =
+      index !== undefined && index.rows + records.length > 1000 + 2 * (table.size + args.harvest.records.size)
     const rewrite = index === undefined || tooLong
     const rows = await files.draft(rewrite ? undefined : index)
     try {
@@ -208,7 +259,10 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
       await makeShelfFolder(disk, options.folder)
       const copied = await writePages(work, harvest)
       const records = [...Array.from(harvest.records, ([id, { record }]) => [id, record] as const), ...copied]
-      const ref: ShelfRef = { index: await writeIndex(work, records, { harvest, collection }), pages: await work.page.finish() }
+      const ref: ShelfRef = {
+        index: await writeIndex(work, records, { harvest, collection }),
+        pages: await work.page.finish(),
+      }
       await disk.syncFolder(options.folder)
       return { ref, install: () => install(work, harvest, ref) }
     } catch (error) {
@@ -216,5 +270,14 @@ export const createRecordShelf = <T extends object>(options: PageSetOptions, spe
       throw error
     }
   }
-  return { has: (id) => table.has(id), read, load, write, get size() { return table.size }, close: () => pages.close() }
+  return {
+    has: (id) => table.has(id),
+    read,
+    load,
+    write,
+    get size() {
+      return table.size
+    },
+    close: () => pages.close(),
+  }
 }

@@ -1,13 +1,11 @@
 /** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
 import { join } from 'node:path'
 import type { Disk, DiskFile } from './disk.js'
-import { segmentName } from './layout.js'
-import type { Layout } from './layout.js'
+import { segmentName, type Layout } from './layout.js'
 import type { Fault } from './line.js'
 import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { setAside } from './quarantine.js'
-import { replayLog } from './replay.js'
-import type { Replay } from './replay.js'
+import { replayLog, type Replay } from './replay.js'
 import type { LogLine } from './segment.js'
 import type { Store } from './store.js'
 import { readWatermark } from './watermark.js'
@@ -33,7 +31,14 @@ export interface RecoveryReport {
   readonly milliseconds: number
 }
 
-export interface RecoveryOptions { readonly disk: Disk; readonly paths: Layout; readonly manifest: ManifestHolder; readonly store: Store; /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean; /** Found before the log was read: then nothing is cut. */ readonly damage: Fault | undefined }
+export interface RecoveryOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly manifest: ManifestHolder
+  readonly store: Store
+  /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean
+  /** Found before the log was read: then nothing is cut. */ readonly damage: Fault | undefined
+}
 
 /** What recovery found in the log, and the segments as they are now, all sealed. */
 export interface LogRecovery {
@@ -46,7 +51,11 @@ export interface LogRecovery {
 }
 
 /** Copies what lies behind the sound bytes into the quarantine, then cuts it. */
-const cutBehind = async ({ disk, paths }: RecoveryOptions, handle: DiskFile, fault: Fault): Promise<{ bytes: number; quarantine: string }> => {
+const cutBehind = async (
+  { disk, paths }: RecoveryOptions,
+  handle: DiskFile,
+  fault: Fault,
+): Promise<{ bytes: number; quarantine: string }> => {
   const bytes = handle.read(fault.offset, handle.size() - fault.offset)
   const name = `${fault.file.slice(fault.file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
   const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
@@ -54,21 +63,29 @@ const cutBehind = async ({ disk, paths }: RecoveryOptions, handle: DiskFile, fau
   return { bytes: bytes.length, quarantine }
 }
 
-const sealAll = (replay: Replay): SegmentRef[] => replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
+const sealAll = (replay: Replay): SegmentRef[] =>
+  replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
 
 /**
  * Makes the end of the log as sound on the disk as it was when it was read. A
  * killed daemon may have left bytes that only the page cache has, and after a
  * failed sync the kernel calls them clean: they are written again, then synced.
  */
-const settleEnd = async (options: RecoveryOptions, { sound, damage, torn }: Replay): Promise<RecoveryReport['torn']> => {
+const settleEnd = async (
+  options: RecoveryOptions,
+  { sound, damage, torn }: Replay,
+): Promise<RecoveryReport['torn']> => {
   const last = sound.at(-1)
   if (last === undefined) return undefined
   const { segment, length, size } = last
-  const fault = { file: join(options.paths.log, segmentName(segment.no)), offset: length, rule: (damage ?? torn)?.rule ?? 'bytes behind those that count' }
+  const fault = {
+    file: join(options.paths.log, segmentName(segment.no)),
+    offset: length,
+    rule: (damage ?? torn)?.rule ?? 'bytes behind those that count',
+  }
   const handle = await options.disk.open(fault.file, 'write')
   try {
-    const cut = size > length ? { ...fault, ...await cutBehind(options, handle, fault) } : undefined
+    const cut = size > length ? { ...fault, ...(await cutBehind(options, handle, fault)) } : undefined
     await handle.write(handle.read(0, length), 0)
     await handle.sync()
     return cut
@@ -78,7 +95,10 @@ const settleEnd = async (options: RecoveryOptions, { sound, damage, torn }: Repl
 }
 
 /** Applies lines until one does not fit what is there. */
-const applier = (store: Store, folder: string): { visit: (line: LogLine) => void; conflict: () => Fault | undefined } => {
+const applier = (
+  store: Store,
+  folder: string,
+): { visit: (line: LogLine) => void; conflict: () => Fault | undefined } => {
   let conflict: Fault | undefined
   const visit = (line: LogLine): void => {
     if (conflict !== undefined) return
@@ -107,8 +127,19 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
   const damage = options.damage ?? replay.damage ?? conflict()
   const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
-  if (damage !== undefined && (!acceptLoss || options.damage !== undefined)) return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
+  if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
+    return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
   if (damage !== undefined) await setAsideUnreached(options, replay)
-  const torn = watermark?.clean === true && damage === undefined && replay.torn === undefined ? undefined : await settleEnd(options, replay)
-  return { replay, sealed: sealAll(replay), torn, damage: undefined, lost: damage === undefined ? [] : [damage], rebuilt }
+  const torn =
+    watermark?.clean === true && damage === undefined && replay.torn === undefined
+      ? undefined
+      : await settleEnd(options, replay)
+  return {
+    replay,
+    sealed: sealAll(replay),
+    torn,
+    damage: undefined,
+    lost: damage === undefined ? [] : [damage],
+    rebuilt,
+  }
 }

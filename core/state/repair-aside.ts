@@ -6,9 +6,13 @@ import type { Fault } from './line.js'
 import { setAside } from './quarantine.js'
 import { seal } from './sealed.js'
 
-export interface AsideOptions { readonly disk: Disk; readonly paths: Layout }
+export interface AsideOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+}
 
-const isFree = (disk: Disk, path: string): boolean => disk.stat(path) === undefined && disk.stat(`${path}.json`) === undefined
+const isFree = (disk: Disk, path: string): boolean =>
+  disk.stat(path) === undefined && disk.stat(`${path}.json`) === undefined
 
 /** A name in the quarantine that says where the file was. */
 const freeName = ({ disk, paths }: AsideOptions, file: string, ending: string): string => {
@@ -19,13 +23,18 @@ const freeName = ({ disk, paths }: AsideOptions, file: string, ending: string): 
   }
 }
 
-/** Gives a file a second name in the quarantine; `drop` takes the first one away. Between the two nothing can be lost. */
+/**
+ * Gives a file a second name in the quarantine; `drop` takes the first one away. Between the two nothing can be lost.
+ */
 export const linkAside = async (options: AsideOptions, fault: Fault): Promise<() => Promise<void>> => {
   const { disk, paths } = options
   const { file } = fault
   const path = join(paths.quarantine, freeName(options, file, ''))
   await disk.makeFolder(paths.quarantine)
-  await disk.replace(`${path}.json`, seal({ file, offset: fault.offset, rule: fault.rule, bytes: disk.stat(file)?.size ?? 0 }))
+  await disk.replace(
+    `${path}.json`,
+    seal({ file, offset: fault.offset, rule: fault.rule, bytes: disk.stat(file)?.size ?? 0 }),
+  )
   await disk.link(file, path)
   await disk.syncFolder(paths.quarantine)
   return async () => {
@@ -34,14 +43,21 @@ export const linkAside = async (options: AsideOptions, fault: Fault): Promise<()
   }
 }
 
-export const moveAside = async (options: AsideOptions, fault: Fault): Promise<void> => (await linkAside(options, fault))()
+export const moveAside = async (options: AsideOptions, fault: Fault): Promise<void> =>
+  (await linkAside(options, fault))()
 
 /** Copies the bytes from the fault on; the file keeps them until it is cut. */
 export const copyTail = async (options: AsideOptions, fault: Fault): Promise<void> => {
   const { disk, paths } = options
   const bytes = disk.readFile(fault.file)?.subarray(fault.offset) ?? new Uint8Array()
   await disk.makeFolder(paths.quarantine)
-  if (bytes.length > 0) await setAside(disk, { folder: paths.quarantine, name: freeName(options, fault.file, `-${fault.offset}.tail`), bytes, fault })
+  if (bytes.length > 0)
+    await setAside(disk, {
+      folder: paths.quarantine,
+      name: freeName(options, fault.file, `-${fault.offset}.tail`),
+      bytes,
+      fault,
+    })
 }
 
 export const cutFile = async ({ disk }: AsideOptions, { file, offset }: Fault): Promise<void> => {

@@ -22,26 +22,68 @@ export interface RepairPlan {
 
 type Told = Pick<RepairAction, 'kind' | 'consequence' | 'loss'>
 
-const aside: Told = { kind: 'set_aside', loss: false, consequence: 'it moves to quarantine/; nothing that counts is on it' }
-const lost = (what: string): Told => ({ kind: 'set_aside', loss: true, consequence: `it moves to quarantine/; ${what}` })
+const aside: Told = {
+  kind: 'set_aside',
+  loss: false,
+  consequence: 'it moves to quarantine/; nothing that counts is on it',
+}
+const lost = (what: string): Told => ({
+  kind: 'set_aside',
+  loss: true,
+  consequence: `it moves to quarantine/; ${what}`,
+})
 
 const told = ({ kind, rule }: Finding): Told | string => {
-  if (kind === 'mode') return rule.startsWith('it belongs') ? 'Change its owner.' : { kind: 'restrict', loss: false, consequence: 'only this user keeps rights to it' }
-  if (kind === 'stranger') return rule.startsWith('it should be') ? 'Put the folder or file itself in its place.' : aside
+  if (kind === 'mode')
+    return rule.startsWith('it belongs')
+      ? 'Change its owner.'
+      : { kind: 'restrict', loss: false, consequence: 'only this user keeps rights to it' }
+  if (kind === 'stranger')
+    return rule.startsWith('it should be') ? 'Put the folder or file itself in its place.' : aside
   if (kind === 'leftover') return aside
-  if (kind === 'torn' || kind === 'behind') return { kind: 'cut', loss: false, consequence: 'the bytes behind it move to quarantine/; none of them was acknowledged' }
-  if (kind === 'root') return { kind: 'root', loss: false, consequence: 'it is made again from the manifest; the time of the root\'s creation is not known any more' }
+  if (kind === 'torn' || kind === 'behind')
+    return {
+      kind: 'cut',
+      loss: false,
+      consequence: 'the bytes behind it move to quarantine/; none of them was acknowledged',
+    }
+  if (kind === 'root')
+    return {
+      kind: 'root',
+      loss: false,
+      consequence: "it is made again from the manifest; the time of the root's creation is not known any more",
+    }
   if (kind === 'watermark') return { kind: 'watermark', loss: false, consequence: 'it is made again from the log' }
-  if (kind === 'index') return { kind: 'index', loss: false, consequence: 'the next start makes it again from the pages' }
+  if (kind === 'index')
+    return { kind: 'index', loss: false, consequence: 'the next start makes it again from the pages' }
   if (kind === 'document') return lost('its settings are as if they had never been made')
-  if (kind === 'spool') return { kind: 'set_aside', loss: false, consequence: 'it moves to quarantine/; the output in it is not shown any more' }
+  if (kind === 'spool')
+    return {
+      kind: 'set_aside',
+      loss: false,
+      consequence: 'it moves to quarantine/; the output in it is not shown any more',
+    }
   if (kind === 'blob') return lost('records that name it find nothing')
-  if (kind === 'log') return { kind: 'log', loss: true, consequence: 'this commit and all behind it move to quarantine/: the root goes back to the commit before' }
-  if (kind === 'chain') return 'Compare with a backup: what stood there is not what was entered, and no repair can tell who is right. The daemon reads the entries as they are.'
-  if (kind === 'record' || kind === 'reference') return 'Restore a backup, or keep it: the daemon reads the record as it is.'
+  if (kind === 'log')
+    return {
+      kind: 'log',
+      loss: true,
+      consequence: 'this commit and all behind it move to quarantine/: the root goes back to the commit before',
+    }
+  if (kind === 'chain')
+    return (
+      'Compare with a backup: what stood there is not what was entered, and no repair can tell who is right. The ' +
+      'daemon reads the entries as they are.'
+    )
+  if (kind === 'record' || kind === 'reference')
+    return 'Restore a backup, or keep it: the daemon reads the record as it is.'
   return {
-    kind: 'salvage', loss: true,
-    consequence: 'every line that can be read is written to a new log and the old files move to quarantine/; records on lines that cannot be read are lost or go back to an earlier version, lost graves no longer keep ids from use, and entries behind a lost one are numbered again',
+    kind: 'salvage',
+    loss: true,
+    consequence:
+      'every line that can be read is written to a new log and the old files move to quarantine/; records on ' +
+      'lines that cannot be read are lost or go back to an earlier version, lost graves no longer keep ids from ' +
+      'use, and entries behind a lost one are numbered again',
   }
 }
 
@@ -50,7 +92,10 @@ const single: ReadonlySet<RepairKind> = new Set(['salvage', 'log', 'root', 'wate
 
 /** In the log's order: segment, then byte. */
 const earlier = (a: RepairAction, b: RepairAction): boolean => {
-  const [first, second] = [numberOf(a.file.slice(a.file.lastIndexOf('/') + 1)) ?? Infinity, numberOf(b.file.slice(b.file.lastIndexOf('/') + 1)) ?? Infinity]
+  const [first, second] = [
+    numberOf(a.file.slice(a.file.lastIndexOf('/') + 1)) ?? Infinity,
+    numberOf(b.file.slice(b.file.lastIndexOf('/') + 1)) ?? Infinity,
+  ]
   return first < second || (first === second && a.offset < b.offset)
 }
 
@@ -80,5 +125,10 @@ export const planRepair = ({ findings, root }: VerifyReport): RepairPlan => {
     if (before === undefined || earlier(action, before)) actions.set(keyOf(action), action)
   }
   const log = layout(root).log
-  return { actions: settled([...actions.values()].filter(({ kind, file }) => kind !== 'cut' || !actions.has('log') || !file.startsWith(log))), byHand }
+  return {
+    actions: settled(
+      [...actions.values()].filter(({ kind, file }) => kind !== 'cut' || !actions.has('log') || !file.startsWith(log)),
+    ),
+    byHand,
+  }
 }

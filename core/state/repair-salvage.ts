@@ -5,17 +5,12 @@
  */
 import { join } from 'node:path'
 import type { Ids } from '../ids.js'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
-import { linkAside } from './repair-aside.js'
-import type { AsideOptions } from './repair-aside.js'
+import { trusted, type JsonObject } from '../schema.js'
+import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from './disk.js'
-import { numberOf } from './layout.js'
-import type { Layout } from './layout.js'
-import { checkLine, createLineBuffer, lineValue } from './line.js'
-import type { Fault } from './line.js'
-import { emptyManifest, readManifest } from './manifest.js'
-import type { Manifest, SegmentRef, ShelfRef } from './manifest.js'
+import { numberOf, type Layout } from './layout.js'
+import { checkLine, createLineBuffer, lineValue, type Fault } from './line.js'
+import { emptyManifest, readManifest, type Manifest, type SegmentRef, type ShelfRef } from './manifest.js'
 import { seal } from './sealed.js'
 import type { SegmentHeader } from './segment.js'
 import { createSegmentFile } from './segment-file.js'
@@ -23,35 +18,67 @@ import { survey } from './survey.js'
 import { unnamedFiles } from './sweep.js'
 import { readWatermark, writeWatermark } from './watermark.js'
 
-export interface SalvageOptions extends AsideOptions { readonly ids: Ids; readonly rootId: string; readonly generation: number; readonly fault: Fault }
+export interface SalvageOptions extends AsideOptions {
+  readonly ids: Ids
+  readonly rootId: string
+  readonly generation: number
+  readonly fault: Fault
+}
 
 const sizeOf = (disk: Disk, path: string): number => disk.stat(path)?.size ?? 0
 
 /** Every page there is, as if a manifest named it. */
-const shelvesIn = (disk: Disk, folder: string): Record<string, ShelfRef> => Object.fromEntries(disk.list(folder).map((name) => {
-  const pages = disk.list(join(folder, name)).filter((file) => file.startsWith('page-') && numberOf(file) !== undefined)
-  return [name, { pages: pages.map((file) => ({ no: numberOf(file) ?? 0, length: sizeOf(disk, join(folder, name, file)), live: 0 })), index: null }]
-}))
+const shelvesIn = (disk: Disk, folder: string): Record<string, ShelfRef> =>
+  Object.fromEntries(
+    disk.list(folder).map((name) => {
+      const pages = disk
+        .list(join(folder, name))
+        .filter((file) => file.startsWith('page-') && numberOf(file) !== undefined)
+      return [
+        name,
+        {
+          pages: pages.map((file) => ({
+            no: numberOf(file) ?? 0,
+            length: sizeOf(disk, join(folder, name, file)),
+            live: 0,
+          })),
+          index: null,
+        },
+      ]
+    }),
+  )
 
-const segmentsIn = (disk: Disk, folder: string): SegmentRef[] => disk.list(folder).flatMap((name) => {
-  const bytes = disk.readFile(join(folder, name)) ?? new Uint8Array()
-  const check = checkLine(bytes, 0, 0)
-  const header = check.ok ? trusted<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
-  return header?.k === 'segment' && numberOf(name) === header.no ? [{ no: header.no, first: header.first, length: bytes.length }] : []
-})
+const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
+  disk.list(folder).flatMap((name) => {
+    const bytes = disk.readFile(join(folder, name)) ?? new Uint8Array()
+    const check = checkLine(bytes, 0, 0)
+    const header = check.ok ? trusted<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
+    return header?.k === 'segment' && numberOf(name) === header.no
+      ? [{ no: header.no, first: header.first, length: bytes.length }]
+      : []
+  })
 
 /** What the manifest would say, had it not been lost. */
 const guessManifest = ({ disk, paths, rootId, generation }: SalvageOptions): Manifest => {
   const segments = segmentsIn(disk, paths.log)
   const graves = disk.list(paths.tombstones).filter((name) => name.endsWith('.ndjson'))
   return {
-    ...emptyManifest(rootId, generation), segments, sequence: (segments[0]?.first ?? 1) - 1,
-    collections: shelvesIn(disk, paths.data), streams: shelvesIn(disk, paths.streams),
-    tombstones: Object.fromEntries(graves.map((name) => [name.slice(0, -'.ndjson'.length), sizeOf(disk, join(paths.tombstones, name))])),
+    ...emptyManifest(rootId, generation),
+    segments,
+    sequence: (segments[0]?.first ?? 1) - 1,
+    collections: shelvesIn(disk, paths.data),
+    streams: shelvesIn(disk, paths.streams),
+    tombstones: Object.fromEntries(
+      graves.map((name) => [name.slice(0, -'.ndjson'.length), sizeOf(disk, join(paths.tombstones, name))]),
+    ),
   }
 }
 
-interface Salvaged { readonly ops: readonly string[]; readonly sequence: number; readonly t: number }
+interface Salvaged {
+  readonly ops: readonly string[]
+  readonly sequence: number
+  readonly t: number
+}
 
 const text = (...op: readonly unknown[]): string => JSON.stringify(op)
 
@@ -62,7 +89,10 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
   const records: string[] = []
   const entries: string[] = []
   const lengths = new Map<string, { seen: number; kept: number }>()
-  const keep = (at: { readonly stream: string; readonly owner: string; readonly seq: number }, entry: unknown): void => {
+  const keep = (
+    at: { readonly stream: string; readonly owner: string; readonly seq: number },
+    entry: unknown,
+  ): void => {
     const key = text(at.stream, at.owner)
     const length = lengths.get(key) ?? { seen: 0, kept: 0 }
     if (at.seq <= length.seen) return
@@ -70,11 +100,15 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
     entries.push(text('app', at.stream, at.owner, length.kept + 1, entry))
   }
   const replay = survey({
-    disk, paths, manifest, watermark: undefined,
+    disk,
+    paths,
+    manifest,
+    watermark: undefined,
     visitor: {
       fault: () => {},
       grave: (collection, id, reason) => void graves.set(text(collection, id), text('del', collection, id, reason)),
-      entries: (stream, { owner, from, entries: found }) => found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),
+      entries: (stream, { owner, from, entries: found }) =>
+        found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),
       op: (op) => {
         if (op[0] === 'app') return keep({ stream: op[1], owner: op[2], seq: op[3] }, op[4])
         const key = text(op[1], op[2])
@@ -82,7 +116,9 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
         written.delete(key)
         graves.set(key, text(...op))
       },
-      record: (collection, { id, r }, { counts }) => { if (counts) records.push(text('put', collection, id, r)) },
+      record: (collection, { id, r }, { counts }) => {
+        if (counts) records.push(text('put', collection, id, r))
+      },
     },
   })
   const alive = [...written].filter(([key]) => !graves.has(key)).map(([, op]) => op)
@@ -107,7 +143,10 @@ const linesOf = function* (ops: readonly string[]): Iterable<readonly string[]> 
   if (line.length > 0) yield line
 }
 
-const writeLog = async ({ disk, paths, ids, rootId, generation }: SalvageOptions, { ops, sequence, t }: Salvaged): Promise<{ segments: SegmentRef[]; last: number }> => {
+const writeLog = async (
+  { disk, paths, ids, rootId, generation }: SalvageOptions,
+  { ops, sequence, t }: Salvaged,
+): Promise<{ segments: SegmentRef[]; last: number }> => {
   const segments: SegmentRef[] = []
   const lines = linesOf(ops)[Symbol.iterator]()
   let no = Math.max(0, ...disk.list(paths.log).map((name) => numberOf(name) ?? 0))
@@ -115,9 +154,16 @@ const writeLog = async ({ disk, paths, ids, rootId, generation }: SalvageOptions
   for (let next = lines.next(); next.done !== true;) {
     no += 1
     const first = s
-    const segment = await createSegmentFile(disk, paths.log, { no, root: rootId, first, salt: ids.random(4), generation })
+    const segment = await createSegmentFile(disk, paths.log, {
+      no,
+      root: rootId,
+      first,
+      salt: ids.random(4),
+      generation,
+    })
     const buffer = createLineBuffer()
-    for (; next.done !== true && buffer.length < segmentBytes; next = lines.next(), s += 1) buffer.add(`{"s":${s},"b":${s},"t":${t},"ops":[${next.value.join(',')}]`, segment.seed)
+    for (; next.done !== true && buffer.length < segmentBytes; next = lines.next(), s += 1)
+      buffer.add(`{"s":${s},"b":${s},"t":${t},"ops":[${next.value.join(',')}]`, segment.seed)
     await segment.append(buffer.bytes(), () => {})
     segments.push({ no, first, length: segment.length })
     await segment.close()
@@ -138,10 +184,22 @@ export const salvage = async (options: SalvageOptions): Promise<void> => {
   const old = unnamedFiles(disk, paths, emptyManifest(rootId, generation))
   const { segments, last } = await writeLog(options, { ...found, sequence })
   const drops = []
-  for (const file of old) drops.push(await linkAside(options, { ...fault, file, offset: file === fault.file ? fault.offset : 0, rule: `salvaged because of ${fault.file} at byte ${fault.offset}: ${fault.rule}` }))
-  if (known === undefined && disk.stat(paths.manifest) !== undefined) await linkAside(options, { ...fault, file: paths.manifest, offset: 0 })
+  for (const file of old)
+    drops.push(
+      await linkAside(options, {
+        ...fault,
+        file,
+        offset: file === fault.file ? fault.offset : 0,
+        rule: `salvaged because of ${fault.file} at byte ${fault.offset}: ${fault.rule}`,
+      }),
+    )
+  if (known === undefined && disk.stat(paths.manifest) !== undefined)
+    await linkAside(options, { ...fault, file: paths.manifest, offset: 0 })
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence, clean: false })
-  await disk.replace(paths.manifest, seal(trusted<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })))
+  await disk.replace(
+    paths.manifest,
+    seal(trusted<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })),
+  )
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence: last, clean: false })
   for (const drop of drops) await drop()
 }

@@ -7,26 +7,22 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
 import { takeGuard } from './guard.js'
 import { layout, numberOf, segmentName } from './layout.js'
 import type { Fault } from './line.js'
 import { acquireLock } from './lock.js'
-import { readManifest } from './manifest.js'
-import type { Manifest, ShelfRef } from './manifest.js'
+import { readManifest, type Manifest, type ShelfRef } from './manifest.js'
 import { mayLive, mechanisms, readOwner } from './owner.js'
 import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
-import { planRepair } from './repair-plan.js'
-import type { RepairAction, RepairPlan } from './repair-plan.js'
+import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
 import { salvage } from './repair-salvage.js'
 import { replayLog } from './replay.js'
 import { createRootFacts } from './root-document.js'
 import { seal } from './sealed.js'
-import { verifyRoot } from './verify.js'
-import type { Declarations, VerifyReport } from './verify.js'
+import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
 import { readWatermark, writeWatermark } from './watermark.js'
 
 export type { RepairAction, RepairPlan } from './repair-plan.js'
@@ -51,7 +47,12 @@ export interface RepairReport extends RepairPlan {
   readonly after: VerifyReport
 }
 
-interface Work { readonly options: RepairOptions; readonly root: string; readonly generation: number; readonly rootId: string }
+interface Work {
+  readonly options: RepairOptions
+  readonly root: string
+  readonly generation: number
+  readonly rootId: string
+}
 
 const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
   const read = readManifest(disk, layout(root).manifest)
@@ -61,7 +62,8 @@ const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
 const look = ({ root, disk, clock, declared }: RepairOptions): Promise<VerifyReport> =>
   verifyRoot({ root, disk, clock, live: false, ...(declared !== undefined && { declared }) })
 
-const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> => disk.replace(layout(root).manifest, seal(trusted<JsonObject>(manifest)))
+const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
+  disk.replace(layout(root).manifest, seal(trusted<JsonObject>(manifest)))
 
 const lastOf = (disk: Disk, root: string, manifest: Manifest): number =>
   replayLog({ disk, folder: layout(root).log, manifest, watermark: undefined, visit: () => {} }).sequence
@@ -77,7 +79,10 @@ const cutLog = async ({ options: { disk }, root, rootId }: Work, fault: Fault): 
   const keepsPart = damaged !== undefined && fault.offset > 0
   const segments = [...manifest.segments.slice(0, known), ...(keepsPart ? [{ ...damaged, length: fault.offset }] : [])]
   const sequence = lastOf(disk, root, { ...manifest, segments })
-  const gone = manifest.segments.slice(segments.length).map(({ no }) => join(paths.log, segmentName(no))).filter((file) => disk.stat(file) !== undefined)
+  const gone = manifest.segments
+    .slice(segments.length)
+    .map(({ no }) => join(paths.log, segmentName(no)))
+    .filter((file) => disk.stat(file) !== undefined)
   if (keepsPart) await copyTail({ disk, paths }, fault)
   const drops = []
   for (const file of gone) drops.push(await linkAside({ disk, paths }, { ...fault, file, offset: 0 }))
@@ -95,9 +100,18 @@ const dropIndex = async ({ options: { disk }, root }: Work, fault: Fault): Promi
   const manifest = manifestIn(disk, root)
   const [name = '', file] = [basename(join(fault.file, '..')), fault.file]
   if (manifest === undefined) return
-  const drop = disk.stat(file) === undefined || !basename(file).startsWith('index-') ? undefined : await linkAside({ disk, paths }, fault)
+  const drop =
+    disk.stat(file) === undefined || !basename(file).startsWith('index-')
+      ? undefined
+      : await linkAside({ disk, paths }, fault)
   const inData = file.startsWith(`${paths.data}/`)
-  await replaceManifest(disk, root, inData ? { ...manifest, collections: withoutIndex(manifest.collections, name) } : { ...manifest, streams: withoutIndex(manifest.streams, name) })
+  await replaceManifest(
+    disk,
+    root,
+    inData
+      ? { ...manifest, collections: withoutIndex(manifest.collections, name) }
+      : { ...manifest, streams: withoutIndex(manifest.streams, name) },
+  )
   await drop?.()
 }
 
@@ -106,7 +120,12 @@ const mendWatermark = async ({ options: { disk }, root, rootId }: Work, fault: F
   const manifest = manifestIn(disk, root)
   if (manifest === undefined) return
   if (disk.stat(fault.file) !== undefined) await moveAside({ disk, paths }, fault)
-  await writeWatermark(disk, paths.watermark, { root: rootId, generation: manifest.generation, sequence: lastOf(disk, root, manifest), clean: false })
+  await writeWatermark(disk, paths.watermark, {
+    root: rootId,
+    generation: manifest.generation,
+    sequence: lastOf(disk, root, manifest),
+    clean: false,
+  })
 }
 
 const perform = async (work: Work, { kind, file, offset, reason }: RepairAction): Promise<void> => {
@@ -137,9 +156,13 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
     const [manifest, { watermark }] = [manifestIn(disk, root), readWatermark(disk, paths.watermark)]
     const id = manifest?.root ?? watermark?.root
     if (id === undefined) throw errors.state_root_lost({ details: { path: root } })
-    if (disk.stat(wanted.file) !== undefined) await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
+    if (disk.stat(wanted.file) !== undefined)
+      await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
-    await disk.replace(wanted.file, seal(trusted<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))))
+    await disk.replace(
+      wanted.file,
+      seal(trusted<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))),
+    )
   } finally {
     await guard.release()
   }
@@ -147,13 +170,18 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
 
 const lockedBy = (root: string) => {
   const owner = readOwner(join(root, 'owner.json'))
-  return errors.state_root_locked({ details: { path: root, pid: owner?.pid ?? 'unknown', host: owner?.host ?? 'this machine' }, members: { pid: owner?.pid ?? 0 } })
+  return errors.state_root_locked({
+    details: { path: root, pid: owner?.pid ?? 'unknown', host: owner?.host ?? 'this machine' },
+    members: { pid: owner?.pid ?? 0 },
+  })
 }
 
 /** What may be done at all: without the operator's word nothing that loses data. */
 const refusal = ({ actions }: RepairPlan, acceptLoss: boolean) => {
   const loss = actions.find((action) => action.loss)
-  return loss === undefined || acceptLoss ? undefined : errors.repair_loses({ details: { path: loss.file, offset: loss.offset } })
+  return loss === undefined || acceptLoss
+    ? undefined
+    : errors.repair_loses({ details: { path: loss.file, offset: loss.offset } })
 }
 
 const applyAll = async (options: RepairOptions): Promise<void> => {
@@ -161,7 +189,8 @@ const applyAll = async (options: RepairOptions): Promise<void> => {
   const lock = await acquireLock({ root: options.root, clock, log, disk })
   try {
     const { root, facts, generation } = lock
-    // Under the lock the root is looked at again: what is done is what is true now. A salvage may leave leftovers for the second look.
+    // Under the lock the root is looked at again: what is done is what is true now. A salvage may leave leftovers for
+    // the second look.
     for (let looks = 0; looks < 3; looks += 1) {
       const { actions } = planRepair(await look({ ...options, root }))
       for (const action of actions) await perform({ options, root, generation, rootId: facts.root_id }, action)

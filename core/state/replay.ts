@@ -4,8 +4,7 @@ import type { Disk } from './disk.js'
 import { segmentName } from './layout.js'
 import type { Fault } from './line.js'
 import type { Manifest, SegmentRef } from './manifest.js'
-import { scanSegment } from './segment.js'
-import type { LinePlace, LogLine, SegmentScan } from './segment.js'
+import { scanSegment, type LinePlace, type LogLine, type SegmentScan } from './segment.js'
 import type { Watermark } from './watermark.js'
 
 /** The most bytes that one unfinished batch can leave behind: a batch, and the line that overfilled it. */
@@ -34,14 +33,30 @@ export interface Replay {
   readonly damage: Fault | undefined
 }
 
-type Mutable = { sequence: number; t: number; lines: number; bytes: number; sound: { segment: SegmentRef; length: number; size: number }[]; torn: Fault | undefined; damage: Fault | undefined }
+type Mutable = {
+  sequence: number
+  t: number
+  lines: number
+  bytes: number
+  sound: { segment: SegmentRef; length: number; size: number }[]
+  torn: Fault | undefined
+  damage: Fault | undefined
+}
 
 /** The bytes of a segment that count, or the fault of the file as a whole. */
-const segmentBytes = (disk: Disk, path: string, { length }: SegmentRef): { bytes: Uint8Array; size: number; fault?: Fault } => {
+const segmentBytes = (
+  disk: Disk,
+  path: string,
+  { length }: SegmentRef,
+): { bytes: Uint8Array; size: number; fault?: Fault } => {
   const bytes = disk.readFile(path)
-  if (bytes === undefined) return { bytes: new Uint8Array(), size: 0, fault: { file: path, offset: 0, rule: 'the file is missing' } }
+  if (bytes === undefined)
+    return { bytes: new Uint8Array(), size: 0, fault: { file: path, offset: 0, rule: 'the file is missing' } }
   if (length === null) return { bytes, size: bytes.length }
-  const fault = bytes.length < length ? { fault: { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` } } : {}
+  const fault =
+    bytes.length < length
+      ? { fault: { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` } }
+      : {}
   return { bytes: bytes.subarray(0, length), size: bytes.length, ...fault }
 }
 
@@ -59,14 +74,30 @@ const judgeEnd = (replay: Mutable, { manifest, watermark, folder }: ReplayOption
   const least = Math.max(manifest.sequence, watermark?.sequence ?? 0)
   if (replay.sequence < least) {
     replay.damage = { file, offset, rule: `the log ends at ${replay.sequence}, but ${least} was acknowledged` }
-  } else if (watermark?.clean === true && watermark.generation === manifest.generation && (replay.torn !== undefined || replay.sequence > watermark.sequence)) {
-    replay.damage = { file, offset: replay.torn?.offset ?? offset, rule: `the log goes on behind its clean end at ${watermark.sequence}` }
+  } else if (
+    watermark?.clean === true &&
+    watermark.generation === manifest.generation &&
+    (replay.torn !== undefined || replay.sequence > watermark.sequence)
+  ) {
+    replay.damage = {
+      file,
+      offset: replay.torn?.offset ?? offset,
+      rule: `the log goes on behind its clean end at ${watermark.sequence}`,
+    }
   }
 }
 
 export const replayLog = (options: ReplayOptions): Replay => {
   const { disk, folder, manifest, visit } = options
-  const replay: Mutable = { sequence: manifest.sequence, t: manifest.t, lines: 0, bytes: 0, sound: [], torn: undefined, damage: undefined }
+  const replay: Mutable = {
+    sequence: manifest.sequence,
+    t: manifest.t,
+    lines: 0,
+    bytes: 0,
+    sound: [],
+    torn: undefined,
+    damage: undefined,
+  }
   let expectedFirst: number | undefined
   const take = (line: LogLine, place: LinePlace): void => {
     if (line.s <= manifest.sequence) return
@@ -79,10 +110,19 @@ export const replayLog = (options: ReplayOptions): Replay => {
     const file = join(folder, segmentName(segment.no))
     const { bytes, size, fault } = segmentBytes(disk, file, segment)
     const gap = expectedFirst === undefined ? segment.first > manifest.sequence + 1 : segment.first !== expectedFirst
-    if (gap) replay.damage = { file, offset: 0, rule: `the segment starts at ${segment.first} where ${expectedFirst ?? manifest.sequence + 1} belongs` }
+    if (gap)
+      replay.damage = {
+        file,
+        offset: 0,
+        rule: `the segment starts at ${segment.first} where ${expectedFirst ?? manifest.sequence + 1} belongs`,
+      }
     else if (fault?.offset === 0) replay.damage = fault
     if (replay.damage !== undefined) break
-    const scan = scanSegment(bytes, { file, root: manifest.root, no: segment.no, first: segment.first, longestTail }, take)
+    const scan = scanSegment(
+      bytes,
+      { file, root: manifest.root, no: segment.no, first: segment.first, longestTail },
+      take,
+    )
     replay.sound.push({ segment, length: scan.sound, size })
     replay.bytes += scan.sound
     judge(scan, replay, segment.length !== null)

@@ -1,7 +1,6 @@
 /** `root.json`: what this root is, which formats it holds, and how often it was opened. */
 import { join } from 'node:path'
-import { array, integer, open, parse, string, timestamp, trusted } from '../schema.js'
-import type { Infer, JsonObject } from '../schema.js'
+import { array, integer, open, parse, string, timestamp, trusted, type Infer, type JsonObject } from '../schema.js'
 import { codeOf, errors } from './errors.js'
 import { seal, unseal } from './sealed.js'
 import type { Clock } from '../clock.js'
@@ -22,7 +21,10 @@ const facts = open({
 })
 export type RootFacts = Infer<typeof facts>
 
-/** The facts of a root; undefined if it was never opened. Refuses a damaged file and formats that this version does not know. */
+/**
+ * The facts of a root; undefined if it was never opened. Refuses a damaged file and formats that this version does not
+ * know.
+ */
 export const readRoot = ({ root, disk }: { readonly root: string; readonly disk: Disk }): RootFacts | undefined => {
   const path = join(root, 'root.json')
   const bytes = disk.readFile(path)
@@ -37,16 +39,29 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
 }
 
 /** Facts of a root that never was, or whose file was lost. */
-export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({ format, ...known, compat: [], incompat: [] })
+export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({
+  format,
+  ...known,
+  compat: [],
+  incompat: [],
+})
 
-export interface RootOpening { readonly root: string; readonly disk: Disk; readonly clock: Clock; readonly ids: Ids }
+export interface RootOpening {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: Ids
+}
 
-/** Opens `root.json`, makes it on the first open, and raises the generation. Only the owner of the lock may call this. */
+/**
+ * Opens `root.json`, makes it on the first open, and raises the generation. Only the owner of the lock may call this.
+ */
 export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening): Promise<RootFacts> => {
   const before = readRoot({ root, disk })
-  const next: RootFacts = before === undefined
-    ? createRootFacts({ root_id: ids.random(16), created_at_ms: clock.now(), generation: 1 })
-    : { ...before, generation: before.generation + 1 }
+  const next: RootFacts =
+    before === undefined
+      ? createRootFacts({ root_id: ids.random(16), created_at_ms: clock.now(), generation: 1 })
+      : { ...before, generation: before.generation + 1 }
   await refusable(root, () => disk.replace(join(root, 'root.json'), seal(trusted<JsonObject>(next))))
   return next
 }
@@ -57,7 +72,8 @@ export const refusable = async <R>(path: string, write: () => R | Promise<R>): P
     return await write()
   } catch (cause) {
     const code = codeOf(cause)
-    if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') throw errors.state_root_read_only({ details: { path, reason: code }, cause })
+    if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM')
+      throw errors.state_root_read_only({ details: { path, reason: code }, cause })
     if (code === 'ENOSPC' || code === 'EDQUOT') throw errors.state_root_full({ details: { path }, cause })
     throw cause
   }

@@ -7,17 +7,14 @@ import type { State, StorageHealth } from './contract.js'
 import type { Disk } from './disk.js'
 import type { Cut } from './backup.js'
 import { createBallast, makeRoom } from './ballast.js'
-import { createCheckpointer } from './checkpoint.js'
-import type { Checkpointer } from './checkpoint.js'
+import { createCheckpointer, type Checkpointer } from './checkpoint.js'
 import { gateDisk } from './gate.js'
 import { layout } from './layout.js'
 import type { Fault } from './line.js'
-import { createLogKeeper } from './log-keeper.js'
-import type { LogKeeper } from './log-keeper.js'
+import { createLogKeeper, type LogKeeper } from './log-keeper.js'
 import { createPins } from './pins.js'
 import { prepareRoot } from './prepare.js'
-import { recoverLog } from './recovery.js'
-import type { LogRecovery, RecoveryReport } from './recovery.js'
+import { recoverLog, type LogRecovery, type RecoveryReport } from './recovery.js'
 import { createShelves } from './shelves.js'
 import { createSideFiles } from './side-files.js'
 import type { ReadOnlyReason } from './storage-errors.js'
@@ -25,10 +22,8 @@ import { createStorageMode } from './storage-mode.js'
 import { createStore } from './store.js'
 import { takeSnapshot } from './snapshot.js'
 import { sweep } from './sweep.js'
-import { createTransactions } from './transaction.js'
-import type { Publish } from './transaction.js'
-import { defaultTuning } from './tuning.js'
-import type { Tuning } from './tuning.js'
+import { createTransactions, type Publish } from './transaction.js'
+import { defaultTuning, type Tuning } from './tuning.js'
 
 export type { RecoveryReport } from './recovery.js'
 
@@ -58,14 +53,20 @@ export interface OpenState {
   recover(): Promise<boolean>
   /** Moves what the log holds to pages now; false if that failed, and then the log still holds it. */
   checkpoint(): Promise<boolean>
-  /** Runs `copy` with the state as of one commit; what the cut names stays on disk until it is done. Commits go on meanwhile. */
+  /**
+   * Runs `copy` with the state as of one commit; what the cut names stays on disk until it is done. Commits go on
+   * meanwhile.
+   */
   snapshot<R>(copy: (cut: Cut) => Promise<R>): Promise<R>
   /** Waits for what was committed, then closes cleanly. */
   close(): Promise<void>
 }
 
 /** From the end of recovery on. */
-interface Running { readonly keeper: LogKeeper; readonly checkpointer: Checkpointer }
+interface Running {
+  readonly keeper: LogKeeper
+  readonly checkpointer: Checkpointer
+}
 
 export const openState = async (options: OpenStateOptions): Promise<OpenState> => {
   const { root, clock, ids, log, generation, acceptLoss = false } = options
@@ -78,7 +79,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   await makeRoom(disk, root, paths.ballast)
   const { manifest, damage: broken } = await prepareRoot({ disk, paths, ids, generation, rootId: options.rootId })
   let running: Running | undefined
-  const refuse = (reason: ReadOnlyReason): void => (running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason))
+  const refuse = (reason: ReadOnlyReason): void =>
+    running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason)
   const onDamage = (fault: Fault): void => {
     log.error('stored data is damaged', { ...fault })
     refuse('damaged')
@@ -91,23 +93,55 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     return running
   }
   const transactions = createTransactions({
-    shapes: store, commits: () => theRunning().keeper.commits, mode, clock, log, publish: options.publish, longestLine: tuning.longestLine,
+    shapes: store,
+    commits: () => theRunning().keeper.commits,
+    mode,
+    clock,
+    log,
+    publish: options.publish,
+    longestLine: tuning.longestLine,
   })
   const run = (sequence: number): Running => {
-    const keeper: LogKeeper = createLogKeeper({ disk, paths, manifest, mode, clock, ids, log, tuning, generation, sequence, advanced: () => checkpointer.consider() })
+    const keeper: LogKeeper = createLogKeeper({
+      disk,
+      paths,
+      manifest,
+      mode,
+      clock,
+      ids,
+      log,
+      tuning,
+      generation,
+      sequence,
+      advanced: () => checkpointer.consider(),
+    })
     const checkpointer = createCheckpointer({
-      disk, paths, ids, log, manifest, mode, store, shelves, keeper, segmentBytes: tuning.segmentBytes, stamp: () => transactions.last,
+      disk,
+      paths,
+      ids,
+      log,
+      manifest,
+      mode,
+      store,
+      shelves,
+      keeper,
+      segmentBytes: tuning.segmentBytes,
+      stamp: () => transactions.last,
     })
     running = { keeper, checkpointer }
     return running
   }
-  /** From here on commits are taken. What was read is on the disk for certain before anything is removed on the strength of it. */
+  /**
+   * From here on commits are taken. What was read is on the disk for certain before anything is removed on the strength
+   * of it.
+   */
   const begin = async ({ sealed, replay }: LogRecovery): Promise<string[]> => {
     transactions.resumeAt(replay.t)
     const { keeper, checkpointer } = run(replay.sequence)
     await keeper.start(sealed)
     const swept = await sweep(disk, paths, manifest.current)
-    if (keeper.hasRoom()) await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
+    if (keeper.hasRoom())
+      await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
     if (!keeper.hasRoom()) refuse('disk_full')
     else if (!mode.passing) mode.recover()
     if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
@@ -128,9 +162,16 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       mode.refuse('damaged')
     }
     return {
-      sequence: found.replay.sequence, replayed: found.replay.lines, segments: found.replay.sound.length, torn: found.torn, damage,
-      swept: [...swept, ...aside.swept], quarantined: aside.quarantined, rebuilt: [...found.rebuilt, ...shelves.rebuilt],
-      lost: [...shelves.lost, ...found.lost], milliseconds: clock.elapsed() - started,
+      sequence: found.replay.sequence,
+      replayed: found.replay.lines,
+      segments: found.replay.sound.length,
+      torn: found.torn,
+      damage,
+      swept: [...swept, ...aside.swept],
+      quarantined: aside.quarantined,
+      rebuilt: [...found.rebuilt, ...shelves.rebuilt],
+      lost: [...shelves.lost, ...found.lost],
+      milliseconds: clock.elapsed() - started,
     }
   }
   const shut = async ({ keeper, checkpointer }: Running): Promise<void> => {
@@ -148,15 +189,30 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     mode.close()
     await shelves.close()
   }
-  const snapshot: OpenState['snapshot'] = (copy) => takeSnapshot({ commits: theRunning().keeper.commits, manifest, paths, pins }, copy)
+  const snapshot: OpenState['snapshot'] = (copy) =>
+    takeSnapshot({ commits: theRunning().keeper.commits, manifest, paths, pins }, copy)
   const health: StorageHealth = {
-    get mode() { return mode.mode },
-    get reason() { return mode.reason },
-    get action() { return mode.action },
-    get writeErrors() { return mode.writeErrors },
-    get undone() { return running?.keeper.commits.undone ?? 0 },
-    get sequence() { return running?.keeper.commits.sequence ?? 0 },
-    get generation() { return generation },
+    get mode() {
+      return mode.mode
+    },
+    get reason() {
+      return mode.reason
+    },
+    get action() {
+      return mode.action
+    },
+    get writeErrors() {
+      return mode.writeErrors
+    },
+    get undone() {
+      return running?.keeper.commits.undone ?? 0
+    },
+    get sequence() {
+      return running?.keeper.commits.sequence ?? 0
+    },
+    get generation() {
+      return generation
+    },
   }
   const state: State = {
     collection: store.declareCollection,
@@ -168,5 +224,13 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     durable: transactions.durable,
     health,
   }
-  return { state, load, close, halt: refuse, recover: () => theRunning().keeper.recover(), checkpoint: () => theRunning().checkpointer.run(), snapshot }
+  return {
+    state,
+    load,
+    close,
+    halt: refuse,
+    recover: () => theRunning().keeper.recover(),
+    checkpoint: () => theRunning().checkpointer.run(),
+    snapshot,
+  }
 }

@@ -58,5 +58,15 @@ export const createRowTable = (): RowTable => {
     free.length = 0
     used = 0
   }
-  return { get size() { return slots.size }, has: (id) => slots.has(id), get, set, delete: remove, ids: () => slots.keys(), clear }
+  return {
+    get size() {
+      return slots.size
+    },
+    has: (id) => slots.has(id),
+    get,
+    set,
+    delete: remove,
+    ids: () => slots.keys(),
+    clear,
+  }
 }

@@ -4,8 +4,7 @@
  * any JSON tool; only an edit by hand breaks the seal.
  */
 import { createHash } from 'node:crypto'
-import { trusted } from '../schema.js'
-import type { JsonObject } from '../schema.js'
+import { trusted, type JsonObject } from '../schema.js'
 
 const marker = ',\n  "sha256": "'
 const ending = '"\n}\n'

@@ -10,7 +10,8 @@ export const secretFileErrors = defineErrors({
   },
 })
 
-const unusable = (reason: string, cause?: unknown) => secretFileErrors.secret_file_unreadable({ details: { reason }, cause })
+const unusable = (reason: string, cause?: unknown) =>
+  secretFileErrors.secret_file_unreadable({ details: { reason }, cause })
 
 /**
  * The secret in a file, without white space around it. Follows symbolic links,

@@ -19,7 +19,11 @@ export interface SegmentFile {
 }
 
 /** Creates a segment whose header and name are on disk; nothing names it yet. */
-export const createSegmentFile = async (disk: Disk, folder: string, header: Omit<SegmentHeader, 'v' | 'k'>): Promise<SegmentFile> => {
+export const createSegmentFile = async (
+  disk: Disk,
+  folder: string,
+  header: Omit<SegmentHeader, 'v' | 'k'>,
+): Promise<SegmentFile> => {
   const path = join(folder, segmentName(header.no))
   const { no, root, first, salt, generation } = header
   const line = sealedLine(JSON.stringify({ v: 1, k: 'segment', no, root, first, salt, generation }).slice(0, -1), 0)
@@ -40,5 +44,15 @@ export const createSegmentFile = async (disk: Disk, folder: string, header: Omit
     await file.sync()
     length += bytes.length
   }
-  return { path, no, first, seed: saltSeed(salt), get length() { return length }, append, close: () => file.close() }
+  return {
+    path,
+    no,
+    first,
+    seed: saltSeed(salt),
+    get length() {
+      return length
+    },
+    append,
+    close: () => file.close(),
+  }
 }

@@ -1,7 +1,6 @@
 /** A segment of the commit log: its header, and the scan that tells a torn tail from damage. */
 import { trusted } from '../schema.js'
-import { checkLine, lineValue, saltSeed } from './line.js'
-import type { Fault } from './line.js'
+import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
 
 export interface SegmentHeader {
   readonly v: 1
@@ -32,7 +31,10 @@ export interface LogLine {
 }
 
 /** Where a line begins. */
-export interface LinePlace { readonly file: string; readonly offset: number }
+export interface LinePlace {
+  readonly file: string
+  readonly offset: number
+}
 
 export interface SegmentScan {
   readonly header: SegmentHeader | undefined
@@ -45,20 +47,37 @@ export interface SegmentScan {
   readonly verdict: 'whole' | 'torn' | 'damage'
 }
 
-export interface SegmentExpectation { readonly file: string; readonly root: string; readonly no: number; readonly first: number; /** The most bytes an unfinished batch may have. */ readonly longestTail: number }
+export interface SegmentExpectation {
+  readonly file: string
+  readonly root: string
+  readonly no: number
+  readonly first: number
+  /** The most bytes an unfinished batch may have. */ readonly longestTail: number
+}
 
 const headerOf = (bytes: Uint8Array, end: number): SegmentHeader => trusted<SegmentHeader>(lineValue(bytes, 0, end))
 
-const headerFault = (bytes: Uint8Array, expected: SegmentExpectation): { header?: SegmentHeader; end: number; rule?: string } => {
+const headerFault = (
+  bytes: Uint8Array,
+  expected: SegmentExpectation,
+): { header?: SegmentHeader; end: number; rule?: string } => {
   const check = checkLine(bytes, 0, 0)
   if (!check.ok) return { end: 0, rule: `the header: ${check.rule}` }
   const header = headerOf(bytes, check.end)
-  const fits = header.k === 'segment' && header.root === expected.root && header.no === expected.no && header.first === expected.first
+  const fits =
+    header.k === 'segment' &&
+    header.root === expected.root &&
+    header.no === expected.no &&
+    header.first === expected.first
   return fits ? { header, end: check.end } : { end: 0, rule: 'the header is that of another segment' }
 }
 
 /** A sound line behind the fault whose batch began after it proves that the faulty line was committed. */
-const provesDamage = (bytes: Uint8Array, from: number, { seed, expected }: { seed: number; expected: number }): boolean => {
+const provesDamage = (
+  bytes: Uint8Array,
+  from: number,
+  { seed, expected }: { seed: number; expected: number },
+): boolean => {
   for (let at = from; at < bytes.length;) {
     const check = checkLine(bytes, at, seed)
     if (check.ok && trusted<LogLine>(lineValue(bytes, at, check.end)).b > expected) return true
@@ -69,19 +88,40 @@ const provesDamage = (bytes: Uint8Array, from: number, { seed, expected }: { see
 }
 
 /** Reads the lines in order and stops at the first fault. */
-export const scanSegment = (bytes: Uint8Array, expected: SegmentExpectation, visit: (line: LogLine, place: LinePlace) => void): SegmentScan => {
+export const scanSegment = (
+  bytes: Uint8Array,
+  expected: SegmentExpectation,
+  visit: (line: LogLine, place: LinePlace) => void,
+): SegmentScan => {
   const { header, end, rule } = headerFault(bytes, expected)
-  if (header === undefined) return { header, last: expected.first - 1, sound: 0, fault: { file: expected.file, offset: 0, rule: rule ?? '' }, verdict: 'damage' }
+  if (header === undefined)
+    return {
+      header,
+      last: expected.first - 1,
+      sound: 0,
+      fault: { file: expected.file, offset: 0, rule: rule ?? '' },
+      verdict: 'damage',
+    }
   const seed = saltSeed(header.salt)
   let at = end
   let last = header.first - 1
   while (at < bytes.length) {
     const check = checkLine(bytes, at, seed)
     const line = check.ok ? trusted<LogLine>(lineValue(bytes, at, check.end)) : undefined
-    const broken = check.ok ? (line?.s === last + 1 ? undefined : `sequence ${line?.s} stands where ${last + 1} belongs`) : check.rule
+    const broken = check.ok
+      ? line?.s === last + 1
+        ? undefined
+        : `sequence ${line?.s} stands where ${last + 1} belongs`
+      : check.rule
     if (broken !== undefined || line === undefined || !check.ok) {
       const torn = bytes.length - at <= expected.longestTail && !provesDamage(bytes, at, { seed, expected: last + 1 })
-      return { header, last, sound: at, fault: { file: expected.file, offset: at, rule: broken ?? '' }, verdict: torn ? 'torn' : 'damage' }
+      return {
+        header,
+        last,
+        sound: at,
+        fault: { file: expected.file, offset: at, rule: broken ?? '' },
+        verdict: torn ? 'torn' : 'damage',
+      }
     }
     visit(line, { file: expected.file, offset: at })
     last = line.s

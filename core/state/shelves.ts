@@ -2,19 +2,16 @@
 import { join } from 'node:path'
 import { assert } from '../assert.js'
 import type { Ids } from '../ids.js'
-import { trusted } from '../schema.js'
-import type { Json } from '../schema.js'
+import { trusted, type Json } from '../schema.js'
 import type { StoredCollection } from './collection.js'
 import type { CollectionSpec, StreamSpec } from './contract.js'
 import type { Disk } from './disk.js'
-import { createEntryShelf } from './entry-shelf.js'
-import type { StoredEntryShelf } from './entry-shelf.js'
+import { createEntryShelf, type StoredEntryShelf } from './entry-shelf.js'
 import type { Layout } from './layout.js'
 import type { Fault } from './line.js'
 import type { ManifestHolder, ShelfRef } from './manifest.js'
 import type { PageSetOptions } from './page-set.js'
-import { createRecordShelf } from './record-shelf.js'
-import type { Loaded, RecordShelf } from './record-shelf.js'
+import { createRecordShelf, type Loaded, type RecordShelf } from './record-shelf.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
 import type { Tuning } from './tuning.js'
 
@@ -44,14 +41,30 @@ export interface Shelves {
 
 const empty: ShelfRef = { pages: [], index: null }
 
-export const createShelves = ({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage }: ShelvesOptions): Shelves => {
+export const createShelves = ({
+  disk,
+  paths,
+  ids,
+  manifest,
+  tuning,
+  acceptLoss,
+  onDamage,
+}: ShelvesOptions): Shelves => {
   const records = new Map<string, RecordShelf<object>>()
   const entries = new Map<string, StoredEntryShelf<Json>>()
   const rebuilt: string[] = []
   const lost: Fault[] = []
   let damage: Fault | undefined
-  const pageOptions = (folder: string, { name, version }: { name: string; version: number }): PageSetOptions =>
-    ({ disk, folder: join(folder, name), ids, root: manifest.current.root, of: name, version, pageBytes: tuning.pageBytes, onDamage })
+  const pageOptions = (folder: string, { name, version }: { name: string; version: number }): PageSetOptions => ({
+    disk,
+    folder: join(folder, name),
+    ids,
+    root: manifest.current.root,
+    of: name,
+    version,
+    pageBytes: tuning.pageBytes,
+    onDamage,
+  })
   const note = (loaded: Loaded): void => {
     if (loaded.rebuilt !== undefined) rebuilt.push(loaded.rebuilt)
     lost.push(...loaded.lost)
@@ -72,8 +85,11 @@ export const createShelves = ({ disk, paths, ids, manifest, tuning, acceptLoss, 
     return found
   }
   return {
-    rebuilt, lost,
-    get damage() { return damage },
+    rebuilt,
+    lost,
+    get damage() {
+      return damage
+    },
     records: recordsOf,
     entries: entriesOf,
     makeRecords: (spec) => {
@@ -90,7 +106,8 @@ export const createShelves = ({ disk, paths, ids, manifest, tuning, acceptLoss, 
       const { name } = collection.spec
       const { collections, tombstones } = manifest.current
       const length = tombstones[name] ?? 0
-      if (length > 0) noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), { length, bury: collection.loadGrave }))
+      if (length > 0)
+        noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), { length, bury: collection.loadGrave }))
       note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
     },
     loadEntries: (name) => note(entriesOf(name).load(manifest.current.streams[name] ?? empty, acceptLoss)),

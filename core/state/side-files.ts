@@ -1,16 +1,12 @@
 /** What is beside the log: documents, blobs and spools, under the same rules of when storage may be written. */
 import { dirname } from 'node:path'
-import { createBlobs } from './blobs.js'
-import type { BlobAreas } from './blobs.js'
-import { createDocuments } from './document.js'
-import type { Documents } from './document.js'
+import { createBlobs, type BlobAreas } from './blobs.js'
+import { createDocuments, type Documents } from './document.js'
 import type { Disk } from './disk.js'
 import type { Layout } from './layout.js'
 import { setAside } from './quarantine.js'
-import { createSpools } from './spool.js'
-import type { SpoolAreas } from './spool.js'
-import { reasonOf, storageErrors } from './storage-errors.js'
-import type { ReadOnlyReason } from './storage-errors.js'
+import { createSpools, type SpoolAreas } from './spool.js'
+import { reasonOf, storageErrors, type ReadOnlyReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 
 export interface SideFilesOptions {
@@ -44,20 +40,30 @@ export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFi
   }
   const quarantine = async (path: string, rule: string): Promise<void> => {
     const bytes = disk.readFile(path) ?? new Uint8Array()
-    await setAside(disk, { folder: paths.quarantine, name: path.slice(path.lastIndexOf('/') + 1), bytes, fault: { file: path, offset: 0, rule } })
+    await setAside(disk, {
+      folder: paths.quarantine,
+      name: path.slice(path.lastIndexOf('/') + 1),
+      bytes,
+      fault: { file: path, offset: 0, rule },
+    })
     await disk.unlink(path)
     await disk.syncFolder(dirname(path))
   }
   const documents = createDocuments({ folder: paths.documents, disk, setAside: quarantine, write })
   const blobs = createBlobs({ folder: paths.blobs, disk, write })
   const spools = createSpools({
-    folder: paths.spools, disk,
+    folder: paths.spools,
+    disk,
     mayWrite: () => mode.mode === 'ok' && disk.space(paths.root).free >= freeBytes,
-    refuse: () => { throw mode.mode === 'ok' ? storageErrors.storage_read_only({ details: { reason: 'disk_full' }, retryAfter: 5 }) : mode.problem() },
+    refuse: () => {
+      throw mode.mode === 'ok'
+        ? storageErrors.storage_read_only({ details: { reason: 'disk_full' }, retryAfter: 5 })
+        : mode.problem()
+    },
   })
   const load = async () => {
     const { swept, damaged } = await documents.load()
-    return { swept: [...swept, ...await blobs.sweep(), ...await spools.sweep()], quarantined: damaged }
+    return { swept: [...swept, ...(await blobs.sweep()), ...(await spools.sweep())], quarantined: damaged }
   }
   return { documents, blobs, spools, load }
 }

@@ -35,10 +35,17 @@ export interface SpoolAreas {
 
 const mebibyte = 1024 * 1024
 
-interface Header { readonly dropped: number; readonly lost: number; readonly rotations: number }
-interface Head extends Header { /** Bytes of the header line. */ readonly length: number }
+interface Header {
+  readonly dropped: number
+  readonly lost: number
+  readonly rotations: number
+}
+interface Head extends Header {
+  /** Bytes of the header line. */ readonly length: number
+}
 
-const headerLine = (header: Header): Uint8Array => sealedLine(JSON.stringify({ v: 1, k: 'spool', ...header }).slice(0, -1), 0)
+const headerLine = (header: Header): Uint8Array =>
+  sealedLine(JSON.stringify({ v: 1, k: 'spool', ...header }).slice(0, -1), 0)
 
 /** More bytes than a header line ever has. */
 const longestHeader = 256
@@ -61,13 +68,18 @@ export const readSpoolHead = (disk: Disk, path: string): Head | undefined => {
 }
 
 /** A name on disk comes from no id. */
-export const spoolName = (owner: string): string => `${createHash('sha256').update(owner).digest('hex').slice(0, 32)}.spool`
+export const spoolName = (owner: string): string =>
+  `${createHash('sha256').update(owner).digest('hex').slice(0, 32)}.spool`
 export const isSpoolName = (name: string): boolean => /^[0-9a-f]{32}\.spool$/u.test(name)
 
 const noteOf = (lost: number): Uint8Array => Buffer.from(`\n[daemon: ${lost} bytes of output could not be written]\n`)
 
 /** A spool that is written to: its file, what its header says, and how much output stands behind it. */
-interface Open { file: DiskFile; head: Head; kept: number }
+interface Open {
+  file: DiskFile
+  head: Head
+  kept: number
+}
 
 const openFile = async (disk: Disk, path: string): Promise<Open> => {
   const file = await disk.open(path, 'write')
@@ -87,7 +99,11 @@ const createFile = async (disk: Disk, path: string): Promise<Open> => {
 }
 
 /** Replaces the file by one with the newest output, the chunk included. */
-const rotate = async (disk: Disk, open: Open, { chunk, lost, keepBytes }: { chunk: Uint8Array; lost: number; keepBytes: number }): Promise<Open> => {
+const rotate = async (
+  disk: Disk,
+  open: Open,
+  { chunk, lost, keepBytes }: { chunk: Uint8Array; lost: number; keepBytes: number },
+): Promise<Open> => {
   const { file, head, kept } = open
   const body = Buffer.concat([file.read(head.length, kept), chunk]).subarray(-keepBytes)
   const dropped = head.dropped + kept + chunk.length - body.length
@@ -96,9 +112,16 @@ const rotate = async (disk: Disk, open: Open, { chunk, lost, keepBytes }: { chun
   return openFile(disk, path)
 }
 
-interface LiveSpool extends Spool { readonly account: SpoolAccount; /** Bytes of the header line. */ readonly start: number }
+interface LiveSpool extends Spool {
+  readonly account: SpoolAccount
+  /** Bytes of the header line. */ readonly start: number
+}
 
-const createSpool = ({ disk, mayWrite, capBytes = 8 * mebibyte, keepBytes = 6 * mebibyte }: SpoolsOptions, path: string, first: Open): LiveSpool => {
+const createSpool = (
+  { disk, mayWrite, capBytes = 8 * mebibyte, keepBytes = 6 * mebibyte }: SpoolsOptions,
+  path: string,
+  first: Open,
+): LiveSpool => {
   let open: Open | undefined = first
   let [last, lost, unsaid] = [first, 0, 0]
   let turn: Promise<void> = Promise.resolve()
@@ -145,8 +168,23 @@ const createSpool = ({ disk, mayWrite, capBytes = 8 * mebibyte, keepBytes = 6 * 
     await open?.file.close()
     return account()
   }
-  const account = (): SpoolAccount => ({ kept: last.kept, total: last.head.dropped + last.kept + lost, lost, rotations: last.head.rotations })
-  return { path, append, close, get account() { return account() }, get start() { return last.head.length } }
+  const account = (): SpoolAccount => ({
+    kept: last.kept,
+    total: last.head.dropped + last.kept + lost,
+    lost,
+    rotations: last.head.rotations,
+  })
+  return {
+    path,
+    append,
+    close,
+    get account() {
+      return account()
+    },
+    get start() {
+      return last.head.length
+    },
+  }
 }
 
 const createArea = (area: string, options: SpoolsOptions): Spools => {
@@ -163,7 +201,14 @@ const createArea = (area: string, options: SpoolsOptions): Spools => {
       live.delete(owner)
       return spool.close()
     }
-    return { path: spool.path, append: spool.append, close, get account() { return spool.account } }
+    return {
+      path: spool.path,
+      append: spool.append,
+      close,
+      get account() {
+        return spool.account
+      },
+    }
   }
   const read = (owner: string, most: number): SpoolReading | undefined => {
     const [path, writing] = [pathOf(owner), live.get(owner)]
@@ -172,8 +217,16 @@ const createArea = (area: string, options: SpoolsOptions): Spools => {
     try {
       const head = headIn(file.read(0, longestHeader))
       if (head === undefined) return undefined
-      const kept = writing !== undefined && writing.start === head.length ? writing.account.kept : Math.max(0, file.size() - head.length)
-      const account = writing?.account ?? { kept, total: head.dropped + kept + head.lost, lost: head.lost, rotations: head.rotations }
+      const kept =
+        writing !== undefined && writing.start === head.length
+          ? writing.account.kept
+          : Math.max(0, file.size() - head.length)
+      const account = writing?.account ?? {
+        kept,
+        total: head.dropped + kept + head.lost,
+        lost: head.lost,
+        rotations: head.rotations,
+      }
       const length = Math.min(most, kept)
       return { path, account, bytes: file.read(head.length + kept - length, length) }
     } finally {
@@ -201,6 +254,7 @@ export const createSpools = (options: SpoolsOptions): SpoolAreas => {
     areas.set(name, made)
     return made
   }
-  const sweep = async (): Promise<string[]> => (await Promise.all(disk.list(folder).map((name) => sweepTemps(disk, join(folder, name))))).flat()
+  const sweep = async (): Promise<string[]> =>
+    (await Promise.all(disk.list(folder).map((name) => sweepTemps(disk, join(folder, name))))).flat()
   return { area, sweep }
 }

@@ -40,7 +40,14 @@ export const storageErrors = defineErrors({
 })
 
 /** Why storage refuses writes. Stable: shown in status. */
-export type ReadOnlyReason = 'disk_full' | 'too_many_files' | 'io_error' | 'sync_failed' | 'lock_lost' | 'damaged' | 'halted'
+export type ReadOnlyReason =
+  | 'disk_full'
+  | 'too_many_files'
+  | 'io_error'
+  | 'sync_failed'
+  | 'lock_lost'
+  | 'damaged'
+  | 'halted'
 
 /** What the operator can do, by reason. */
 export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
@@ -53,7 +60,8 @@ export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
   halted: 'Restart the daemon.',
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '')
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** The reason a failed file operation gives. */
 export const reasonOf = (error: unknown): ReadOnlyReason => {

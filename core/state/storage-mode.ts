@@ -1,7 +1,6 @@
 /** Whether storage takes changes, and if not, why. */
 import type { StorageHealth } from './contract.js'
-import { readOnlyActions, storageErrors } from './storage-errors.js'
-import type { ReadOnlyReason } from './storage-errors.js'
+import { readOnlyActions, storageErrors, type ReadOnlyReason } from './storage-errors.js'
 import type { Problem } from '../errors.js'
 
 /** Reasons that pass by themselves; the others last until a restart. */
@@ -31,7 +30,15 @@ export const createStorageMode = (): StorageMode => {
   let halted = false
   const refuse = (next: ReadOnlyReason): void => {
     halted ||= next === 'lock_lost'
-    if (mode === 'closed' || (mode === 'read_only' && reason !== undefined && reason !== 'halted' && !passing.has(reason) && next !== 'lock_lost')) return
+    if (
+      mode === 'closed' ||
+      (mode === 'read_only' &&
+        reason !== undefined &&
+        reason !== 'halted' &&
+        !passing.has(reason) &&
+        next !== 'lock_lost')
+    )
+      return
     mode = 'read_only'
     reason = next
   }
@@ -40,18 +47,40 @@ export const createStorageMode = (): StorageMode => {
     mode = 'ok'
     reason = undefined
   }
-  const problem = (): Problem => storageErrors.storage_read_only({ details: { reason: reason ?? mode }, retryAfter: 5, members: { reason: reason ?? mode } })
+  const problem = (): Problem =>
+    storageErrors.storage_read_only({
+      details: { reason: reason ?? mode },
+      retryAfter: 5,
+      members: { reason: reason ?? mode },
+    })
   return {
-    get mode() { return mode },
-    get reason() { return reason },
-    get action() { return reason === undefined ? undefined : readOnlyActions[reason] },
-    get writeErrors() { return writeErrors },
-    get halted() { return halted },
-    get passing() { return reason !== undefined && passing.has(reason) },
+    get mode() {
+      return mode
+    },
+    get reason() {
+      return reason
+    },
+    get action() {
+      return reason === undefined ? undefined : readOnlyActions[reason]
+    },
+    get writeErrors() {
+      return writeErrors
+    },
+    get halted() {
+      return halted
+    },
+    get passing() {
+      return reason !== undefined && passing.has(reason)
+    },
     refuse,
-    count: () => { writeErrors += 1 },
+    count: () => {
+      writeErrors += 1
+    },
     recover,
-    close: () => { mode = 'closed'; reason = undefined },
+    close: () => {
+      mode = 'closed'
+      reason = undefined
+    },
     problem,
   }
 }

@@ -1,14 +1,11 @@
 /** The declared collections and streams, and what the log says about them. */
 import { assert, fault } from '../assert.js'
-import { trusted } from '../schema.js'
-import type { Json } from '../schema.js'
-import { createCollection } from './collection.js'
-import type { StoredCollection } from './collection.js'
+import { trusted, type Json } from '../schema.js'
+import { createCollection, type StoredCollection } from './collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from './contract.js'
 import { isName } from './layout.js'
 import type { LogLine, Op } from './segment.js'
-import { createStream } from './stream.js'
-import type { StoredStream } from './stream.js'
+import { createStream, type StoredStream } from './stream.js'
 import type { Shelves } from './shelves.js'
 import type { Shapes } from './transaction.js'
 
@@ -25,7 +22,12 @@ export interface Store extends Shapes {
 
 /** Nobody declared it: its records are kept as they are, by the id that the log names. */
 const undeclared = (name: string): CollectionSpec<object> => ({
-  name, version: 0, indexes: {}, id: () => { throw fault(`collection ${name} is not declared`) },
+  name,
+  version: 0,
+  indexes: {},
+  id: () => {
+    throw fault(`collection ${name} is not declared`)
+  },
 })
 
 export const createStore = (shelves: Shelves): Store => {
@@ -52,7 +54,9 @@ export const createStore = (shelves: Shelves): Store => {
   const applyOp = (op: Op): string | undefined => {
     if (op[0] === 'app') {
       const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 })
-      return stream.replay(op[2], op[3], trusted<Json>(op[4])) ? undefined : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
+      return stream.replay(op[2], op[3], trusted<Json>(op[4]))
+        ? undefined
+        : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
     }
     const collection = collections.get(op[1]) ?? addCollection(undeclared(op[1]))
     if (op[0] === 'put') collection.replayPut(op[2], op[3])
@@ -68,9 +72,17 @@ export const createStore = (shelves: Shelves): Store => {
   }
   const declarable = (): void => assert(!frozen, 'collections and streams are declared before the state is loaded')
   return {
-    collections, streams, apply,
-    declareCollection: (spec) => { declarable(); return addCollection(spec) },
-    declareStream: (spec) => { declarable(); return addStream(spec) },
+    collections,
+    streams,
+    apply,
+    declareCollection: (spec) => {
+      declarable()
+      return addCollection(spec)
+    },
+    declareStream: (spec) => {
+      declarable()
+      return addStream(spec)
+    },
     load: () => {
       frozen = true
       for (const collection of collections.values()) shelves.loadRecords(collection)

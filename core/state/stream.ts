@@ -1,9 +1,7 @@
 /** Append-only entries by owner: what no checkpoint has written is in memory, the rest on pages. */
-import type { Json } from '../schema.js'
-import { serialise } from './change.js'
-import type { Change } from './change.js'
+import { type Json, trusted } from '../schema.js'
+import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from './contract.js'
-import { trusted } from '../schema.js'
 
 /** Entries that a checkpoint wrote. */
 export interface EntryShelf<E> {
@@ -15,10 +13,17 @@ export interface EntryShelf<E> {
 }
 
 /** Entries in memory; the first one has the sequence `first`. */
-interface Tail<E> { first: number; readonly entries: E[]; readonly texts: string[]; durable: number }
+interface Tail<E> {
+  first: number
+  readonly entries: E[]
+  readonly texts: string[]
+  durable: number
+}
 
 /** For each owner, the texts of the entries that a checkpoint has to write, from sequence `first` on. */
-export interface StreamHarvest { readonly owners: ReadonlyMap<string, { readonly first: number; readonly texts: readonly string[] }> }
+export interface StreamHarvest {
+  readonly owners: ReadonlyMap<string, { readonly first: number; readonly texts: readonly string[] }>
+}
 
 export interface StoredStream<E extends Json> extends Stream<E> {
   append(owner: string, entry: E): { readonly seq: number; readonly change: Change }
@@ -62,7 +67,14 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     const tail = tailOf(owner)
     const seq = tail.first + tail.entries.push(entry) - 1
     tail.texts.push(text)
-    return { seq, change: { op: `["app",${name},${JSON.stringify(owner)},${seq},${text}]`, undo: () => undo(owner), land: () => land(owner, seq) } }
+    return {
+      seq,
+      change: {
+        op: `["app",${name},${JSON.stringify(owner)},${seq},${text}]`,
+        undo: () => undo(owner),
+        land: () => land(owner, seq),
+      },
+    }
   }
   const replay = (owner: string, seq: number, entry: E): boolean => {
     if (seq !== length(owner) + 1) return false
@@ -104,7 +116,16 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     }
   }
   return {
-    spec, length, read, append, replay, owners, harvest, evict,
-    giveBack: ({ owners: taken }) => { for (const owner of taken.keys()) dirty.add(owner) },
+    spec,
+    length,
+    read,
+    append,
+    replay,
+    owners,
+    harvest,
+    evict,
+    giveBack: ({ owners: taken }) => {
+      for (const owner of taken.keys()) dirty.add(owner)
+    },
   }
 }

@@ -6,21 +6,21 @@
 import { join } from 'node:path'
 import { trusted } from '../schema.js'
 import type { Disk } from './disk.js'
-import { indexName, pageName, segmentName } from './layout.js'
-import type { Layout } from './layout.js'
+import { indexName, pageName, segmentName, type Layout } from './layout.js'
 import type { Fault } from './line.js'
-import { readForScan, scanLineFile, valueAt } from './line-file.js'
-import type { LineFileHeader } from './line-file.js'
+import { readForScan, scanLineFile, valueAt, type LineFileHeader } from './line-file.js'
 import type { Manifest, ShelfRef } from './manifest.js'
-import { replayLog } from './replay.js'
-import type { Replay } from './replay.js'
+import { replayLog, type Replay } from './replay.js'
 import type { LinePlace, LogLine, Op } from './segment.js'
 import { tombstonePath } from './tombstones.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Watermark } from './watermark.js'
 
 /** A line of a page. */
-export interface PagePlace extends LinePlace { readonly page: number; readonly length: number }
+export interface PagePlace extends LinePlace {
+  readonly page: number
+  readonly length: number
+}
 
 /** `[id, page, offset, length, …]` of a collection, `[owner, first, count, page, offset, length]` of a stream. */
 export type IndexRow = readonly [string, number, number, number, ...unknown[]]
@@ -39,10 +39,21 @@ export interface SurveyVisitor {
   /** The newest line of a record on the pages, unless the log or a grave says otherwise: `counts` is false then. */
   record?(collection: string, line: RecordLine, place: PagePlace & { readonly counts: boolean }): void
   /** Rows of an index, in the order of the file. */
-  rows?(shelf: { readonly kind: 'data' | 'streams'; readonly name: string }, rows: readonly IndexRow[], place: LinePlace & { readonly mark: unknown }): void
+  rows?(
+    shelf: { readonly kind: 'data' | 'streams'; readonly name: string },
+    rows: readonly IndexRow[],
+    place: LinePlace & { readonly mark: unknown },
+  ): void
 }
-export interface RecordLine { readonly id: string; readonly r: object }
-export interface EntriesLine { readonly owner: string; readonly from: number; readonly entries: readonly unknown[] }
+export interface RecordLine {
+  readonly id: string
+  readonly r: object
+}
+export interface EntriesLine {
+  readonly owner: string
+  readonly from: number
+  readonly entries: readonly unknown[]
+}
 
 export interface SurveyOptions {
   readonly disk: Disk
@@ -52,23 +63,51 @@ export interface SurveyOptions {
   readonly visitor: SurveyVisitor
 }
 
-interface Expected { readonly path: string; readonly length: number; readonly kind: FindingKind; readonly header: Partial<LineFileHeader> }
+interface Expected {
+  readonly path: string
+  readonly length: number
+  readonly kind: FindingKind
+  readonly header: Partial<LineFileHeader>
+}
 
 const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): string | undefined =>
-  Object.entries(expected).some(([member, value]) => header[member] !== value) ? 'the header is that of another file' : undefined
+  Object.entries(expected).some(([member, value]) => header[member] !== value)
+    ? 'the header is that of another file'
+    : undefined
 
-export interface SoundLines { readonly header: LineFileHeader; readonly starts: readonly number[]; readonly bytes: Uint8Array }
+export interface SoundLines {
+  readonly header: LineFileHeader
+  readonly starts: readonly number[]
+  readonly bytes: Uint8Array
+}
 
 /** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
-const readLines = ({ disk, visitor }: SurveyOptions, { path, length, kind, header: wanted }: Expected): SoundLines | undefined => {
+const readLines = (
+  { disk, visitor }: SurveyOptions,
+  { path, length, kind, header: wanted }: Expected,
+): SoundLines | undefined => {
   const bytes = readForScan(disk, path)
   visitor.count?.({ files: 1, bytes: Math.min(bytes.length, length) })
-  if (bytes.length === 0) return visitor.fault(kind, { file: path, offset: 0, rule: disk.stat(path) === undefined ? 'the file is missing' : 'the file is empty' }), undefined
+  if (bytes.length === 0)
+    return (
+      visitor.fault(kind, {
+        file: path,
+        offset: 0,
+        rule: disk.stat(path) === undefined ? 'the file is missing' : 'the file is empty',
+      }),
+      undefined
+    )
   const { header, starts, faults } = scanLineFile(path, bytes, Math.min(bytes.length, length))
   const rule = header === undefined ? undefined : headerRule(header, wanted)
   for (const fault of faults) visitor.fault(kind, fault)
-  if (bytes.length < length) visitor.fault(kind, { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` })
-  if (bytes.length > length) visitor.fault('behind', { file: path, offset: length, rule: 'bytes behind those that count: a checkpoint was cut off' })
+  if (bytes.length < length)
+    visitor.fault(kind, { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` })
+  if (bytes.length > length)
+    visitor.fault('behind', {
+      file: path,
+      offset: length,
+      rule: 'bytes behind those that count: a checkpoint was cut off',
+    })
   if (rule !== undefined) visitor.fault(kind, { file: path, offset: 0, rule })
   return header === undefined || rule !== undefined ? undefined : { header, starts, bytes }
 }
@@ -83,7 +122,12 @@ const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
   for (const [of, length] of Object.entries(manifest.tombstones)) {
     const buried = new Set<string>()
     graves.set(of, buried)
-    const lines = readLines(options, { path: tombstonePath(paths.tombstones, of), length, kind: 'tombstones', header: { k: 'tombstones', of, root: manifest.root } })
+    const lines = readLines(options, {
+      path: tombstonePath(paths.tombstones, of),
+      length,
+      kind: 'tombstones',
+      header: { k: 'tombstones', of, root: manifest.root },
+    })
     for (const start of lines?.starts ?? []) {
       const { id, reason } = trusted<{ id: string; reason: string }>(valueAt(trusted<SoundLines>(lines).bytes, start))
       buried.add(id)
@@ -94,19 +138,39 @@ const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
   return graves
 }
 
-interface Shelf { readonly kind: 'data' | 'streams'; readonly name: string; readonly folder: string; readonly ref: ShelfRef }
+interface Shelf {
+  readonly kind: 'data' | 'streams'
+  readonly name: string
+  readonly folder: string
+  readonly ref: ShelfRef
+}
 
 const shelves = (kind: Shelf['kind'], { paths, manifest }: SurveyOptions): Shelf[] =>
-  Object.entries(kind === 'data' ? manifest.collections : manifest.streams).map(([name, ref]) => ({ kind, name, ref, folder: join(paths[kind], name) }))
+  Object.entries(kind === 'data' ? manifest.collections : manifest.streams).map(([name, ref]) => ({
+    kind,
+    name,
+    ref,
+    folder: join(paths[kind], name),
+  }))
 
-const pageHeader = ({ name }: Shelf, no: number, root: string): Partial<LineFileHeader> => ({ k: 'page', of: name, no, root })
+const pageHeader = ({ name }: Shelf, no: number, root: string): Partial<LineFileHeader> => ({
+  k: 'page',
+  of: name,
+  no,
+  root,
+})
 
 const readIndexRows = (options: SurveyOptions, shelf: Shelf): void => {
   const { index } = shelf.ref
   const { visitor, manifest } = options
   if (index === null || visitor.rows === undefined) return
   const path = join(shelf.folder, indexName(index.no))
-  const lines = readLines(options, { path, length: index.length, kind: 'index', header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root } })
+  const lines = readLines(options, {
+    path,
+    length: index.length,
+    kind: 'index',
+    header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root },
+  })
   for (const offset of lines?.starts ?? []) {
     const { rows } = trusted<{ rows: readonly IndexRow[] }>(valueAt(trusted<SoundLines>(lines).bytes, offset))
     visitor.count?.({ items: rows.length })
@@ -122,13 +186,21 @@ const readStream = (options: SurveyOptions, shelf: Shelf): void => {
     for (const offset of lines?.starts ?? []) {
       const line = trusted<EntriesLine>(valueAt(trusted<SoundLines>(lines).bytes, offset))
       visitor.count?.({ items: line.entries.length })
-      visitor.entries?.(shelf.name, line, { file: path, offset, page: no, length: lengthAt(trusted<SoundLines>(lines), offset) })
+      visitor.entries?.(shelf.name, line, {
+        file: path,
+        offset,
+        page: no,
+        length: lengthAt(trusted<SoundLines>(lines), offset),
+      })
     }
   }
   readIndexRows(options, shelf)
 }
 
-interface Overlay { readonly graves: Graves; readonly touched: Graves }
+interface Overlay {
+  readonly graves: Graves
+  readonly touched: Graves
+}
 
 const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched }: Overlay): void => {
   const { visitor, manifest } = options
@@ -141,14 +213,26 @@ const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched 
       const line = trusted<RecordLine>(valueAt(trusted<SoundLines>(lines).bytes, offset))
       if (seen.has(line.id) || buried?.has(line.id) === true) continue
       seen.add(line.id)
-      const place = { file: path, offset, page: no, length: lengthAt(trusted<SoundLines>(lines), offset), counts: newer?.has(line.id) !== true }
+      const place = {
+        file: path,
+        offset,
+        page: no,
+        length: lengthAt(trusted<SoundLines>(lines), offset),
+        counts: newer?.has(line.id) !== true,
+      }
       visitor.record?.(shelf.name, line, place)
     }
   }
   readIndexRows(options, shelf)
 }
 
-const readLog = ({ disk, paths, manifest, watermark, visitor }: SurveyOptions): { replay: Replay; touched: Map<string, Set<string>> } => {
+const readLog = ({
+  disk,
+  paths,
+  manifest,
+  watermark,
+  visitor,
+}: SurveyOptions): { replay: Replay; touched: Map<string, Set<string>> } => {
   const touched = new Map<string, Set<string>>()
   const visit = (line: LogLine, place: LinePlace): void => {
     visitor.count?.({ items: 1 })
@@ -161,7 +245,12 @@ const readLog = ({ disk, paths, manifest, watermark, visitor }: SurveyOptions): 
   for (const { segment, length, size } of replay.sound) {
     visitor.count?.({ files: 1, bytes: length })
     const path = join(paths.log, segmentName(segment.no))
-    if (segment.length !== null && size > segment.length) visitor.fault('behind', { file: path, offset: segment.length, rule: 'bytes behind those that count: a write failed' })
+    if (segment.length !== null && size > segment.length)
+      visitor.fault('behind', {
+        file: path,
+        offset: segment.length,
+        rule: 'bytes behind those that count: a write failed',
+      })
   }
   if (replay.torn !== undefined) visitor.fault('torn', replay.torn)
   if (replay.damage !== undefined) visitor.fault('log', replay.damage)
@@ -170,10 +259,15 @@ const readLog = ({ disk, paths, manifest, watermark, visitor }: SurveyOptions): 
 
 /** Walks the whole root; returns what the log said. */
 export const survey = (options: SurveyOptions): Replay => {
-  const look = <R>(area: string, run: () => R): R => (options.visitor.look === undefined ? run() : options.visitor.look(area, run))
+  const look = <R>(area: string, run: () => R): R =>
+    options.visitor.look === undefined ? run() : options.visitor.look(area, run)
   const graves = look('tombstones', () => readGraves(options))
-  look('streams', () => { for (const shelf of shelves('streams', options)) readStream(options, shelf) })
+  look('streams', () => {
+    for (const shelf of shelves('streams', options)) readStream(options, shelf)
+  })
   const { replay, touched } = look('log', () => readLog(options))
-  look('data', () => { for (const shelf of shelves('data', options)) readCollection(options, shelf, { graves, touched }) })
+  look('data', () => {
+    for (const shelf of shelves('data', options)) readCollection(options, shelf, { graves, touched })
+  })
   return replay
 }

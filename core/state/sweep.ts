@@ -1,8 +1,7 @@
 /** Files and bytes that the manifest does not name hold nothing that was acknowledged. */
 import { join } from 'node:path'
 import type { Disk } from './disk.js'
-import { indexName, numberOf, pageName, segmentName } from './layout.js'
-import type { Layout } from './layout.js'
+import { indexName, numberOf, pageName, segmentName, type Layout } from './layout.js'
 import type { Manifest, ShelfRef } from './manifest.js'
 import { tombstonePath } from './tombstones.js'
 
@@ -18,18 +17,32 @@ export const namedFiles = (paths: Layout, manifest: Manifest): Map<string, numbe
   }
   addShelves(paths.data, manifest.collections)
   addShelves(paths.streams, manifest.streams)
-  for (const [name, length] of Object.entries(manifest.tombstones)) named.set(tombstonePath(paths.tombstones, name), length)
+  for (const [name, length] of Object.entries(manifest.tombstones))
+    named.set(tombstonePath(paths.tombstones, name), length)
   return named
 }
 
-const numberedIn = (disk: Disk, folder: string): string[] => disk.list(folder).filter((name) => numberOf(name) !== undefined).map((name) => join(folder, name))
-const numberedBelow = (disk: Disk, folder: string): string[] => disk.list(folder).flatMap((name) => numberedIn(disk, join(folder, name)))
+const numberedIn = (disk: Disk, folder: string): string[] =>
+  disk
+    .list(folder)
+    .filter((name) => numberOf(name) !== undefined)
+    .map((name) => join(folder, name))
+const numberedBelow = (disk: Disk, folder: string): string[] =>
+  disk.list(folder).flatMap((name) => numberedIn(disk, join(folder, name)))
 
 /** Files with names of ours that nothing names. Other files are nobody's business here. */
 export const unnamedFiles = (disk: Disk, paths: Layout, manifest: Manifest): string[] => {
   const named = namedFiles(paths, manifest)
-  const tombstones = disk.list(paths.tombstones).filter((name) => name.endsWith('.ndjson')).map((name) => join(paths.tombstones, name))
-  return [...numberedIn(disk, paths.log), ...numberedBelow(disk, paths.data), ...numberedBelow(disk, paths.streams), ...tombstones].filter((path) => !named.has(path))
+  const tombstones = disk
+    .list(paths.tombstones)
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => join(paths.tombstones, name))
+  return [
+    ...numberedIn(disk, paths.log),
+    ...numberedBelow(disk, paths.data),
+    ...numberedBelow(disk, paths.streams),
+    ...tombstones,
+  ].filter((path) => !named.has(path))
 }
 
 const cutTo = async (disk: Disk, path: string, length: number): Promise<void> => {

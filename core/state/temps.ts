@@ -7,7 +7,11 @@ export const isTemporary = (name: string): boolean => temporary.test(name)
 
 /** Deletes them from one folder; returns the paths. No file of a root may have a name like that. */
 export const sweepTemps = async (disk: Disk, folder: string): Promise<string[]> => {
-  const found = disk.list(folder).filter(isTemporary).map((name) => join(folder, name)).filter((path) => disk.stat(path)?.kind === 'file')
+  const found = disk
+    .list(folder)
+    .filter(isTemporary)
+    .map((name) => join(folder, name))
+    .filter((path) => disk.stat(path)?.kind === 'file')
   for (const path of found) await disk.unlink(path)
   return found
 }

@@ -9,19 +9,35 @@ import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt } from
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
 /** Calls `bury` with every id in the bytes that count; returns what cannot be read. */
-export const readTombstones = (disk: Disk, path: string, { length, bury }: { readonly length: number; readonly bury: (id: string) => void }): readonly Fault[] => {
+export const readTombstones = (
+  disk: Disk,
+  path: string,
+  { length, bury }: { readonly length: number; readonly bury: (id: string) => void },
+): readonly Fault[] => {
   const bytes = readForScan(disk, path)
   const { starts, faults } = scanLineFile(path, bytes, length)
   for (const start of starts) bury(trusted<{ id: string }>(valueAt(bytes, start)).id)
   return faults
 }
 
-export interface TombstoneOptions { readonly disk: Disk; readonly folder: string; readonly ids: Ids; readonly root: string }
+export interface TombstoneOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly ids: Ids
+  readonly root: string
+}
 
 /** Appends ids behind the bytes that count and syncs; returns how many count once the manifest says so. */
-export const writeTombstones = async ({ disk, folder, ids, root }: TombstoneOptions, collection: string, { length, graves }: { length: number; graves: ReadonlyMap<string, string> }): Promise<number> => {
+export const writeTombstones = async (
+  { disk, folder, ids, root }: TombstoneOptions,
+  collection: string,
+  { length, graves }: { length: number; graves: ReadonlyMap<string, string> },
+): Promise<number> => {
   const path = tombstonePath(folder, collection)
-  const file = length > 0 ? await openLineFile(disk, path, length) : await createLineFile(disk, path, { v: 1, k: 'tombstones', of: collection, salt: ids.random(4), root })
+  const file =
+    length > 0
+      ? await openLineFile(disk, path, length)
+      : await createLineFile(disk, path, { v: 1, k: 'tombstones', of: collection, salt: ids.random(4), root })
   try {
     for (const [id, reason] of graves) {
       file.add(`{"id":${JSON.stringify(id)},"reason":${JSON.stringify(reason)}`)

@@ -39,32 +39,60 @@ export interface Transactions {
   readonly last: number
 }
 
-interface Work { readonly changes: Change[]; readonly effects: (() => void)[] }
+interface Work {
+  readonly changes: Change[]
+  readonly effects: (() => void)[]
+}
 
 const undoAll = (changes: readonly Change[]): void => {
   for (const change of changes.toReversed()) change.undo()
 }
 
-export const createTransactions = ({ shapes, commits, mode, clock, log, publish, longestLine }: TransactionOptions): Transactions => {
+export const createTransactions = ({
+  shapes,
+  commits,
+  mode,
+  clock,
+  log,
+  publish,
+  longestLine,
+}: TransactionOptions): Transactions => {
   let last = 0
   let open = false
 
   const createTx = (now: number, { changes, effects }: Work): Tx => {
     const live = (): void => assert(open, 'a transaction was used after its callback returned')
-    const keep = (change: Change | undefined): void => { if (change !== undefined) changes.push(change) }
+    const keep = (change: Change | undefined): void => {
+      if (change !== undefined) changes.push(change)
+    }
     return {
       now,
-      insert: (collection, record) => { live(); keep(shapes.collection(collection).insert(record)) },
-      put: (collection, record) => { live(); keep(shapes.collection(collection).put(record)) },
-      remove: (collection, id, reason) => { live(); keep(shapes.collection(collection).remove(id, reason)) },
+      insert: (collection, record) => {
+        live()
+        keep(shapes.collection(collection).insert(record))
+      },
+      put: (collection, record) => {
+        live()
+        keep(shapes.collection(collection).put(record))
+      },
+      remove: (collection, id, reason) => {
+        live()
+        keep(shapes.collection(collection).remove(id, reason))
+      },
       append: (stream, owner, entry) => {
         live()
         const { seq, change } = shapes.stream(stream).append(owner, entry)
         changes.push(change)
         return seq
       },
-      emit: (event, keys, data) => { live(); effects.push(() => publish(event, keys, data)) },
-      after: (effect) => { live(); effects.push(effect) },
+      emit: (event, keys, data) => {
+        live()
+        effects.push(() => publish(event, keys, data))
+      },
+      after: (effect) => {
+        live()
+        effects.push(effect)
+      },
     }
   }
   const runEffects = (effects: readonly (() => void)[]): void => {
@@ -96,15 +124,16 @@ export const createTransactions = ({ shapes, commits, mode, clock, log, publish,
       open = false
     }
   }
-  const enqueue = <R>(result: R, text: string | undefined, { changes, effects }: Work): Promise<R> => new Promise((resolve, reject) => {
-    const settle = (): void => {
-      for (const change of changes) change.land()
-      runEffects(effects)
-      resolve(result)
-    }
-    const pending: Pending = { text, settle, undo: () => undoAll(changes), reject }
-    commits().push(pending)
-  })
+  const enqueue = <R>(result: R, text: string | undefined, { changes, effects }: Work): Promise<R> =>
+    new Promise((resolve, reject) => {
+      const settle = (): void => {
+        for (const change of changes) change.land()
+        runEffects(effects)
+        resolve(result)
+      }
+      const pending: Pending = { text, settle, undo: () => undoAll(changes), reject }
+      commits().push(pending)
+    })
   const begin = async <R>(change: (tx: Tx) => R): Promise<R> => {
     if (mode.mode !== 'ok') throw mode.problem()
     const now = Math.max(clock.now(), last)
@@ -119,8 +148,18 @@ export const createTransactions = ({ shapes, commits, mode, clock, log, publish,
     return begin(change)
   }
   const durable = (since?: number): Promise<void> => {
-    if (since !== undefined && since !== commits().undone) return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
+    if (since !== undefined && since !== commits().undone)
+      return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
     return commits().idle ? Promise.resolve() : enqueue(undefined, undefined, { changes: [], effects: [] })
   }
-  return { commit, durable, resumeAt: (t) => { last = Math.max(last, t) }, get last() { return last } }
+  return {
+    commit,
+    durable,
+    resumeAt: (t) => {
+      last = Math.max(last, t)
+    },
+    get last() {
+      return last
+    },
+  }
 }

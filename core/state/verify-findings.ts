@@ -4,8 +4,24 @@ import type { Fault } from './line.js'
 
 /** What is wrong, in the terms of a repair. */
 export type FindingKind =
-  | 'root' | 'manifest' | 'watermark' | 'log' | 'torn' | 'page' | 'index' | 'tombstones' | 'document' | 'blob' | 'spool'
-  | 'mode' | 'stranger' | 'leftover' | 'behind' | 'record' | 'reference' | 'chain'
+  | 'root'
+  | 'manifest'
+  | 'watermark'
+  | 'log'
+  | 'torn'
+  | 'page'
+  | 'index'
+  | 'tombstones'
+  | 'document'
+  | 'blob'
+  | 'spool'
+  | 'mode'
+  | 'stranger'
+  | 'leftover'
+  | 'behind'
+  | 'record'
+  | 'reference'
+  | 'chain'
 
 /**
  * `damage`: something that was acknowledged cannot be read or contradicts
@@ -14,14 +30,40 @@ export type FindingKind =
  */
 export type Severity = 'damage' | 'disorder' | 'leftover'
 
-export interface Finding extends Fault { readonly kind: FindingKind; readonly severity: Severity }
+export interface Finding extends Fault {
+  readonly kind: FindingKind
+  readonly severity: Severity
+}
 
 /** What one part of the root cost and held. */
-export interface Checked { readonly area: string; readonly files: number; readonly items: number; readonly bytes: number; readonly ms: number; readonly findings: number }
+export interface Checked {
+  readonly area: string
+  readonly files: number
+  readonly items: number
+  readonly bytes: number
+  readonly ms: number
+  readonly findings: number
+}
 
 const severities: Readonly<Record<FindingKind, Severity>> = {
-  root: 'damage', manifest: 'damage', watermark: 'disorder', log: 'damage', torn: 'leftover', page: 'damage', index: 'disorder', tombstones: 'damage',
-  document: 'damage', blob: 'damage', spool: 'disorder', mode: 'disorder', stranger: 'disorder', leftover: 'leftover', behind: 'leftover', record: 'damage', reference: 'damage', chain: 'damage',
+  root: 'damage',
+  manifest: 'damage',
+  watermark: 'disorder',
+  log: 'damage',
+  torn: 'leftover',
+  page: 'damage',
+  index: 'disorder',
+  tombstones: 'damage',
+  document: 'damage',
+  blob: 'damage',
+  spool: 'disorder',
+  mode: 'disorder',
+  stranger: 'disorder',
+  leftover: 'leftover',
+  behind: 'leftover',
+  record: 'damage',
+  reference: 'damage',
+  chain: 'damage',
 }
 
 export interface Inspection {
@@ -42,12 +84,21 @@ export const createInspection = (clock: Clock): Inspection => {
     const [from, before] = [clock.elapsed(), findings.length]
     counts = { files: 0, items: 0, bytes: 0 }
     const result = run()
-    checked.push({ area, ...counts, ms: Math.round((clock.elapsed() - from) * 10) / 10, findings: findings.length - before })
+    checked.push({
+      area,
+      ...counts,
+      ms: Math.round((clock.elapsed() - from) * 10) / 10,
+      findings: findings.length - before,
+    })
     return result
   }
   return {
-    findings, checked, look,
+    findings,
+    checked,
+    look,
     add: (kind, { file, offset, rule }) => void findings.push({ kind, severity: severities[kind], file, offset, rule }),
-    count: ({ files = 0, items = 0, bytes = 0 }) => { counts = { files: counts.files + files, items: counts.items + items, bytes: counts.bytes + bytes } },
+    count: ({ files = 0, items = 0, bytes = 0 }) => {
+      counts = { files: counts.files + files, items: counts.items + items, bytes: counts.bytes + bytes }
+    },
   }
 }

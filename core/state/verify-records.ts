@@ -1,6 +1,5 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
-import { parse, trusted } from '../schema.js'
-import type { AnyStruct, Json } from '../schema.js'
+import { parse, trusted, type AnyStruct, type Json } from '../schema.js'
 import type { CollectionSpec, StreamSpec } from './contract.js'
 import type { Fault } from './line.js'
 import type { LinePlace } from './segment.js'
@@ -13,7 +12,12 @@ export interface Declarations {
 }
 export const noDeclarations: Declarations = { collections: new Map(), streams: new Map() }
 
-interface Named { readonly collection: string; readonly id: string; readonly by: string; readonly place: LinePlace }
+interface Named {
+  readonly collection: string
+  readonly id: string
+  readonly by: string
+  readonly place: LinePlace
+}
 
 const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | undefined => {
   if (struct === undefined) return undefined
@@ -24,11 +28,16 @@ const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | und
 type Read = (collection: string, found: { readonly id: string; readonly record: object }, place: LinePlace) => void
 
 /** `read` is told of each record that counts. */
-export const watchRecords = (report: (kind: FindingKind, fault: Fault) => void, { collections, streams }: Declarations, read: Read) => {
+export const watchRecords = (
+  report: (kind: FindingKind, fault: Fault) => void,
+  { collections, streams }: Declarations,
+  read: Read,
+) => {
   const live = new Map<string, Set<string>>()
   const latest = new Map<string, Map<string, { record: object; place: LinePlace }>>()
   const named: Named[] = []
-  const complain = (kind: FindingKind, { file, offset }: LinePlace, rule: string): void => report(kind, { file, offset, rule })
+  const complain = (kind: FindingKind, { file, offset }: LinePlace, rule: string): void =>
+    report(kind, { file, offset, rule })
 
   const check = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void => {
     live.set(collection, (live.get(collection) ?? new Set()).add(id))
@@ -38,24 +47,38 @@ export const watchRecords = (report: (kind: FindingKind, fault: Fault) => void, 
     const issue = firstIssue(spec.schema, record)
     if (issue !== undefined) return complain('record', place, `${id} of ${collection} breaks its struct: ${issue}`)
     if (spec.id(record) !== id) complain('record', place, `${id} of ${collection} calls itself ${spec.id(record)}`)
-    for (const reference of spec.references?.(record) ?? []) named.push({ ...reference, by: `${id} of ${collection}`, place })
+    for (const reference of spec.references?.(record) ?? [])
+      named.push({ ...reference, by: `${id} of ${collection}`, place })
   }
   const put = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void =>
-    void latest.set(collection, (latest.get(collection) ?? new Map<string, { record: object; place: LinePlace }>()).set(id, { record, place }))
+    void latest.set(
+      collection,
+      (latest.get(collection) ?? new Map<string, { record: object; place: LinePlace }>()).set(id, { record, place }),
+    )
   return {
     /** A record that counts as it stands. */
     record: check,
     /** Written by the log; only the last one counts. */
     put,
     remove: (collection: string, id: string) => void latest.get(collection)?.delete(id),
-    entry: (stream: string, { owner, seq, entry }: { owner: string; seq: number; entry: unknown }, place: LinePlace) => {
+    entry: (
+      stream: string,
+      { owner, seq, entry }: { owner: string; seq: number; entry: unknown },
+      place: LinePlace,
+    ) => {
       const issue = firstIssue(streams.get(stream)?.schema, entry)
-      if (issue !== undefined) complain('record', place, `entry ${seq} of ${owner} in ${stream} breaks its struct: ${issue}`)
+      if (issue !== undefined)
+        complain('record', place, `entry ${seq} of ${owner} in ${stream} breaks its struct: ${issue}`)
     },
     /** Call after the log was read, before the record pages. */
-    settle: () => { for (const [collection, records] of latest) for (const [id, { record, place }] of records) check(collection, { id, record }, place) },
+    settle: () => {
+      for (const [collection, records] of latest)
+        for (const [id, { record, place }] of records) check(collection, { id, record }, place)
+    },
     finish: () => {
-      for (const { collection, id, by, place } of named) if (live.get(collection)?.has(id) !== true) complain('reference', place, `${by} names ${id} of ${collection}, which is not there`)
+      for (const { collection, id, by, place } of named)
+        if (live.get(collection)?.has(id) !== true)
+          complain('reference', place, `${by} names ${id} of ${collection}, which is not there`)
     },
     counts: () => Object.fromEntries([...live].map(([collection, ids]) => [collection, ids.size])),
   }

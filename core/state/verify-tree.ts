@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Disk, FileStat } from './disk.js'
-import { indexName, numberOf, pageName, segmentName } from './layout.js'
-import type { Layout } from './layout.js'
+import { indexName, numberOf, pageName, segmentName, type Layout } from './layout.js'
 import type { Manifest, ShelfRef } from './manifest.js'
 import { unseal } from './sealed.js'
 import { isSpoolName, readSpoolHead } from './spool.js'
@@ -23,9 +22,26 @@ export interface TreeOptions {
 
 /** Written by people; only their privacy is looked at, and only of secrets. */
 const theirs: ReadonlySet<string> = new Set(['config', 'plugins', 'skills', 'secrets', 'lost+found', 'README.md'])
-const files: ReadonlySet<string> = new Set(['root.json', 'manifest.json', 'watermark.json', 'ballast', 'owner.json', 'daemon.lock'])
+const files: ReadonlySet<string> = new Set([
+  'root.json',
+  'manifest.json',
+  'watermark.json',
+  'ballast',
+  'owner.json',
+  'daemon.lock',
+])
 /** `lock` is an empty folder of the lock's package: it has nothing to hide. */
-const folders: ReadonlySet<string> = new Set(['log', 'data', 'streams', 'documents', 'blobs', 'spools', 'tombstones', 'quarantine', 'lock'])
+const folders: ReadonlySet<string> = new Set([
+  'log',
+  'data',
+  'streams',
+  'documents',
+  'blobs',
+  'spools',
+  'tombstones',
+  'quarantine',
+  'lock',
+])
 
 const exposed = ({ mode, uid }: FileStat): string | undefined => {
   if (uid !== (process.getuid?.() ?? uid)) return `it belongs to user ${uid}`
@@ -37,7 +53,8 @@ const lookAt = ({ disk, inspection }: TreeOptions, path: string, kind: 'file' | 
   const stat = disk.stat(path)
   if (stat === undefined) return undefined
   inspection.count(kind === 'file' ? { files: 1, bytes: stat.size } : { items: 1 })
-  if (stat.kind !== kind) return inspection.add('stranger', { file: path, offset: 0, rule: `it should be a ${kind}` }), undefined
+  if (stat.kind !== kind)
+    return (inspection.add('stranger', { file: path, offset: 0, rule: `it should be a ${kind}` }), undefined)
   const rule = exposed(stat)
   if (rule !== undefined) inspection.add('mode', { file: path, offset: 0, rule })
   return stat
@@ -46,10 +63,12 @@ const lookAt = ({ disk, inspection }: TreeOptions, path: string, kind: 'file' | 
 /** `leftover`: the daemon made it and nothing names it. */
 type Naming = (name: string) => 'named' | 'leftover' | 'stranger'
 
-const numberedIn = (named: ReadonlySet<string>): Naming => (name) => {
-  if (named.has(name)) return 'named'
-  return numberOf(name) === undefined ? 'stranger' : 'leftover'
-}
+const numberedIn =
+  (named: ReadonlySet<string>): Naming =>
+  (name) => {
+    if (named.has(name)) return 'named'
+    return numberOf(name) === undefined ? 'stranger' : 'leftover'
+  }
 
 const lookInside = (options: TreeOptions, folder: string, naming: Naming): void => {
   const { disk, inspection, live, manifest } = options
@@ -57,8 +76,14 @@ const lookInside = (options: TreeOptions, folder: string, naming: Naming): void 
     const path = join(folder, name)
     if (lookAt(options, path, 'file') === undefined) continue
     const found = isTemporary(name) ? 'leftover' : naming(name)
-    if (found === 'stranger') inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
-    else if (found === 'leftover' && !live && manifest !== undefined) inspection.add('leftover', { file: path, offset: 0, rule: isTemporary(name) ? 'a replacement that was cut off' : 'the manifest does not name it' })
+    if (found === 'stranger')
+      inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
+    else if (found === 'leftover' && !live && manifest !== undefined)
+      inspection.add('leftover', {
+        file: path,
+        offset: 0,
+        rule: isTemporary(name) ? 'a replacement that was cut off' : 'the manifest does not name it',
+      })
   }
 }
 
@@ -79,10 +104,13 @@ const lookAtFolders = (options: TreeOptions): void => {
   lookAtShelves(options, paths.data, manifest?.collections ?? {})
   lookAtShelves(options, paths.streams, manifest?.streams ?? {})
   const graves = new Set(Object.keys(manifest?.tombstones ?? {}).map((of) => basename(tombstonePath('', of))))
-  lookInside(options, paths.tombstones, (name) => (graves.has(name) ? 'named' : name.endsWith('.ndjson') ? 'leftover' : 'stranger'))
+  lookInside(options, paths.tombstones, (name) =>
+    graves.has(name) ? 'named' : name.endsWith('.ndjson') ? 'leftover' : 'stranger',
+  )
   lookInside(options, paths.quarantine, () => 'named')
   const secrets = join(paths.root, 'secrets')
-  if (lookAt(options, secrets, 'folder') !== undefined) for (const name of disk.list(secrets)) lookAt(options, join(secrets, name), 'file')
+  if (lookAt(options, secrets, 'folder') !== undefined)
+    for (const name of disk.list(secrets)) lookAt(options, join(secrets, name), 'file')
 }
 
 /** Modes, owners and names of everything that is not a document or a blob. */
@@ -92,8 +120,10 @@ export const verifyTree = (options: TreeOptions): void => {
   for (const name of disk.list(paths.root)) {
     const path = join(paths.root, name)
     if (files.has(name)) lookAt(options, path, 'file')
-    else if (isTemporary(name) && !live) inspection.add('leftover', { file: path, offset: 0, rule: 'a replacement that was cut off' })
-    else if (!isTemporary(name) && !folders.has(name) && !theirs.has(name)) inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
+    else if (isTemporary(name) && !live)
+      inspection.add('leftover', { file: path, offset: 0, rule: 'a replacement that was cut off' })
+    else if (!isTemporary(name) && !folders.has(name) && !theirs.has(name))
+      inspection.add('stranger', { file: path, offset: 0, rule: 'no file of the daemon has this name' })
   }
   lookAtFolders(options)
 }
@@ -106,7 +136,8 @@ export const verifyDocuments = (options: TreeOptions): void => {
     const file = join(folder, name)
     const bytes = disk.readFile(file)
     inspection.count({ items: 1 })
-    if (bytes !== undefined && unseal(bytes) === undefined) inspection.add('document', { file, offset: 0, rule: 'its bytes do not match its digest' })
+    if (bytes !== undefined && unseal(bytes) === undefined)
+      inspection.add('document', { file, offset: 0, rule: 'its bytes do not match its digest' })
   }
 }
 
@@ -119,7 +150,8 @@ const verifyShard = (options: TreeOptions, shard: string): void => {
     const file = join(shard, name)
     const bytes = disk.readFile(file)
     inspection.count({ items: 1 })
-    if (bytes !== undefined && createHash('sha256').update(bytes).digest('hex') !== name) inspection.add('blob', { file, offset: 0, rule: `its ${bytes.length} bytes are not those of its name` })
+    if (bytes !== undefined && createHash('sha256').update(bytes).digest('hex') !== name)
+      inspection.add('blob', { file, offset: 0, rule: `its ${bytes.length} bytes are not those of its name` })
   }
 }
 
@@ -128,7 +160,8 @@ export const verifyBlobs = (options: TreeOptions): void => {
   const top = join(paths.root, 'blobs')
   for (const area of disk.list(top).map((name) => join(top, name))) {
     if (lookAt(options, area, 'folder') === undefined) continue
-    for (const shard of disk.list(area).map((name) => join(area, name))) if (lookAt(options, shard, 'folder') !== undefined) verifyShard(options, shard)
+    for (const shard of disk.list(area).map((name) => join(area, name)))
+      if (lookAt(options, shard, 'folder') !== undefined) verifyShard(options, shard)
   }
 }
 
@@ -138,9 +171,13 @@ export const verifySpools = (options: TreeOptions): void => {
   for (const area of disk.list(top).map((name) => join(top, name))) {
     if (lookAt(options, area, 'folder') === undefined) continue
     lookInside(options, area, (name) => (isSpoolName(name) ? 'named' : 'stranger'))
-    for (const file of disk.list(area).filter(isSpoolName).map((name) => join(area, name))) {
+    for (const file of disk
+      .list(area)
+      .filter(isSpoolName)
+      .map((name) => join(area, name))) {
       inspection.count({ items: 1 })
-      if (disk.stat(file)?.kind === 'file' && readSpoolHead(disk, file) === undefined) inspection.add('spool', { file, offset: 0, rule: 'its header does not fit' })
+      if (disk.stat(file)?.kind === 'file' && readSpoolHead(disk, file) === undefined)
+        inspection.add('spool', { file, offset: 0, rule: 'its header does not fit' })
     }
   }
 }

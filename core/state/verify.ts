@@ -9,25 +9,18 @@ import type { Clock } from '../clock.js'
 import { Problem } from '../errors.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
-import { layout } from './layout.js'
-import type { Layout } from './layout.js'
-import { readManifest } from './manifest.js'
-import type { Manifest } from './manifest.js'
+import { layout, type Layout } from './layout.js'
+import { readManifest, type Manifest } from './manifest.js'
 import { mayLive, readOwner } from './owner.js'
-import { readRoot } from './root-document.js'
-import type { RootFacts } from './root-document.js'
-import { survey } from './survey.js'
-import type { SurveyVisitor } from './survey.js'
+import { readRoot, type RootFacts } from './root-document.js'
+import { survey, type SurveyVisitor } from './survey.js'
 import type { LinePlace } from './segment.js'
 import { watchChains } from './verify-chains.js'
-import { createInspection } from './verify-findings.js'
-import type { Checked, Finding, Inspection } from './verify-findings.js'
-import { noDeclarations, watchRecords } from './verify-records.js'
-import type { Declarations } from './verify-records.js'
+import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
+import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
 import { watchEntries, watchGraves, watchRows } from './verify-shelves.js'
 import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
-import { readWatermark } from './watermark.js'
-import type { Watermark } from './watermark.js'
+import { readWatermark, type Watermark } from './watermark.js'
 
 export type { Declarations } from './verify-records.js'
 export type { Checked, Finding } from './verify-findings.js'
@@ -55,7 +48,13 @@ export interface VerifyReport {
   readonly clean: boolean
 }
 
-interface Check { readonly disk: Disk; readonly paths: Layout; readonly live: boolean; readonly inspection: Inspection; readonly declared: Declarations }
+interface Check {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly live: boolean
+  readonly inspection: Inspection
+  readonly declared: Declarations
+}
 
 const checkRootFacts = ({ disk, paths, inspection }: Check): RootFacts | undefined => {
   const file = join(paths.root, 'root.json')
@@ -72,41 +71,67 @@ const checkRootFacts = ({ disk, paths, inspection }: Check): RootFacts | undefin
 
 const checkWatermark = ({ disk, paths, inspection }: Check, manifest: Manifest | undefined): Watermark | undefined => {
   const { watermark, broken } = readWatermark(disk, paths.watermark)
-  const wrong = broken ? 'its bytes do not match its digest' : watermark !== undefined && manifest !== undefined && watermark.root !== manifest.root ? 'it is that of another root' : undefined
+  const wrong = broken
+    ? 'its bytes do not match its digest'
+    : watermark !== undefined && manifest !== undefined && watermark.root !== manifest.root
+      ? 'it is that of another root'
+      : undefined
   if (wrong !== undefined) inspection.add('watermark', { file: paths.watermark, offset: 0, rule: wrong })
   return wrong === undefined ? watermark : undefined
 }
 
 const checkManifest = ({ disk, paths, inspection }: Check, facts: RootFacts | undefined): Manifest | undefined => {
   const read = readManifest(disk, paths.manifest)
-  if (!read.ok) return inspection.add('manifest', read.fault), undefined
+  if (!read.ok) return (inspection.add('manifest', read.fault), undefined)
   const { manifest } = read
   if (manifest === undefined) {
     const used = [paths.log, paths.data, paths.streams].some((folder) => disk.list(folder).length > 0)
     if (used) inspection.add('manifest', { file: paths.manifest, offset: 0, rule: 'the file is missing' })
     return undefined
   }
-  if (facts !== undefined && manifest.root !== facts.root_id) inspection.add('manifest', { file: paths.manifest, offset: 0, rule: 'it is that of another root' })
+  if (facts !== undefined && manifest.root !== facts.root_id)
+    inspection.add('manifest', { file: paths.manifest, offset: 0, rule: 'it is that of another root' })
   return manifest
 }
 
-interface Content { readonly sequence: number; readonly records: Record<string, number>; readonly entries: Record<string, number> }
+interface Content {
+  readonly sequence: number
+  readonly records: Record<string, number>
+  readonly entries: Record<string, number>
+}
 
-const checkContent = ({ disk, paths, live, inspection, declared }: Check, manifest: Manifest, watermark: Watermark | undefined): Content => {
-  const report: Inspection['add'] = (kind, fault) => { if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault) }
-  const [graves, entries, rows, chains] = [watchGraves(report), watchEntries(report), watchRows(report, declared.collections), watchChains(report, declared.streams)]
+const checkContent = (
+  { disk, paths, live, inspection, declared }: Check,
+  manifest: Manifest,
+  watermark: Watermark | undefined,
+): Content => {
+  const report: Inspection['add'] = (kind, fault) => {
+    if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
+  }
+  const [graves, entries, rows, chains] = [
+    watchGraves(report),
+    watchEntries(report),
+    watchRows(report, declared.collections),
+    watchChains(report, declared.streams),
+  ]
   const records = watchRecords(report, declared, chains.record)
   const entry = (stream: string, found: { owner: string; seq: number; entry: unknown }, place: LinePlace): void => {
     records.entry(stream, found, place)
     chains.entry(stream, found, place)
   }
   const visitor: SurveyVisitor = {
-    fault: report, count: inspection.count, rows: rows.rows,
-    look: (area, run) => inspection.look(area, () => {
-      if (area === 'data') records.settle()
-      return run()
-    }),
-    grave: (collection, id) => { graves.grave(collection, id); rows.grave(collection, id) },
+    fault: report,
+    count: inspection.count,
+    rows: rows.rows,
+    look: (area, run) =>
+      inspection.look(area, () => {
+        if (area === 'data') records.settle()
+        return run()
+      }),
+    grave: (collection, id) => {
+      graves.grave(collection, id)
+      rows.grave(collection, id)
+    },
     entries: (stream, line, place) => {
       entries.entries(stream, line, place)
       rows.entries(stream, line, place)
@@ -158,7 +183,8 @@ const mostTries = 8
 /** Throws `state_root_absent` where there is no root, and what keeps its files from being read. */
 export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> => {
   const { root, disk } = options
-  if (disk.stat(root)?.kind !== 'folder' || disk.list(root).length === 0) throw errors.state_root_absent({ details: { path: root } })
+  if (disk.stat(root)?.kind !== 'folder' || disk.list(root).length === 0)
+    throw errors.state_root_absent({ details: { path: root } })
   const live = options.live ?? mayLive(readOwner(join(root, 'owner.json')))
   for (let tries = 1; ; tries += 1) {
     const before = readManifest(disk, layout(root).manifest)

@@ -26,5 +26,8 @@ export const readWatermark = (disk: Disk, path: string): WatermarkRead => {
   return { watermark: value === undefined ? undefined : trusted<Watermark>(value), broken: value === undefined }
 }
 
-export const writeWatermark = (disk: Disk, path: string, { root, generation, sequence, clean }: Omit<Watermark, 'v' | 'k'>): Promise<void> =>
-  disk.replace(path, seal({ v: 1, k: 'watermark', root, generation, sequence, clean }))
+export const writeWatermark = (
+  disk: Disk,
+  path: string,
+  { root, generation, sequence, clean }: Omit<Watermark, 'v' | 'k'>,
+): Promise<void> => disk.replace(path, seal({ v: 1, k: 'watermark', root, generation, sequence, clean }))

@@ -15,13 +15,14 @@ export interface RunningDaemon {
 
 const main = resolve(import.meta.dirname, '../../core/main.js')
 
-const firstUrl = (child: ChildProcess): Promise<string> => new Promise((found, failed) => {
-  createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
-    const url = /http:\/\/[\w.:]+/u.exec(line)?.[0]
-    if (url !== undefined) found(url)
+const firstUrl = (child: ChildProcess): Promise<string> =>
+  new Promise((found, failed) => {
+    createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
+      const url = /http:\/\/[\w.:]+/u.exec(line)?.[0]
+      if (url !== undefined) found(url)
+    })
+    child.once('exit', (code) => failed(new Error(`the daemon exited with ${code} before it listened`)))
   })
-  child.once('exit', (code) => failed(new Error(`the daemon exited with ${code} before it listened`)))
-})
 
 const call = async <T>(url: string, init: RequestInit): Promise<T> => {
   const answer = await fetch(url, init)
@@ -46,13 +47,34 @@ const readFrames = async (url: string, see: (event: string, data: Record<string,
 
 /** Starts a daemon on this state root; its workspace is a folder beside it. */
 export const startDaemon = async (stateRoot: string, workspace: string): Promise<RunningDaemon> => {
-  const child = spawn(process.execPath, [main, 'serve', '--bind', '127.0.0.1:0', '--state-root', stateRoot, '--workspace-root', workspace, '--log-level', 'warn'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(
+    process.execPath,
+    [
+      main,
+      'serve',
+      '--bind',
+      '127.0.0.1:0',
+      '--state-root',
+      stateRoot,
+      '--workspace-root',
+      workspace,
+      '--log-level',
+      'warn',
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
   const url = await firstUrl(child)
   return {
-    url, pid: child.pid ?? 0,
+    url,
+    pid: child.pid ?? 0,
     get: (path) => call(url + path, { method: 'GET' }),
-    post: (path, body) => call(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    post: (path, body) =>
+      call(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     follow: (path, see) => readFrames(url + path, see).catch(() => undefined),
-    kill: (signal) => new Promise((gone) => { child.once('exit', () => gone()); child.kill(signal) }),
+    kill: (signal) =>
+      new Promise((gone) => {
+        child.once('exit', () => gone())
+        child.kill(signal)
+      }),
   }
 }

@@ -8,15 +8,36 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDaemon, type RunningDaemon } from './daemon.js'
 
-interface Approval { id: string; tool_name: string; input: { command: string } }
-interface Run { run_id: string; status: string; pending_approvals?: Approval[]; outputs: { content: string }[] }
+interface Approval {
+  id: string
+  tool_name: string
+  input: { command: string }
+}
+interface Run {
+  run_id: string
+  status: string
+  pending_approvals?: Approval[]
+  outputs: { content: string }[]
+}
 
 const colour = process.stdout.isTTY || process.env['FORCE_COLOR'] !== undefined
 type Paint = (text: string) => string
-const paint = (code: number): Paint => (text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
-const [bold, dim, red, green, yellow, cyan] = [1, 2, 31, 32, 33, 36].map(paint) as [Paint, Paint, Paint, Paint, Paint, Paint]
+const paint =
+  (code: number): Paint =>
+  (text) =>
+    colour ? `\u001b[${code}m${text}\u001b[0m` : text
+const [bold, dim, red, green, yellow, cyan] = [1, 2, 31, 32, 33, 36].map(paint) as [
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+  Paint,
+]
 
-const say = (text = ''): void => { process.stdout.write(`${text}\n`) }
+const say = (text = ''): void => {
+  process.stdout.write(`${text}\n`)
+}
 const title = (text: string): void => say(`\n${bold(text)}`)
 const fact = (text: string): void => say(`  ${green('✓')} ${text}`)
 const check = (holds: boolean, text: string): void => {
@@ -41,7 +62,9 @@ const waitFor = async (daemon: RunningDaemon, run_id: string, status: string): P
 }
 
 const submitShell = (daemon: RunningDaemon, command: string, answer: string): Promise<Run> =>
-  daemon.post<Run>('/v1/sessions/demo/runs', { content: `/tool bash ${JSON.stringify({ command })}\n---\n/say ${answer}` })
+  daemon.post<Run>('/v1/sessions/demo/runs', {
+    content: `/tool bash ${JSON.stringify({ command })}\n---\n/say ${answer}`,
+  })
 
 const approve = async (daemon: RunningDaemon, run: Run): Promise<void> => {
   const asked = run.pending_approvals?.[0]
@@ -56,7 +79,11 @@ const playFirstRun = async (daemon: RunningDaemon): Promise<string> => {
   await daemon.post('/v1/sessions', { session_id: 'demo' })
   fact('session demo is created')
   void daemon.follow('/v1/sessions/demo/stream', showEvent)
-  const { run_id } = await submitShell(daemon, 'echo "hello from a real shell" | tee first.txt', 'The file first.txt is written.')
+  const { run_id } = await submitShell(
+    daemon,
+    'echo "hello from a real shell" | tee first.txt',
+    'The file first.txt is written.',
+  )
   fact(`run ${run_id} is accepted: from now on it is not lost`)
   await approve(daemon, await waitFor(daemon, run_id, 'waiting_for_approval'))
   const done = await waitFor(daemon, run_id, 'completed')
@@ -67,7 +94,11 @@ const playFirstRun = async (daemon: RunningDaemon): Promise<string> => {
 
 const playKill = async (daemon: RunningDaemon): Promise<string> => {
   title('kill -9 in the middle of the second run')
-  const { run_id } = await submitShell(daemon, 'echo "once, and only once" >> second.txt; wc -l < second.txt', 'The file second.txt has its one line.')
+  const { run_id } = await submitShell(
+    daemon,
+    'echo "once, and only once" >> second.txt; wc -l < second.txt',
+    'The file second.txt has its one line.',
+  )
   const waiting = await waitFor(daemon, run_id, 'waiting_for_approval')
   fact(`run ${run_id} waits for approval ${waiting.pending_approvals?.[0]?.id ?? '?'}`)
   await daemon.kill('SIGKILL')
@@ -75,7 +106,11 @@ const playKill = async (daemon: RunningDaemon): Promise<string> => {
   return run_id
 }
 
-const playReturn = async (daemon: RunningDaemon, workspace: string, [first, second]: [string, string]): Promise<void> => {
+const playReturn = async (
+  daemon: RunningDaemon,
+  workspace: string,
+  [first, second]: [string, string],
+): Promise<void> => {
   title('The daemon is back on the same state')
   const before = await daemon.get<Run>(`/v1/runs/${first}`)
   check(before.status === 'completed' && before.outputs.length > 0, 'the first run is there, with its output')
@@ -85,8 +120,14 @@ const playReturn = async (daemon: RunningDaemon, workspace: string, [first, seco
   await approve(daemon, waiting)
   const done = await waitFor(daemon, second, 'completed')
   await new Promise((next) => setTimeout(next, 100))
-  check(done.outputs.at(-1)?.content === 'The file second.txt has its one line.', 'the second run is completed: nothing lost')
-  check(readFileSync(join(workspace, 'second.txt'), 'utf8') === 'once, and only once\n', 'the shell command ran once, and only once')
+  check(
+    done.outputs.at(-1)?.content === 'The file second.txt has its one line.',
+    'the second run is completed: nothing lost',
+  )
+  check(
+    readFileSync(join(workspace, 'second.txt'), 'utf8') === 'once, and only once\n',
+    'the shell command ran once, and only once',
+  )
   check((await daemon.get<Run[]>('/v1/runs')).length === 2, 'two runs were submitted, two runs are there')
 }
 

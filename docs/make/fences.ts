@@ -1,4 +1,7 @@
-/** Fenced blocks of a Markdown text. The words after the language are attributes: `ts file=docs/examples/dice/plugin.ts`. */
+/**
+ * Fenced blocks of a Markdown text. The words after the language are attributes: `ts
+ * file=docs/examples/dice/plugin.ts`.
+ */
 export interface Fence {
   readonly language: string
   readonly attributes: Readonly<Record<string, string>>
@@ -16,7 +19,19 @@ export const fencesOf = (markdown: string): readonly Fence[] => {
   for (const [at, line] of markdown.split('\n').entries()) {
     if (inside === undefined) {
       const [whole, language = '', words = ''] = opening.exec(line) ?? []
-      if (whole !== undefined) inside = { language, attributes: Object.fromEntries(words.trim().split(/ +/u).filter((word) => word !== '').map((word) => word.split('=') as [string, string])), line: at + 1, body: [] }
+      if (whole !== undefined)
+        inside = {
+          language,
+          attributes: Object.fromEntries(
+            words
+              .trim()
+              .split(/ +/u)
+              .filter((word) => word !== '')
+              .map((word) => word.split('=') as [string, string]),
+          ),
+          line: at + 1,
+          body: [],
+        }
     } else if (line === '```') {
       const { body, ...rest } = inside
       fences.push({ ...rest, body: body.map((each) => `${each}\n`).join('') })

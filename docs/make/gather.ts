@@ -9,14 +9,20 @@ import type { Command } from '../../core/command.js'
 import { startDaemon } from '../../core/daemon.js'
 import { shippedCandidate } from '../../core/host/candidate.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
-import type { AnyPlugin, CollectionSpec, PluginContext, Point, ShippedPlugin, State, StreamSpec } from '../../core/plugin.js'
-import { trusted } from '../../core/schema.js'
-import type { Json, JsonObject, JsonSchema } from '../../core/schema.js'
+import type {
+  AnyPlugin,
+  CollectionSpec,
+  PluginContext,
+  Point,
+  ShippedPlugin,
+  State,
+  StreamSpec,
+} from '../../core/plugin.js'
+import { trusted, type Json, type JsonObject, type JsonSchema } from '../../core/schema.js'
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import { createDisk } from '../../core/state/real-disk.js'
-import { readModules } from './modules.js'
-import type { Modules } from './modules.js'
+import { readModules, type Modules } from './modules.js'
 
 /** What one plugin declared; `core` stands for the daemon itself. */
 export interface Declared {
@@ -31,7 +37,11 @@ export interface Declared {
   readonly checks: string[]
 }
 
-export interface PluginFacts { readonly plugin: AnyPlugin; readonly required: boolean; readonly declared: Declared }
+export interface PluginFacts {
+  readonly plugin: AnyPlugin
+  readonly required: boolean
+  readonly declared: Declared
+}
 
 export interface Operation {
   readonly method: string
@@ -51,18 +61,49 @@ export interface Facts {
   readonly modules: Modules
 }
 
-const nothing = (): Declared => ({ collections: [], streams: [], documents: [], blobs: [], spools: [], contributions: [], routes: [], repairs: [], checks: [] })
-
-const notingState = (state: State, into: Declared): State => new Proxy(state, {
-  get: (target, member) => {
-    if (member === 'collection') return (spec: CollectionSpec<object>) => { into.collections.push(spec); return target.collection(spec) }
-    if (member === 'stream') return (spec: StreamSpec<Json>) => { into.streams.push(spec); return target.stream(spec) }
-    if (member === 'document') return (name: string) => { into.documents.push(name); return target.document(name) }
-    if (member === 'blobs') return (area: string) => { into.blobs.push(area); return target.blobs(area) }
-    if (member === 'spools') return (area: string) => { into.spools.push(area); return target.spools(area) }
-    return Reflect.get(target, member)
-  },
+const nothing = (): Declared => ({
+  collections: [],
+  streams: [],
+  documents: [],
+  blobs: [],
+  spools: [],
+  contributions: [],
+  routes: [],
+  repairs: [],
+  checks: [],
 })
+
+const notingState = (state: State, into: Declared): State =>
+  new Proxy(state, {
+    get: (target, member) => {
+      if (member === 'collection')
+        return (spec: CollectionSpec<object>) => {
+          into.collections.push(spec)
+          return target.collection(spec)
+        }
+      if (member === 'stream')
+        return (spec: StreamSpec<Json>) => {
+          into.streams.push(spec)
+          return target.stream(spec)
+        }
+      if (member === 'document')
+        return (name: string) => {
+          into.documents.push(name)
+          return target.document(name)
+        }
+      if (member === 'blobs')
+        return (area: string) => {
+          into.blobs.push(area)
+          return target.blobs(area)
+        }
+      if (member === 'spools')
+        return (area: string) => {
+          into.spools.push(area)
+          return target.spools(area)
+        }
+      return Reflect.get(target, member)
+    },
+  })
 
 const notingContext = (context: PluginContext<unknown>, into: Declared): PluginContext<unknown> => ({
   ...context,
@@ -71,26 +112,57 @@ const notingContext = (context: PluginContext<unknown>, into: Declared): PluginC
     for (const value of values) into.contributions.push({ point: point.point, name: point.key?.(value) ?? '' })
     context.contribute(point, ...values)
   },
-  routes: (...routes) => { into.routes.push(...routes.map(({ id }) => id)); context.routes(...routes) },
-  repair: (step) => { into.repairs.push(step.id); context.repair(step) },
-  health: (check) => { into.checks.push(check.id); context.health(check) },
+  routes: (...routes) => {
+    into.routes.push(...routes.map(({ id }) => id))
+    context.routes(...routes)
+  },
+  repair: (step) => {
+    into.repairs.push(step.id)
+    context.repair(step)
+  },
+  health: (check) => {
+    into.checks.push(check.id)
+    context.health(check)
+  },
 })
 
-const noting = async (entry: ShippedPlugin): Promise<{ readonly shipped: ShippedPlugin; readonly facts: PluginFacts }> => {
+const noting = async (
+  entry: ShippedPlugin,
+): Promise<{ readonly shipped: ShippedPlugin; readonly facts: PluginFacts }> => {
   const plugin = await shippedCandidate(entry).load()
   const declared = nothing()
-  const noted: AnyPlugin = { ...plugin, register: (context, services) => plugin.register(notingContext(context, declared), services) }
-  return { shipped: { ...entry, load: () => Promise.resolve({ default: noted }) }, facts: { plugin, required: entry.required, declared } }
+  const noted: AnyPlugin = {
+    ...plugin,
+    register: (context, services) => plugin.register(notingContext(context, declared), services),
+  }
+  return {
+    shipped: { ...entry, load: () => Promise.resolve({ default: noted }) },
+    facts: { plugin, required: entry.required, declared },
+  }
 }
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Runs a daemon on a fresh root while `look` looks at it. */
-const withDaemon = async <R>(shipped: readonly ShippedPlugin[], look: (at: { readonly url: string; readonly root: string }) => Promise<R>): Promise<R> => {
+const withDaemon = async <R>(
+  shipped: readonly ShippedPlugin[],
+  look: (at: { readonly url: string; readonly root: string }) => Promise<R>,
+): Promise<R> => {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-docs-'))
   const disk = createDisk()
-  const flags = new Map([['bind', '127.0.0.1:0'], ['state-root', root], ['workspace-root', root]])
-  const daemon = await startDaemon({ settings: readSettings({ environment: {}, flags, guard: () => {} }), shipped, log: silent, disk, flags, secrets: createSecrets({ disk, root }) })
+  const flags = new Map([
+    ['bind', '127.0.0.1:0'],
+    ['state-root', root],
+    ['workspace-root', root],
+  ])
+  const daemon = await startDaemon({
+    settings: readSettings({ environment: {}, flags, guard: () => {} }),
+    shipped,
+    log: silent,
+    disk,
+    flags,
+    secrets: createSecrets({ disk, root }),
+  })
   try {
     return await look({ url: daemon.url, root })
   } finally {
@@ -101,10 +173,17 @@ const withDaemon = async <R>(shipped: readonly ShippedPlugin[], look: (at: { rea
 
 const operationsOf = (document: Readonly<Record<string, any>>): Operation[] =>
   Object.entries<Record<string, any>>(document['paths']).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, id: String(operation['operationId']), operation })))
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      id: String(operation['operationId']),
+      operation,
+    })),
+  )
 
 /** Codes that a response may carry. */
-export const codesOf = (response: Readonly<Record<string, any>>): string[] => Object.keys(response['content']?.['application/problem+json']?.examples ?? {})
+export const codesOf = (response: Readonly<Record<string, any>>): string[] =>
+  Object.keys(response['content']?.['application/problem+json']?.examples ?? {})
 
 const coreDeclared = (documents: readonly string[]): Declared => {
   const core = nothing()
@@ -115,16 +194,21 @@ const coreDeclared = (documents: readonly string[]): Declared => {
 
 export const gather = async (): Promise<Facts> => {
   const noted = await Promise.all((await shippedPlugins()).map(noting))
-  const { document, documents } = await withDaemon(noted.map(({ shipped }) => shipped), async ({ url, root }) => ({
-    document: trusted<JsonObject & Record<string, any>>(await (await fetch(`${url}/v1/openapi.json`)).json()),
-    documents: readdirSync(join(root, 'documents')).map((name) => name.replace(/\.json$/u, '')),
-  }))
+  const { document, documents } = await withDaemon(
+    noted.map(({ shipped }) => shipped),
+    async ({ url, root }) => ({
+      document: trusted<JsonObject & Record<string, any>>(await (await fetch(`${url}/v1/openapi.json`)).json()),
+      documents: readdirSync(join(root, 'documents')).map((name) => name.replace(/\.json$/u, '')),
+    }),
+  )
   const plugins = noted.map(({ facts }) => facts)
   const theirs = new Set(plugins.flatMap(({ declared }) => declared.documents))
   return {
-    operations: operationsOf(document), schemas: document['components'].schemas,
+    operations: operationsOf(document),
+    schemas: document['components'].schemas,
     shared: Object.values<Record<string, any>>(document['components'].responses).flatMap(codesOf),
-    plugins, core: coreDeclared(documents.filter((name) => !theirs.has(name))),
+    plugins,
+    core: coreDeclared(documents.filter((name) => !theirs.has(name))),
     commands: [...(await pluginCommands()), ...coreCommands],
     modules: await readModules(),
   }

@@ -1,4 +1,6 @@
-/** `npm run docs`: makes the reference and fills examples into the guides; `-- --state-example` makes that folder again. */
+/**
+ * `npm run docs`: makes the reference and fills examples into the guides; `-- --state-example` makes that folder again.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repository } from './modules.js'

@@ -14,11 +14,19 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** Paragraphs and tables, with one empty line between them. */
-export const page = (...parts: readonly (string | readonly string[])[]): string => `${parts.flat().filter((part) => part !== '').join('\n\n')}\n`
+export const page = (...parts: readonly (string | readonly string[])[]): string =>
+  `${parts
+    .flat()
+    .filter((part) => part !== '')
+    .join('\n\n')}\n`
 
 export const json = (value: unknown): string => ['```json', JSON.stringify(value, null, 2), '```'].join('\n')
 
-export const anchor = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9 _-]/gu, '').replaceAll(' ', '-')
+export const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/gu, '')
+    .replaceAll(' ', '-')
 
 const range = (low: unknown, high: unknown): string => {
   if (low === undefined && high === undefined) return ''
@@ -41,8 +49,10 @@ export const typeText = (schema: JsonSchema): string => {
   const variants = variantsOf(schema)
   if (variants.length > 0) return variantsText(variants)
   if (type === 'array') return `list of ${typeText(inner(schema['items']))}${range(minItems, maxItems)}`
-  if (type === 'object' && typeof schema['additionalProperties'] === 'object') return `object of ${typeText(inner(schema['additionalProperties']))} by name`
-  if (type === 'string') return `string${minLength ?? maxLength ? `${range(minLength, maxLength)} characters` : ''}${schema['pattern'] === undefined ? '' : `, ${code(String(schema['pattern']))}`}`
+  if (type === 'object' && typeof schema['additionalProperties'] === 'object')
+    return `object of ${typeText(inner(schema['additionalProperties']))} by name`
+  if (type === 'string')
+    return `string${(minLength ?? maxLength) ? `${range(minLength, maxLength)} characters` : ''}${schema['pattern'] === undefined ? '' : `, ${code(String(schema['pattern']))}`}`
   if (type === undefined) return 'any JSON'
   return `${String(type)}${range(minimum, maximum)}`
 }
@@ -63,7 +73,8 @@ const variantsText = (variants: readonly JsonSchema[]): string => {
 }
 
 /** The defaults of an object are those of its fields. */
-const defaultText = (schema: JsonSchema): string => ('default' in schema && !('properties' in schema) ? code(JSON.stringify(schema['default'])) : '')
+const defaultText = (schema: JsonSchema): string =>
+  'default' in schema && !('properties' in schema) ? code(JSON.stringify(schema['default'])) : ''
 
 /** Rows of name, type, need, default and sentence, with the fields of inner objects under their dotted path. */
 export const fieldRows = (schema: JsonSchema, before = ''): string[][] => {
@@ -71,7 +82,13 @@ export const fieldRows = (schema: JsonSchema, before = ''): string[][] => {
   return Object.entries(inner(schema['properties'])).flatMap(([name, value]) => {
     const field = inner(value)
     const path = `${before}${name}`
-    const row = [code(path), typeText(field), required.has(name) ? 'required' : '', defaultText(field), String(field['description'] ?? '')]
+    const row = [
+      code(path),
+      typeText(field),
+      required.has(name) ? 'required' : '',
+      defaultText(field),
+      String(field['description'] ?? ''),
+    ]
     return [row, ...within(field, path)]
   })
 }
@@ -80,15 +97,31 @@ export const fieldRows = (schema: JsonSchema, before = ''): string[][] => {
 const variantRows = (variant: JsonSchema, path: string): string[][] => {
   const tag = tagOf(variant)
   const rows = 'properties' in variant ? fieldRows(variant, `${path}.`) : []
-  return tag === undefined ? rows : rows.filter(([name]) => name !== code(`${path}.type`)).map(([name = '', type = '', need = '', fallback = '', sentence = '']) => [name, type, need, fallback, `Of ${tag}. ${sentence}`.trim()])
+  return tag === undefined
+    ? rows
+    : rows
+        .filter(([name]) => name !== code(`${path}.type`))
+        .map(([name = '', type = '', need = '', fallback = '', sentence = '']) => [
+          name,
+          type,
+          need,
+          fallback,
+          `Of ${tag}. ${sentence}`.trim(),
+        ])
 }
 
 const within = (field: JsonSchema, path: string): string[][] => {
   if (field['type'] === 'array') return within(inner(field['items']), `${path}[]`)
-  return ['properties' in field ? fieldRows(field, `${path}.`) : [], ...variantsOf(field).map((variant) => variantRows(variant, path))].flat()
+  return [
+    'properties' in field ? fieldRows(field, `${path}.`) : [],
+    ...variantsOf(field).map((variant) => variantRows(variant, path)),
+  ].flat()
 }
 
 export const fieldTable = (schema: JsonSchema): string => {
-  const rows = 'properties' in schema ? fieldRows(schema) : within(schema, '').map(([name = '', ...rest]) => [name.replace('`.', '`'), ...rest])
+  const rows =
+    'properties' in schema
+      ? fieldRows(schema)
+      : within(schema, '').map(([name = '', ...rest]) => [name.replace('`.', '`'), ...rest])
   return table(['field', 'type', '', 'default', 'meaning'], rows)
 }

@@ -28,16 +28,25 @@ const compiled = resolve(import.meta.dirname, '../..')
 const defining = /\bdefine(?:Errors|Event|Point|Token)\(/u
 
 const files = (): string[] =>
-  ['core', 'plugins'].flatMap((folder) => readdirSync(join(compiled, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.js')).map((entry) => join(entry.parentPath, entry.name)).toSorted()
+  ['core', 'plugins']
+    .flatMap((folder) => readdirSync(join(compiled, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
 
 const ownerOf = (file: string): string => /^plugins\/[^/]+\/([^/]+)\//u.exec(file)?.[1] ?? 'core'
 
 type Shape = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Shape => typeof value === 'object' && value !== null
-const isFactory = (value: unknown): value is ProblemFactory => typeof value === 'function' && 'code' in value && 'spec' in value
-const isTable = (value: unknown): value is Readonly<Record<string, ProblemFactory>> => isObject(value) && Object.values(value).length > 0 && Object.values(value).every(isFactory)
-const isEvent = (value: unknown): value is EventSpec<object> => isObject(value) && typeof value['name'] === 'string' && typeof value['summary'] === 'string' && isObject(value['data'])
+const isFactory = (value: unknown): value is ProblemFactory =>
+  typeof value === 'function' && 'code' in value && 'spec' in value
+const isTable = (value: unknown): value is Readonly<Record<string, ProblemFactory>> =>
+  isObject(value) && Object.values(value).length > 0 && Object.values(value).every(isFactory)
+const isEvent = (value: unknown): value is EventSpec<object> =>
+  isObject(value) &&
+  typeof value['name'] === 'string' &&
+  typeof value['summary'] === 'string' &&
+  isObject(value['data'])
 const isPoint = (value: unknown): value is Point<unknown> => isObject(value) && typeof value['point'] === 'string'
 const isToken = (value: unknown): value is Token<unknown> => isObject(value) && typeof value['token'] === 'string'
 
@@ -46,11 +55,13 @@ const exportsOf = async (path: string, seen: Set<unknown>): Promise<Found<unknow
   const file = relative(compiled, path).replace(/\.js$/u, '.ts')
   const text = readFileSync(join(repository, file), 'utf8')
   const module = trusted<Shape>(await import(pathToFileURL(path).href))
-  return Object.entries(module).filter(([symbol, value]) => {
-    if (seen.has(value) || !new RegExp(`export const ${symbol}\\b`, 'u').test(text)) return false
-    seen.add(value)
-    return true
-  }).map(([symbol, value]) => ({ owner: ownerOf(file), file, symbol, value }))
+  return Object.entries(module)
+    .filter(([symbol, value]) => {
+      if (seen.has(value) || !new RegExp(`export const ${symbol}\\b`, 'u').test(text)) return false
+      seen.add(value)
+      return true
+    })
+    .map(([symbol, value]) => ({ owner: ownerOf(file), file, symbol, value }))
 }
 
 const only = <T>(found: readonly Found<unknown>[], is: (value: unknown) => value is T): Found<T>[] =>
@@ -59,20 +70,33 @@ const only = <T>(found: readonly Found<unknown>[], is: (value: unknown) => value
 export const readModules = async (): Promise<Modules> => {
   const seen = new Set<unknown>()
   const found: Found<unknown>[] = []
-  for (const path of files()) if (defining.test(readFileSync(path, 'utf8'))) found.push(...await exportsOf(path, seen))
+  for (const path of files())
+    if (defining.test(readFileSync(path, 'utf8'))) found.push(...(await exportsOf(path, seen)))
   return {
     errors: only(found, isTable).flatMap((table) => Object.values(table.value).map((value) => ({ ...table, value }))),
-    events: only(found, isEvent), points: only(found, isPoint), tokens: only(found, isToken),
+    events: only(found, isEvent),
+    points: only(found, isPoint),
+    tokens: only(found, isToken),
   }
 }
 
 /** The doc sentence before an export, on one line. */
-export const sentenceBefore = ({ file, symbol }: Pick<Found<unknown>, 'file' | 'symbol'>, keyword = '(?:const|interface|type)'): string => {
+export const sentenceBefore = (
+  { file, symbol }: Pick<Found<unknown>, 'file' | 'symbol'>,
+  keyword = '(?:const|interface|type)',
+): string => {
   const text = readFileSync(join(repository, file), 'utf8')
-  const [, comment = ''] = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*export ${keyword} ${symbol}\\b`, 'u').exec(text) ?? []
-  return comment.split('\n').map((line) => line.replace(/^\s*\*? ?/u, '').trim()).filter((line) => line !== '').join(' ')
+  const [, comment = ''] =
+    new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*export ${keyword} ${symbol}\\b`, 'u').exec(text) ?? []
+  return comment
+    .split('\n')
+    .map((line) => line.replace(/^\s*\*? ?/u, '').trim())
+    .filter((line) => line !== '')
+    .join(' ')
 }
 
 /** The type parameter of a point or token, as it is written. */
 export const typeOf = ({ file, symbol }: Found<unknown>): string =>
-  new RegExp(`export const ${symbol}: (?:Point|Token)<([^=]+)> =`, 'u').exec(readFileSync(join(repository, file), 'utf8'))?.[1] ?? ''
+  new RegExp(`export const ${symbol}: (?:Point|Token)<([^=]+)> =`, 'u').exec(
+    readFileSync(join(repository, file), 'utf8'),
+  )?.[1] ?? ''

@@ -1,10 +1,8 @@
 /** Everything that `npm run docs` writes, by path from the top of the repository. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fillFences } from './fences.js'
-import type { Fence } from './fences.js'
-import { gather } from './gather.js'
-import type { Facts } from './gather.js'
+import { fillFences, type Fence } from './fences.js'
+import { gather, type Facts } from './gather.js'
 import { page, table } from './markdown.js'
 import { repository } from './modules.js'
 import { commandLinePage } from './pages/command-line.js'
@@ -15,7 +13,11 @@ import { pluginsPage } from './pages/plugins.js'
 import { routesPage, schemasPage } from './pages/routes.js'
 import { stateFilesPage } from './pages/state-files.js'
 
-interface Made { readonly file: string; readonly sentence: string; readonly make: (facts: Facts) => string | Promise<string> }
+interface Made {
+  readonly file: string
+  readonly sentence: string
+  readonly make: (facts: Facts) => string | Promise<string>
+}
 
 const pages: readonly Made[] = [
   { file: 'routes.md', sentence: 'Every HTTP route: parameters, body, answer, problems', make: routesPage },
@@ -28,11 +30,15 @@ const pages: readonly Made[] = [
   { file: 'plugins.md', sentence: 'Every shipped plugin, every point and service', make: pluginsPage },
 ]
 
-const index = (): string => page(
-  '# Reference',
-  'Made from the code by `npm run docs`: change the code, not these pages. A test fails when they differ.',
-  table(['page', 'what is there'], pages.map(({ file, sentence }) => [`[${file}](${file})`, sentence])),
-)
+const index = (): string =>
+  page(
+    '# Reference',
+    'Made from the code by `npm run docs`: change the code, not these pages. A test fails when they differ.',
+    table(
+      ['page', 'what is there'],
+      pages.map(({ file, sentence }) => [`[${file}](${file})`, sentence]),
+    ),
+  )
 
 /** What stands between `// part: name` and `// end`, moved to the left. */
 const partOf = (text: string, part: string): string => {
@@ -49,15 +55,19 @@ const contentOf = ({ attributes: { file, part } }: Fence): string | undefined =>
 
 /** Guides, with the blocks that name a file filled with its content. */
 export const makeGuides = (): Map<string, string> => {
-  const guides = readdirSync(join(repository, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
-  return new Map(guides.map((guide) => {
-    const text = readFileSync(join(repository, guide), 'utf8')
-    return [guide, fillFences(text, contentOf)] as const
-  }))
+  const guides = readdirSync(join(repository, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+  return new Map(
+    guides.map((guide) => {
+      const text = readFileSync(join(repository, guide), 'utf8')
+      return [guide, fillFences(text, contentOf)] as const
+    }),
+  )
 }
 
 export const makeReference = async (facts?: Facts): Promise<Map<string, string>> => {
-  const known = facts ?? await gather()
+  const known = facts ?? (await gather())
   const made = new Map([['docs/reference/README.md', index()]])
   for (const { file, make } of pages) made.set(`docs/reference/${file}`, await make(known))
   return made

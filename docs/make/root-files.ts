@@ -10,30 +10,154 @@ export interface RootFile {
   readonly read?: (path: string) => string
 }
 
-const behindHeader = (filter: string) => (path: string): string => `tail -n +2 ${path} | jq -c '${filter}'`
+const behindHeader =
+  (filter: string) =>
+  (path: string): string =>
+    `tail -n +2 ${path} | jq -c '${filter}'`
 
 export const rootFiles: readonly RootFile[] = [
-  { name: 'root.json', path: /^root\.json$/u, writer: 'daemon', sentence: 'What this root is: format version, root id, and how often it was opened.', read: (path) => `jq '{format, root_id, generation}' ${path}` },
-  { name: 'manifest.json', path: /^manifest\.json$/u, writer: 'daemon', sentence: 'Which files count, and how many bytes of each. Replacing it is the commit point of a checkpoint.', read: (path) => `jq '{sequence, segments, collections: (.collections | keys)}' ${path}` },
-  { name: 'watermark.json', path: /^watermark\.json$/u, writer: 'daemon', sentence: 'The last sequence known to be durable, and whether the last stop was clean.', read: (path) => `jq '{sequence, clean}' ${path}` },
-  { name: 'ballast', path: /^ballast$/u, writer: 'daemon', sentence: 'One mebibyte that is given back to close in order on a full disk. Made again at every start.' },
-  { name: 'daemon.lock', path: /^daemon\.lock$/u, writer: 'daemon', sentence: 'What the kernel locks while a daemon holds the root. It may stay behind and then means nothing.' },
-  { name: 'owner.json', path: /^owner\.json$/u, writer: 'daemon', sentence: 'Who holds the root: process, host, generation. For people and for the next start.', read: (path) => `jq . ${path}` },
-  { name: 'lock/', path: /^lock\//u, writer: 'daemon', sentence: 'The portable lock, where the kernel has none to offer.' },
-  { name: 'log/….ndjson', path: /^log\/\d+\.ndjson$/u, writer: 'daemon', sentence: 'A segment of the commit log: one commit a line, behind a header.', read: behindHeader('{s, t, ops: [.ops[][0:3]]}') },
-  { name: 'data/<collection>/page-….ndjson', path: /^data\/\w+\/page-\d+\.ndjson$/u, writer: 'daemon', sentence: 'Checkpointed records; of several lines with one id the last one counts.', read: behindHeader('.r') },
-  { name: 'data/<collection>/index-….ndjson', path: /^data\/\w+\/index-\d+\.ndjson$/u, writer: 'daemon', sentence: 'Where each record stands, and its place in each declared index. Made again from the pages when it does not fit.', read: behindHeader('.rows[]') },
-  { name: 'streams/<stream>/page-….ndjson', path: /^streams\/\w+\/page-\d+\.ndjson$/u, writer: 'daemon', sentence: 'Checkpointed entries of all owners of a stream.', read: behindHeader('{owner, from, entries: [.entries[]]}') },
-  { name: 'streams/<stream>/index-….ndjson', path: /^streams\/\w+\/index-\d+\.ndjson$/u, writer: 'daemon', sentence: 'Which lines hold whose entries.', read: behindHeader('.rows[]') },
-  { name: 'tombstones/<collection>.ndjson', path: /^tombstones\/\w+\.ndjson$/u, writer: 'daemon', sentence: 'Ids that are never used again, each with its reason.', read: behindHeader('{id, reason}') },
-  { name: 'documents/<name>.json', path: /^documents\/[\w-]+\.json$/u, writer: 'daemon', sentence: 'A small file that is replaced whole.', read: (path) => `jq 'del(.sha256)' ${path}` },
-  { name: 'blobs/<area>/<2 hex>/<sha256>', path: /^blobs\/\w+\/[0-9a-f]{2}\/[0-9a-f]{64}$/u, writer: 'daemon', sentence: 'Bytes, named by their SHA-256 and verified on every read.' },
-  { name: 'spools/<area>/<32 hex>.spool', path: /^spools\/\w+\/[0-9a-f]{32}\.spool$/u, writer: 'daemon', sentence: 'Output of a command that runs in the background: a sealed line that says what rotations took away, then the newest bytes as they came.', read: (path) => `tail -n +2 ${path}` },
-  { name: 'quarantine/', path: /^quarantine\//u, writer: 'daemon', sentence: 'What recovery set aside: the bytes, and beside them a `.json` with the reason.' },
-  { name: 'config/plugins.toml', path: /^config\/plugins\.toml$/u, writer: 'people', sentence: 'The third-party plugins that are loaded; no others are.' },
-  { name: 'config/<plugin>.toml', path: /^config\/[a-z-]+\.toml$/u, writer: 'people', sentence: 'Settings of one plugin; an unknown key stops its start.', read: (path) => `cat ${path}` },
-  { name: 'plugins/<folder>/', path: /^plugins\//u, writer: 'people', sentence: 'Code of third-party plugins, loaded only when `config/plugins.toml` names it.' },
-  { name: 'secrets/<name>', path: /^secrets\//u, writer: 'people', sentence: 'One secret a file, mode 0600: never in logs, events, errors or exports.' },
+  {
+    name: 'root.json',
+    path: /^root\.json$/u,
+    writer: 'daemon',
+    sentence: 'What this root is: format version, root id, and how often it was opened.',
+    read: (path) => `jq '{format, root_id, generation}' ${path}`,
+  },
+  {
+    name: 'manifest.json',
+    path: /^manifest\.json$/u,
+    writer: 'daemon',
+    sentence: 'Which files count, and how many bytes of each. Replacing it is the commit point of a checkpoint.',
+    read: (path) => `jq '{sequence, segments, collections: (.collections | keys)}' ${path}`,
+  },
+  {
+    name: 'watermark.json',
+    path: /^watermark\.json$/u,
+    writer: 'daemon',
+    sentence: 'The last sequence known to be durable, and whether the last stop was clean.',
+    read: (path) => `jq '{sequence, clean}' ${path}`,
+  },
+  {
+    name: 'ballast',
+    path: /^ballast$/u,
+    writer: 'daemon',
+    sentence: 'One mebibyte that is given back to close in order on a full disk. Made again at every start.',
+  },
+  {
+    name: 'daemon.lock',
+    path: /^daemon\.lock$/u,
+    writer: 'daemon',
+    sentence: 'What the kernel locks while a daemon holds the root. It may stay behind and then means nothing.',
+  },
+  {
+    name: 'owner.json',
+    path: /^owner\.json$/u,
+    writer: 'daemon',
+    sentence: 'Who holds the root: process, host, generation. For people and for the next start.',
+    read: (path) => `jq . ${path}`,
+  },
+  {
+    name: 'lock/',
+    path: /^lock\//u,
+    writer: 'daemon',
+    sentence: 'The portable lock, where the kernel has none to offer.',
+  },
+  {
+    name: 'log/….ndjson',
+    path: /^log\/\d+\.ndjson$/u,
+    writer: 'daemon',
+    sentence: 'A segment of the commit log: one commit a line, behind a header.',
+    read: behindHeader('{s, t, ops: [.ops[][0:3]]}'),
+  },
+  {
+    name: 'data/<collection>/page-….ndjson',
+    path: /^data\/\w+\/page-\d+\.ndjson$/u,
+    writer: 'daemon',
+    sentence: 'Checkpointed records; of several lines with one id the last one counts.',
+    read: behindHeader('.r'),
+  },
+  {
+    name: 'data/<collection>/index-….ndjson',
+    path: /^data\/\w+\/index-\d+\.ndjson$/u,
+    writer: 'daemon',
+    sentence:
+      'Where each record stands, and its place in each declared index. Made again from the pages when it does not fit.',
+    read: behindHeader('.rows[]'),
+  },
+  {
+    name: 'streams/<stream>/page-….ndjson',
+    path: /^streams\/\w+\/page-\d+\.ndjson$/u,
+    writer: 'daemon',
+    sentence: 'Checkpointed entries of all owners of a stream.',
+    read: behindHeader('{owner, from, entries: [.entries[]]}'),
+  },
+  {
+    name: 'streams/<stream>/index-….ndjson',
+    path: /^streams\/\w+\/index-\d+\.ndjson$/u,
+    writer: 'daemon',
+    sentence: 'Which lines hold whose entries.',
+    read: behindHeader('.rows[]'),
+  },
+  {
+    name: 'tombstones/<collection>.ndjson',
+    path: /^tombstones\/\w+\.ndjson$/u,
+    writer: 'daemon',
+    sentence: 'Ids that are never used again, each with its reason.',
+    read: behindHeader('{id, reason}'),
+  },
+  {
+    name: 'documents/<name>.json',
+    path: /^documents\/[\w-]+\.json$/u,
+    writer: 'daemon',
+    sentence: 'A small file that is replaced whole.',
+    read: (path) => `jq 'del(.sha256)' ${path}`,
+  },
+  {
+    name: 'blobs/<area>/<2 hex>/<sha256>',
+    path: /^blobs\/\w+\/[0-9a-f]{2}\/[0-9a-f]{64}$/u,
+    writer: 'daemon',
+    sentence: 'Bytes, named by their SHA-256 and verified on every read.',
+  },
+  {
+    name: 'spools/<area>/<32 hex>.spool',
+    path: /^spools\/\w+\/[0-9a-f]{32}\.spool$/u,
+    writer: 'daemon',
+    sentence:
+      'Output of a command that runs in the background: a sealed line that says what rotations took away, then ' +
+      'the newest bytes as they came.',
+    read: (path) => `tail -n +2 ${path}`,
+  },
+  {
+    name: 'quarantine/',
+    path: /^quarantine\//u,
+    writer: 'daemon',
+    sentence: 'What recovery set aside: the bytes, and beside them a `.json` with the reason.',
+  },
+  {
+    name: 'config/plugins.toml',
+    path: /^config\/plugins\.toml$/u,
+    writer: 'people',
+    sentence: 'The third-party plugins that are loaded; no others are.',
+  },
+  {
+    name: 'config/<plugin>.toml',
+    path: /^config\/[a-z-]+\.toml$/u,
+    writer: 'people',
+    sentence: 'Settings of one plugin; an unknown key stops its start.',
+    read: (path) => `cat ${path}`,
+  },
+  {
+    name: 'plugins/<folder>/',
+    path: /^plugins\//u,
+    writer: 'people',
+    sentence: 'Code of third-party plugins, loaded only when `config/plugins.toml` names it.',
+  },
+  {
+    name: 'secrets/<name>',
+    path: /^secrets\//u,
+    writer: 'people',
+    sentence: 'One secret a file, mode 0600: never in logs, events, errors or exports.',
+  },
   { name: 'README.md', path: /^README\.md$/u, writer: 'people', sentence: 'A comment file, if somebody leaves one.' },
 ]
 

@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { spawnDaemon } from '../../test/support/daemon.js'
-import type { SpawnedDaemon } from '../../test/support/daemon.js'
+import { spawnDaemon, type SpawnedDaemon } from '../../test/support/daemon.js'
 import { kindOf, sentenceOf } from './root-files.js'
 
 const toolsConfig = `# What may run without asking. The most exact pattern wins; see docs/reference/configuration.md.
@@ -23,50 +22,100 @@ const post = async (daemon: SpawnedDaemon, path: string, body: object): Promise<
   return answer.body
 }
 
-const input = (daemon: SpawnedDaemon, session: string, ...lines: readonly string[]): Promise<any> => post(daemon, `/v1/sessions/${session}/input`, { content: lines.join('\n') })
+const input = (daemon: SpawnedDaemon, session: string, ...lines: readonly string[]): Promise<any> =>
+  post(daemon, `/v1/sessions/${session}/input`, { content: lines.join('\n') })
 
 /** Ends in order, so its work is in pages and streams. */
 const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
-  await post(daemon, '/v1/personas', { persona_id: 'gardener', display_name: 'Gardener', soul: 'You know what grows where.' })
+  await post(daemon, '/v1/personas', {
+    persona_id: 'gardener',
+    display_name: 'Gardener',
+    soul: 'You know what grows where.',
+  })
   await post(daemon, '/v1/sessions', { session_id: 'garden', persona_id: 'gardener' })
   await input(daemon, 'garden', 'What grows in the shade?')
-  const plan = { todos: [{ id: '1', content: 'Look at the light', completed: true }, { id: '2', content: 'Choose the ferns', completed: false }] }
+  const plan = {
+    todos: [
+      { id: '1', content: 'Look at the light', completed: true },
+      { id: '2', content: 'Choose the ferns', completed: false },
+    ],
+  }
   await input(daemon, 'garden', `/tool todo_write ${JSON.stringify(plan)}`, '/say Planned.')
   const asked = await input(daemon, 'garden', '/tool bash {"command":"echo ferns"}', '/say The shell says: ferns.')
-  await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
-  await post(daemon, '/v1/sessions/garden/runs', { content: '/emit Ferns it is.', idempotency_key: 'order-1', binding_keys: ['bed:north'] })
-  await post(daemon, '/v1/schedules', { name: 'new year', target_session_id: 'garden', cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' }, request: { content: 'What is to be done this year?' } })
+  await post(daemon, '/v1/sessions/garden/approvals', {
+    resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }],
+  })
+  await post(daemon, '/v1/sessions/garden/runs', {
+    content: '/emit Ferns it is.',
+    idempotency_key: 'order-1',
+    binding_keys: ['bed:north'],
+  })
+  await post(daemon, '/v1/schedules', {
+    name: 'new year',
+    target_session_id: 'garden',
+    cadence: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' },
+    request: { content: 'What is to be done this year?' },
+  })
   await backgroundTask(daemon)
   await deliveredOutput(daemon)
   await post(daemon, '/v1/sessions', { session_id: 'orchard' })
-  await input(daemon, 'orchard', '/tool enter_plan_mode {"note":"Where to plant the apple trees"}', '/say I look around first.')
-  await post(daemon, '/v1/schedules', { name: 'once', target_session_id: 'orchard', cadence: { type: 'once', fire_at_ms: 1 }, request: { content: 'Is there frost tonight?' } })
-  await until(async () => (await daemon.request('GET', '/v1/schedules?session_id=orchard')).body[0].status === 'completed')
+  await input(
+    daemon,
+    'orchard',
+    '/tool enter_plan_mode {"note":"Where to plant the apple trees"}',
+    '/say I look around first.',
+  )
+  await post(daemon, '/v1/schedules', {
+    name: 'once',
+    target_session_id: 'orchard',
+    cadence: { type: 'once', fire_at_ms: 1 },
+    request: { content: 'Is there frost tonight?' },
+  })
+  await until(
+    async () => (await daemon.request('GET', '/v1/schedules?session_id=orchard')).body[0].status === 'completed',
+  )
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
 }
 
 /** A command that goes on behind its run, and has ended before the daemon does. */
 const backgroundTask = async (daemon: SpawnedDaemon): Promise<void> => {
-  const asked = await input(daemon, 'garden', '/tool bash {"command":"echo the ferns are watered","run_in_background":true}', '/say It runs behind me.')
-  await post(daemon, '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }] })
+  const asked = await input(
+    daemon,
+    'garden',
+    '/tool bash {"command":"echo the ferns are watered","run_in_background":true}',
+    '/say It runs behind me.',
+  )
+  await post(daemon, '/v1/sessions/garden/approvals', {
+    resolutions: [{ request_id: asked.snapshot.pending_approvals[0].id, behavior: 'allow' }],
+  })
   const tasks = await daemon.request('GET', '/v1/sessions/garden/tasks')
   await daemon.request('GET', `/v1/sessions/garden/tasks/${tasks.body[0].id}/output?wait=true&timeout_ms=20000`)
 }
 
 /** An output that was delivered, to a receiver that lives as long as that takes. */
 const deliveredOutput = async (daemon: SpawnedDaemon): Promise<void> => {
-  const receiver = createServer((incoming, outgoing) => { incoming.resume().on('end', () => outgoing.writeHead(204).end()) })
-  await new Promise<void>((listening) => { receiver.listen(0, '127.0.0.1', listening) })
+  const receiver = createServer((incoming, outgoing) => {
+    incoming.resume().on('end', () => outgoing.writeHead(204).end())
+  })
+  await new Promise<void>((listening) => {
+    receiver.listen(0, '127.0.0.1', listening)
+  })
   const address = receiver.address()
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/garden`
-  await post(daemon, '/v1/sessions/garden/runs', { content: 'Tell the neighbours.', reply_targets: [{ plugin: 'http', address: JSON.stringify({ url, allow_private_network: true }) }] })
+  await post(daemon, '/v1/sessions/garden/runs', {
+    content: 'Tell the neighbours.',
+    reply_targets: [{ plugin: 'http', address: JSON.stringify({ url, allow_private_network: true }) }],
+  })
   await until(async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 1)
   receiver.close()
   receiver.closeAllConnections()
 }
 
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise((passed) => { setTimeout(passed, 20) })
+  while (!(await holds()))
+    await new Promise((passed) => {
+      setTimeout(passed, 20)
+    })
 }
 
 /** Is killed, so its work is in the log: one run waits for an approval, one for an answer. */
@@ -77,7 +126,10 @@ const secondLife = async (daemon: SpawnedDaemon): Promise<void> => {
 }
 
 const filesOf = (root: string): string[] =>
-  readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name))).toSorted()
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .toSorted()
 
 /** What belongs to one machine or one life. */
 const passing = new Set(['ballast', 'daemon.lock', 'owner.json'])
@@ -85,7 +137,10 @@ const passing = new Set(['ballast', 'daemon.lock', 'owner.json'])
 const row = (path: string): string => {
   const kind = kindOf(path)
   if (kind === undefined) throw new Error(`nobody knows what ${path} is`)
-  return `| \`${path}\` | ${sentenceOf(kind, path)} | ${kind.read === undefined ? '' : `\`${kind.read(path).replaceAll('|', '\\|')}\``} |`
+  return (
+    `| \`${path}\` | ${sentenceOf(kind, path)} | ` +
+    `${kind.read === undefined ? '' : `\`${kind.read(path).replaceAll('|', '\\|')}\``} |`
+  )
 }
 
 /** The comment file, from the files that are there. */
@@ -97,13 +152,20 @@ To start on a copy, where there is no \`./state\` yet: \`cp -r state-example sta
 
 | file | what it is | read it, in this folder |
 |---|---|---|
-${filesOf(root).filter((path) => path !== 'README.md').map(row).join('\n')}
+${filesOf(root)
+  .filter((path) => path !== 'README.md')
+  .map(row)
+  .join('\n')}
 
 A root in use also has \`ballast\`, \`daemon.lock\` and \`owner.json\`, which belong to the machine, and the folders \`quarantine/\` and \`tombstones/\`, which are empty here. The demo model and the shell made everything in it. The format is described in [docs/state-format.md](../docs/state-format.md); \`npm run docs -- --state-example\` makes this folder again.
 `
 
 const serve = (root: string, workspace: string): Promise<SpawnedDaemon> =>
-  spawnDaemon({ root, flags: ['--workspace-root', workspace, '--http-auth-mode', 'bearer', '--http-admin-token', 'for-the-making'], headers: { authorization: 'Bearer for-the-making' } })
+  spawnDaemon({
+    root,
+    flags: ['--workspace-root', workspace, '--http-auth-mode', 'bearer', '--http-admin-token', 'for-the-making'],
+    headers: { authorization: 'Bearer for-the-making' },
+  })
 
 export const makeStateExample = async (target: string): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-example-'))
@@ -116,7 +178,9 @@ export const makeStateExample = async (target: string): Promise<void> => {
     await first.stop()
     const second = await serve(root, workspace)
     await secondLife(second)
-    await new Promise((passed) => { setTimeout(passed, 1500) })
+    await new Promise((passed) => {
+      setTimeout(passed, 1500)
+    })
     await second.kill('SIGKILL')
     rmSync(target, { recursive: true, force: true })
     cpSync(root, target, { recursive: true, filter: (path) => !passing.has(relative(root, path)) })

@@ -2,14 +2,19 @@
 import { request } from 'undici'
 import { send } from './load.js'
 
-interface Seen { readonly count: number; readonly first: number; readonly last: number; readonly body: string }
+interface Seen {
+  readonly count: number
+  readonly first: number
+  readonly last: number
+  readonly body: string
+}
 
 const targets = 64
 const posters = 32
 
 const seenBy = async (receiver: string, reset = false): Promise<Seen> => {
   const { body } = await request(`${receiver}/count${reset ? '?reset' : ''}`)
-  return await body.json() as Seen
+  return (await body.json()) as Seen
 }
 
 const arrived = async (receiver: string, count: number): Promise<Seen> => {
@@ -25,8 +30,12 @@ const perSecond = ({ count, first, last }: Seen): number => (count - 1) / ((last
 /** Each run has one output, for 64 targets. */
 const delivered = async (daemon: string, receiver: string, count: number): Promise<Seen> => {
   await seenBy(receiver, true)
-  const reply_targets = Array.from({ length: targets }, (_, n) => ({ plugin: 'http', address: JSON.stringify({ url: `${receiver}/t${n}`, allow_private_network: true }) }))
-  for (let n = 0; n < count / targets; n += 1) await send(`${daemon}/v1/sessions/deliver/runs`, { content: `output ${n}`, reply_targets } as object)
+  const reply_targets = Array.from({ length: targets }, (_, n) => ({
+    plugin: 'http',
+    address: JSON.stringify({ url: `${receiver}/t${n}`, allow_private_network: true }),
+  }))
+  for (let n = 0; n < count / targets; n += 1)
+    await send(`${daemon}/v1/sessions/deliver/runs`, { content: `output ${n}`, reply_targets } as object)
   return arrived(receiver, Math.ceil(count / targets) * targets)
 }
 
@@ -34,16 +43,30 @@ const delivered = async (daemon: string, receiver: string, count: number): Promi
 const posted = async (receiver: string, body: string, count: number): Promise<Seen> => {
   await seenBy(receiver, true)
   const post = async (): Promise<void> => {
-    for (let n = 0; n < count / posters; n += 1) await (await request(`${receiver}/direct`, { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': `service:${n}` }, body })).body.dump()
+    for (let n = 0; n < count / posters; n += 1)
+      await (
+        await request(`${receiver}/direct`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'idempotency-key': `service:${n}` },
+          body,
+        })
+      ).body.dump()
   }
   await Promise.all(Array.from({ length: posters }, post))
   return arrived(receiver, Math.ceil(count / posters) * posters)
 }
 
 /** Both have warmed up before anything is measured. */
-export const compareDeliveries = async (daemon: string, receiver: string, count: number): Promise<{ readonly ours: number; readonly direct: number }> => {
+export const compareDeliveries = async (
+  daemon: string,
+  receiver: string,
+  count: number,
+): Promise<{ readonly ours: number; readonly direct: number }> => {
   await send(`${daemon}/v1/sessions`, { session_id: 'deliver' })
   const { body } = await delivered(daemon, receiver, count / 4)
   await posted(receiver, body, count / 4)
-  return { direct: perSecond(await posted(receiver, body, count)), ours: perSecond(await delivered(daemon, receiver, count)) }
+  return {
+    direct: perSecond(await posted(receiver, body, count)),
+    ours: perSecond(await delivered(daemon, receiver, count)),
+  }
 }

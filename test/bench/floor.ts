@@ -58,12 +58,18 @@ const send = (response: ServerResponse, status: number, value: object): void => 
   response.end(body)
 }
 
-const eventsOf = (run: object, ...names: string[]): object[] => names.map((type) => ({ type, timestamp_ms: Date.now(), run }))
+const eventsOf = (run: object, ...names: string[]): object[] =>
+  names.map((type) => ({ type, timestamp_ms: Date.now(), run }))
 
 polka()
   .post('/v1/sessions/:session_id/runs', async (request, response) => {
     const { content } = await bodyOf(request)
-    const run = { run_id: `run-${++counter}`, session_id: String(request.params['session_id']), status: 'running', text: content }
+    const run = {
+      run_id: `run-${++counter}`,
+      session_id: String(request.params['session_id']),
+      status: 'running',
+      text: content,
+    }
     runs.set(run.run_id, run)
     await append(eventsOf(run, 'accepted', 'queued', 'started', 'user_message'))
     send(response, 202, run)
@@ -79,9 +85,14 @@ polka()
     readers.add(response)
     request.on('close', () => readers.delete(response))
   })
-  .get('/healthz', (_, response) => { response.end('ok') })
+  .get('/healthz', (_, response) => {
+    response.end('ok')
+  })
   .listen(0, '127.0.0.1', function listening(this: { address(): { port: number } }) {
     process.stdout.write(`http://127.0.0.1:${this.address().port}\n`)
   } as never)
 
-process.on('SIGTERM', () => { closeSync(fd); process.exit(0) })
+process.on('SIGTERM', () => {
+  closeSync(fd)
+  process.exit(0)
+})

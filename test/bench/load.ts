@@ -3,7 +3,14 @@ import { Agent, request, setGlobalDispatcher } from 'undici'
 
 setGlobalDispatcher(new Agent({ connections: 300, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 }))
 
-export interface Sample { readonly perSecond: number; readonly p50: number; readonly p99: number; readonly submitP50: number; readonly submitP99: number; readonly count: number }
+export interface Sample {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly submitP50: number
+  readonly submitP99: number
+  readonly count: number
+}
 
 export const quantile = (values: readonly number[], q: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
@@ -11,7 +18,11 @@ export const quantile = (values: readonly number[], q: number): number => {
 }
 
 export const send = async (url: string, body: object): Promise<{ run_id: string }> => {
-  const answer = await request(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const answer = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
   const text = await answer.body.text()
   if (answer.statusCode >= 300) throw new Error(`${answer.statusCode} ${text}`)
   return JSON.parse(text) as { run_id: string }
@@ -29,7 +40,10 @@ export const watchRuns = async (base: string): Promise<{ completed(run_id: strin
     if (id === undefined) return
     const waiter = waiters.get(id)
     if (waiter === undefined) done.add(id)
-    else { waiters.delete(id); waiter() }
+    else {
+      waiters.delete(id)
+      waiter()
+    }
   }
   void (async () => {
     let rest = ''
@@ -44,13 +58,20 @@ export const watchRuns = async (base: string): Promise<{ completed(run_id: strin
     }
   })()
   return {
-    completed: (id) => new Promise((resolve) => { if (done.delete(id)) resolve(); else waiters.set(id, resolve) }),
+    completed: (id) =>
+      new Promise((resolve) => {
+        if (done.delete(id)) resolve()
+        else waiters.set(id, resolve)
+      }),
     close: () => stop.abort(),
   }
 }
 
 /** Each client submits to a session of its own, waits for the run to complete, and submits again. */
-export const submitAndComplete = async (base: string, options: { clients: number; milliseconds: number; most?: number; prefix: string }): Promise<Sample> => {
+export const submitAndComplete = async (
+  base: string,
+  options: { clients: number; milliseconds: number; most?: number; prefix: string },
+): Promise<Sample> => {
   const watch = await watchRuns(base)
   const submits: number[] = []
   const completions: number[] = []
@@ -70,27 +91,44 @@ export const submitAndComplete = async (base: string, options: { clients: number
   const seconds = (performance.now() - begin) / 1000
   watch.close()
   return {
-    count: completions.length, perSecond: completions.length / seconds,
-    p50: quantile(completions, 0.5), p99: quantile(completions, 0.99), submitP50: quantile(submits, 0.5), submitP99: quantile(submits, 0.99),
+    count: completions.length,
+    perSecond: completions.length / seconds,
+    p50: quantile(completions, 0.5),
+    p99: quantile(completions, 0.99),
+    submitP50: quantile(submits, 0.5),
+    submitP99: quantile(submits, 0.99),
   }
 }
 
 /** `clients` read one address over and over. */
-export const readLoop = async (url: string, clients: number, milliseconds: number): Promise<{ perSecond: number; p50: number; p99: number }> => {
+export const readLoop = async (
+  url: string,
+  clients: number,
+  milliseconds: number,
+): Promise<{ perSecond: number; p50: number; p99: number }> => {
   const times: number[] = []
   const begin = performance.now()
   const deadline = begin + milliseconds
-  await Promise.all(Array.from({ length: clients }, async () => {
-    while (performance.now() < deadline) {
-      const start = performance.now()
-      await (await request(url)).body.dump()
-      times.push(performance.now() - start)
-    }
-  }))
-  return { perSecond: times.length / ((performance.now() - begin) / 1000), p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (performance.now() < deadline) {
+        const start = performance.now()
+        await (await request(url)).body.dump()
+        times.push(performance.now() - start)
+      }
+    }),
+  )
+  return {
+    perSecond: times.length / ((performance.now() - begin) / 1000),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+  }
 }
 
-/** From the submit to the moment when the last of `readers` has seen the run completed, for `runs` runs one after another. */
+/**
+ * From the submit to the moment when the last of `readers` has seen the run completed, for `runs` runs one after
+ * another.
+ */
 export const fanOut = async (base: string, readers: number, runs: number): Promise<{ p50: number; p99: number }> => {
   const watches = await Promise.all(Array.from({ length: readers }, () => watchRuns(base)))
   const times: number[] = []

@@ -22,7 +22,8 @@ const here = import.meta.dirname
 const main = resolve(here, '../../core/main.js')
 
 const temporaryRoot = (): string => mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-const startDaemon = (root: string): Promise<Server> => startServer([main, 'serve', '--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'warn'])
+const startDaemon = (root: string): Promise<Server> =>
+  startServer([main, 'serve', '--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'warn'])
 const startFloor = (): Promise<Server> => startServer([join(here, 'floor.js')])
 
 type Row = { what: string; unit: string; floor?: number; holdfast: number; ratio?: number; better: 'more' | 'less' }
@@ -35,7 +36,9 @@ const note = (what: string, unit: string, better: Row['better'], holdfast: numbe
 }
 
 const prepare = async (base: string, prefix: string, clients: number): Promise<void> => {
-  await Promise.all(Array.from({ length: clients }, (_, n) => send(`${base}/v1/sessions`, { session_id: `${prefix}${n}` })))
+  await Promise.all(
+    Array.from({ length: clients }, (_, n) => send(`${base}/v1/sessions`, { session_id: `${prefix}${n}` })),
+  )
 }
 
 type Measured = Sample & { readonly cpuPerRun: number }
@@ -45,9 +48,13 @@ const measureRuns = async (server: Server, options: { clients: number; prefix: s
   return { ...sample, cpuPerRun: (server.cpu() - before) / sample.count }
 }
 
-/** Both have executed thousands of runs before anything is measured, so that neither is compared while its code is being compiled. */
+/**
+ * Both have executed thousands of runs before anything is measured, so that neither is compared while its code is being
+ * compiled.
+ */
 const warmUp = async (servers: readonly Server[]): Promise<void> => {
-  for (const { url } of servers) await submitAndComplete(url, { clients: 64, milliseconds: 60_000, most: quick ? 3000 : 8000, prefix: 'warm-' })
+  for (const { url } of servers)
+    await submitAndComplete(url, { clients: 64, milliseconds: 60_000, most: quick ? 3000 : 8000, prefix: 'warm-' })
 }
 
 const compareRuns = async (daemon: Server, floor: Server, clients: number): Promise<void> => {
@@ -59,7 +66,8 @@ const compareRuns = async (daemon: Server, floor: Server, clients: number): Prom
     bare.push(await measureRuns(floor, { clients, prefix }))
     ours.push(await measureRuns(daemon, { clients, prefix }))
   }
-  const pick = (samples: readonly Measured[], key: keyof Measured): number => median(samples.map((sample) => sample[key]))
+  const pick = (samples: readonly Measured[], key: keyof Measured): number =>
+    median(samples.map((sample) => sample[key]))
   const both = (what: string, unit: string, better: Row['better'], key: keyof Measured): void =>
     note(`${what}, ${clients} clients`, unit, better, pick(ours, key), pick(bare, key))
   both('detached runs completed', '/s', 'more', 'perSecond')
@@ -71,13 +79,15 @@ const compareRuns = async (daemon: Server, floor: Server, clients: number): Prom
 }
 
 const compareReads = async (daemon: Server, floor: Server): Promise<void> => {
-  const ids = await Promise.all([daemon, floor].map(async ({ url }) => {
-    const watch = await watchRuns(url)
-    const { run_id } = await send(`${url}/v1/sessions/fan/runs`, { content: 'hello' })
-    await watch.completed(run_id)
-    watch.close()
-    return run_id
-  }))
+  const ids = await Promise.all(
+    [daemon, floor].map(async ({ url }) => {
+      const watch = await watchRuns(url)
+      const { run_id } = await send(`${url}/v1/sessions/fan/runs`, { content: 'hello' })
+      await watch.completed(run_id)
+      watch.close()
+      return run_id
+    }),
+  )
   const bare = await readLoop(`${floor.url}/v1/runs/${ids[1]}`, 64, milliseconds)
   const ours = await readLoop(`${daemon.url}/v1/runs/${ids[0]}`, 64, milliseconds)
   note('GET of a run, 64 clients', '/s', 'more', ours.perSecond, bare.perSecond)
@@ -168,8 +178,15 @@ const measureDeliveries = async (): Promise<void> => {
   const receiver = await startServer([join(here, 'receiver.js')])
   const daemon = await startDaemon(root)
   const samples: Awaited<ReturnType<typeof compareDeliveries>>[] = []
-  for (let round = 0; round < rounds; round += 1) samples.push(await compareDeliveries(daemon.url, receiver.url, quick ? 1280 : 12_800))
-  note('deliveries to 64 targets', '/s', 'more', median(samples.map(({ ours }) => ours)), median(samples.map(({ direct }) => direct)))
+  for (let round = 0; round < rounds; round += 1)
+    samples.push(await compareDeliveries(daemon.url, receiver.url, quick ? 1280 : 12_800))
+  note(
+    'deliveries to 64 targets',
+    '/s',
+    'more',
+    median(samples.map(({ ours }) => ours)),
+    median(samples.map(({ direct }) => direct)),
+  )
   await daemon.stop()
   await receiver.stop()
   rmSync(root, { recursive: true })
@@ -193,5 +210,6 @@ if (wants('deliveries')) await measureDeliveries()
 if (wants('schedules')) await noteSchedules()
 if (wants('storage')) await measureStorage()
 if (wants('memory')) await compareMemory()
-if (process.argv.includes('--json') && jsonPath !== undefined) writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)
+if (process.argv.includes('--json') && jsonPath !== undefined)
+  writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)
 process.exit(0)

@@ -11,13 +11,17 @@ const server = createServer((request, response) => {
     return
   }
   const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-    seen.last = performance.now()
-    if (seen.count === 0) seen.first = seen.last
-    seen.count += 1
-    seen.body = Buffer.concat(chunks).toString()
-    response.end()
-  })
+  request
+    .on('data', (chunk: Buffer) => chunks.push(chunk))
+    .on('end', () => {
+      seen.last = performance.now()
+      if (seen.count === 0) seen.first = seen.last
+      seen.count += 1
+      seen.body = Buffer.concat(chunks).toString()
+      response.end()
+    })
 })
-server.listen(0, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`))
+server.listen(0, '127.0.0.1', () =>
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`),
+)
 process.on('SIGTERM', () => process.exit(0))

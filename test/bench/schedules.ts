@@ -2,9 +2,16 @@
 import { trusted } from '../../core/schema.js'
 import { quantile, readLoop, send } from './load.js'
 
-export interface Lags { readonly p50: number; readonly p99: number; readonly max: number; /** The longest that another request waited meanwhile, ms. */ readonly blocked: number }
+export interface Lags {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  /** The longest that another request waited meanwhile, ms. */ readonly blocked: number
+}
 
-interface Seen { readonly recent_executions: readonly { readonly fire_at_ms: number; readonly dispatched_at_ms?: number }[] }
+interface Seen {
+  readonly recent_executions: readonly { readonly fire_at_ms: number; readonly dispatched_at_ms?: number }[]
+}
 
 const perSession = 100
 
@@ -14,8 +21,16 @@ export const measureSchedules = async (url: string, count: number): Promise<Lags
   for (const session_id of sessions) await send(`${url}/v1/sessions`, { session_id })
   const fire_at_ms = Date.now() + 2000 + count * 10
   for (let n = 0; n < count; n += sessions.length) {
-    await Promise.all(sessions.slice(0, count - n).map((target_session_id) =>
-      send(`${url}/v1/schedules`, { name: `due ${n}`, target_session_id, cadence: { type: 'once', fire_at_ms }, request: { content: 'hello' } })))
+    await Promise.all(
+      sessions.slice(0, count - n).map((target_session_id) =>
+        send(`${url}/v1/schedules`, {
+          name: `due ${n}`,
+          target_session_id,
+          cadence: { type: 'once', fire_at_ms },
+          request: { content: 'hello' },
+        }),
+      ),
+    )
   }
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, fire_at_ms - Date.now() - 20)))
   const meanwhile = readLoop(`${url}/v1/sessions/due-0`, 1, 1000)
@@ -28,7 +43,11 @@ const lagsOf = async (url: string, sessions: readonly string[], count: number): 
     const lags: number[] = []
     for (const session of sessions) {
       const seen = trusted<Seen[]>(await (await fetch(`${url}/v1/schedules?session_id=${session}`)).json())
-      lags.push(...seen.flatMap(({ recent_executions: [execution] }) => (execution?.dispatched_at_ms === undefined ? [] : [execution.dispatched_at_ms - execution.fire_at_ms])))
+      lags.push(
+        ...seen.flatMap(({ recent_executions: [execution] }) =>
+          execution?.dispatched_at_ms === undefined ? [] : [execution.dispatched_at_ms - execution.fire_at_ms],
+        ),
+      )
     }
     if (lags.length === count) return lags
     await new Promise((resolve) => setTimeout(resolve, 500))

@@ -4,19 +4,30 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface Server { readonly url: string; readonly child: ChildProcess; readonly startMs: number; resident(): number; /** Milliseconds of CPU time so far, user and system, all threads. */ cpu(): number; stop(): Promise<void> }
+export interface Server {
+  readonly url: string
+  readonly child: ChildProcess
+  readonly startMs: number
+  resident(): number
+  /** Milliseconds of CPU time so far, user and system, all threads. */ cpu(): number
+  stop(): Promise<void>
+}
 
-const waitFor = (url: string, path: string): Promise<void> => new Promise((resolve, reject) => {
-  const deadline = performance.now() + 60_000
-  const attempt = (): void => {
-    fetch(`${url}${path}`).then((answer) => answer.body?.cancel().then(() => (answer.ok ? resolve() : again())), again)
-  }
-  const again = (): void => {
-    if (performance.now() > deadline) reject(new Error(`${url} does not answer`))
-    else setTimeout(attempt, 2)
-  }
-  attempt()
-})
+const waitFor = (url: string, path: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const deadline = performance.now() + 60_000
+    const attempt = (): void => {
+      fetch(`${url}${path}`).then(
+        (answer) => answer.body?.cancel().then(() => (answer.ok ? resolve() : again())),
+        again,
+      )
+    }
+    const again = (): void => {
+      if (performance.now() > deadline) reject(new Error(`${url} does not answer`))
+      else setTimeout(attempt, 2)
+    }
+    attempt()
+  })
 
 /** The fields behind the program's name begin with the third; 14 and 15 are user and system time in ticks of 10 ms. */
 const cpuOf = (stat: string): number => {
@@ -37,10 +48,16 @@ export const startServer = async (args: readonly string[]): Promise<Server> => {
   })
   await waitFor(url, '/healthz')
   return {
-    url, child, startMs: performance.now() - begin,
+    url,
+    child,
+    startMs: performance.now() - begin,
     resident: () => Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
     cpu: () => cpuOf(readFileSync(`/proc/${child.pid}/stat`, 'utf8')),
-    stop: () => new Promise((resolve) => { child.once('exit', () => resolve()); child.kill('SIGTERM') }),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => resolve())
+        child.kill('SIGTERM')
+      }),
   }
 }
 

@@ -5,35 +5,43 @@
  */
 import type { ExecutionContext, TestFn } from 'ava'
 import { fault } from '../../core/assert.js'
-import { createClock } from '../../core/clock.js'
-import type { Clock } from '../../core/clock.js'
+import { createClock, type Clock } from '../../core/clock.js'
 import { readLayers, settingsOf } from '../../core/config.js'
 import { shippedCandidate } from '../../core/host/candidate.js'
-import { createHost } from '../../core/host/host.js'
-import type { PluginHost } from '../../core/host/host.js'
+import { createHost, type PluginHost } from '../../core/host/host.js'
 import { needed } from '../../core/host/order.js'
 import { createRouteTable } from '../../core/http/table.js'
 import { createIds } from '../../core/ids.js'
-import { Host, parse } from '../../core/plugin.js'
-import type { AnyPlugin, PluginContext, ShippedPlugin } from '../../core/plugin.js'
-import { inlineSchema, object, trusted } from '../../core/schema.js'
-import type { JsonSchema } from '../../core/schema.js'
+import { Host, parse, type AnyPlugin, type PluginContext, type ShippedPlugin } from '../../core/plugin.js'
+import { inlineSchema, object, trusted, type JsonSchema } from '../../core/schema.js'
 import { startTestDaemon } from '../support/daemon.js'
 
 /** May be held and passed on; calling it or anything in it is a fault. */
-const untouchable = (name: string): any => new Proxy(function untouched() {}, {
-  get: (_, key) => (key === Symbol.toPrimitive ? () => name : untouchable(`${name}.${String(key)}`)),
-  apply: () => { throw fault(`register must not call ${name}`) },
-})
+const untouchable = (name: string): any =>
+  new Proxy(function untouched() {}, {
+    get: (_, key) => (key === Symbol.toPrimitive ? () => name : untouchable(`${name}.${String(key)}`)),
+    apply: () => {
+      throw fault(`register must not call ${name}`)
+    },
+  })
 
 /** A context whose disk, clock, ids, bus and secrets refuse; collections and streams may be declared. */
 const sealedContext = (context: PluginContext<unknown>): PluginContext<unknown> => ({
   ...context,
-  clock: untouchable('clock'), ids: untouchable('ids'), events: untouchable('events'), secrets: untouchable('secrets'),
+  clock: untouchable('clock'),
+  ids: untouchable('ids'),
+  events: untouchable('events'),
+  secrets: untouchable('secrets'),
   state: {
-    ...untouchable('state'), commit: untouchable('state.commit'), durable: untouchable('state.durable'), health: untouchable('state.health'),
-    collection: (spec) => untouchable(`the collection ${spec.name}`), stream: (spec) => untouchable(`the stream ${spec.name}`),
-    document: (name) => untouchable(`the document ${name}`), blobs: (area) => untouchable(`the blobs ${area}`), spools: (area) => untouchable(`the spools ${area}`),
+    ...untouchable('state'),
+    commit: untouchable('state.commit'),
+    durable: untouchable('state.durable'),
+    health: untouchable('state.health'),
+    collection: (spec) => untouchable(`the collection ${spec.name}`),
+    stream: (spec) => untouchable(`the stream ${spec.name}`),
+    document: (name) => untouchable(`the document ${name}`),
+    blobs: (area) => untouchable(`the blobs ${area}`),
+    spools: (area) => untouchable(`the spools ${area}`),
   },
 })
 
@@ -41,26 +49,66 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const secrets = { find: () => undefined, guard: () => {}, redact: (text: string) => text }
 
 const defaultsOf = (plugin: AnyPlugin): unknown =>
-  readLayers({ struct: plugin.config ?? object({}), settings: settingsOf(plugin.flags ?? {}), file: { name: 'nothing', table: {} }, environment: {}, flags: new Map(), guard: () => {} })
+  readLayers({
+    struct: plugin.config ?? object({}),
+    settings: settingsOf(plugin.flags ?? {}),
+    file: { name: 'nothing', table: {} },
+    environment: {},
+    flags: new Map(),
+    guard: () => {},
+  })
 
 /** The host's facts may be read; its methods are as untouchable as any service. */
-const hostFacts: Readonly<Record<string, unknown>> = { version: '0.0.0', processId: 1, startedAtMs: 0, stateRoot: '/nowhere', workspaceRoot: '/nowhere' }
+const hostFacts: Readonly<Record<string, unknown>> = {
+  version: '0.0.0',
+  processId: 1,
+  startedAtMs: 0,
+  stateRoot: '/nowhere',
+  workspaceRoot: '/nowhere',
+}
 const serviceOf = (token: string): any =>
-  token === Host.token ? new Proxy({}, { get: (_, member) => hostFacts[String(member)] ?? untouchable(`${token}.${String(member)}`) }) : untouchable(token)
+  token === Host.token
+    ? new Proxy({}, { get: (_, member) => hostFacts[String(member)] ?? untouchable(`${token}.${String(member)}`) })
+    : untouchable(token)
 
 /** A host with this plugin alone; whatever it needs is untouchable. */
 const hostOf = (plugin: AnyPlugin): PluginHost => {
   const clock = createClock()
   return createHost({
-    core: { clock, ids: createIds(clock), log: silent, secrets, state: untouchable('state'), events: untouchable('events') },
-    loaded: [{ candidate: { id: plugin.id, from: 'shipped', required: false, folder: `/${plugin.id}/`, load: () => Promise.resolve(plugin) }, ok: true, plugin, ms: 0 }],
+    core: {
+      clock,
+      ids: createIds(clock),
+      log: silent,
+      secrets,
+      state: untouchable('state'),
+      events: untouchable('events'),
+    },
+    loaded: [
+      {
+        candidate: {
+          id: plugin.id,
+          from: 'shipped',
+          required: false,
+          folder: `/${plugin.id}/`,
+          load: () => Promise.resolve(plugin),
+        },
+        ok: true,
+        plugin,
+        ms: 0,
+      },
+    ],
     services: needed(plugin).map(([, token]) => [token, serviceOf(token.token)]),
-    routes: createRouteTable(), configure: defaultsOf, patienceMs: 5000,
+    routes: createRouteTable(),
+    configure: defaultsOf,
+    patienceMs: 5000,
   })
 }
 
 type Register = AnyPlugin['register']
-const withRegister = (plugin: AnyPlugin, wrap: (register: Register) => Register): AnyPlugin => ({ ...plugin, register: wrap((context, services) => plugin.register(context, services)) })
+const withRegister = (plugin: AnyPlugin, wrap: (register: Register) => Register): AnyPlugin => ({
+  ...plugin,
+  register: wrap((context, services) => plugin.register(context, services)),
+})
 
 const withoutFetch = async (run: () => Promise<void>): Promise<void> => {
   const { fetch } = globalThis
@@ -93,29 +141,49 @@ const countingClock = (): Clock & { readonly waiting: Set<() => void> } => {
   const clock = createClock()
   const waiting = new Set<() => void>()
   const after: Clock['after'] = (ms, callback) => {
-    const drop = clock.after(ms, () => { waiting.delete(cancel); callback() })
-    const cancel = (): void => { waiting.delete(cancel); drop() }
+    const drop = clock.after(ms, () => {
+      waiting.delete(cancel)
+      callback()
+    })
+    const cancel = (): void => {
+      waiting.delete(cancel)
+      drop()
+    }
     waiting.add(cancel)
     return cancel
   }
-  const sleep: Clock['sleep'] = (ms, signal) => new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve(false)
-    const end = (whole: boolean) => (): void => { cancel(); signal?.removeEventListener('abort', stop); resolve(whole) }
-    const stop = end(false)
-    const cancel = after(ms, end(true))
-    signal?.addEventListener('abort', stop, { once: true })
-  })
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve(false)
+      const end = (whole: boolean) => (): void => {
+        cancel()
+        signal?.removeEventListener('abort', stop)
+        resolve(whole)
+      }
+      const stop = end(false)
+      const cancel = after(ms, end(true))
+      signal?.addEventListener('abort', stop, { once: true })
+    })
   return { now: clock.now, elapsed: clock.elapsed, after, sleep, waiting }
 }
 
 /** What keeps a process alive and who listens to it. */
 const footprint = () => ({
-  resources: process.getActiveResourcesInfo().filter((kind) => !/^(?:MessagePort|Immediate|TickObject|TTYWrap|PipeWrap|FSReqPromise|CloseReq)$/u.test(kind)).toSorted(),
-  listeners: process.eventNames().map((name) => [String(name), process.listenerCount(name)]).toSorted(),
+  resources: process
+    .getActiveResourcesInfo()
+    .filter((kind) => !/^(?:MessagePort|Immediate|TickObject|TTYWrap|PipeWrap|FSReqPromise|CloseReq)$/u.test(kind))
+    .toSorted(),
+  listeners: process
+    .eventNames()
+    .map((name) => [String(name), process.listenerCount(name)])
+    .toSorted(),
 })
 
 const settled = async (before: ReturnType<typeof footprint>): Promise<ReturnType<typeof footprint>> => {
-  for (let look = 0; look < 50 && JSON.stringify(footprint()) !== JSON.stringify(before); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  for (let look = 0; look < 50 && JSON.stringify(footprint()) !== JSON.stringify(before); look += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
   return footprint()
 }
 
@@ -129,8 +197,10 @@ const checkConfig = (t: ExecutionContext, plugin: AnyPlugin): void => {
   const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(config)['properties'] ?? {})
   t.true(parse(config, {}).ok, 'every field has a default')
   t.false(parse(config, { 'no such field': 1 }).ok, 'unknown fields are refused')
-  for (const [name, schema] of Object.entries(properties)) t.truthy(schema['description'], `the field ${name} has a sentence`)
-  for (const field of Object.keys(flags)) t.true(Object.hasOwn(properties, field), `the flag --${flags[field]} names a field`)
+  for (const [name, schema] of Object.entries(properties))
+    t.truthy(schema['description'], `the field ${name} has a sentence`)
+  for (const field of Object.keys(flags))
+    t.true(Object.hasOwn(properties, field), `the flag --${flags[field]} names a field`)
   t.true(Object.isFrozen(defaultsOf(plugin)))
 }
 
@@ -143,9 +213,14 @@ export const conformPlugin = (test: TestFn<any>, shipped: readonly ShippedPlugin
   }
 
   test.serial(`${id}: register declares and touches neither disk, clock, network nor services`, async (t) => {
-    const host = hostOf(withRegister(await load(), (register) => (context, services) => register(sealedContext(context), services)))
+    const host = hostOf(
+      withRegister(await load(), (register) => (context, services) => register(sealedContext(context), services)),
+    )
     await withoutFetch(host.register)
-    t.deepEqual(host.reports().map(({ state, reason }) => [state, reason]), [['registered', undefined]])
+    t.deepEqual(
+      host.reports().map(({ state, reason }) => [state, reason]),
+      [['registered', undefined]],
+    )
   })
 
   test.serial(`${id}: a register that fails at its end leaves nothing behind`, async (t) => {
@@ -153,13 +228,17 @@ export const conformPlugin = (test: TestFn<any>, shipped: readonly ShippedPlugin
       register(context, services)
       throw fault('register failed at its end')
     })
-    const host = hostOf(withRegister(plugin, (register) => (context, services) => register(sealedContext(context), services)))
+    const host = hostOf(
+      withRegister(plugin, (register) => (context, services) => register(sealedContext(context), services)),
+    )
     await host.register()
     t.is(host.reports()[0]?.reason, 'register failed at its end')
     t.deepEqual(counts(host, needed(plugin).length), [0, 0, 0, 0, 0])
   })
 
-  test.serial(`${id}: its configuration has a default and a sentence for every field`, async (t) => checkConfig(t, await load()))
+  test.serial(`${id}: its configuration has a default and a sentence for every field`, async (t) =>
+    checkConfig(t, await load()),
+  )
 
   test.serial(`${id}: after a stop no entry, handle, timer or listener is left`, async (t) => {
     const list = await closure(shipped, id)
@@ -182,6 +261,9 @@ export const conformPlugin = (test: TestFn<any>, shipped: readonly ShippedPlugin
       await step.fix([])
       t.deepEqual(step.check(), [])
     }
-    t.deepEqual(daemon.view.plugins().filter(({ fault_count: faults }) => faults > 0), [])
+    t.deepEqual(
+      daemon.view.plugins().filter(({ fault_count: faults }) => faults > 0),
+      [],
+    )
   })
 }

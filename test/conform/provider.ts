@@ -1,10 +1,8 @@
 /** What every model provider must keep. A provider's own test calls `conformProvider` once. */
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Json } from '../../core/plugin.js'
 import type { ModelConnection, ModelEvent, ModelRequest, Usage } from '../../plugins/execution/models/contract.js'
-import { answerOf, ask, requestOf, resultsOf, userText } from '../support/models.js'
-import type { Answer } from '../support/models.js'
+import { answerOf, ask, requestOf, resultsOf, userText, type Answer } from '../support/models.js'
 
 export interface ProviderBench {
   /** Just made: nothing has been asked yet. */
@@ -29,7 +27,19 @@ type Setup = (t: ExecutionContext) => Promise<ProviderBench> | ProviderBench
 /** Milliseconds within which an abort must have ended a call. */
 const bound = 2000
 
-const classes = new Set(['rate_limited', 'overloaded', 'auth', 'bad_request', 'context_length', 'network', 'timeout', 'truncated', 'invalid_output', 'aborted', 'unknown'])
+const classes = new Set([
+  'rate_limited',
+  'overloaded',
+  'auth',
+  'bad_request',
+  'context_length',
+  'network',
+  'timeout',
+  'truncated',
+  'invalid_output',
+  'aborted',
+  'unknown',
+])
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
@@ -58,7 +68,11 @@ const checkEvents = (t: ExecutionContext, events: readonly ModelEvent[]): void =
   t.true(ids.every((id) => id !== ''))
   if (done?.outcome === 'failed') return
   t.is(done?.outcome === 'tool_calls', ids.length > 0, 'outcome tool_calls means that there are calls')
-  t.is(events.flatMap((event) => (event.type === 'text_delta' ? [event.text] : [])).join(''), text, 'deltas make up the text')
+  t.is(
+    events.flatMap((event) => (event.type === 'text_delta' ? [event.text] : [])).join(''),
+    text,
+    'deltas make up the text',
+  )
 }
 
 const deadline = async <T>(work: Promise<T>): Promise<T | 'late'> => {
@@ -69,12 +83,17 @@ const deadline = async <T>(work: Promise<T>): Promise<T | 'late'> => {
 
 const settled = async (t: ExecutionContext, { traffic }: ProviderBench): Promise<void> => {
   if (traffic === undefined) return
-  for (let n = 0; n < 100 && traffic().open > 0; n += 1) await new Promise((resolve) => setTimeout(resolve, bound / 100))
+  for (let n = 0; n < 100 && traffic().open > 0; n += 1)
+    await new Promise((resolve) => setTimeout(resolve, bound / 100))
   t.is(traffic().open, 0, 'nothing is left open')
 }
 
 /** Asks and aborts after so many events. */
-const askAndAbort = async (connection: ModelConnection, request: ModelRequest, after: number): Promise<ModelEvent[]> => {
+const askAndAbort = async (
+  connection: ModelConnection,
+  request: ModelRequest,
+  after: number,
+): Promise<ModelEvent[]> => {
   const abort = new AbortController()
   const events: ModelEvent[] = []
   if (after === 0) setTimeout(() => abort.abort(), 20)
@@ -98,7 +117,8 @@ type Check = (sentence: string, body: (t: ExecutionContext, bench: ProviderBench
 
 const answers = (check: Check): void => {
   check('ends every call with exactly one done, last, and never throws', async (t, { connection, texts }) => {
-    for (const text of [texts.text, texts.calls, texts.fails, '']) checkEvents(t, (await ask(connection, requestOf([userText(text)]))).events)
+    for (const text of [texts.text, texts.calls, texts.fails, ''])
+      checkEvents(t, (await ask(connection, requestOf([userText(text)]))).events)
     checkEvents(t, (await ask(connection, requestOf([]))).events)
   })
   check('does what it is asked to', async (t, { connection, texts }) => {
@@ -113,7 +133,9 @@ const answers = (check: Check): void => {
     t.is(traffic?.().asked ?? 1, 1)
   })
   check('answers two calls at once without mixing them', async (t, { connection, texts }) => {
-    const [first, second] = await Promise.all([texts.text, texts.calls].map((text) => ask(connection, requestOf([userText(text)]))))
+    const [first, second] = await Promise.all(
+      [texts.text, texts.calls].map((text) => ask(connection, requestOf([userText(text)]))),
+    )
     t.is(first?.done?.outcome, 'stop')
     t.is(second?.done?.outcome, 'tool_calls')
   })
@@ -152,28 +174,41 @@ const aborts = (check: Check): void => {
     await settled(t, bench)
   })
   check('leaves nothing open when its reader goes early', async (t, bench) => {
-    for await (const _ of bench.connection.stream(requestOf([userText(bench.texts.endless)]), new AbortController().signal)) break
+    for await (const _ of bench.connection.stream(
+      requestOf([userText(bench.texts.endless)]),
+      new AbortController().signal,
+    ))
+      break
     await settled(t, bench)
     t.pass()
   })
 }
 
 const replays = (check: Check): void => {
-  check('accepts its own parts back after they were written down, with their results', async (t, { connection, texts }) => {
-    const first = await ask(connection, requestOf([userText(texts.calls)]))
-    const recorded: typeof first.parts = JSON.parse(JSON.stringify(first.parts))
-    t.deepEqual(recorded, first.parts)
-    const outputs: Json[] = [{ ok: true }, 'text', null, [1, 2], 3]
-    for (const output of outputs) {
-      const results = resultsOf(recorded, output)
-      const next = await ask(connection, requestOf([userText(texts.calls), { role: 'assistant', content: recorded }, results]))
-      checkEvents(t, next.events)
-      t.is(next.done?.outcome, 'stop')
-    }
-  })
+  check(
+    'accepts its own parts back after they were written down, with their results',
+    async (t, { connection, texts }) => {
+      const first = await ask(connection, requestOf([userText(texts.calls)]))
+      const recorded: typeof first.parts = JSON.parse(JSON.stringify(first.parts))
+      t.deepEqual(recorded, first.parts)
+      const outputs: Json[] = [{ ok: true }, 'text', null, [1, 2], 3]
+      for (const output of outputs) {
+        const results = resultsOf(recorded, output)
+        const next = await ask(
+          connection,
+          requestOf([userText(texts.calls), { role: 'assistant', content: recorded }, results]),
+        )
+        checkEvents(t, next.events)
+        t.is(next.done?.outcome, 'stop')
+      }
+    },
+  )
   check('goes on with a conversation that has more than one user text', async (t, { connection, texts }) => {
     const first = await ask(connection, requestOf([userText(texts.text)]))
-    const next = await ask(connection, requestOf([userText(texts.text), { role: 'assistant', content: first.parts }, userText(texts.calls)]))
+    const next = await ask(
+      connection,
+      requestOf([userText(texts.text), { role: 'assistant', content: first.parts }, userText(texts.calls)]),
+    )
     t.is(next.done?.outcome, 'tool_calls')
   })
 }

@@ -22,12 +22,24 @@ export interface ReplyCase {
 
 /** One request of each form. */
 const everyForm: readonly ReplyTargetRequest[] = [
-  { type: 'raw', plugin: 'nobody', address: 'nowhere' }, { type: 'external', connector: 'c', route: 'r' }, { type: 'telegram', connector: 'c', chat_id: 1 },
-  { type: 'slack', connector: 'c', channel_id: 'C1' }, { type: 'http', url: 'https://reply.example/' },
+  { type: 'raw', plugin: 'nobody', address: 'nowhere' },
+  { type: 'external', connector: 'c', route: 'r' },
+  { type: 'telegram', connector: 'c', chat_id: 1 },
+  { type: 'slack', connector: 'c', channel_id: 'C1' },
+  { type: 'http', url: 'https://reply.example/' },
 ]
 
-const envelopeOf = (address: string, more: Partial<Envelope> = {}): Envelope =>
-  ({ delivery_id: 'delivery_1', attempt: 1, session_id: 's1', thread_id: null, address, content: 'hello', parts: [{ type: 'text', text: 'hello' }], metadata: { delivery_id: 'delivery_1', delivery_attempt: 1 }, ...more })
+const envelopeOf = (address: string, more: Partial<Envelope> = {}): Envelope => ({
+  delivery_id: 'delivery_1',
+  attempt: 1,
+  session_id: 's1',
+  thread_id: null,
+  address,
+  content: 'hello',
+  parts: [{ type: 'text', text: 'hello' }],
+  metadata: { delivery_id: 'delivery_1', delivery_attempt: 1 },
+  ...more,
+})
 
 const checkAddresses = (t: ExecutionContext, { reply, requests, good, refused }: ReplyCase): void => {
   t.regex(reply.plugin, /^[a-z][a-z0-9-]*$/u)
@@ -36,21 +48,37 @@ const checkAddresses = (t: ExecutionContext, { reply, requests, good, refused }:
     t.is(reply.refuse(address), undefined)
   }
   const own = new Set(requests.map(([{ type }]) => type))
-  for (const request of everyForm) if (!own.has(request.type)) t.is(reply.address(request), undefined, `${request.type} belongs to another plugin`)
+  for (const request of everyForm)
+    if (!own.has(request.type)) t.is(reply.address(request), undefined, `${request.type} belongs to another plugin`)
   t.is(reply.refuse(good), undefined)
   for (const address of refused) t.is(typeof reply.refuse(address), 'string', address)
 }
 
 /** Whatever the address: no throw, and nothing of it is told. */
 const checkTellsNothing = (t: ExecutionContext, { reply, good, silent, secrets }: ReplyCase): void => {
-  for (const address of [good, silent]) for (const secret of secrets) t.false(reply.target(address).includes(secret), 'the name of a target tells no secret')
+  for (const address of [good, silent])
+    for (const secret of secrets)
+      t.false(reply.target(address).includes(secret), 'the name of a target tells no secret')
   const mark = 'sesame-7731'
-  const hostile = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.webUrl(), fc.record({ url: fc.webUrl(), headers: fc.dictionary(fc.string(), fc.string()) }).map((value) => JSON.stringify(value)))
-  fc.assert(fc.property(hostile, (text) => {
-    const address = `${text}${mark}`
-    const reason = reply.refuse(address)
-    return typeof reply.target(address) === 'string' && (reason === undefined || (!reason.includes(mark) && reason.length > 0 && reason.length < 300))
-  }), { numRuns: 300 })
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.webUrl(),
+    fc
+      .record({ url: fc.webUrl(), headers: fc.dictionary(fc.string(), fc.string()) })
+      .map((value) => JSON.stringify(value)),
+  )
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const address = `${text}${mark}`
+      const reason = reply.refuse(address)
+      return (
+        typeof reply.target(address) === 'string' &&
+        (reason === undefined || (!reason.includes(mark) && reason.length > 0 && reason.length < 300))
+      )
+    }),
+    { numRuns: 300 },
+  )
 }
 
 const checkOutcome = (t: ExecutionContext, outcome: DeliveryOutcome, secrets: readonly string[]): void => {
@@ -61,8 +89,21 @@ const checkOutcome = (t: ExecutionContext, outcome: DeliveryOutcome, secrets: re
 
 const checkDelivers = async (t: ExecutionContext, { reply, good, arrived }: ReplyCase): Promise<void> => {
   const { signal } = new AbortController()
-  for (const attempt of [1, 2]) t.deepEqual(await reply.deliver(envelopeOf(good, { attempt, metadata: { delivery_id: 'delivery_1', delivery_attempt: attempt } }), signal), { type: 'delivered' })
-  t.deepEqual(await reply.deliver(envelopeOf(good, { delivery_id: 'delivery_2', metadata: { delivery_id: 'delivery_2', delivery_attempt: 1 } }), signal), { type: 'delivered' })
+  for (const attempt of [1, 2])
+    t.deepEqual(
+      await reply.deliver(
+        envelopeOf(good, { attempt, metadata: { delivery_id: 'delivery_1', delivery_attempt: attempt } }),
+        signal,
+      ),
+      { type: 'delivered' },
+    )
+  t.deepEqual(
+    await reply.deliver(
+      envelopeOf(good, { delivery_id: 'delivery_2', metadata: { delivery_id: 'delivery_2', delivery_attempt: 1 } }),
+      signal,
+    ),
+    { type: 'delivered' },
+  )
   const [first, second, third] = arrived()
   t.is(first, second, 'a repetition carries the same key')
   t.not(first, third, 'another delivery carries another key')

@@ -3,8 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { assert } from '../../core/assert.js'
-import { inlineSchema, parse, trusted } from '../../core/schema.js'
-import type { Json, JsonSchema } from '../../core/schema.js'
+import { inlineSchema, parse, trusted, type Json, type JsonSchema } from '../../core/schema.js'
 import type { Tool } from '../../plugins/execution/tools/contract.js'
 import { callOf, codeOf, resultOf, runTool } from '../support/tools.js'
 
@@ -23,14 +22,18 @@ export interface ToolCase {
   readonly maxOutputBytes?: number
 }
 
-const propertiesOf = (tool: Tool): string[] => Object.keys(trusted<JsonSchema>(inlineSchema(tool.input)['properties'] ?? {}))
+const propertiesOf = (tool: Tool): string[] =>
+  Object.keys(trusted<JsonSchema>(inlineSchema(tool.input)['properties'] ?? {}))
 
 const checkDeclaration = (t: ExecutionContext, tool: Tool): void => {
   t.regex(tool.name, /^[a-z][a-z0-9_]{0,63}$/u)
   t.true(tool.description.length >= 20 && tool.description.length <= 2_000, 'a description that a model can use')
   t.true(['read', 'idempotent', 'once'].includes(tool.effect))
   t.true(Number.isInteger(tool.timeout_ms) && tool.timeout_ms > 0)
-  t.false(tool.effect === 'read' && tool.sandbox === 'workspace_write', 'a tool that only reads needs no right to write')
+  t.false(
+    tool.effect === 'read' && tool.sandbox === 'workspace_write',
+    'a tool that only reads needs no right to write',
+  )
   t.is(inlineSchema(tool.input)['type'], 'object')
   t.is(inlineSchema(tool.input)['additionalProperties'], false, 'unknown fields are refused')
 }
@@ -39,15 +42,29 @@ const checkDeclaration = (t: ExecutionContext, tool: Tool): void => {
 const checkAgreement = (t: ExecutionContext, { tool, good }: ToolCase): void => {
   const validate = new Ajv2020({ strict: false }).compile(inlineSchema(tool.input))
   const agrees = (input: unknown): boolean => parse(tool.input, input).ok === validate(input)
-  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.string({ unit: 'grapheme' }), fc.constantFrom('', ...Object.values(good)))
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.integer(),
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('', ...Object.values(good)),
+  )
   const field = fc.oneof(fc.constantFrom(...propertiesOf(tool), 'stranger'), fc.string())
-  const input = fc.dictionary(field, value, { maxKeys: 5 }).chain((made) => fc.constantFrom<unknown>(made, { ...good, ...made }))
-  fc.assert(fc.property(input, (made) => agrees(trusted(JSON.parse(JSON.stringify(made))))), { numRuns: 300 })
+  const input = fc
+    .dictionary(field, value, { maxKeys: 5 })
+    .chain((made) => fc.constantFrom<unknown>(made, { ...good, ...made }))
+  fc.assert(
+    fc.property(input, (made) => agrees(trusted(JSON.parse(JSON.stringify(made))))),
+    { numRuns: 300 },
+  )
   t.true(agrees(good) && parse(tool.input, good).ok)
-  for (const bad of [null, [], 'text', { ...good, stranger: 1 }, { ...good, stranger: { toString: 1 } }]) t.false(parse(tool.input, bad).ok)
+  for (const bad of [null, [], 'text', { ...good, stranger: 1 }, { ...good, stranger: { toString: 1 } }])
+    t.false(parse(tool.input, bad).ok)
 }
 
-const checkAnswer = async (t: ExecutionContext, { tool, workspace, good, maxOutputBytes = 16 * 1024 * 1024 }: ToolCase): Promise<void> => {
+const checkAnswer = async (
+  t: ExecutionContext,
+  { tool, workspace, good, maxOutputBytes = 16 * 1024 * 1024 }: ToolCase,
+): Promise<void> => {
   const parsed = parse(tool.input, good)
   assert(parsed.ok, 'the good input was refused')
   const outcome = await tool.run(parsed.value, callOf(workspace))
@@ -62,7 +79,18 @@ const checkAnswer = async (t: ExecutionContext, { tool, workspace, good, maxOutp
   t.true(Buffer.byteLength(text) <= maxOutputBytes)
 }
 
-const escapes = ['..', '../..', '../../etc/passwd', '/etc/passwd', 'a/../../b', './../x', '/', '\0', 'a\0b', 'x'.repeat(4096)]
+const escapes = [
+  '..',
+  '../..',
+  '../../etc/passwd',
+  '/etc/passwd',
+  'a/../../b',
+  './../x',
+  '/',
+  '\0',
+  'a\0b',
+  'x'.repeat(4096),
+]
 
 const checkEscapes = async (t: ExecutionContext, { tool, workspace, good, pathField }: ToolCase): Promise<void> => {
   if (pathField === undefined) return
@@ -90,7 +118,8 @@ export const checkTool = async (t: ExecutionContext, tested: ToolCase): Promise<
   checkDeclaration(t, tested.tool)
   checkAgreement(t, tested)
   await checkAnswer(t, tested)
-  if (tested.correctable !== undefined) t.true((await runTool(tested.tool, tested.correctable, callOf(tested.workspace))).is_error)
+  if (tested.correctable !== undefined)
+    t.true((await runTool(tested.tool, tested.correctable, callOf(tested.workspace))).is_error)
   await checkEscapes(t, tested)
   await checkAbort(t, tested)
 }

@@ -1,13 +1,13 @@
-/** Contract 1, "What the service does" (views, status codes, pagination) and "Authentication": against a real process. */
+/**
+ * Contract 1, "What the service does" (views, status codes, pagination) and "Authentication": against a real process.
+ */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnDaemon, spawnTestDaemon } from '../support/daemon.js'
-import type { Answer, SpawnedDaemon } from '../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { makeSchedule } from '../support/schedules.js'
-import { operationsOf } from '../whole/client.js'
-import type { Operation } from '../whole/client.js'
+import { operationsOf, type Operation } from '../whole/client.js'
 
 let daemon: SpawnedDaemon
 let operations: Operation[]
@@ -16,16 +16,24 @@ test.before(async () => {
   operations = operationsOf((await daemon.request('GET', '/v1/openapi.json')).body)
   for (const session_id of ['s1', 's2', 's3']) {
     await openSession(daemon, session_id)
-    for (const content of ['a', 'b', 'c']) await until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
+    for (const content of ['a', 'b', 'c'])
+      await until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
   }
-  for (const persona_id of ['ann', 'bob', 'cy']) await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
+  for (const persona_id of ['ann', 'bob', 'cy'])
+    await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
   for (const name of ['a', 'b', 'c']) await makeSchedule(daemon, { name })
 })
 test.after.always(() => daemon.kill('SIGKILL'))
 
 /** Lists in pages, as the document has them: a new one is checked without a line here. */
-const lists = (): string[] => operations.filter(({ parameters }) => ['page', 'cursor', 'limit'].every((name) => parameters.some((parameter) => parameter.in === 'query' && parameter.name === name)))
-  .map(({ template }) => template.replace('{session_id}', 's1'))
+const lists = (): string[] =>
+  operations
+    .filter(({ parameters }) =>
+      ['page', 'cursor', 'limit'].every((name) =>
+        parameters.some((parameter) => parameter.in === 'query' && parameter.name === name),
+      ),
+    )
+    .map(({ template }) => template.replace('{session_id}', 's1'))
 const get = async (at: string): Promise<any> => (await daemon.request('GET', at)).body
 
 test.serial('Responses are the concrete view, without an envelope', async (t) => {
@@ -36,80 +44,101 @@ test.serial('Responses are the concrete view, without an envelope', async (t) =>
   t.true(Array.isArray(await get(`/v1/runs/${run.run_id}/events`)))
 })
 
-test.serial('Status codes: 200 for reads and changes in place, 201 for what is created, 202 for detached runs, 400, 404 and 409', async (t) => {
-  const status = async (method: string, at: string, body?: unknown): Promise<number> => (await daemon.request(method, at, body)).status
-  t.is(await status('GET', '/v1/sessions'), 200)
-  t.is(await status('POST', '/v1/sessions/s1/interrupt', {}), 200)
-  t.is(await status('PUT', '/v1/sessions/s1/route-policy', { route_policy: {} }), 200)
-  t.is(await status('POST', '/v1/sessions', { session_id: 'created' }), 201)
-  t.is(await status('POST', '/v1/sessions/created/input', { content: 'x' }), 200)
-  const detached = await daemon.request('POST', '/v1/sessions/created/runs', { content: '/sleep 60000' })
-  t.is(detached.status, 202)
-  t.is(await status('POST', '/v1/sessions/created/runs', {}), 400)
-  t.is(await status('GET', '/v1/runs/none'), 404)
-  t.is(await status('POST', '/v1/sessions/created/input', { content: 'x' }), 409)
-  t.is(await status('POST', `/v1/runs/${detached.body.run_id}/cancel`), 200)
-})
+test.serial(
+  'Status codes: 200 for reads and changes in place, 201 for what is created, 202 for detached runs, 400, 404 and 409',
+  async (t) => {
+    const status = async (method: string, at: string, body?: unknown): Promise<number> =>
+      (await daemon.request(method, at, body)).status
+    t.is(await status('GET', '/v1/sessions'), 200)
+    t.is(await status('POST', '/v1/sessions/s1/interrupt', {}), 200)
+    t.is(await status('PUT', '/v1/sessions/s1/route-policy', { route_policy: {} }), 200)
+    t.is(await status('POST', '/v1/sessions', { session_id: 'created' }), 201)
+    t.is(await status('POST', '/v1/sessions/created/input', { content: 'x' }), 200)
+    const detached = await daemon.request('POST', '/v1/sessions/created/runs', { content: '/sleep 60000' })
+    t.is(detached.status, 202)
+    t.is(await status('POST', '/v1/sessions/created/runs', {}), 400)
+    t.is(await status('GET', '/v1/runs/none'), 404)
+    t.is(await status('POST', '/v1/sessions/created/input', { content: 'x' }), 409)
+    t.is(await status('POST', `/v1/runs/${detached.body.run_id}/cancel`), 200)
+  },
+)
 
-test.serial('Status codes: the document promises one good answer for each route, and 201 and 202 only for POST', (t) => {
-  for (const { id, method, responses } of operations) {
-    const good = Object.keys(responses).filter((status) => status.startsWith('2'))
-    t.is(good.length, 1, id)
-    t.true(method === 'POST' ? ['200', '201', '202'].includes(good[0] ?? '') : good[0] === '200', id)
-  }
-})
+test.serial(
+  'Status codes: the document promises one good answer for each route, and 201 and 202 only for POST',
+  (t) => {
+    for (const { id, method, responses } of operations) {
+      const good = Object.keys(responses).filter((status) => status.startsWith('2'))
+      t.is(good.length, 1, id)
+      t.true(method === 'POST' ? ['200', '201', '202'].includes(good[0] ?? '') : good[0] === '200', id)
+    }
+  },
+)
 
 test.serial('Bodies: the document has an example of each body that has fields', async (t) => {
   const { paths } = await get('/v1/openapi.json')
   for (const [path, methods] of Object.entries<any>(paths)) {
     for (const [method, { requestBody }] of Object.entries<any>(methods)) {
       const body = requestBody?.content?.['application/json']
-      if (body === undefined || (body.schema.type === 'object' && Object.keys(body.schema.properties ?? {}).length === 0)) continue
+      if (
+        body === undefined ||
+        (body.schema.type === 'object' && Object.keys(body.schema.properties ?? {}).length === 0)
+      )
+        continue
       t.not(body.example ?? body.examples, undefined, `${method} ${path}`)
     }
   }
 })
 
-test.serial('Pagination: page=true or a cursor gives the envelope, with 50 items by default; neither gives the plain array', async (t) => {
-  t.true(lists().length >= 8)
-  for (const list of ['/v1/sessions', '/v1/runs', '/v1/personas', '/v1/schedules']) t.true((await get(list)).length >= 3, list)
-  for (const list of lists()) {
-    const plain = await get(list)
-    t.true(Array.isArray(plain), list)
-    for (const query of ['page=true', 'cursor=', 'page=true&cursor=']) {
-      const { items, pagination } = await get(`${list}?${query}`)
-      t.like(pagination, { limit: 50, total_count: plain.length, has_more: false }, `${list}?${query}`)
-      t.regex(pagination.order, /^\w+_(?:asc|desc)(?:,\w+_(?:asc|desc))*$/u)
-      t.is(items.length, plain.length)
-      t.false('next_cursor' in pagination)
+test.serial(
+  'Pagination: page=true or a cursor gives the envelope, with 50 items by default; neither gives the plain array',
+  async (t) => {
+    t.true(lists().length >= 8)
+    for (const list of ['/v1/sessions', '/v1/runs', '/v1/personas', '/v1/schedules'])
+      t.true((await get(list)).length >= 3, list)
+    for (const list of lists()) {
+      const plain = await get(list)
+      t.true(Array.isArray(plain), list)
+      for (const query of ['page=true', 'cursor=', 'page=true&cursor=']) {
+        const { items, pagination } = await get(`${list}?${query}`)
+        t.like(pagination, { limit: 50, total_count: plain.length, has_more: false }, `${list}?${query}`)
+        t.regex(pagination.order, /^\w+_(?:asc|desc)(?:,\w+_(?:asc|desc))*$/u)
+        t.is(items.length, plain.length)
+        t.false('next_cursor' in pagination)
+      }
+      t.true(Array.isArray(await get(`${list}?page=false`)), list)
     }
-    t.true(Array.isArray(await get(`${list}?page=false`)), list)
-  }
-})
+  },
+)
 
 test.serial('Pagination: only a limit gives the plain array, bounded', async (t) => {
   for (const list of lists()) {
     const plain = await get(list)
     const bounded = await get(`${list}?limit=2`)
     t.true(Array.isArray(bounded) && bounded.length === Math.min(2, plain.length), list)
-    t.true(bounded.every((item: unknown) => plain.some((other: unknown) => JSON.stringify(other) === JSON.stringify(item))), list)
+    t.true(
+      bounded.every((item: unknown) => plain.some((other: unknown) => JSON.stringify(other) === JSON.stringify(item))),
+      list,
+    )
   }
 })
 
-test.serial('Pagination: limit=0 is refused, a limit above the maximum is clamped to it, a strange cursor is refused', async (t) => {
-  for (const list of lists()) {
-    for (const query of ['limit=0', 'page=true&limit=0', 'limit=-1']) {
-      const answer = await daemon.request('GET', `${list}?${query}`)
-      t.deepEqual([...codeOf(answer), answer.body.domain], [400, 'invalid_limit', 'pagination'], `${list}?${query}`)
+test.serial(
+  'Pagination: limit=0 is refused, a limit above the maximum is clamped to it, a strange cursor is refused',
+  async (t) => {
+    for (const list of lists()) {
+      for (const query of ['limit=0', 'page=true&limit=0', 'limit=-1']) {
+        const answer = await daemon.request('GET', `${list}?${query}`)
+        t.deepEqual([...codeOf(answer), answer.body.domain], [400, 'invalid_limit', 'pagination'], `${list}?${query}`)
+      }
+      t.is((await get(`${list}?page=true&limit=1000`)).pagination.limit, 100, list)
+      t.true(Array.isArray(await get(`${list}?limit=1000`)), list)
+      for (const cursor of ['%7C', 'a%20b', '====']) {
+        const answer = await daemon.request('GET', `${list}?cursor=${cursor}`)
+        t.deepEqual([...codeOf(answer), answer.body.domain], [400, 'invalid_cursor', 'pagination'], `${list} ${cursor}`)
+      }
     }
-    t.is((await get(`${list}?page=true&limit=1000`)).pagination.limit, 100, list)
-    t.true(Array.isArray(await get(`${list}?limit=1000`)), list)
-    for (const cursor of ['%7C', 'a%20b', '====']) {
-      const answer = await daemon.request('GET', `${list}?cursor=${cursor}`)
-      t.deepEqual([...codeOf(answer), answer.body.domain], [400, 'invalid_cursor', 'pagination'], `${list} ${cursor}`)
-    }
-  }
-})
+  },
+)
 
 test.serial('Pagination: pages of any size join to the whole list, in its order, each item once', async (t) => {
   for (const list of lists()) {
@@ -132,69 +161,115 @@ test.serial('Pagination: pages of any size join to the whole list, in its order,
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 const tokens = { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_DAEMON_READONLY_TOKEN: 'read-token' }
 
-test.serial('Authentication rule 1: with tokens the control plane opens to bearers alone, an admin token to all of it, a read-only one to reads', async (t) => {
-  const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
-  const code = async (method: string, at: string, authorization: string): Promise<unknown> => {
-    const { status, body } = await guarded.request(method, at, method === 'POST' ? {} : undefined, { authorization })
-    return [status, body?.code]
-  }
-  t.is((await guarded.request('POST', '/v1/sessions', { session_id: 's1' })).status, 201)
-  for (const at of ['/v1/sessions', '/v1/runs', '/v1/deliveries', '/v1/runtime', '/v1/sessions/s1/tasks', '/v1/schedules', '/v1/personas', '/v1/questions', '/v1/approvals', '/v1/status']) {
-    t.deepEqual(await code('GET', at, 'Bearer wrong'), [401, 'invalid_token'], at)
-    t.is((await guarded.request('GET', at, undefined, bearer('read-token'))).status, 200, at)
-  }
-  t.deepEqual(await code('POST', '/v1/sessions', 'Bearer read-token'), [403, 'insufficient_access'])
-  t.deepEqual(await code('GET', '/v1/sessions', 'Basic YTpi'), [401, 'malformed_token'])
-  const challenge = await fetch(`${guarded.url}/v1/sessions`)
-  t.is(challenge.status, 401)
-  t.regex(challenge.headers.get('www-authenticate') ?? '', /^Bearer realm="service-daemon"/u)
-  for (const at of ['/healthz', '/readyz']) t.is((await fetch(`${guarded.url}${at}`)).status, 200, at)
-  const open = await spawnTestDaemon(t)
-  t.is((await open.request('POST', '/v1/sessions', {})).status, 201, 'a loopback daemon without tokens is open')
-})
+test.serial(
+  'Authentication rule 1: with tokens the control plane opens to bearers alone, an admin token to all of it, a ' +
+    'read-only one to reads',
+  async (t) => {
+    const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
+    const code = async (method: string, at: string, authorization: string): Promise<unknown> => {
+      const { status, body } = await guarded.request(method, at, method === 'POST' ? {} : undefined, { authorization })
+      return [status, body?.code]
+    }
+    t.is((await guarded.request('POST', '/v1/sessions', { session_id: 's1' })).status, 201)
+    for (const at of [
+      '/v1/sessions',
+      '/v1/runs',
+      '/v1/deliveries',
+      '/v1/runtime',
+      '/v1/sessions/s1/tasks',
+      '/v1/schedules',
+      '/v1/personas',
+      '/v1/questions',
+      '/v1/approvals',
+      '/v1/status',
+    ]) {
+      t.deepEqual(await code('GET', at, 'Bearer wrong'), [401, 'invalid_token'], at)
+      t.is((await guarded.request('GET', at, undefined, bearer('read-token'))).status, 200, at)
+    }
+    t.deepEqual(await code('POST', '/v1/sessions', 'Bearer read-token'), [403, 'insufficient_access'])
+    t.deepEqual(await code('GET', '/v1/sessions', 'Basic YTpi'), [401, 'malformed_token'])
+    const challenge = await fetch(`${guarded.url}/v1/sessions`)
+    t.is(challenge.status, 401)
+    t.regex(challenge.headers.get('www-authenticate') ?? '', /^Bearer realm="service-daemon"/u)
+    for (const at of ['/healthz', '/readyz']) t.is((await fetch(`${guarded.url}${at}`)).status, 200, at)
+    const open = await spawnTestDaemon(t)
+    t.is((await open.request('POST', '/v1/sessions', {})).status, 201, 'a loopback daemon without tokens is open')
+  },
+)
 
-test.serial('Authentication rule 1: token files are read again, and tokens that have become equal open nothing', async (t) => {
-  const folder = await freshRoot()
-  const write = (name: string, token: string): string => {
-    const file = path.join(folder, name)
-    writeFileSync(file, `${token}\n`, { mode: 0o600 })
-    return file
-  }
-  const files = { SERVICE_DAEMON_ADMIN_TOKEN_FILE: write('admin', 'first'), SERVICE_DAEMON_READONLY_TOKEN_FILE: write('read', 'reader') }
-  const guarded = await spawnDaemon({ env: files, headers: bearer('first') })
-  t.teardown(() => guarded.kill('SIGKILL'))
-  const status = async (token: string): Promise<number> => (await guarded.request('GET', '/v1/status', undefined, bearer(token))).status
-  t.deepEqual([await status('first'), await status('reader')], [200, 200])
-  write('admin', 'second')
-  t.deepEqual([await status('first'), await status('second')], [401, 200])
-  write('read', 'second')
-  t.deepEqual([await status('second'), await status('reader')], [401, 401])
-})
+test.serial(
+  'Authentication rule 1: token files are read again, and tokens that have become equal open nothing',
+  async (t) => {
+    const folder = await freshRoot()
+    const write = (name: string, token: string): string => {
+      const file = path.join(folder, name)
+      writeFileSync(file, `${token}\n`, { mode: 0o600 })
+      return file
+    }
+    const files = {
+      SERVICE_DAEMON_ADMIN_TOKEN_FILE: write('admin', 'first'),
+      SERVICE_DAEMON_READONLY_TOKEN_FILE: write('read', 'reader'),
+    }
+    const guarded = await spawnDaemon({ env: files, headers: bearer('first') })
+    t.teardown(() => guarded.kill('SIGKILL'))
+    const status = async (token: string): Promise<number> =>
+      (await guarded.request('GET', '/v1/status', undefined, bearer(token))).status
+    t.deepEqual([await status('first'), await status('reader')], [200, 200])
+    write('admin', 'second')
+    t.deepEqual([await status('first'), await status('second')], [401, 200])
+    write('read', 'second')
+    t.deepEqual([await status('second'), await status('reader')], [401, 401])
+  },
+)
 
-test.serial('Authentication rule 2: a path that is for the admin is 403 for the read-only token, also one that is not there', async (t) => {
-  const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
-  for (const at of ['/v1/runs/none/debug', '/v1/runs/none/debug/artifacts/a', '/v1/assets/a/raw', '/v1/runtime/secrets', '/v1/runtime/hooks', '/v1/runtime/revisions', '/v1/nothing']) {
-    const answer = await guarded.request('GET', at, undefined, bearer('read-token'))
-    t.deepEqual(codeOf(answer), [403, 'insufficient_access'], at)
-    t.is((await guarded.request('GET', at)).status, 404, at)
-  }
-})
+test.serial(
+  'Authentication rule 2: a path that is for the admin is 403 for the read-only token, also one that is not there',
+  async (t) => {
+    const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
+    for (const at of [
+      '/v1/runs/none/debug',
+      '/v1/runs/none/debug/artifacts/a',
+      '/v1/assets/a/raw',
+      '/v1/runtime/secrets',
+      '/v1/runtime/hooks',
+      '/v1/runtime/revisions',
+      '/v1/nothing',
+    ]) {
+      const answer = await guarded.request('GET', at, undefined, bearer('read-token'))
+      t.deepEqual(codeOf(answer), [403, 'insufficient_access'], at)
+      t.is((await guarded.request('GET', at)).status, 404, at)
+    }
+  },
+)
 
-test.serial('Authentication rule 5: pages of loopback may call, others may not, and a flag or SERVICE_HTTP_CORS_ALLOW_ORIGINS narrows it', async (t) => {
-  const from = (target: SpawnedDaemon, origin: string, method = 'GET'): Promise<Answer> => target.request(method, '/v1/status', undefined, { origin })
-  for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080']) {
-    const answer = await from(daemon, origin)
-    t.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [200, origin])
-  }
-  for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null', 'http://192.168.1.1']) {
-    const answer = await from(daemon, origin)
-    t.deepEqual([...codeOf(answer), answer.headers['access-control-allow-origin']], [403, 'origin_not_allowed', undefined])
-  }
-  const preflight = await fetch(`${daemon.url}/v1/sessions`, { method: 'OPTIONS', headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' } })
-  t.is(preflight.status, 204)
-  t.regex(preflight.headers.get('access-control-allow-methods') ?? '', /POST/u)
-  const narrow = await spawnTestDaemon(t, { env: { SERVICE_HTTP_CORS_ALLOW_ORIGINS: 'http://localhost:3000' } })
-  t.is((await from(narrow, 'http://localhost:3000')).status, 200)
-  t.deepEqual(codeOf(await from(narrow, 'http://localhost:3001')), [403, 'origin_not_allowed'])
-  await t.throwsAsync(spawnDaemon({ flags: ['--http-cors-allow-origin', 'https://evil.example'] }), { message: /cors_origin_refused/u })
-})
+test.serial(
+  'Authentication rule 5: pages of loopback may call, others may not, and a flag or ' +
+    'SERVICE_HTTP_CORS_ALLOW_ORIGINS narrows it',
+  async (t) => {
+    const from = (target: SpawnedDaemon, origin: string, method = 'GET'): Promise<Answer> =>
+      target.request(method, '/v1/status', undefined, { origin })
+    for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080']) {
+      const answer = await from(daemon, origin)
+      t.deepEqual([answer.status, answer.headers['access-control-allow-origin']], [200, origin])
+    }
+    for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null', 'http://192.168.1.1']) {
+      const answer = await from(daemon, origin)
+      t.deepEqual(
+        [...codeOf(answer), answer.headers['access-control-allow-origin']],
+        [403, 'origin_not_allowed', undefined],
+      )
+    }
+    const preflight = await fetch(`${daemon.url}/v1/sessions`, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
+    })
+    t.is(preflight.status, 204)
+    t.regex(preflight.headers.get('access-control-allow-methods') ?? '', /POST/u)
+    const narrow = await spawnTestDaemon(t, { env: { SERVICE_HTTP_CORS_ALLOW_ORIGINS: 'http://localhost:3000' } })
+    t.is((await from(narrow, 'http://localhost:3000')).status, 200)
+    t.deepEqual(codeOf(await from(narrow, 'http://localhost:3001')), [403, 'origin_not_allowed'])
+    await t.throwsAsync(spawnDaemon({ flags: ['--http-cors-allow-origin', 'https://evil.example'] }), {
+      message: /cors_origin_refused/u,
+    })
+  },
+)

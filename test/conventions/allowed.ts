@@ -1,11 +1,29 @@
-/** Exceptions to the conventions: at most ten, each with its reason. A file that ends in a slash stands for its folder. */
-export interface Exception { readonly rule: string; readonly file: string; readonly reason: string }
+/**
+ * Exceptions to the conventions: at most ten, each with its reason. A file that ends in a slash stands for its folder.
+ */
+export interface Exception {
+  readonly rule: string
+  readonly file: string
+  readonly reason: string
+}
 
 export const allowed: readonly Exception[] = [
-  { rule: 'types', file: 'core/schema.ts', reason: 'the one place where superstruct, JSON Schema and TypeScript types are tied together' },
+  {
+    rule: 'types',
+    file: 'core/schema.ts',
+    reason: 'the one place where superstruct, JSON Schema and TypeScript types are tied together',
+  },
   { rule: 'types', file: 'core/plugin.ts', reason: 'tokens of any service in one map need a bivariant type parameter' },
-  { rule: 'types', file: 'core/http/route.ts', reason: 'routes of any shape in one list need a bivariant type parameter' },
+  {
+    rule: 'types',
+    file: 'core/http/route.ts',
+    reason: 'routes of any shape in one list need a bivariant type parameter',
+  },
   { rule: 'disk', file: 'plugins/tools/files/', reason: 'the tools read and write the workspace, which is not state' },
   { rule: 'disk', file: 'plugins/tools/shell/', reason: 'reads /proc, and looks for the work folder in the workspace' },
-  { rule: 'network', file: 'plugins/providers/openai-compatible/transport.ts', reason: 'streams answers of the one host that the operator names, without a limit in time' },
+  {
+    rule: 'network',
+    file: 'plugins/providers/openai-compatible/transport.ts',
+    reason: 'streams answers of the one host that the operator names, without a limit in time',
+  },
 ]

@@ -30,7 +30,8 @@ test('a backup that a working daemon writes holds what was acknowledged before, 
 
 test('a backup is refused where something is, inside the root, where no folder is, and for another root', async (t) => {
   const daemon = await startTestDaemon(t)
-  const ask = async (to: string, root_id?: string) => codeOf(await daemon.request('POST', '/v1/backups', { path: to, ...(root_id !== undefined && { root_id }) }))
+  const ask = async (to: string, root_id?: string) =>
+    codeOf(await daemon.request('POST', '/v1/backups', { path: to, ...(root_id !== undefined && { root_id }) }))
   t.deepEqual(await ask('/'), [409, 'target_not_empty'])
   t.deepEqual(await ask(path.join(daemon.root, 'inside')), [409, 'target_in_root'])
   t.deepEqual(await ask(`${daemon.root}-absent/backup`), [409, 'target_without_folder'])

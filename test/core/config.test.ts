@@ -1,6 +1,5 @@
 import test from 'ava'
-import { readLayers, settingsOf, variableOf } from '../../core/config.js'
-import type { Sources } from '../../core/config.js'
+import { readLayers, settingsOf, variableOf, type Sources } from '../../core/config.js'
 import { nearest } from '../../core/nearest.js'
 import { array, boolean, defaulted, integer, object, optional, string } from '../../core/schema.js'
 import { parseBind, readSettings } from '../../core/settings.js'
@@ -12,10 +11,22 @@ const struct = object({
   names: defaulted(array(string()), []),
   api_key: optional(string()),
 })
-const settings = settingsOf({ base_url: 'provider-base-url', retries: 'provider-retries', eager: 'eager', names: 'provider-names', api_key: 'api-key' })
+const settings = settingsOf({
+  base_url: 'provider-base-url',
+  retries: 'provider-retries',
+  eager: 'eager',
+  names: 'provider-names',
+  api_key: 'api-key',
+})
 
 const sources = (given: Partial<Sources> = {}): Sources => ({
-  struct, settings, file: { name: 'config/models.toml', table: {} }, environment: {}, flags: new Map(), guard: () => {}, ...given,
+  struct,
+  settings,
+  file: { name: 'config/models.toml', table: {} },
+  environment: {},
+  flags: new Map(),
+  guard: () => {},
+  ...given,
 })
 
 test('a flag has a variable with the prefix of the service', (t) => {
@@ -38,16 +49,25 @@ test('an empty variable counts as not given', (t) => {
 })
 
 test('text is read by the type of its field', (t) => {
-  const read = readLayers(sources({ environment: { SERVICE_PROVIDER_RETRIES: '7', SERVICE_PROVIDER_NAMES: 'a, b,,c ' }, flags: new Map([['eager', true]]) }))
+  const read = readLayers(
+    sources({
+      environment: { SERVICE_PROVIDER_RETRIES: '7', SERVICE_PROVIDER_NAMES: 'a, b,,c ' },
+      flags: new Map([['eager', true]]),
+    }),
+  )
   t.like(read, { retries: 7, names: ['a', 'b', 'c'], eager: true })
   t.like(readLayers(sources({ environment: { SERVICE_EAGER: '0' } })), { eager: false })
 })
 
 test('what is wrong is named by its source and rule, never by its value', (t) => {
-  const refused = (given: Partial<Sources>) => t.throws(() => readLayers(sources(given)), { code: 'config_invalid' }).message
+  const refused = (given: Partial<Sources>) =>
+    t.throws(() => readLayers(sources(given)), { code: 'config_invalid' }).message
   t.is(refused({ flags: new Map([['provider-retries', 'many']]) }), '--provider-retries must be an integer')
   t.is(refused({ environment: { SERVICE_PROVIDER_RETRIES: '12' } }), 'SERVICE_PROVIDER_RETRIES must be at most 9')
-  t.is(refused({ file: { name: 'config/models.toml', table: { retrys: 1 } } }), 'config/models.toml retrys is not a known field')
+  t.is(
+    refused({ file: { name: 'config/models.toml', table: { retrys: 1 } } }),
+    'config/models.toml retrys is not a known field',
+  )
   t.is(refused({ flags: new Map([['provider-base-url', true]]) }), '--provider-base-url must be a string')
 })
 
@@ -58,7 +78,12 @@ test('the result is frozen to its depth', (t) => {
 
 test('a value whose flag is named like a secret is guarded, others are not', (t) => {
   const guarded: string[] = []
-  readLayers(sources({ guard: (value) => guarded.push(value), environment: { SERVICE_API_KEY: 'k-123', SERVICE_PROVIDER_NAMES: 'x' } }))
+  readLayers(
+    sources({
+      guard: (value) => guarded.push(value),
+      environment: { SERVICE_API_KEY: 'k-123', SERVICE_PROVIDER_NAMES: 'x' },
+    }),
+  )
   t.deepEqual(guarded, ['k-123'])
 })
 
@@ -66,11 +91,16 @@ test('an address is a host and a port', (t) => {
   t.deepEqual(parseBind('127.0.0.1:4000'), { host: '127.0.0.1', port: 4000 })
   t.deepEqual(parseBind('[::1]:0'), { host: '::1', port: 0 })
   t.deepEqual(parseBind('localhost:80'), { host: 'localhost', port: 80 })
-  for (const text of ['', ':', '4000', 'host', '127.0.0.1:', '127.0.0.1:65536', '::1:4000', 'a b:1', '127.0.0.1:-1']) t.is(parseBind(text), undefined, text)
+  for (const text of ['', ':', '4000', 'host', '127.0.0.1:', '127.0.0.1:65536', '::1:4000', 'a b:1', '127.0.0.1:-1'])
+    t.is(parseBind(text), undefined, text)
 })
 
 test('settings have absolute paths and the documented variables', (t) => {
-  const environment = { SERVICE_STATE_ROOT: 'somewhere', SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_HTTP_CORS_ALLOW_ORIGINS: 'http://localhost:1,http://localhost:2' }
+  const environment = {
+    SERVICE_STATE_ROOT: 'somewhere',
+    SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token',
+    SERVICE_HTTP_CORS_ALLOW_ORIGINS: 'http://localhost:1,http://localhost:2',
+  }
   const guarded: string[] = []
   const read = readSettings({ environment, flags: new Map(), guard: (value) => guarded.push(value) })
   t.is(read.stateRoot, `${process.cwd()}/somewhere`)

@@ -13,16 +13,25 @@ test('a daemon starts on an empty root, answers, and stops without leaving anyth
   t.is((await request('GET', '/v1/nothing')).body.code, 'route_not_found')
   t.is(daemon.view.phase(), 'ready')
   t.is(daemon.root, root)
-  t.deepEqual(daemon.view.plugins().filter(({ state }) => state !== 'ready'), [])
+  t.deepEqual(
+    daemon.view.plugins().filter(({ state }) => state !== 'ready'),
+    [],
+  )
   t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: true })
   t.is(daemon.view.phase(), 'draining')
-  t.deepEqual(log.filter(({ level }) => level === 'error'), [])
+  t.deepEqual(
+    log.filter(({ level }) => level === 'error'),
+    [],
+  )
 })
 
 test('the boot report tells each step with its milliseconds', async (t) => {
   const { daemon } = await startTestDaemon(t, { shipped: [] })
   const { steps, total_ms: total } = daemon.view.boot()
-  t.deepEqual(steps.map(({ step }) => step), ['lock', 'open', 'plugins', 'register', 'recover', 'repair', 'start', 'listen'])
+  t.deepEqual(
+    steps.map(({ step }) => step),
+    ['lock', 'open', 'plugins', 'register', 'recover', 'repair', 'start', 'listen'],
+  )
   t.true(steps.reduce((sum, { ms }) => sum + ms, 0) <= total + 1)
 })
 
@@ -38,7 +47,15 @@ test('event ids of a later start are above those of an earlier one, even if the 
 
 test('a start that fails gives the root back', async (t) => {
   const root = await freshRoot()
-  const broken = definePlugin({ id: 'broken', version: '1.0.0', api: 1, summary: 'Fails.', register: () => { throw new TypeError('broken') } })
+  const broken = definePlugin({
+    id: 'broken',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Fails.',
+    register: () => {
+      throw new TypeError('broken')
+    },
+  })
   const shipped = [{ id: 'broken', required: true, load: () => Promise.resolve({ default: broken }) }]
   await t.throwsAsync(startTestDaemon(t, { root, shipped }), { code: 'plugin_required' })
   const { daemon } = await startTestDaemon(t, { root, shipped: [] })

@@ -19,7 +19,10 @@ test('an id tells the millisecond in which it was made', (t) => {
   const now = 2_500_000_000_123
   const id = createIds({ ...createClock(), now: () => now }).make('x')
   const digits = Array.from(id.slice(2, 12), (char) => '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(char))
-  t.is(digits.reduce((sum, digit) => sum * 32 + digit, 0), now)
+  t.is(
+    digits.reduce((sum, digit) => sum * 32 + digit, 0),
+    now,
+  )
 })
 
 test('random text has the asked length and differs each time', (t) => {

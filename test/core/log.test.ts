@@ -43,7 +43,9 @@ test('a known secret is never printed: not in the fact, a detail, an error or es
 
 test('what a library hangs on its errors is not printed', async (t) => {
   const { log, lines } = await open('json')
-  log.error('call failed', { error: Object.assign(new TypeError('refused'), { config: { headers: { authorization: 'Bearer abc' } } }) })
+  log.error('call failed', {
+    error: Object.assign(new TypeError('refused'), { config: { headers: { authorization: 'Bearer abc' } } }),
+  })
   t.notRegex(lines.join(''), /Bearer/u)
 })
 

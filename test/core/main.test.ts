@@ -6,7 +6,11 @@ import test from 'ava'
 import { version } from '../../core/version.js'
 import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 
-interface Ran { readonly code: number | null; readonly out: string; readonly err: string }
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
 const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> => {
   const { text, exited } = spawnMain(args, env)
   const { code } = await exited
@@ -51,12 +55,20 @@ test.serial('a second SIGTERM does not wait for the drain', async (t) => {
   const { hostname, port } = new URL(daemon.url)
   const socket = connect(Number(port), hostname)
   // A request whose body never ends keeps the drain waiting.
-  await new Promise<void>((resolve) => { socket.once('connect', () => resolve()) })
+  await new Promise<void>((resolve) => {
+    socket.once('connect', () => resolve())
+  })
   socket.on('error', () => {})
-  socket.write(`POST /v1/sessions HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
+  socket.write(
+    `POST /v1/sessions HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: ` +
+      `application/json\r\nContent-Length: 100\r\n\r\n{`,
+  )
   await daemon.request('GET', '/healthz')
   process.kill(daemon.pid, 'SIGTERM')
-  for (let look = 0; look < 300 && !daemon.logText().includes('asked to stop'); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  for (let look = 0; look < 300 && !daemon.logText().includes('asked to stop'); look += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
   t.deepEqual(await daemon.kill('SIGTERM'), { code: 143, signal: null })
   socket.destroy()
 })
@@ -77,18 +89,50 @@ test.serial('flags beat variables, and a value that is wrong is named with its s
 
 const refused = [
   { args: ['serve', '--bnd', 'x'], code: 2, says: 'there is no flag --bnd; did you mean --bind? (flag_unknown)' },
-  { args: ['serve', '--provider-base-ur', 'x'], code: 2, says: 'there is no flag --provider-base-ur; did you mean --provider-base-url? (flag_unknown)' },
+  {
+    args: ['serve', '--provider-base-ur', 'x'],
+    code: 2,
+    says: 'there is no flag --provider-base-ur; did you mean --provider-base-url? (flag_unknown)',
+  },
   { args: ['serve', 'now'], code: 2, says: 'serve does not take "now" (argument_surplus)' },
   { args: ['--bind', 'nowhere'], code: 2, says: '--bind must be <host>:<port> (config_invalid)' },
-  { args: ['serve', '--log-level', 'loud'], code: 2, says: '--log-level must be one of "debug", "info", "warn", "error" (config_invalid)' },
-  { args: ['serve', '--bind', '127.0.0.1:0', '--bind', '127.0.0.1:1'], code: 2, says: '--bind is given twice (flag_twice)' },
-  { args: ['plugin', 'list'], code: 2, says: 'there is no command "plugin list"; did you mean holdfast plugins list? (command_unknown)' },
+  {
+    args: ['serve', '--log-level', 'loud'],
+    code: 2,
+    says: '--log-level must be one of "debug", "info", "warn", "error" (config_invalid)',
+  },
+  {
+    args: ['serve', '--bind', '127.0.0.1:0', '--bind', '127.0.0.1:1'],
+    code: 2,
+    says: '--bind is given twice (flag_twice)',
+  },
+  {
+    args: ['plugin', 'list'],
+    code: 2,
+    says: 'there is no command "plugin list"; did you mean holdfast plugins list? (command_unknown)',
+  },
   { args: ['openapi', 'now'], code: 2, says: 'openapi does not take "now" (argument_surplus)' },
   { args: ['openapi', '--output', 'xml'], code: 2, says: '--output must be pretty or json (output_unknown)' },
   { args: ['openapi', '--token'], code: 2, says: '--token needs a value (flag_value_missing)' },
-  { args: ['openapi', '--base-url', 'localhost'], code: 2, says: '--base-url must be an http or https URL (config_invalid)' },
-  { args: ['openapi', '--base-url', 'http://127.0.0.1:9'], code: 1, says: 'no daemon answers at http://127.0.0.1:9 (daemon_unreachable)\nStart one with holdfast serve, or name another with --base-url.' },
-  { args: ['serve', '--bind', '0.0.0.0:0'], code: 1, says: 'Listening on 0.0.0.0 without an admin token would let anyone in. (admin_token_required)\nGive an admin token, or bind a loopback address.' },
+  {
+    args: ['openapi', '--base-url', 'localhost'],
+    code: 2,
+    says: '--base-url must be an http or https URL (config_invalid)',
+  },
+  {
+    args: ['openapi', '--base-url', 'http://127.0.0.1:9'],
+    code: 1,
+    says:
+      'no daemon answers at http://127.0.0.1:9 (daemon_unreachable)\nStart one with holdfast serve, or name ' +
+      'another with --base-url.',
+  },
+  {
+    args: ['serve', '--bind', '0.0.0.0:0'],
+    code: 1,
+    says:
+      'Listening on 0.0.0.0 without an admin token would let anyone in. (admin_token_required)\nGive an admin ' +
+      'token, or bind a loopback address.',
+  },
 ]
 
 for (const { args, code, says } of refused) {
@@ -104,10 +148,12 @@ for (const { args, code, says } of refused) {
 test.serial('help names every command and every flag of serve', async (t) => {
   const overview = await run(['--help'])
   t.is(overview.code, 0)
-  for (const command of ['serve', 'events stream', 'plugins list', 'openapi']) t.true(overview.out.includes(`  ${command}`))
+  for (const command of ['serve', 'events stream', 'plugins list', 'openapi'])
+    t.true(overview.out.includes(`  ${command}`))
   const serve = await run(['serve', '--help'])
   t.is(serve.code, 0)
-  for (const text of ['--bind', 'SERVICE_DAEMON_ADMIN_TOKEN_FILE', '--provider-base-url', 'SERVICE_PROVIDER_BASE_URL']) t.true(serve.out.includes(text))
+  for (const text of ['--bind', 'SERVICE_DAEMON_ADMIN_TOKEN_FILE', '--provider-base-url', 'SERVICE_PROVIDER_BASE_URL'])
+    t.true(serve.out.includes(text))
   const command = await run(['events', 'stream', '--help'])
   t.regex(command.out, /holdfast events stream[^]*--session-id <text>/u)
 })
@@ -117,7 +163,11 @@ test.serial('a problem of the daemon is one sentence with its code, and a token 
   const secret = 'a-very-secret-admin-token'
   await mkdir(path.join(root, 'config'))
   await writeFile(path.join(root, 'config', 'token'), `${secret}\n`)
-  const daemon = await spawnTestDaemon(t, { root, flags: ['--http-admin-token', secret, '--log-level', 'debug'], headers: { authorization: `Bearer ${secret}` } })
+  const daemon = await spawnTestDaemon(t, {
+    root,
+    flags: ['--http-admin-token', secret, '--log-level', 'debug'],
+    headers: { authorization: `Bearer ${secret}` },
+  })
   const without = await run(['openapi', '--base-url', daemon.url])
   t.is(without.code, 1)
   t.regex(without.err, /^holdfast: .+ \(missing_token\)\n$/u)
@@ -133,7 +183,10 @@ test.serial('events stream follows the daemon and ends with 0 when it is interru
   const { child, text, exited } = spawnMain(['events', 'stream', '--output', 'json', '--base-url', daemon.url])
   t.teardown(() => child.kill('SIGKILL'))
   // At the latest the heartbeat, every ten seconds, is there.
-  for (let look = 0; look < 1500 && !text.out.includes('\n'); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  for (let look = 0; look < 1500 && !text.out.includes('\n'); look += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
   const [line = ''] = text.out.split('\n')
   t.truthy(JSON.parse(line).event)
   child.kill('SIGINT')
@@ -148,7 +201,10 @@ test.serial('state verify exits with 0 for a sound root and with 1 for one of wh
   t.is(sound.code, 0, sound.out)
   const file = path.join(daemon.root, 'manifest.json')
   const text = await readFile(file, 'utf8')
-  await writeFile(file, text.replace(/\d/u, (digit) => String((Number(digit) + 1) % 10)))
+  await writeFile(
+    file,
+    text.replace(/\d/u, (digit) => String((Number(digit) + 1) % 10)),
+  )
   const damaged = await run(['state', 'verify'], { SERVICE_STATE_ROOT: daemon.root })
   t.is(damaged.code, 1, damaged.out)
   t.regex(damaged.out, /manifest\.json/u)

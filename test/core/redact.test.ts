@@ -33,9 +33,18 @@ const named: readonly (readonly [text: string, secret: string])[] = [
 ]
 /** Reference 3, 6.8, "Must stay allowed", and a few of ours. */
 const allowed = [
-  'Keep an eye on the token budget of this run.', 'The token budget: 500 per day.', 'Pat prefers short answers.', 'Pat is the owner.', 'The secretariat opens at nine.',
-  'We agreed on an authentication strategy with bearer authentication.', 'The private roadmap is due in May.', 'Write to ada@example.com', 'max_tokens: 500',
-  'See https://example.com/a?b=c at 10:30.', '{"prompt_tokens":12,"total_tokens":20}', 'The task-sk-list has many-long-words-in-a-row.',
+  'Keep an eye on the token budget of this run.',
+  'The token budget: 500 per day.',
+  'Pat prefers short answers.',
+  'Pat is the owner.',
+  'The secretariat opens at nine.',
+  'We agreed on an authentication strategy with bearer authentication.',
+  'The private roadmap is due in May.',
+  'Write to ada@example.com',
+  'max_tokens: 500',
+  'See https://example.com/a?b=c at 10:30.',
+  '{"prompt_tokens":12,"total_tokens":20}',
+  'The task-sk-list has many-long-words-in-a-row.',
 ]
 
 for (const [title, secret] of Object.entries(shapes)) {
@@ -63,26 +72,76 @@ for (const text of allowed) {
   })
 }
 
-for (const text of ['the refresh token is on my desk', 'passphrase = x', 'PAT=me', 'Deploy auth token: see below', '"personalAccessToken" : 1', 'authorization bearer', 'it was <redacted:key>', 'it was [redacted]', 'clientsecret : yes']) {
+for (const text of [
+  'the refresh token is on my desk',
+  'passphrase = x',
+  'PAT=me',
+  'Deploy auth token: see below',
+  '"personalAccessToken" : 1',
+  'authorization bearer',
+  'it was <redacted:key>',
+  'it was [redacted]',
+  'clientsecret : yes',
+]) {
   test(`is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
 }
 
 test('the names of secrets are known, and those of other fields are not', (t) => {
-  for (const name of ['password', 'api_key', 'accessToken', 'DB_PASSWORD', 'client-secret', 'secret', 'x-api-key', 'token']) t.true(isSecretName(name), name)
-  for (const name of ['prompt_tokens', 'secretary', 'key', 'path', 'passwords_changed', 'name']) t.false(isSecretName(name), name)
+  for (const name of [
+    'password',
+    'api_key',
+    'accessToken',
+    'DB_PASSWORD',
+    'client-secret',
+    'secret',
+    'x-api-key',
+    'token',
+  ])
+    t.true(isSecretName(name), name)
+  for (const name of ['prompt_tokens', 'secretary', 'key', 'path', 'passwords_changed', 'name'])
+    t.false(isSecretName(name), name)
 })
 
 test('personal data is named in its place', (t) => {
-  t.is(redactPii('Ada <ada.l+x@mail.example.org>, +44 20 7946 0958 or (555) 123-4567'), 'Ada <<email>>, <phone> or <phone>')
-  t.is(redactPii('card 4111 1111 1111 1111, ssn 078-05-1120, DE89 3704 0044 0532 0130 00'), 'card <card>, ssn <social_security_number>, <iban>')
+  t.is(
+    redactPii('Ada <ada.l+x@mail.example.org>, +44 20 7946 0958 or (555) 123-4567'),
+    'Ada <<email>>, <phone> or <phone>',
+  )
+  t.is(
+    redactPii('card 4111 1111 1111 1111, ssn 078-05-1120, DE89 3704 0044 0532 0130 00'),
+    'card <card>, ssn <social_security_number>, <iban>',
+  )
 })
 
 test('times, ids, versions and numbers are no personal data', (t) => {
-  for (const text of ['1700000000000', '2026-11-21T05:43:01.123Z', 'run_01890a5d-ac96-774b-bcce-b302099a8057', '4111 1111 1111 1112', 'v1.22.333-4444', '127.0.0.1:4000', 'a+b', '3.14159265358979323846']) t.is(redactPii(text), text)
+  for (const text of [
+    '1700000000000',
+    '2026-11-21T05:43:01.123Z',
+    'run_01890a5d-ac96-774b-bcce-b302099a8057',
+    '4111 1111 1111 1112',
+    'v1.22.333-4444',
+    '127.0.0.1:4000',
+    'a+b',
+    '3.14159265358979323846',
+  ])
+    t.is(redactPii(text), text)
 })
 
 test('hostile text is read in one go', (t) => {
-  for (const part of ['a', 'password', '-----BEGIN PRIVATE KEY-----', 'sk-', '"token":"', '+1 ', 'a@', 'eyJaaaaaaaaaaa.', 'DE89 ', '://a:', 'is ', '1-']) {
+  for (const part of [
+    'a',
+    'password',
+    '-----BEGIN PRIVATE KEY-----',
+    'sk-',
+    '"token":"',
+    '+1 ',
+    'a@',
+    'eyJaaaaaaaaaaa.',
+    'DE89 ',
+    '://a:',
+    'is ',
+    '1-',
+  ]) {
     const text = part.repeat(20_000)
     const before = process.cpuUsage()
     redactPii(redactSecrets(text))

@@ -7,24 +7,63 @@ import * as s from '../../core/schema.js'
 import type { AnyStruct } from '../../core/schema.js'
 import { compareStruct, valuesNear } from '../support/schema-check.js'
 
-interface Tree { label: string; children: Tree[] }
-const tree: s.Struct<Tree, any> = s.lazy('Tree', () => s.object({ label: s.string({ max: 3 }), children: s.array(tree) }))
+interface Tree {
+  label: string
+  children: Tree[]
+}
+const tree: s.Struct<Tree, any> = s.lazy('Tree', () =>
+  s.object({ label: s.string({ max: 3 }), children: s.array(tree) }),
+)
 
 /** One of every constructor, and of every option that has a JSON Schema. */
 const structs: Record<string, AnyStruct> = {
-  string: s.string(), shortString: s.string({ min: 1, max: 3 }), pattern: s.string({ pattern: '^[a-c]+$' }),
-  number: s.number(), range: s.number({ min: -1.5, max: 2.5 }), integer: s.integer(), smallInteger: s.integer({ min: 0, max: 3 }), timestamp: s.timestamp(),
-  boolean: s.boolean(), json: s.json(), literal: s.literal('on'), literalNumber: s.literal(7), literalBoolean: s.literal(false), enums: s.enums(['a', 'b']),
-  array: s.array(s.integer()), bounded: s.array(s.string(), { min: 1, max: 2 }), record: s.record(s.boolean()), jsonObject: s.jsonObject(),
-  object: s.object({ a: s.integer(), b: s.optional(s.string()) }), empty: s.object({}), open: s.open({ a: s.integer(), b: s.optional(s.string()) }),
-  optional: s.object({ o: s.optional(s.array(s.integer())) }), defaulted: s.object({ d: s.defaulted(s.integer(), 4) }), nullable: s.nullable(s.string()), nullableObject: s.nullable(s.object({ a: s.boolean() })),
-  doc: s.doc(s.string(), 'Words.'), docOptional: s.object({ d: s.doc(s.optional(s.string()), 'Words.') }), optionalDoc: s.object({ d: s.optional(s.doc(s.string(), 'Words.')) }),
-  defaultedObject: s.object({ d: s.defaulted(s.tagged('type', { a: s.object({ type: s.literal('a') }), b: s.object({ type: s.literal('b') }) }), { type: 'a' as const }) }),
-  tagged: s.tagged('type', { text: s.object({ type: s.literal('text'), text: s.string() }), number: s.object({ type: s.literal('number'), n: s.integer() }) }),
-  taggedOpen: s.tagged('type', { a: s.open({ type: s.literal('a') }), b: s.open({ type: s.literal('b'), x: s.boolean() }) }),
+  string: s.string(),
+  shortString: s.string({ min: 1, max: 3 }),
+  pattern: s.string({ pattern: '^[a-c]+$' }),
+  number: s.number(),
+  range: s.number({ min: -1.5, max: 2.5 }),
+  integer: s.integer(),
+  smallInteger: s.integer({ min: 0, max: 3 }),
+  timestamp: s.timestamp(),
+  boolean: s.boolean(),
+  json: s.json(),
+  literal: s.literal('on'),
+  literalNumber: s.literal(7),
+  literalBoolean: s.literal(false),
+  enums: s.enums(['a', 'b']),
+  array: s.array(s.integer()),
+  bounded: s.array(s.string(), { min: 1, max: 2 }),
+  record: s.record(s.boolean()),
+  jsonObject: s.jsonObject(),
+  object: s.object({ a: s.integer(), b: s.optional(s.string()) }),
+  empty: s.object({}),
+  open: s.open({ a: s.integer(), b: s.optional(s.string()) }),
+  optional: s.object({ o: s.optional(s.array(s.integer())) }),
+  defaulted: s.object({ d: s.defaulted(s.integer(), 4) }),
+  nullable: s.nullable(s.string()),
+  nullableObject: s.nullable(s.object({ a: s.boolean() })),
+  doc: s.doc(s.string(), 'Words.'),
+  docOptional: s.object({ d: s.doc(s.optional(s.string()), 'Words.') }),
+  optionalDoc: s.object({ d: s.optional(s.doc(s.string(), 'Words.')) }),
+  defaultedObject: s.object({
+    d: s.defaulted(s.tagged('type', { a: s.object({ type: s.literal('a') }), b: s.object({ type: s.literal('b') }) }), {
+      type: 'a' as const,
+    }),
+  }),
+  tagged: s.tagged('type', {
+    text: s.object({ type: s.literal('text'), text: s.string() }),
+    number: s.object({ type: s.literal('number'), n: s.integer() }),
+  }),
+  taggedOpen: s.tagged('type', {
+    a: s.open({ type: s.literal('a') }),
+    b: s.open({ type: s.literal('b'), x: s.boolean() }),
+  }),
   having: s.having('type', s.tagged('type', { a: s.object({ type: s.literal('a') }) }), s.object({ name: s.string() })),
-  union: s.union(s.string(), s.array(s.string())), named: s.named('Name', s.object({ a: s.integer() })), inNamed: s.object({ n: s.named('Inner', s.enums(['x', 'y'])) }),
-  lazy: tree, deep: s.object({ list: s.array(s.nullable(s.record(s.object({ t: s.optional(tree) })))) }),
+  union: s.union(s.string(), s.array(s.string())),
+  named: s.named('Name', s.object({ a: s.integer() })),
+  inNamed: s.object({ n: s.named('Inner', s.enums(['x', 'y'])) }),
+  lazy: tree,
+  deep: s.object({ list: s.array(s.nullable(s.record(s.object({ t: s.optional(tree) })))) }),
 }
 
 test('a struct and its JSON Schema agree on every value', (t) => {
@@ -66,15 +105,30 @@ test('the comparison notices a struct whose schema says something else', (t) => 
 
 test('defaults are filled in, also inside lists and unions', (t) => {
   const inner = s.object({ n: s.defaulted(s.integer(), 5) })
-  t.deepEqual(s.parse(s.object({ list: s.array(inner), more: s.defaulted(inner, { n: 1 }) }), { list: [{}, { n: 2 }] }), { ok: true, value: { list: [{ n: 5 }, { n: 2 }], more: { n: 1 } } })
-  t.deepEqual(s.parse(s.tagged('k', { a: s.object({ k: s.literal('a'), n: s.defaulted(s.integer(), 5) }), b: s.object({ k: s.literal('b') }) }), { k: 'a' }), { ok: true, value: { k: 'a', n: 5 } })
+  t.deepEqual(
+    s.parse(s.object({ list: s.array(inner), more: s.defaulted(inner, { n: 1 }) }), { list: [{}, { n: 2 }] }),
+    { ok: true, value: { list: [{ n: 5 }, { n: 2 }], more: { n: 1 } } },
+  )
+  t.deepEqual(
+    s.parse(
+      s.tagged('k', {
+        a: s.object({ k: s.literal('a'), n: s.defaulted(s.integer(), 5) }),
+        b: s.object({ k: s.literal('b') }),
+      }),
+      { k: 'a' },
+    ),
+    { ok: true, value: { k: 'a', n: 5 } },
+  )
   t.deepEqual(s.parse(s.record(inner), { x: {} }), { ok: true, value: { x: { n: 5 } } })
   t.deepEqual(s.parse(s.nullable(inner), {}), { ok: true, value: { n: 5 } })
   t.deepEqual(s.parse(s.named('D', inner), {}), { ok: true, value: { n: 5 } })
 })
 
 test('input is not changed, and a default is not shared between values', (t) => {
-  const struct = s.object({ list: s.defaulted(s.array(s.string()), []), seen: s.defaulted(s.object({ n: s.defaulted(s.integer(), 1) }), { n: 1 }) })
+  const struct = s.object({
+    list: s.defaulted(s.array(s.string()), []),
+    seen: s.defaulted(s.object({ n: s.defaulted(s.integer(), 1) }), { n: 1 }),
+  })
   const input = {}
   const [one, two] = [s.parse(struct, input), s.parse(struct, input)]
   t.deepEqual(input, {})
@@ -85,12 +139,27 @@ test('input is not changed, and a default is not shared between values', (t) => 
 })
 
 test('issues name the path and the rule, never the value', (t) => {
-  const struct = s.object({ a: s.object({ b: s.array(s.integer({ max: 5 })) }), k: s.enums(['x', 'y']), l: s.optional(s.literal('on')), u: s.optional(s.union(s.string(), s.integer())), r: s.optional(s.open({})), p: s.optional(s.string({ pattern: '^a$' })) })
+  const struct = s.object({
+    a: s.object({ b: s.array(s.integer({ max: 5 })) }),
+    k: s.enums(['x', 'y']),
+    l: s.optional(s.literal('on')),
+    u: s.optional(s.union(s.string(), s.integer())),
+    r: s.optional(s.open({})),
+    p: s.optional(s.string({ pattern: '^a$' })),
+  })
   const rows: [unknown, string, RegExp][] = [
-    [{ k: 'x' }, 'a', /required/u], [{ a: { b: [1, 9] }, k: 'x' }, 'a.b.1', /at most 5/u], [{ a: { b: ['secret'] }, k: 'x' }, 'a.b.0', /integer/u],
-    [{ a: { b: [] }, k: 'secret' }, 'k', /^must be one of "x", "y"$/u], [{ a: { b: [] }, k: 'x', secret: 1 }, 'secret', /not a known/u], [{ a: { b: [] }, k: 'x', p: 'secret' }, 'p', /must match/u],
-    [{ a: { b: [] }, k: 'x', l: 'secret' }, 'l', /^must be "on"$/u], [{ a: { b: [] }, k: 'x', u: ['secret'] }, 'u', /allowed forms/u], [{ a: { b: [] }, k: 'x', r: 'secret' }, 'r', /an object/u],
-    ['secret', '', /object/u], [null, '', /object/u], [[], '', /object/u],
+    [{ k: 'x' }, 'a', /required/u],
+    [{ a: { b: [1, 9] }, k: 'x' }, 'a.b.1', /at most 5/u],
+    [{ a: { b: ['secret'] }, k: 'x' }, 'a.b.0', /integer/u],
+    [{ a: { b: [] }, k: 'secret' }, 'k', /^must be one of "x", "y"$/u],
+    [{ a: { b: [] }, k: 'x', secret: 1 }, 'secret', /not a known/u],
+    [{ a: { b: [] }, k: 'x', p: 'secret' }, 'p', /must match/u],
+    [{ a: { b: [] }, k: 'x', l: 'secret' }, 'l', /^must be "on"$/u],
+    [{ a: { b: [] }, k: 'x', u: ['secret'] }, 'u', /allowed forms/u],
+    [{ a: { b: [] }, k: 'x', r: 'secret' }, 'r', /an object/u],
+    ['secret', '', /object/u],
+    [null, '', /object/u],
+    [[], '', /object/u],
   ]
   for (const [value, path, rule] of rows) {
     const parsed = s.parse(struct, value)
@@ -114,7 +183,13 @@ test('keys of the prototype are ordinary keys', (t) => {
 test('every emitted schema is a strict JSON Schema', (t) => {
   for (const [name, struct] of Object.entries(structs)) {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
-    const components = { schemas: { Tree: s.inlineSchema(tree), Inner: s.jsonSchema(s.enums(['x', 'y'])), Name: s.jsonSchema(s.object({ a: s.integer() })) } }
+    const components = {
+      schemas: {
+        Tree: s.inlineSchema(tree),
+        Inner: s.jsonSchema(s.enums(['x', 'y'])),
+        Name: s.jsonSchema(s.object({ a: s.integer() })),
+      },
+    }
     ajv.addKeyword('components')
     t.notThrows(() => ajv.compile({ ...s.inlineSchema(struct), components }), name)
   }

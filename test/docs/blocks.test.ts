@@ -9,30 +9,52 @@ import { blocksFor, blocksOf, pages, repository, sh } from '../support/docs.js'
 /** Blocks by name: the test that runs them, or why none does. */
 const treated: Readonly<Record<string, string>> = {
   'first-run': 'test/docs/readme.test.ts',
-  'watch': 'test/docs/readme.test.ts',
+  watch: 'test/docs/readme.test.ts',
   'real-model': 'test/docs/readme.test.ts',
   'state-example': 'test/docs/readme.test.ts',
   'command-line': 'test/docs/readme.test.ts',
-  'dice': 'test/docs/dice.test.ts',
-  'author': 'test/docs/dice.test.ts',
-  'tour': 'test/docs/blocks.test.ts',
+  dice: 'test/docs/dice.test.ts',
+  author: 'test/docs/dice.test.ts',
+  tour: 'test/docs/blocks.test.ts',
   'state-format': 'test/docs/blocks.test.ts',
-  'install': 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
+  install: 'a test cannot install what it runs in; .ci/run does, and every other block needs what it built',
 }
 
 test('every shell block is run by a test or excused, and every excuse is needed', (t) => {
-  const shell = pages.flatMap((page) => blocksOf(page).filter(({ language }) => /^(?:sh|bash|shell|console|curl)$/u.test(language)).map((block) => ({ page, ...block })))
-  t.deepEqual(shell.filter(({ attributes }) => treated[attributes['test'] ?? ''] === undefined).map(({ page, line }) => `${page}:${line}`), [])
-  t.deepEqual(Object.keys(treated).filter((name) => !shell.some(({ attributes }) => attributes['test'] === name)), [])
-  const unmarked = pages.flatMap((page) => blocksOf(page).filter(({ language, body }) => language === '' && /^(?:curl|npm|node|jq|holdfast) /mu.test(body)).map(({ line }) => `${page}:${line}`))
+  const shell = pages.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language }) => /^(?:sh|bash|shell|console|curl)$/u.test(language))
+      .map((block) => ({ page, ...block })),
+  )
+  t.deepEqual(
+    shell
+      .filter(({ attributes }) => treated[attributes['test'] ?? ''] === undefined)
+      .map(({ page, line }) => `${page}:${line}`),
+    [],
+  )
+  t.deepEqual(
+    Object.keys(treated).filter((name) => !shell.some(({ attributes }) => attributes['test'] === name)),
+    [],
+  )
+  const unmarked = pages.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language, body }) => language === '' && /^(?:curl|npm|node|jq|holdfast) /mu.test(body))
+      .map(({ line }) => `${page}:${line}`),
+  )
   t.deepEqual(unmarked, [], 'commands stand in blocks marked sh')
-  for (const [name, where] of Object.entries(treated)) if (where.startsWith('test/')) t.true(readFileSync(join(repository, where), 'utf8').includes(`'${name}'`), `${where} does not run ${name}`)
+  for (const [name, where] of Object.entries(treated))
+    if (where.startsWith('test/'))
+      t.true(readFileSync(join(repository, where), 'utf8').includes(`'${name}'`), `${where} does not run ${name}`)
 })
 
 test('the request of the tour comes back as frames', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
-  const commands = blocksFor('docs/tour.md', 'tour').join('').replaceAll('http://127.0.0.1:4000', daemon.url).replace('curl -N', 'curl -sNm 6').replace(' &\n', ' &\nsleep 2\n')
+  const commands = blocksFor('docs/tour.md', 'tour')
+    .join('')
+    .replaceAll('http://127.0.0.1:4000', daemon.url)
+    .replace('curl -N', 'curl -sNm 6')
+    .replace(' &\n', ' &\nsleep 2\n')
   const { out } = await sh(`${commands}\nwait`, daemon.root)
   t.regex(out, /"status":"(?:queued|running)"/u)
   t.regex(out, /event: run_updated\nid: \d+\ndata: \{"type":"run_updated",.*"status":"completed",.*You said: Hello/u)
@@ -48,8 +70,14 @@ test('a state root can be read by hand, as the page about its format says', asyn
   const run_id = /"id":"(run_\w+)"/u.exec(readFileSync(join(root, 'data/runs', page), 'utf8'))?.[1] ?? t.fail('no run')
   mkdirSync(join(root, 'tombstones'), { recursive: true })
   appendFileSync(join(root, 'tombstones/runs.ndjson'), '{"id":"run_1","reason":"a test"}\n')
-  for (const command of blocksFor('docs/state-format.md', 'state-format').join('').split('\n').filter((line) => line !== '' && !line.startsWith('#'))) {
-    const { code, out, err } = await sh(command.includes('tombstones') ? command : command.replaceAll('run_1', String(run_id)), root)
+  for (const command of blocksFor('docs/state-format.md', 'state-format')
+    .join('')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))) {
+    const { code, out, err } = await sh(
+      command.includes('tombstones') ? command : command.replaceAll('run_1', String(run_id)),
+      root,
+    )
     t.deepEqual([code, err], [0, ''], command)
     t.not(out.trim(), '', command)
   }

@@ -18,9 +18,17 @@ test.serial('dice: an author compiles it in a folder of its own, against the pac
   const folder = await freshRoot()
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true })
-  for (const [name, target] of [['holdfast', repository], ['typescript', join(repository, 'node_modules', 'typescript')], ['.bin/tsc', '../typescript/bin/tsc']] as const) symlinkSync(target, join(folder, 'node_modules', name))
+  for (const [name, target] of [
+    ['holdfast', repository],
+    ['typescript', join(repository, 'node_modules', 'typescript')],
+    ['.bin/tsc', '../typescript/bin/tsc'],
+  ] as const)
+    symlinkSync(target, join(folder, 'node_modules', name))
   const [imports = ''] = blocksFor('docs/plugin-guide.md', 'author-imports')
-  const source = readFileSync(join(repository, 'docs/examples/dice/plugin.ts'), 'utf8').replaceAll(/^import type .*\n/gmu, '')
+  const source = readFileSync(join(repository, 'docs/examples/dice/plugin.ts'), 'utf8').replaceAll(
+    /^import type .*\n/gmu,
+    '',
+  )
   writeFileSync(join(folder, 'package.json'), readFileSync(join(repository, 'docs/examples/dice/package.json')))
   writeFileSync(join(folder, 'plugin.ts'), imports + source)
   const compile = blocksFor('docs/plugin-guide.md', 'author').join('')
@@ -46,9 +54,17 @@ test.serial('dice: installed by hand, a run rolls it, and the roll is there afte
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   install(root)
   const first = await spawnTestDaemon(t, { root })
-  const { printed: [text = ''], run } = await shBlocks([blocksFor('docs/plugin-guide.md', 'dice').join('').split('\n').at(-2) ?? ''], { url: first.url, folder: root })
+  const {
+    printed: [text = ''],
+    run,
+  } = await shBlocks([blocksFor('docs/plugin-guide.md', 'dice').join('').split('\n').at(-2) ?? ''], {
+    url: first.url,
+    folder: root,
+  })
   t.deepEqual([run.err, JSON.parse(text)], ['', []])
-  const { printed: [all = ''] } = await shBlocks(blocksFor('docs/plugin-guide.md', 'dice'), { url: first.url, folder: root })
+  const {
+    printed: [all = ''],
+  } = await shBlocks(blocksFor('docs/plugin-guide.md', 'dice'), { url: first.url, folder: root })
   t.regex(all, /"status":"completed".*"sides":20,"result":\d+/su)
   const rolls = (await first.request('GET', '/v1/dice')).body
   t.is(rolls.length, 1)
@@ -61,6 +77,9 @@ test.serial('dice: installed by hand, a run rolls it, and the roll is there afte
   const safe = await spawnTestDaemon(t, { root, flags: ['--safe'] })
   t.is((await safe.request('GET', '/v1/dice')).status, 404)
   await safe.stop()
-  const { text: { out }, exited } = spawnMain(['state', 'verify', '--state-root', root])
+  const {
+    text: { out },
+    exited,
+  } = spawnMain(['state', 'verify', '--state-root', root])
   t.is((await exited).code, 0, out)
 })

@@ -12,7 +12,10 @@ test('the first run works as printed: a session, an answer, a call that asks, an
   const daemon = await spawnTestDaemon(t)
   const commands = blocksFor('README.md', 'first-run')
   t.deepEqual([commands.length, commands.join('').match(/^curl |\$\(curl /gmu)?.length], [5, 5], 'five commands')
-  const { printed: [created = '', answered = '', asked = '', allowed = '', shown = ''], run } = await shBlocks(commands, { url: daemon.url, folder: daemon.root })
+  const {
+    printed: [created = '', answered = '', asked = '', allowed = '', shown = ''],
+    run,
+  } = await shBlocks(commands, { url: daemon.url, folder: daemon.root })
   t.is(run.err, '')
   t.is(JSON.parse(created).session_id, 'first')
   t.regex(answered, /^"outputs":.*"content":"You said: Hello"/u)
@@ -20,17 +23,24 @@ test('the first run works as printed: a session, an answer, a call that asks, an
   t.deepEqual([request.tool_name, request.input], ['bash', { command: 'uname -a' }])
   t.regex(allowed, /"content":"Asked and answered\."/u)
   t.is(shown, `"stdout":${JSON.stringify((await sh('uname -a', daemon.root)).out)}`)
-  t.deepEqual((await daemon.request('GET', '/v1/runs')).body.map(({ status }: { status: string }) => status), ['completed', 'completed'])
+  t.deepEqual(
+    (await daemon.request('GET', '/v1/runs')).body.map(({ status }: { status: string }) => status),
+    ['completed', 'completed'],
+  )
   await daemon.stop()
 })
 
 test('between the question and the approval the daemon may be killed', async (t) => {
   const [create = '', , ask = '', allow = ''] = blocksFor('README.md', 'first-run')
   const first = await spawnTestDaemon(t)
-  const { printed: [, asked = ''] } = await shBlocks([create, ask], { url: first.url, folder: first.root })
+  const {
+    printed: [, asked = ''],
+  } = await shBlocks([create, ask], { url: first.url, folder: first.root })
   await first.kill('SIGKILL')
   const second = await spawnTestDaemon(t, { root: first.root })
-  const { printed: [, allowed = ''] } = await shBlocks([`asked='${asked}'`, allow], { url: second.url, folder: second.root })
+  const {
+    printed: [, allowed = ''],
+  } = await shBlocks([`asked='${asked}'`, allow], { url: second.url, folder: second.root })
   t.regex(allowed, /"content":"Asked and answered\."/u)
   await second.stop()
 })
@@ -38,11 +48,18 @@ test('between the question and the approval the daemon may be killed', async (t)
 test('events can be watched with curl', async (t) => {
   const daemon = await spawnTestDaemon(t)
   let over = false
-  const watching = sh(block('watch').replace('curl ', 'curl -sm 3 ').replace('http://127.0.0.1:4000', daemon.url), daemon.root).finally(() => { over = true })
+  const watching = sh(
+    block('watch').replace('curl ', 'curl -sm 3 ').replace('http://127.0.0.1:4000', daemon.url),
+    daemon.root,
+  ).finally(() => {
+    over = true
+  })
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
   while (!over) {
     await daemon.request('POST', '/v1/sessions/first/input', { content: 'x' })
-    await new Promise((next) => { setTimeout(next, 100) })
+    await new Promise((next) => {
+      setTimeout(next, 100)
+    })
   }
   t.regex((await watching).out, /event: run_updated\nid: \d+\ndata: \{/u)
   await daemon.stop()
@@ -52,7 +69,10 @@ test('a real model is a matter of flags', async (t) => {
   const flags = block('real-model').trim().split(' ').slice(3)
   const daemon = await spawnTestDaemon(t, { flags })
   const { routes } = (await daemon.request('GET', '/v1/runtime')).body
-  t.deepEqual(routes.map(({ provider, model }: { provider: string; model: string }) => [provider, model]), [['openai_compatible', 'NAME']])
+  t.deepEqual(
+    routes.map(({ provider, model }: { provider: string; model: string }) => [provider, model]),
+    [['openai_compatible', 'NAME']],
+  )
   await daemon.stop()
 })
 
@@ -73,9 +93,14 @@ test('the example of a state root is a start, exactly as printed', async (t) => 
 test('the commands of the command line work as printed', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await daemon.request('POST', '/v1/sessions', { session_id: 'first' })
-  const lines = block('command-line').trim().split('\n').map((line) => /^node dist\/core\/main\.js (.*)$/u.exec(line)?.[1] ?? t.fail(line))
+  const lines = block('command-line')
+    .trim()
+    .split('\n')
+    .map((line) => /^node dist\/core\/main\.js (.*)$/u.exec(line)?.[1] ?? t.fail(line))
   for (const line of lines) {
-    const args = String(line).split(/ (?=(?:[^']*'[^']*')*[^']*$)/u).map((word) => word.replaceAll("'", ''))
+    const args = String(line)
+      .split(/ (?=(?:[^']*'[^']*')*[^']*$)/u)
+      .map((word) => word.replaceAll("'", ''))
     const { text, exited } = spawnMain(args, { SERVICE_DAEMON_URL: daemon.url, SERVICE_STATE_ROOT: daemon.root })
     t.is((await exited).code, 0, `${line}: ${text.err}`)
     t.not(text.out.trim(), '')

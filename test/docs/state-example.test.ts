@@ -2,8 +2,7 @@
 import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../core/clock.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import { declarationsOf } from '../../core/host/declarations.js'
@@ -17,8 +16,13 @@ import { repository, sh } from '../support/docs.js'
 const example = join(repository, 'state-example')
 
 const walk = (root: string): { readonly path: string; readonly file: boolean }[] =>
-  readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => ({ path: relative(root, join(entry.parentPath, entry.name)), file: entry.isFile() }))
-const files = walk(example).filter(({ file }) => file).map(({ path }) => path)
+  readdirSync(root, { recursive: true, withFileTypes: true }).map((entry) => ({
+    path: relative(root, join(entry.parentPath, entry.name)),
+    file: entry.isFile(),
+  }))
+const files = walk(example)
+  .filter(({ file }) => file)
+  .map(({ path }) => path)
 
 /** As git cannot keep it: nobody else may read it. */
 const copy = (t: ExecutionContext): string => {
@@ -29,7 +33,14 @@ const copy = (t: ExecutionContext): string => {
   return root
 }
 
-const verify = async (root: string) => verifyRoot({ root, disk: createDisk(), clock: createClock(), declared: await declarationsOf(await shippedPlugins()), live: false })
+const verify = async (root: string) =>
+  verifyRoot({
+    root,
+    disk: createDisk(),
+    clock: createClock(),
+    declared: await declarationsOf(await shippedPlugins()),
+    live: false,
+  })
 
 test('state verify finds nothing in it', async (t) => {
   const { findings, clean, records } = await verify(copy(t))
@@ -44,35 +55,80 @@ test('a daemon starts on it, repairs nothing, and what waits can be answered', a
   const step = (name: string) => daemon.view.boot().steps.find((each) => each.step === name)?.details
   t.is(step('repair')?.['found'], 0)
   t.true(Number(step('recover')?.['replayed']) > 0, 'a part of it is in the log')
-  t.deepEqual(log.filter(({ level }) => level === 'warn' || level === 'error'), [])
-  const waiting = (await request('GET', '/v1/runs?priority_active=true')).body.filter(({ status }: { status: string }) => status.startsWith('waiting'))
-  t.deepEqual(waiting.map(({ status }: { status: string }) => status).toSorted(), ['waiting_for_approval', 'waiting_for_user_question'])
+  t.deepEqual(
+    log.filter(({ level }) => level === 'warn' || level === 'error'),
+    [],
+  )
+  const waiting = (await request('GET', '/v1/runs?priority_active=true')).body.filter(
+    ({ status }: { status: string }) => status.startsWith('waiting'),
+  )
+  t.deepEqual(waiting.map(({ status }: { status: string }) => status).toSorted(), [
+    'waiting_for_approval',
+    'waiting_for_user_question',
+  ])
   const asking = waiting.find(({ status }: { status: string }) => status === 'waiting_for_approval')
-  const { body } = await request('POST', '/v1/sessions/garden/approvals', { resolutions: [{ request_id: asking.pending_approvals[0].id, behavior: 'allow' }] })
+  const { body } = await request('POST', '/v1/sessions/garden/approvals', {
+    resolutions: [{ request_id: asking.pending_approvals[0].id, behavior: 'allow' }],
+  })
   t.is(body.outputs.at(-1).content, 'Watered.')
   await stop()
-  t.deepEqual((await verify(root)).findings.filter(({ kind }) => kind !== 'mode'), [])
+  t.deepEqual(
+    (await verify(root)).findings.filter(({ kind }) => kind !== 'mode'),
+    [],
+  )
 })
 
 test('it has every kind of file that a daemon leaves for good, and every collection and stream', async (t) => {
-  const without = new Set(['ballast', 'daemon.lock', 'owner.json', 'lock/', 'quarantine/', 'tombstones/<collection>.ndjson', 'blobs/<area>/<2 hex>/<sha256>', 'config/plugins.toml', 'plugins/<folder>/', 'secrets/<name>'])
-  t.deepEqual(rootFiles.map(({ name }) => name).filter((name) => !without.has(name) && !files.some((path) => kindOf(path)?.name === name)), [])
-  t.deepEqual(files.filter((path) => without.has(kindOf(path)?.name ?? 'unknown')), [])
+  const without = new Set([
+    'ballast',
+    'daemon.lock',
+    'owner.json',
+    'lock/',
+    'quarantine/',
+    'tombstones/<collection>.ndjson',
+    'blobs/<area>/<2 hex>/<sha256>',
+    'config/plugins.toml',
+    'plugins/<folder>/',
+    'secrets/<name>',
+  ])
+  t.deepEqual(
+    rootFiles
+      .map(({ name }) => name)
+      .filter((name) => !without.has(name) && !files.some((path) => kindOf(path)?.name === name)),
+    [],
+  )
+  t.deepEqual(
+    files.filter((path) => without.has(kindOf(path)?.name ?? 'unknown')),
+    [],
+  )
   const { collections, streams } = await declarationsOf(await shippedPlugins())
   const declared = [...collections.keys(), ...streams.keys()].toSorted()
   t.deepEqual(Object.keys(contents).toSorted(), declared)
   const passing = new Set(['debug_runs'])
-  t.deepEqual([...new Set(files.filter((path) => /^(?:data|streams)\//u.test(path)).map((path) => path.split('/')[1]))].toSorted(), declared.filter((name) => !passing.has(name)), 'evidence of runs has a time to live, so none is kept here')
+  t.deepEqual(
+    [
+      ...new Set(files.filter((path) => /^(?:data|streams)\//u.test(path)).map((path) => path.split('/')[1])),
+    ].toSorted(),
+    declared.filter((name) => !passing.has(name)),
+    'evidence of runs has a time to live, so none is kept here',
+  )
 })
 
 test('nothing in it belongs to a machine', (t) => {
-  for (const path of files.filter((each) => each !== 'README.md')) t.notRegex(readFileSync(join(example, path), 'utf8'), /\/(?:tmp|home|root|work|Users|var)\/|Bearer|for-the-making|boot_id/u, path)
+  for (const path of files.filter((each) => each !== 'README.md'))
+    t.notRegex(
+      readFileSync(join(example, path), 'utf8'),
+      /\/(?:tmp|home|root|work|Users|var)\/|Bearer|for-the-making|boot_id/u,
+      path,
+    )
 })
 
 test('its comment file has a line for each file, and the commands in it read what they say', async (t) => {
   const text = readFileSync(join(example, 'README.md'), 'utf8')
   t.is(text, commentFile(example))
-  const commands = [...text.matchAll(/\| `((?:tail|jq|cat) .*)` \|$/gmu)].map(([, command = '']) => command.replaceAll('\\|', '|'))
+  const commands = [...text.matchAll(/\| `((?:tail|jq|cat) .*)` \|$/gmu)].map(([, command = '']) =>
+    command.replaceAll('\\|', '|'),
+  )
   t.is(commands.length, files.length - 1)
   const jq = (await sh('command -v jq', repository)).code === 0
   for (const command of commands.filter((each) => jq || !each.includes('jq '))) {

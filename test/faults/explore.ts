@@ -1,17 +1,14 @@
-/** Runs a workload once, and from the copy of the disk before each operation makes the states that a crash there can leave; recovers each of them and judges it. */
+/**
+ * Runs a workload once, and from the copy of the disk before each operation makes the states that a crash there can
+ * leave; recovers each of them and judges it.
+ */
 import { assert } from '../../core/assert.js'
-import { crash, isSettled, policies } from './image.js'
-import type { Image, Policy } from './image.js'
-import { createLedger, describeLife } from './ledger.js'
-import type { Expected } from './ledger.js'
-import { openLife } from './life.js'
-import type { Engine, Life } from './life.js'
-import { createRandom } from './random.js'
-import type { Random } from './random.js'
-import { createSimulatedDisk } from './simulated-disk.js'
-import type { FaultKind, Operation } from './simulated-disk.js'
-import { runWorkload, sendCommit } from './workload.js'
-import type { WorkloadOptions } from './workload.js'
+import { crash, isSettled, policies, type Image, type Policy } from './image.js'
+import { createLedger, describeLife, type Expected } from './ledger.js'
+import { openLife, type Engine, type Life } from './life.js'
+import { createRandom, type Random } from './random.js'
+import { createSimulatedDisk, type FaultKind, type Operation } from './simulated-disk.js'
+import { runWorkload, sendCommit, type WorkloadOptions } from './workload.js'
 
 export interface Exploration {
   readonly engine: Engine
@@ -28,14 +25,29 @@ export interface Exploration {
   readonly every?: number
   readonly enough?: () => boolean
 }
-/** `states`: crash images that were recovered and judged; some of them are of a crash inside a recovery, some of one after it. */
-export interface Tally { states: number; operations: number; insideRecovery: number; afterRecovery: number }
+/**
+ * `states`: crash images that were recovered and judged; some of them are of a crash inside a recovery, some of one
+ * after it.
+ */
+export interface Tally {
+  states: number
+  operations: number
+  insideRecovery: number
+  afterRecovery: number
+}
 
-interface Moment { readonly operation: Operation | undefined; readonly image: Image; readonly expected: Expected }
+interface Moment {
+  readonly operation: Operation | undefined
+  readonly image: Image
+  readonly expected: Expected
+}
 
 /** Names the state that broke a promise, so that it can be made again. */
 const broken = (sentence: string, { seed }: Exploration, operation: Operation | undefined, policy: string): never => {
-  throw new TypeError(`${sentence}\n  seed ${seed}, before operation ${operation?.number ?? 'none, at the end'} (${operation?.call ?? ''} ${operation?.path ?? ''}), ${policy}`)
+  throw new TypeError(
+    `${sentence}\n  seed ${seed}, before operation ${operation?.number ?? 'none, at the end'} ` +
+      `(${operation?.call ?? ''} ${operation?.path ?? ''}), ${policy}`,
+  )
 }
 
 const record = async (exploration: Exploration): Promise<Moment[]> => {
@@ -53,7 +65,15 @@ const record = async (exploration: Exploration): Promise<Moment[]> => {
   const openOnce = (image?: Image): Promise<Life> => {
     offset = last?.number ?? 0
     const failing = fail && ((operation: Operation) => fail({ ...operation, number: offset + operation.number }))
-    disk = createSimulatedDisk({ root: '/r', before, paced: true, random, ...(image && { image }), ...(failing && { fail: failing }), ...(forget && { forget }) })
+    disk = createSimulatedDisk({
+      root: '/r',
+      before,
+      paced: true,
+      random,
+      ...(image && { image }),
+      ...(failing && { fail: failing }),
+      ...(forget && { forget }),
+    })
     return openLife({ engine, disk, random, startedAt: 1_700_000_000_000 + offset * 1000 })
   }
   /** A start that a fault of the disk refuses is tried again, as an operator would. */
@@ -63,13 +83,19 @@ const record = async (exploration: Exploration): Promise<Moment[]> => {
       return undefined
     })
     if (life !== undefined && life.opened.state.health.mode === 'ok') return life
-    if (fail === undefined || tries > 40) return life ?? broken('the store does not open', exploration, last, 'starting')
+    if (fail === undefined || tries > 40)
+      return life ?? broken('the store does not open', exploration, last, 'starting')
     return open(disk.image(), tries + 1)
   }
   try {
     await runWorkload({ random, ledger, rounds, open, ends })
   } catch (cause) {
-    broken(`the workload failed: ${cause instanceof Error ? cause.message : String(cause)}`, exploration, last, 'running')
+    broken(
+      `the workload failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+      exploration,
+      last,
+      'running',
+    )
   }
   moments.push({ operation: undefined, image: disk.image(), expected: ledger.expected() })
   return moments
@@ -83,7 +109,11 @@ const judge = async (life: Life, expected: Expected): Promise<string> => {
   assert(life.report.rebuilt.length === 0, `derived files were broken: ${life.report.rebuilt.join(', ')}`)
   const description = describeLife(life, expected.everSent)
   if (expected.after.indexOf(description, expected.acked) < 0 && !expected.ghosts.has(description)) {
-    assert(false, `the state is not one that was acknowledged or sent; acknowledged was\n${expected.after[expected.acked]}\nfound is\n${description}`)
+    assert(
+      false,
+      'the state is not one that was acknowledged or sent; acknowledged ' +
+        `was\n${expected.after[expected.acked]}\nfound is\n${description}`,
+    )
   }
   const version = life.note.read()?.version ?? 0
   assert(expected.notes.includes(version), `the document is of version ${version}, not ${expected.notes.join(' or ')}`)
@@ -97,21 +127,48 @@ const judge = async (life: Life, expected: Expected): Promise<string> => {
 /** Most recovered stores begin no checkpoint at once, which is what costs most. */
 const calm = { segmentBytes: 1_000_000 }
 const openOn = ({ engine, forget }: Exploration, image: Image, random: Random): Promise<Life> =>
-  openLife({ engine, disk: createSimulatedDisk({ root: '/r', image, ...(forget && { forget }) }), random, startedAt: 1_900_000_000_000, tuning: random.chance(0.05) ? {} : calm })
+  openLife({
+    engine,
+    disk: createSimulatedDisk({ root: '/r', image, ...(forget && { forget }) }),
+    random,
+    startedAt: 1_900_000_000_000,
+    tuning: random.chance(0.05) ? {} : calm,
+  })
 
 /** A second recovery changes nothing, and what is acknowledged by the recovered store survives as well. */
-const judgeAgain = async (exploration: Exploration, life: Life, { expected, description }: { readonly expected: Expected; readonly description: string }, random: Random): Promise<void> => {
+const judgeAgain = async (
+  exploration: Exploration,
+  life: Life,
+  { expected, description }: { readonly expected: Expected; readonly description: string },
+  random: Random,
+): Promise<void> => {
   const { engine } = exploration
   const ledger = createLedger()
   const version = life.note.read()?.version
   const fresh = random.chance(0.5)
   if (fresh) await sendCommit(life, ledger, [{ do: 'append', owner: 'zoe', entry: 'fresh' }])
-  const left = createSimulatedDisk({ root: '/r', image: crash(life.disk.image(), random.pick(['drop', 'drop', 'keep', 'names']), random) })
-  const second = await openLife({ engine, disk: left, random, tuning: calm, startedAt: 1_900_000_100_000, opening: { generation: life.generation + 1, root_id: life.rootId } })
+  const left = createSimulatedDisk({
+    root: '/r',
+    image: crash(life.disk.image(), random.pick(['drop', 'drop', 'keep', 'names']), random),
+  })
+  const second = await openLife({
+    engine,
+    disk: left,
+    random,
+    tuning: calm,
+    startedAt: 1_900_000_100_000,
+    opening: { generation: life.generation + 1, root_id: life.rootId },
+  })
   assert(second.report.damage === undefined, `damage in the second recovery: ${JSON.stringify(second.report.damage)}`)
-  assert(second.note.read()?.version === version, `the document went from version ${version} to ${second.note.read()?.version}`)
+  assert(
+    second.note.read()?.version === version,
+    `the document went from version ${version} to ${second.note.read()?.version}`,
+  )
   const again = describeLife(second, expected.everSent)
-  assert(again === (fresh ? `${description}${description.endsWith('\n') ? '' : '\n'}zoe: fresh` : description), `a second recovery gave another state:\n${description}\nthen\n${again}`)
+  assert(
+    again === (fresh ? `${description}${description.endsWith('\n') ? '' : '\n'}zoe: fresh` : description),
+    `a second recovery gave another state:\n${description}\nthen\n${again}`,
+  )
 }
 
 const judgeState = async (exploration: Exploration, moment: Moment, image: Image, random: Random): Promise<void> => {
@@ -121,9 +178,20 @@ const judgeState = async (exploration: Exploration, moment: Moment, image: Image
 }
 
 /** Crashes the recovery itself before each of its operations. */
-const judgeRecovery = async (exploration: Exploration, moment: Moment, image: Image, random: Random): Promise<number> => {
+const judgeRecovery = async (
+  exploration: Exploration,
+  moment: Moment,
+  image: Image,
+  random: Random,
+): Promise<number> => {
   const images: Image[] = []
-  const disk = createSimulatedDisk({ root: '/r', image, before: () => { images.push(disk.image()) } })
+  const disk = createSimulatedDisk({
+    root: '/r',
+    image,
+    before: () => {
+      images.push(disk.image())
+    },
+  })
   await openLife({ engine: exploration.engine, disk, random, startedAt: 1_900_000_000_000 })
   for (const half of images) {
     const life = await openOn(exploration, crash(half, random.pick(policies), random), random)
@@ -132,9 +200,15 @@ const judgeRecovery = async (exploration: Exploration, moment: Moment, image: Im
   return images.length
 }
 
-const imagesAt = (moment: Moment, images: number, random: Random): { readonly policy: Policy | 'kill'; readonly image: Image }[] => {
+const imagesAt = (
+  moment: Moment,
+  images: number,
+  random: Random,
+): { readonly policy: Policy | 'kill'; readonly image: Image }[] => {
   if (isSettled(moment.image)) return [{ policy: 'drop', image: crash(moment.image, 'drop', random) }]
-  const random_ = policies.slice(2).flatMap((policy) => Array.from({ length: images }, () => ({ policy, image: crash(moment.image, policy, random) })))
+  const random_ = policies
+    .slice(2)
+    .flatMap((policy) => Array.from({ length: images }, () => ({ policy, image: crash(moment.image, policy, random) })))
   const plain = (['drop', 'keep'] as const).map((policy) => ({ policy, image: crash(moment.image, policy, random) }))
   return [{ policy: 'kill', image: moment.image }, ...plain, ...random_]
 }
@@ -142,7 +216,13 @@ const imagesAt = (moment: Moment, images: number, random: Random): { readonly po
 /** Operations of a workload while nothing fails. */
 export const countOperations = async (exploration: Exploration): Promise<number> => {
   let last = 0
-  await record({ ...exploration, fail: ({ number }) => { last = number; return undefined } })
+  await record({
+    ...exploration,
+    fail: ({ number }) => {
+      last = number
+      return undefined
+    },
+  })
   return last
 }
 

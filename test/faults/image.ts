@@ -76,7 +76,10 @@ const tearFile = (node: FileNode, random: Random): Uint8Array => {
   const sectors = random.chance(0.5) ? at - ((torn.at + at) % sector) : at
   return applyWrite(before, { at: torn.at, bytes: torn.bytes.subarray(0, Math.max(0, sectors)) })
 }
-/** Sectors of a write reach the disk in any order: any of them may be missing, with what was there before or nothing in its place. */
+/**
+ * Sectors of a write reach the disk in any order: any of them may be missing, with what was there before or nothing in
+ * its place.
+ */
 const scatter = (write: Write, random: Random): Write[] => {
   if ('length' in write) return random.chance(0.5) ? [write] : []
   const parts: Write[] = []
@@ -96,17 +99,31 @@ const zeroFile = (node: FileNode, random: Random): Uint8Array => {
 const surviveFile = (node: FileNode, policy: Policy, random: Random): Uint8Array => {
   if (node.pending.length === 0 || policy === 'drop') return node.safe
   switch (policy) {
-    case 'keep': return applyAll(node.safe, node.pending)
-    case 'tear': return tearFile(node, random)
-    case 'reorder': return applyAll(node.safe, node.pending.flatMap((write) => scatter(write, random)))
-    case 'zero': return zeroFile(node, random)
-    default: return applyAll(node.safe, node.pending.filter(() => random.chance(0.5)))
+    case 'keep':
+      return applyAll(node.safe, node.pending)
+    case 'tear':
+      return tearFile(node, random)
+    case 'reorder':
+      return applyAll(
+        node.safe,
+        node.pending.flatMap((write) => scatter(write, random)),
+      )
+    case 'zero':
+      return zeroFile(node, random)
+    default:
+      return applyAll(
+        node.safe,
+        node.pending.filter(() => random.chance(0.5)),
+      )
   }
 }
 
 const surviveNames = (node: FolderNode, survives: (step: object) => boolean): ReadonlyMap<string, number> => {
   if (node.pending.length === 0) return node.safe
-  return node.pending.reduce((names, { set, step, kept }) => (kept || survives(step) ? applyNames(names, set) : names), node.safe)
+  return node.pending.reduce(
+    (names, { set, step, kept }) => (kept || survives(step) ? applyNames(names, set) : names),
+    node.safe,
+  )
 }
 
 /** Name changes survive all, none, up to a point, or each on its own. */
@@ -114,7 +131,11 @@ const nameChoice = (image: Image, policy: Policy, random: Random): ((step: objec
   if (policy === 'drop') return () => false
   if (policy === 'keep') return () => true
   const each = policy === 'names' || random.chance(0.5)
-  const ordered = [...new Set([...image.values()].flatMap((node) => (node.kind === 'folder' ? node.pending.map(({ step }) => step) : [])))]
+  const ordered = [
+    ...new Set(
+      [...image.values()].flatMap((node) => (node.kind === 'folder' ? node.pending.map(({ step }) => step) : [])),
+    ),
+  ]
   const until = random.below(ordered.length + 1)
   const kept = new Set(ordered.filter((_, at) => (each ? random.chance(0.5) : at < until)))
   return (step) => kept.has(step)
@@ -151,5 +172,9 @@ export const filesOf = (image: Image, at = rootNode, path = ''): Map<string, Uin
   const node = image.get(at)
   if (node === undefined) return new Map()
   if (node.kind === 'file') return new Map([[path, node.data]])
-  return new Map([...node.names].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, child]) => [...filesOf(image, child, `${path}/${name}`)]))
+  return new Map(
+    [...node.names]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, child]) => [...filesOf(image, child, `${path}/${name}`)]),
+  )
 }

@@ -12,7 +12,11 @@ export type Step =
   | { readonly do: 'remove'; readonly id: string }
   | { readonly do: 'append'; readonly owner: string; readonly entry: string }
 
-export interface Model { readonly items: ReadonlyMap<string, Item>; readonly buried: ReadonlySet<string>; readonly entries: ReadonlyMap<string, readonly string[]> }
+export interface Model {
+  readonly items: ReadonlyMap<string, Item>
+  readonly buried: ReadonlySet<string>
+  readonly entries: ReadonlyMap<string, readonly string[]>
+}
 const emptyModel: Model = { items: new Map(), buried: new Set(), entries: new Map() }
 
 const applySteps = (model: Model, steps: readonly Step[]): Model => {
@@ -28,11 +32,19 @@ const applySteps = (model: Model, steps: readonly Step[]): Model => {
 }
 
 const sorted = (values: Iterable<string>): string[] => [...values].toSorted()
-const render = (items: readonly Item[], buried: readonly string[], entries: readonly (readonly [string, readonly string[]])[]): string =>
+const render = (
+  items: readonly Item[],
+  buried: readonly string[],
+  entries: readonly (readonly [string, readonly string[]])[],
+): string =>
   `${items.map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`).join('\n')}\n${buried.join(' ')}\n${entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n')}`
 
 const describeModel = ({ items, buried, entries }: Model): string =>
-  render([...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)), sorted(buried), [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  render(
+    [...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    sorted(buried),
+    [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
 
 /** The same text, read through the store's own doors: indexes, records, tombstones, streams. */
 export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<string>): string => {
@@ -43,11 +55,17 @@ export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<str
     return item
   })
   const byOwner = items.groups('by_owner').flatMap((owner) => items.ids('by_owner', owner))
-  assert(byOwner.length === ids.length && new Set(byOwner).size === ids.length, 'the two indexes do not hold the same records')
+  assert(
+    byOwner.length === ids.length && new Set(byOwner).size === ids.length,
+    'the two indexes do not hold the same records',
+  )
   const buried = sorted(everSent).filter((id) => items.buried(id))
   const entries = sorted(journal.owners()).map((owner) => {
     const read = journal.read(owner, { after: 0, limit: 1_000_000 })
-    assert(read.length === journal.length(owner) && read.every(({ seq }, at) => seq === at + 1), `the stream of ${owner} has a gap`)
+    assert(
+      read.length === journal.length(owner) && read.every(({ seq }, at) => seq === at + 1),
+      `the stream of ${owner} has a gap`,
+    )
     return [owner, read.map(({ entry }) => entry)] as const
   })
   return render(records, buried, entries)
@@ -80,7 +98,10 @@ export interface Ledger {
   opened(generation: number): void
   expected(): Expected
 }
-export interface Found { readonly description: string; readonly note: number }
+export interface Found {
+  readonly description: string
+  readonly note: number
+}
 
 export const createLedger = (): Ledger => {
   let models: Model[] = [emptyModel]
@@ -105,13 +126,20 @@ export const createLedger = (): Ledger => {
   const refuse = (commit: number): void => {
     if (commit >= models.length) return
     assert(commit > acked, 'a commit was refused after a later one was acknowledged')
-    ghosts = new Map([...ghosts, ...models.slice(commit).map((model, at) => [after[commit + at] ?? '', model] as const)])
+    ghosts = new Map([
+      ...ghosts,
+      ...models.slice(commit).map((model, at) => [after[commit + at] ?? '', model] as const),
+    ])
     cut(commit - 1)
   }
   const restart = ({ description, note }: Found): void => {
     const count = after.indexOf(description, acked)
     const ghost = ghosts.get(description)
-    assert(count >= 0 || ghost !== undefined, `a restart found a state that was never sent:\n${description}\nacknowledged was\n${after[acked]}\nrefused were ${ghosts.size}`)
+    assert(
+      count >= 0 || ghost !== undefined,
+      `a restart found a state that was never sent:\n${description}\nacknowledged ` +
+        `was\n${after[acked]}\nrefused were ${ghosts.size}`,
+    )
     if (count >= 0) cut(count)
     else models = [...models.slice(0, acked + 1), ghost ?? emptyModel]
     if (count < 0) after = [...after.slice(0, acked + 1), description]
@@ -120,12 +148,25 @@ export const createLedger = (): Ledger => {
     notes = [note]
   }
   return {
-    get model() { return last() },
-    send, refuse, restart,
-    ack: (commit) => { acked = Math.max(acked, commit); ghosts = new Map() },
-    sendNote: (version) => { notes = [...notes, version] },
-    ackNote: (version) => { notes = notes.slice(Math.max(0, notes.indexOf(version))) },
-    opened: (opened) => { generation = opened },
+    get model() {
+      return last()
+    },
+    send,
+    refuse,
+    restart,
+    ack: (commit) => {
+      acked = Math.max(acked, commit)
+      ghosts = new Map()
+    },
+    sendNote: (version) => {
+      notes = [...notes, version]
+    },
+    ackNote: (version) => {
+      notes = notes.slice(Math.max(0, notes.indexOf(version)))
+    },
+    opened: (opened) => {
+      generation = opened
+    },
     expected: () => ({ after, acked, ghosts: new Set(ghosts.keys()), everSent, notes, generation }),
   }
 }

@@ -5,10 +5,16 @@ import type { OpenState, RecoveryReport } from '../../core/state/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Random } from './random.js'
 import type { SimulatedDisk } from './simulated-disk.js'
-import { createManualClock, createSeededIds, silent } from './stillness.js'
-import type { ManualClock } from './stillness.js'
+import { createManualClock, createSeededIds, silent, type ManualClock } from './stillness.js'
 
-export interface Item { readonly id: string; readonly owner: string; readonly n: number; readonly done: boolean; readonly text: string; readonly blob?: BlobRef }
+export interface Item {
+  readonly id: string
+  readonly owner: string
+  readonly n: number
+  readonly done: boolean
+  readonly text: string
+  readonly blob?: BlobRef
+}
 export type Note = { readonly version: number }
 
 export interface Life {
@@ -32,7 +38,9 @@ export interface Engine {
 /** The store as it was compiled into this folder (the one that holds `core/`). */
 export const loadEngine = async (folder = new URL('../../', import.meta.url)): Promise<Engine> => {
   const root: Pick<Engine, 'openState'> = trusted(await import(new URL('core/state/root.js', folder).href))
-  const document: Pick<Engine, 'openRootDocument'> = trusted(await import(new URL('core/state/root-document.js', folder).href))
+  const document: Pick<Engine, 'openRootDocument'> = trusted(
+    await import(new URL('core/state/root-document.js', folder).href),
+  )
   return { openState: root.openState, openRootDocument: document.openRootDocument }
 }
 
@@ -40,23 +48,65 @@ export const root = '/r'
 
 /** So small that every workload crosses every border of the store. */
 const tiny: Tuning = {
-  segmentBytes: 1500, longestLine: 100_000, ballastBytes: 0, freeBytes: 0, watermarkMs: 1000, retryMs: 1000, longestRetryMs: 30_000, pageBytes: 1000,
+  segmentBytes: 1500,
+  longestLine: 100_000,
+  ballastBytes: 0,
+  freeBytes: 0,
+  watermarkMs: 1000,
+  retryMs: 1000,
+  longestRetryMs: 30_000,
+  pageBytes: 1000,
 }
 
-export interface LifeOptions { readonly engine: Engine; readonly disk: SimulatedDisk; readonly random: Random; readonly startedAt?: number; /** As if root.json had been opened; absent: it is. */ readonly opening?: { readonly generation: number; readonly root_id: string }; readonly tuning?: Partial<Tuning> }
+export interface LifeOptions {
+  readonly engine: Engine
+  readonly disk: SimulatedDisk
+  readonly random: Random
+  readonly startedAt?: number
+  /** As if root.json had been opened; absent: it is. */ readonly opening?: {
+    readonly generation: number
+    readonly root_id: string
+  }
+  readonly tuning?: Partial<Tuning>
+}
 
 export const openLife = async ({ engine, disk, random, startedAt, opening, tuning }: LifeOptions): Promise<Life> => {
   const clock = createManualClock(startedAt)
   const ids = createSeededIds(random)
-  const { generation, root_id } = opening ?? await engine.openRootDocument({ root, disk, clock, ids })
+  const { generation, root_id } = opening ?? (await engine.openRootDocument({ root, disk, clock, ids }))
   const opened = await engine.openState({
-    root, rootId: root_id, disk, clock, ids, log: silent, publish: () => {}, generation, tuning: { ...tiny, ...tuning },
+    root,
+    rootId: root_id,
+    disk,
+    clock,
+    ids,
+    log: silent,
+    publish: () => {},
+    generation,
+    tuning: { ...tiny, ...tuning },
   })
   const items = opened.state.collection<Item>({
-    name: 'items', version: 1, id: (item) => item.id, settled: (item) => item.done,
-    indexes: { all: { group: () => 'all' }, by_owner: { group: (item) => item.owner, sort: (item) => String(item.n).padStart(6, '0') } },
+    name: 'items',
+    version: 1,
+    id: (item) => item.id,
+    settled: (item) => item.done,
+    indexes: {
+      all: { group: () => 'all' },
+      by_owner: { group: (item) => item.owner, sort: (item) => String(item.n).padStart(6, '0') },
+    },
   })
   const journal = opened.state.stream<string>({ name: 'journal', version: 1 })
   const report = await opened.load()
-  return { disk, clock, opened, report, generation, rootId: root_id, items, journal, note: opened.state.document<Note>('note'), blobs: opened.state.blobs('bytes') }
+  return {
+    disk,
+    clock,
+    opened,
+    report,
+    generation,
+    rootId: root_id,
+    items,
+    journal,
+    note: opened.state.document<Note>('note'),
+    blobs: opened.state.blobs('bytes'),
+  }
 }

@@ -11,7 +11,10 @@ test('every mutant of the store is caught', async (t) => {
   let caught = 0
   for (const mutant of mutants) {
     const verdict = await tryMutant(mutant)
-    t.log(`${verdict.caught === undefined ? 'SURVIVED' : 'caught'} after ${verdict.seconds.toFixed(1)} s: ${mutant.name}${verdict.caught === undefined ? '' : ` (${verdict.caught.split('\n')[0]?.slice(0, 90)})`}`)
+    t.log(
+      `${verdict.caught === undefined ? 'SURVIVED' : 'caught'} after ${verdict.seconds.toFixed(1)} s: ` +
+        `${mutant.name}${verdict.caught === undefined ? '' : ` (${verdict.caught.split('\n')[0]?.slice(0, 90)})`}`,
+    )
     t.not(verdict.caught, undefined, mutant.name)
     if (verdict.caught !== undefined) caught += 1
   }

@@ -7,14 +7,16 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fault } from '../../core/assert.js'
-import { explore } from './explore.js'
-import type { Exploration, Tally } from './explore.js'
-import { loadEngine } from './life.js'
-import type { Engine } from './life.js'
+import { explore, type Exploration, type Tally } from './explore.js'
+import { loadEngine, type Engine } from './life.js'
 import type { FaultKind, Operation } from './simulated-disk.js'
 import { acceptsForeignLine, cutsAcknowledged } from './splice.js'
 
-interface Patch { readonly file: string; readonly from: string; readonly to: string }
+interface Patch {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
 export interface Mutant {
   readonly name: string
   readonly patch?: Patch
@@ -25,46 +27,120 @@ export interface Mutant {
 }
 
 const patch = (file: string, from: string, to: string): Patch => ({ file: `core/state/${file}.js`, from, to })
-const syncOf = (part: string) => ({ call, path }: Operation): boolean => call === 'sync' && path.includes(part)
+const syncOf =
+  (part: string) =>
+  ({ call, path }: Operation): boolean =>
+    call === 'sync' && path.includes(part)
 
 export const mutants: readonly Mutant[] = [
-  { name: 'the segment is not synced before a commit is acknowledged', patch: patch('segment-file', 'await file.sync();\n        length += bytes.length;', 'length += bytes.length;') },
-  { name: 'a commit is acknowledged while the sync still runs', patch: patch('segment-file', 'await file.sync();\n        length += bytes.length;', 'void file.sync();\n        length += bytes.length;') },
-  { name: 'the folder of a new segment is not synced', patch: patch('segment-file', 'await disk.syncFolder(folder);', '') },
-  { name: 'the header of a new segment is not synced', patch: patch('segment-file', 'await file.write(line, 0);\n        await file.sync();', 'await file.write(line, 0);') },
+  {
+    name: 'the segment is not synced before a commit is acknowledged',
+    patch: patch('segment-file', 'await file.sync();\n        length += bytes.length;', 'length += bytes.length;'),
+  },
+  {
+    name: 'a commit is acknowledged while the sync still runs',
+    patch: patch(
+      'segment-file',
+      'await file.sync();\n        length += bytes.length;',
+      'void file.sync();\n        length += bytes.length;',
+    ),
+  },
+  {
+    name: 'the folder of a new segment is not synced',
+    patch: patch('segment-file', 'await disk.syncFolder(folder);', ''),
+  },
+  {
+    name: 'the header of a new segment is not synced',
+    patch: patch(
+      'segment-file',
+      'await file.write(line, 0);\n        await file.sync();',
+      'await file.write(line, 0);',
+    ),
+  },
   { name: 'pages of records and streams are not synced', forget: syncOf('/page-') },
   { name: 'indexes of pages are not synced', patch: patch('index-file', 'await file.sync();', '') },
-  { name: 'the folder of pages is not synced', patch: patch('record-shelf', 'await disk.syncFolder(options.folder);', '') },
-  { name: 'the folder of streams is not synced', patch: patch('entry-shelf', 'await disk.syncFolder(options.folder);', '') },
+  {
+    name: 'the folder of pages is not synced',
+    patch: patch('record-shelf', 'await disk.syncFolder(options.folder);', ''),
+  },
+  {
+    name: 'the folder of streams is not synced',
+    patch: patch('entry-shelf', 'await disk.syncFolder(options.folder);', ''),
+  },
   { name: 'the manifest is not synced before its rename', forget: syncOf('/manifest.json.') },
-  { name: 'the folder of the manifest is not synced', forget: ({ call, path }) => call === 'syncFolder' && path === '/r' },
+  {
+    name: 'the folder of the manifest is not synced',
+    forget: ({ call, path }) => call === 'syncFolder' && path === '/r',
+  },
   { name: 'tombstones are not synced', patch: patch('tombstones', 'await file.sync();', '') },
-  { name: 'a checkpoint drops tombstones', patch: patch('checkpoint', 'if (harvest.graves.size === 0)', 'if (harvest.graves.size >= 0)') },
+  {
+    name: 'a checkpoint drops tombstones',
+    patch: patch('checkpoint', 'if (harvest.graves.size === 0)', 'if (harvest.graves.size >= 0)'),
+  },
   {
     name: 'old segments are unlinked before the manifest forgets them',
-    patch: patch('checkpoint', 'const written = await writeAll(load);', "const written = await writeAll(load); for (const old of disk.list(paths.log).slice(0, -1)) await disk.unlink(paths.log + '/' + old);"),
+    patch: patch(
+      'checkpoint',
+      'const written = await writeAll(load);',
+      'const written = await writeAll(load); for (const old of disk.list(paths.log).slice(0, -1)) await ' +
+        "disk.unlink(paths.log + '/' + old);",
+    ),
   },
   { name: 'a line does not name its batch', patch: patch('commit-log', '"b":${first}', '"b":${next}') },
-  { name: 'bytes of a torn tail count', patch: patch('recovery', 'replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))', 'replay.sound.map(({ segment, size }) => ({ no: segment.no, first: segment.first, length: size }))') },
+  {
+    name: 'bytes of a torn tail count',
+    patch: patch(
+      'recovery',
+      'replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))',
+      'replay.sound.map(({ segment, size }) => ({ no: segment.no, first: segment.first, length: size }))',
+    ),
+  },
   { name: 'a recovery does not make durable what it read', patch: patch('recovery', 'await handle.sync();', '') },
-  { name: 'the name of a folder of blobs is not synced', patch: patch('blobs', 'await disk.syncFolder(dirname(folder));', '') },
+  {
+    name: 'the name of a folder of blobs is not synced',
+    patch: patch('blobs', 'await disk.syncFolder(dirname(folder));', ''),
+  },
   { name: 'bytes of a blob are not synced before its rename', forget: syncOf('/blobs/') },
   { name: 'a document is not synced before its rename', forget: syncOf('/documents/') },
-  { name: 'a failed sync is tried again', patch: patch('segment-file', 'await file.sync();\n        length += bytes.length;', 'await file.sync().catch(() => file.sync());\n        length += bytes.length;'), by: 'errors' },
-  { name: 'what a failed commit did stays in memory', patch: patch('transaction', 'change.undo();', 'void change;'), by: 'errors' },
-  { name: 'the checksums of every segment have the same salt', patch: patch('log-keeper', 'options.ids.random(4)', "'00000000'"), by: 'splice' },
-  { name: 'the watermark is not looked at', patch: patch('replay', 'Math.max(manifest.sequence, watermark?.sequence ?? 0)', 'manifest.sequence'), by: 'cut' },
+  {
+    name: 'a failed sync is tried again',
+    patch: patch(
+      'segment-file',
+      'await file.sync();\n        length += bytes.length;',
+      'await file.sync().catch(() => file.sync());\n        length += bytes.length;',
+    ),
+    by: 'errors',
+  },
+  {
+    name: 'what a failed commit did stays in memory',
+    patch: patch('transaction', 'change.undo();', 'void change;'),
+    by: 'errors',
+  },
+  {
+    name: 'the checksums of every segment have the same salt',
+    patch: patch('log-keeper', 'options.ids.random(4)', "'00000000'"),
+    by: 'splice',
+  },
+  {
+    name: 'the watermark is not looked at',
+    patch: patch('replay', 'Math.max(manifest.sequence, watermark?.sequence ?? 0)', 'manifest.sequence'),
+    by: 'cut',
+  },
 ]
 
 const dist = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A copy of the compiled store with one change, beside it so that packages are found. */
 const buildMutant = async ({ patch: change }: Mutant, folder: string): Promise<Engine> => {
-  cpSync(join(dist, 'core'), join(folder, 'core'), { recursive: true, filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts') })
+  cpSync(join(dist, 'core'), join(folder, 'core'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts'),
+  })
   if (change !== undefined) {
     const path = join(folder, change.file)
     const parts = readFileSync(path, 'utf8').split(change.from)
-    if (parts.length !== 2) throw fault(`${change.file} holds the text of the mutant ${parts.length - 1} times, not once: ${change.from}`)
+    if (parts.length !== 2)
+      throw fault(`${change.file} holds the text of the mutant ${parts.length - 1} times, not once: ${change.from}`)
     writeFileSync(path, parts.join(change.to))
   }
   return loadEngine(new URL(`file://${folder}/`))
@@ -75,7 +151,15 @@ const kinds: readonly FaultKind[] = ['EIO', 'ENOSPC', 'short']
 /** What the crash suite says about a store: the first promise it breaks. */
 const crashes = async (engine: Engine, { forget }: Mutant, states: number): Promise<void> => {
   const tally: Tally = { states: 0, operations: 0, insideRecovery: 0, afterRecovery: 0 }
-  const exploration: Omit<Exploration, 'seed'> = { engine, rounds: 20, ends: ['close', 'kill', 'power'], images: 1, every: 2, ...(forget && { forget }), enough: () => tally.states >= states }
+  const exploration: Omit<Exploration, 'seed'> = {
+    engine,
+    rounds: 20,
+    ends: ['close', 'kill', 'power'],
+    images: 1,
+    every: 2,
+    ...(forget && { forget }),
+    enough: () => tally.states >= states,
+  }
   for (let seed = 1; tally.states < states; seed += 1) await explore({ ...exploration, seed }, tally)
 }
 const failures = async (engine: Engine, runs: number): Promise<void> => {
@@ -83,7 +167,18 @@ const failures = async (engine: Engine, runs: number): Promise<void> => {
   for (let run = 0; run < runs; run += 1) {
     const kind = kinds[run % kinds.length] ?? 'EIO'
     const at = 30 + run
-    await explore({ engine, seed: 3 + (run % 2), rounds: 16, ends: ['close', 'kill', 'power'], images: 1, every: 13, fail: ({ number }) => (number === at ? kind : undefined) }, tally)
+    await explore(
+      {
+        engine,
+        seed: 3 + (run % 2),
+        rounds: 16,
+        ends: ['close', 'kill', 'power'],
+        images: 1,
+        every: 13,
+        fail: ({ number }) => (number === at ? kind : undefined),
+      },
+      tally,
+    )
   }
 }
 
@@ -94,16 +189,26 @@ const suites = {
   cut: (engine: Engine) => cutsAcknowledged(engine),
 }
 
-export interface Verdict { readonly mutant: string; /** The first broken promise; undefined: it survived. */ readonly caught: string | undefined; readonly seconds: number }
+export interface Verdict {
+  readonly mutant: string
+  /** The first broken promise; undefined: it survived. */ readonly caught: string | undefined
+  readonly seconds: number
+}
 
 /** Runs one mutant against its suite. */
-export const tryMutant = async (mutant: Mutant, suite: (engine: Engine, mutant: Mutant) => Promise<void> = suites[mutant.by ?? 'crash']): Promise<Verdict> => {
+export const tryMutant = async (
+  mutant: Mutant,
+  suite: (engine: Engine, mutant: Mutant) => Promise<void> = suites[mutant.by ?? 'crash'],
+): Promise<Verdict> => {
   mkdirSync(join(dist, '.mutants'), { recursive: true })
   const folder = mkdtempSync(join(dist, '.mutants', 'm-'))
   const started = performance.now()
   try {
     const engine = await buildMutant(mutant, folder)
-    const caught = await suite(engine, mutant).then(() => undefined, (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)))
+    const caught = await suite(engine, mutant).then(
+      () => undefined,
+      (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+    )
     return { mutant: mutant.name, caught, seconds: (performance.now() - started) / 1000 }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -7,13 +7,43 @@ import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { fault } from '../../core/assert.js'
 import type { Disk, DiskFile, FileStat } from '../../core/state/disk.js'
-import { applyNames, applyWrite, emptyFile, emptyFolder, emptyImage, rootNode } from './image.js'
-import type { FileNode, FolderNode, Image, Names, Node, Write } from './image.js'
+import {
+  applyNames,
+  applyWrite,
+  emptyFile,
+  emptyFolder,
+  emptyImage,
+  rootNode,
+  type FileNode,
+  type FolderNode,
+  type Image,
+  type Names,
+  type Node,
+  type Write,
+} from './image.js'
 import type { Random } from './random.js'
 
-export type Call = 'create' | 'open' | 'write' | 'sync' | 'truncate' | 'rename' | 'unlink' | 'link' | 'makeFolder' | 'removeFolder' | 'syncFolder'
-export interface Operation { readonly number: number; readonly call: Call; readonly path: string }
-/** `short`: a part of the bytes is written, then there is no space. A failed sync loses what it should have made safe and says so once. */
+export type Call =
+  | 'create'
+  | 'open'
+  | 'write'
+  | 'sync'
+  | 'truncate'
+  | 'rename'
+  | 'unlink'
+  | 'link'
+  | 'makeFolder'
+  | 'removeFolder'
+  | 'syncFolder'
+export interface Operation {
+  readonly number: number
+  readonly call: Call
+  readonly path: string
+}
+/**
+ * `short`: a part of the bytes is written, then there is no space. A failed sync loses what it should have made safe
+ * and says so once.
+ */
 export type FaultKind = 'EIO' | 'ENOSPC' | 'EMFILE' | 'short'
 
 export interface SimulationOptions {
@@ -72,8 +102,12 @@ class Simulation {
     const opened = (): number => this.opened
     return {
       image: () => new Map(this.nodes),
-      get operations() { return operations() },
-      get opened() { return opened() },
+      get operations() {
+        return operations()
+      },
+      get opened() {
+        return opened()
+      },
       open: (path, how) => this.open(path, how),
       openSync: (path) => this.handle(path, this.file(path), false),
       readFile: (path) => this.read(path),
@@ -137,7 +171,11 @@ class Simulation {
     const step = {}
     for (const { folder, set } of changes) {
       const { at, node } = this.folder(folder)
-      this.nodes.set(at, { ...node, names: applyNames(node.names, set), pending: [...node.pending, { set, step, kept: false }] })
+      this.nodes.set(at, {
+        ...node,
+        names: applyNames(node.names, set),
+        pending: [...node.pending, { set, step, kept: false }],
+      })
     }
   }
   private nameOne(path: string, node: number | undefined): void {
@@ -157,11 +195,19 @@ class Simulation {
 
   private handle(path: string, at: number, writable: boolean): DiskFile {
     this.opened += 1
-    const mayWrite = (): void => { if (!writable) throw systemError('EBADF', path) }
+    const mayWrite = (): void => {
+      if (!writable) throw systemError('EBADF', path)
+    }
     return {
       path,
-      write: async (bytes, position) => { mayWrite(); await this.write({ path, at }, bytes, position) },
-      sync: async () => { mayWrite(); await this.sync(path, at) },
+      write: async (bytes, position) => {
+        mayWrite()
+        await this.write({ path, at }, bytes, position)
+      },
+      sync: async () => {
+        mayWrite()
+        await this.sync(path, at)
+      },
       truncate: async (length) => {
         mayWrite()
         await this.operate('truncate', path)
@@ -169,14 +215,20 @@ class Simulation {
       },
       size: () => this.fileNode(at).data.length,
       read: (position, length) => this.fileNode(at).data.slice(position, position + length),
-      close: async () => { this.opened -= 1 },
+      close: async () => {
+        this.opened -= 1
+      },
     }
   }
   private change(at: number, write: Write): void {
     const node = this.fileNode(at)
     this.nodes.set(at, { ...node, data: applyWrite(node.data, write), pending: [...node.pending, write] })
   }
-  private async write({ path, at }: { readonly path: string; readonly at: number }, bytes: Uint8Array, position: number): Promise<void> {
+  private async write(
+    { path, at }: { readonly path: string; readonly at: number },
+    bytes: Uint8Array,
+    position: number,
+  ): Promise<void> {
     const copy = Uint8Array.from(bytes)
     const kind = await this.operate('write', path)
     const part = kind === undefined ? copy.length : this.below(copy.length)
@@ -186,14 +238,21 @@ class Simulation {
   private below(limit: number): number {
     return this.options.random?.below(Math.max(1, limit)) ?? Math.floor(limit / 2)
   }
-  /** A failed sync leaves the bytes readable and calls them clean, though any of them may not be on the disk: no later sync writes them. */
+  /**
+   * A failed sync leaves the bytes readable and calls them clean, though any of them may not be on the disk: no later
+   * sync writes them.
+   */
   private async sync(path: string, at: number): Promise<void> {
     const kind = await this.operate('sync', path)
     if (kind === 'forget') return
     const node = this.fileNode(at)
     const { pending } = node
     if (kind === undefined) {
-      this.nodes.set(at, { ...node, safe: pending.length === 0 ? node.safe : pending.reduce(applyWrite, node.safe), pending: [] })
+      this.nodes.set(at, {
+        ...node,
+        safe: pending.length === 0 ? node.safe : pending.reduce(applyWrite, node.safe),
+        pending: [],
+      })
       return
     }
     const arrived = pending.slice(0, this.below(pending.length + 1))
@@ -224,7 +283,8 @@ class Simulation {
     if (at === undefined) throw systemError('ENOENT', from)
     const gone: [string, undefined] = [basename(from), undefined]
     const come: [string, number] = [basename(to), at]
-    if (dirname(from) === dirname(to)) this.name({ folder: dirname(to), set: new Map<string, number | undefined>([gone, come]) })
+    if (dirname(from) === dirname(to))
+      this.name({ folder: dirname(to), set: new Map<string, number | undefined>([gone, come]) })
     else this.name({ folder: dirname(from), set: new Map([gone]) }, { folder: dirname(to), set: new Map([come]) })
   }
   private async unlink(path: string): Promise<void> {
@@ -251,7 +311,9 @@ class Simulation {
     if (this.folder(path).node.names.size > 0) throw systemError('ENOTEMPTY', path)
     this.nameOne(path, undefined)
   }
-  /** Names are metadata of a journal that gives up as a whole: after a failed sync those that did not arrive still wait. */
+  /**
+   * Names are metadata of a journal that gives up as a whole: after a failed sync those that did not arrive still wait.
+   */
   private async syncFolder(path: string): Promise<void> {
     const kind = await this.operate('syncFolder', path)
     if (kind === 'forget') return
@@ -267,7 +329,10 @@ class Simulation {
   private keepElsewhere(step: object): void {
     for (const [at, node] of this.nodes) {
       if (node.kind !== 'folder' || !node.pending.some((change) => change.step === step)) continue
-      this.nodes.set(at, { ...node, pending: node.pending.map((change) => (change.step === step ? { ...change, kept: true } : change)) })
+      this.nodes.set(at, {
+        ...node,
+        pending: node.pending.map((change) => (change.step === step ? { ...change, kept: true } : change)),
+      })
     }
   }
 
@@ -285,6 +350,14 @@ class Simulation {
     const node = at === undefined ? undefined : this.nodes.get(at)
     if (at === undefined || node === undefined) return undefined
     const size = node.kind === 'file' ? node.data.length : 0
-    return { kind: node.kind, size, mode: node.kind === 'file' ? 0o600 : 0o700, uid: process.getuid?.() ?? 0, dev: 1, ino: at, links: 1 }
+    return {
+      kind: node.kind,
+      size,
+      mode: node.kind === 'file' ? 0o600 : 0o700,
+      uid: process.getuid?.() ?? 0,
+      dev: 1,
+      ino: at,
+      links: 1,
+    }
   }
 }

@@ -1,10 +1,11 @@
-/** Bytes that no crash makes: a line of another root in the place of one of ours, and an end that was cut off. A store must call both damage. */
+/**
+ * Bytes that no crash makes: a line of another root in the place of one of ours, and an end that was cut off. A store
+ * must call both damage.
+ */
 import { assert } from '../../core/assert.js'
-import { filesOf } from './image.js'
-import type { FileNode, Image } from './image.js'
+import { filesOf, type FileNode, type Image } from './image.js'
 import { createLedger } from './ledger.js'
-import { openLife, root } from './life.js'
-import type { Engine, Life } from './life.js'
+import { openLife, root, type Engine, type Life } from './life.js'
 import { createRandom } from './random.js'
 import { createSimulatedDisk } from './simulated-disk.js'
 import { sendCommit } from './workload.js'
@@ -15,22 +16,33 @@ const log = '/log/000000000001.ndjson'
 const liveOnce = async (engine: Engine, seed: number, letter: string): Promise<Image> => {
   const disk = createSimulatedDisk({ root })
   const life = await openLife({ engine, disk, random: createRandom(seed), tuning: { segmentBytes: 1_000_000 } })
-  for (let n = 0; n < 5; n += 1) await sendCommit(life, createLedger(), [{ do: 'append', owner: 'ann', entry: `${letter}${n}` }])
+  for (let n = 0; n < 5; n += 1)
+    await sendCommit(life, createLedger(), [{ do: 'append', owner: 'ann', entry: `${letter}${n}` }])
   life.clock.advance(2000)
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   return disk.image()
 }
 const withLog = (image: Image, bytes: Uint8Array): Image => {
   const whole = filesOf(image).get(log)
-  return new Map([...image].map(([at, node]) => {
-    const changed: FileNode = { kind: 'file', data: bytes, safe: bytes, pending: [] }
-    return [at, node.kind === 'file' && node.data === whole ? changed : node]
-  }))
+  return new Map(
+    [...image].map(([at, node]) => {
+      const changed: FileNode = { kind: 'file', data: bytes, safe: bytes, pending: [] }
+      return [at, node.kind === 'file' && node.data === whole ? changed : node]
+    }),
+  )
 }
 const reopen = (engine: Engine, image: Image): Promise<Life> =>
-  openLife({ engine, disk: createSimulatedDisk({ root, image }), random: createRandom(9), startedAt: 1_800_000_000_000 })
+  openLife({
+    engine,
+    disk: createSimulatedDisk({ root, image }),
+    random: createRandom(9),
+    startedAt: 1_800_000_000_000,
+  })
 
-const linesOf = (image: Image): string[] => (Buffer.from(filesOf(image).get(log) ?? []).toString('utf8').match(/[^\n]*\n/gu) ?? [])
+const linesOf = (image: Image): string[] =>
+  Buffer.from(filesOf(image).get(log) ?? [])
+    .toString('utf8')
+    .match(/[^\n]*\n/gu) ?? []
 
 /** Puts each line of a twin root in the place of ours. */
 export const acceptsForeignLine = async (engine: Engine): Promise<void> => {

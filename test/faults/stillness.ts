@@ -1,4 +1,7 @@
-/** Time, ids and a log for the simulation: nothing happens that the test did not ask for, and the same seed gives the same bytes. */
+/**
+ * Time, ids and a log for the simulation: nothing happens that the test did not ask for, and the same seed gives the
+ * same bytes.
+ */
 import type { Clock } from '../../core/clock.js'
 import type { Ids } from '../../core/ids.js'
 import type { Log } from '../../core/log.js'
@@ -31,7 +34,7 @@ export const createManualClock = (start = 1_700_000_000_000): ManualClock => {
 export const createSeededIds = (random: Random): Ids => {
   let made = 0
   return {
-    make: (prefix) => `${prefix}_${String(made += 1).padStart(26, '0')}`,
+    make: (prefix) => `${prefix}_${String((made += 1)).padStart(26, '0')}`,
     random: (bytes) => Array.from({ length: bytes }, () => random.below(256).toString(16).padStart(2, '0')).join(''),
   }
 }

@@ -6,10 +6,8 @@
  */
 import { assert } from '../../core/assert.js'
 import type { BlobRef } from '../../core/state/contract.js'
-import { crash } from './image.js'
-import type { Image, Policy } from './image.js'
-import { describeLife } from './ledger.js'
-import type { Ledger, Step } from './ledger.js'
+import { crash, type Image, type Policy } from './image.js'
+import { describeLife, type Ledger, type Step } from './ledger.js'
 import type { Item, Life } from './life.js'
 import type { Random } from './random.js'
 
@@ -30,8 +28,17 @@ const owners = ['ann', 'bob', 'cyd'] as const
 const inventSteps = ({ random, ledger }: WorkloadOptions, n: number, blob?: BlobRef): Step[] => {
   const { items } = ledger.model
   const ids = [...items.keys()]
-  const item = (id: string, more: Partial<Item> = {}): Item => ({ id, owner: random.pick(owners), n, done: false, text: 'x'.repeat(random.below(60)), ...more })
-  const steps: Step[] = [{ do: 'insert', item: item(`i${String(n).padStart(4, '0')}`, blob === undefined ? {} : { blob }) }]
+  const item = (id: string, more: Partial<Item> = {}): Item => ({
+    id,
+    owner: random.pick(owners),
+    n,
+    done: false,
+    text: 'x'.repeat(random.below(60)),
+    ...more,
+  })
+  const steps: Step[] = [
+    { do: 'insert', item: item(`i${String(n).padStart(4, '0')}`, blob === undefined ? {} : { blob }) },
+  ]
   const known = ids[random.below(ids.length)]
   const kind = random.below(6)
   if (known !== undefined && kind < 2) steps.push({ do: 'put', item: item(known, { done: kind === 1 }) })
@@ -49,7 +56,11 @@ const notClosed = (cause: unknown): void => {
   if (!isRefusal(cause) && !/^E[A-Z]+$/u.test(codeOf(cause))) throw cause
 }
 
-export const sendCommit = async ({ opened, items, journal }: Life, ledger: Ledger, steps: readonly Step[]): Promise<boolean> => {
+export const sendCommit = async (
+  { opened, items, journal }: Life,
+  ledger: Ledger,
+  steps: readonly Step[],
+): Promise<boolean> => {
   const number = ledger.send(steps)
   try {
     await opened.state.commit((tx) => {
@@ -74,7 +85,10 @@ const refused = (cause: unknown): undefined => {
 }
 
 /** What a life shows, for the ledger to go on from. */
-const foundIn = (life: Life, ledger: Ledger) => ({ description: describeLife(life, ledger.expected().everSent), note: life.note.read()?.version ?? 0 })
+const foundIn = (life: Life, ledger: Ledger) => ({
+  description: describeLife(life, ledger.expected().everSent),
+  note: life.note.read()?.version ?? 0,
+})
 
 export const runWorkload = async (options: WorkloadOptions): Promise<Life> => {
   const { random, ledger, rounds, open, ends } = options
@@ -82,20 +96,28 @@ export const runWorkload = async (options: WorkloadOptions): Promise<Life> => {
   ledger.opened(life.generation)
   let n = 0
   const group = async (): Promise<void> => {
-    const blob = random.chance(0.2) ? await life.blobs.put(Buffer.from(`bytes ${n} ${'b'.repeat(random.below(700))}`)).catch(refused) : undefined
-    await Promise.all(Array.from({ length: 1 + random.below(3) }, () => sendCommit(life, ledger, inventSteps(options, n += 1, blob))))
+    const blob = random.chance(0.2)
+      ? await life.blobs.put(Buffer.from(`bytes ${n} ${'b'.repeat(random.below(700))}`)).catch(refused)
+      : undefined
+    await Promise.all(
+      Array.from({ length: 1 + random.below(3) }, () => sendCommit(life, ledger, inventSteps(options, (n += 1), blob))),
+    )
   }
   const writeNote = async (): Promise<void> => {
-    const version = n += 1
+    const version = (n += 1)
     ledger.sendNote(version)
-    if (await life.note.write({ version }).then(() => true, refused) === true) ledger.ackNote(version)
+    if ((await life.note.write({ version }).then(() => true, refused)) === true) ledger.ackNote(version)
   }
   const dropBlob = async (): Promise<void> => {
     const named = [...ledger.model.items.values()].find((item) => item.blob !== undefined)
     if (named?.blob === undefined) return
     const { blob } = named
     const sharers = [...ledger.model.items.values()].filter((item) => item.blob?.sha256 === blob.sha256)
-    const gone = await sendCommit(life, ledger, sharers.map(({ id }) => ({ do: 'remove', id })))
+    const gone = await sendCommit(
+      life,
+      ledger,
+      sharers.map(({ id }) => ({ do: 'remove', id })),
+    )
     if (gone) await life.blobs.remove(blob).catch(refused)
   }
   const endLife = async (end: WorkloadOptions['ends'][number] | undefined): Promise<void> => {
@@ -115,7 +137,7 @@ export const runWorkload = async (options: WorkloadOptions): Promise<Life> => {
     else if (dice === 8) await dropBlob()
     else if (dice < 11) life.clock.advance(400 + random.below(1200))
     else await endLife(ends[random.below(ends.length)])
-    if (life.opened.state.health.mode === 'ok' || await life.opened.recover()) continue
+    if (life.opened.state.health.mode === 'ok' || (await life.opened.recover())) continue
     if (random.chance(0.3)) await endLife(random.chance(0.5) ? 'kill' : 'close')
   }
   return life

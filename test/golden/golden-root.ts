@@ -1,9 +1,11 @@
-/** A small root of format 1 with one of every file kind, kept as files: a later version must read it, and say so when a bit of it is wrong. */
+/**
+ * A small root of format 1 with one of every file kind, kept as files: a later version must read it, and say so when a
+ * bit of it is wrong.
+ */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { emptyFolder, filesOf, rootNode } from '../faults/image.js'
-import type { FolderNode, Image, Node } from '../faults/image.js'
+import { emptyFolder, filesOf, rootNode, type FolderNode, type Image, type Node } from '../faults/image.js'
 import { createLedger } from '../faults/ledger.js'
 import { loadEngine, openLife, root } from '../faults/life.js'
 import { createRandom } from '../faults/random.js'
@@ -20,7 +22,10 @@ export const makeGoldenRoot = async (): Promise<Image> => {
   const first = createSimulatedDisk({ root, paced: true })
   const life = await openLife({ engine, disk: first, random })
   const blob = await life.blobs.put(Buffer.from('golden bytes'))
-  await sendCommit(life, ledger, [{ do: 'insert', item: { id: 'i1', owner: 'ann', n: 1, done: true, text: 'gold', blob } }, { do: 'append', owner: 'ann', entry: 'e1' }])
+  await sendCommit(life, ledger, [
+    { do: 'insert', item: { id: 'i1', owner: 'ann', n: 1, done: true, text: 'gold', blob } },
+    { do: 'append', owner: 'ann', entry: 'e1' },
+  ])
   await sendCommit(life, ledger, [{ do: 'insert', item: { id: 'i2', owner: 'bob', n: 2, done: false, text: 'lead' } }])
   await sendCommit(life, ledger, [{ do: 'remove', id: 'i2' }])
   await life.note.write({ version: 7 })

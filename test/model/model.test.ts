@@ -13,8 +13,7 @@ import { createWorld } from './model.js'
 import { startReceiver } from './receiver.js'
 import { compareAll, compareChanged, createShadow } from './shadow.js'
 import { scheduleSteps } from './schedule-steps.js'
-import { runSteps } from './steps.js'
-import type { Choice, WeightedStep } from './steps.js'
+import { runSteps, type Choice, type WeightedStep } from './steps.js'
 
 const first = Number(process.env['MODEL_SEED'] ?? 1)
 const count = Number(process.env['MODEL_SEEDS'] ?? 10)
@@ -26,16 +25,28 @@ const steps: Readonly<Record<string, WeightedStep>> = { ...runSteps, ...schedule
 /** Steps between two looks at everything. */
 const between = 200
 
-interface Planned extends Choice { readonly name: string }
+interface Planned extends Choice {
+  readonly name: string
+}
 
 const number = fc.nat({ max: 1_000_000 })
-/** More than are needed, because some have nothing to do. A history that is made shorter after a failure may be of any length. */
+/**
+ * More than are needed, because some have nothing to do. A history that is made shorter after a failure may be of any
+ * length.
+ */
 const history: fc.Arbitrary<Planned[]> = fc.array(
-  fc.record({ name: fc.oneof(...Object.entries(steps).map(([name, { weight }]) => ({ arbitrary: fc.constant(name), weight }))), a: number, b: number, c: number }),
+  fc.record({
+    name: fc.oneof(...Object.entries(steps).map(([name, { weight }]) => ({ arbitrary: fc.constant(name), weight }))),
+    a: number,
+    b: number,
+    c: number,
+  }),
   { minLength: shrink ? 0 : length * 2, maxLength: length * 2, size: 'max' },
 )
 
-/** Plays a history until it has done its steps; those with nothing to do do not count. Returns what was done, by name. */
+/**
+ * Plays a history until it has done its steps; those with nothing to do do not count. Returns what was done, by name.
+ */
 const play = async (planned: readonly Planned[]): Promise<string[]> => {
   const root = await freshRoot()
   const workspace = await mkdtemp(path.join(tmpdir(), 'holdfast-model-'))
@@ -46,7 +57,7 @@ const play = async (planned: readonly Planned[]): Promise<string[]> => {
   try {
     for (const { name, ...choice } of planned) {
       if (done.length === length) break
-      if (await steps[name]?.step(stand, choice) !== true) continue
+      if ((await steps[name]?.step(stand, choice)) !== true) continue
       done.push(name)
       await compareChanged(shadow, stand.world)
       if (done.length % between === 0) await compareAll(shadow, stand.world, { workspace, receiver })
@@ -65,19 +76,32 @@ const play = async (planned: readonly Planned[]): Promise<string[]> => {
 
 /** The fault, and the history only where it was made short. */
 const report = ({ failed, errorInstance, counterexample, numShrinks }: fc.RunDetails<[Planned[]]>): void => {
-  if (failed) throw new Error(`${String(errorInstance)}${shrink ? `\nshortest of ${numShrinks}: ${JSON.stringify(counterexample)}` : ''}`)
+  if (failed)
+    throw new Error(
+      `${String(errorInstance)}${shrink ? `\nshortest of ${numShrinks}: ${JSON.stringify(counterexample)}` : ''}`,
+    )
 }
 
 const tally = (done: readonly string[]): string =>
-  Object.keys(steps).map((name) => `${done.filter((one) => one === name).length} ${name}`).join(', ')
+  Object.keys(steps)
+    .map((name) => `${done.filter((one) => one === name).length} ${name}`)
+    .join(', ')
 
 for (let seed = first; seed < first + count; seed += 1) {
-  test.serial(`history ${seed - first + 1} of ${count}: after each of ${length} steps the daemon is what the model says`, async (t) => {
-    t.timeout(600_000)
-    t.log(`seed ${seed}`)
-    let done: string[] = []
-    await fc.assert(fc.asyncProperty(history, async (planned) => { done = await play(planned) }), { seed, numRuns: 1, endOnFailure: !shrink, reporter: report })
-    t.log(tally(done))
-    t.true(shrink || done.length === length, `${done.length} steps had anything to do`)
-  })
+  test.serial(
+    `history ${seed - first + 1} of ${count}: after each of ${length} steps the daemon is what the model says`,
+    async (t) => {
+      t.timeout(600_000)
+      t.log(`seed ${seed}`)
+      let done: string[] = []
+      await fc.assert(
+        fc.asyncProperty(history, async (planned) => {
+          done = await play(planned)
+        }),
+        { seed, numRuns: 1, endOnFailure: !shrink, reporter: report },
+      )
+      t.log(tally(done))
+      t.true(shrink || done.length === length, `${done.length} steps had anything to do`)
+    },
+  )
 }

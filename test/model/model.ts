@@ -2,7 +2,15 @@
 
 /** What a run waits for on its way: files it may write, or a question. */
 export type Stage = { readonly kind: 'approval'; readonly files: number } | { readonly kind: 'question' }
-export type Status = 'queued' | 'running' | 'waiting_for_approval' | 'waiting_for_user_question' | 'completed' | 'failed' | 'interrupted' | 'cancelled'
+export type Status =
+  | 'queued'
+  | 'running'
+  | 'waiting_for_approval'
+  | 'waiting_for_user_question'
+  | 'completed'
+  | 'failed'
+  | 'interrupted'
+  | 'cancelled'
 
 export interface Run {
   /** Its name in the model. */
@@ -25,7 +33,11 @@ export interface Run {
   readonly files: string[]
 }
 
-export interface Session { readonly id: string; ended: boolean; readonly runs: Run[] }
+export interface Session {
+  readonly id: string
+  ended: boolean
+  readonly runs: Run[]
+}
 
 export interface World {
   readonly sessions: Map<string, Session>
@@ -51,10 +63,18 @@ export interface Schedule {
 export const scheduleStatus = ({ kind, fires, asked }: Schedule): string =>
   asked !== 'canceled' && kind === 'once' && fires.every(isOver) ? 'completed' : asked
 
-export const createWorld = (): World => ({ sessions: new Map(), runs: [], schedules: [], sent: new Map(), changed: new Set() })
+export const createWorld = (): World => ({
+  sessions: new Map(),
+  runs: [],
+  schedules: [],
+  sent: new Map(),
+  changed: new Set(),
+})
 
-export const isOver = ({ status }: Run): boolean => status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'cancelled'
-export const isWaiting = ({ status }: Run): boolean => status === 'waiting_for_approval' || status === 'waiting_for_user_question'
+export const isOver = ({ status }: Run): boolean =>
+  status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'cancelled'
+export const isWaiting = ({ status }: Run): boolean =>
+  status === 'waiting_for_approval' || status === 'waiting_for_user_question'
 
 export const fileOf = ({ mark }: Run, stage: number, index: number): string => `${mark}-${stage}-${index}.txt`
 
@@ -62,9 +82,14 @@ export const fileOf = ({ mark }: Run, stage: number, index: number): string => `
 export const textOf = (run: Run): string => {
   const said = run.ends === 'completed' ? `/say did ${run.mark}` : '/fail fatal as planned'
   if (run.stages.length === 0) return run.ends === 'completed' ? `hello ${run.mark}` : said
-  const turns = run.stages.map((stage, at) => (stage.kind === 'question'
-    ? '/ask Which? | A | B'
-    : Array.from({ length: stage.files }, (_, index) => `/tool write_file ${JSON.stringify({ path: fileOf(run, at, index), content: run.mark })}`).join('\n')))
+  const turns = run.stages.map((stage, at) =>
+    stage.kind === 'question'
+      ? '/ask Which? | A | B'
+      : Array.from(
+          { length: stage.files },
+          (_, index) => `/tool write_file ${JSON.stringify({ path: fileOf(run, at, index), content: run.mark })}`,
+        ).join('\n'),
+  )
   return [...turns, said].join('\n---\n')
 }
 
@@ -99,11 +124,16 @@ const advance = (world: World, run: Run): void => {
 }
 
 /** The run that has the slot of a session. */
-export const activeRun = ({ runs }: Session): Run | undefined => runs.find((run) => run.status === 'running' || isWaiting(run))
+export const activeRun = ({ runs }: Session): Run | undefined =>
+  runs.find((run) => run.status === 'running' || isWaiting(run))
 const queuedRuns = ({ runs }: Session): Run[] => runs.filter(({ status }) => status === 'queued')
 
 const startNext = (world: World, session: Session): void => {
-  for (let next = queuedRuns(session)[0]; next !== undefined && activeRun(session) === undefined; next = queuedRuns(session)[0]) {
+  for (
+    let next = queuedRuns(session)[0];
+    next !== undefined && activeRun(session) === undefined;
+    next = queuedRuns(session)[0]
+  ) {
     next.status = 'running'
     next.events.push('started')
     advance(world, next)
@@ -112,10 +142,25 @@ const startNext = (world: World, session: Session): void => {
 
 export const isBusy = (session: Session): boolean => activeRun(session) !== undefined || queuedRuns(session).length > 0
 
-export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> { readonly mark?: string; readonly kind?: Run['kind']; readonly target?: string | undefined }
+export interface Plan extends Pick<Run, 'token' | 'stages' | 'ends'> {
+  readonly mark?: string
+  readonly kind?: Run['kind']
+  readonly target?: string | undefined
+}
 
 /** A run of a session, not yet accepted. */
-export const planRun = (session: Session, { kind = 'input', mark = '', ...plan }: Plan): Run => ({ ...plan, kind, mark: mark === '' ? plan.token : mark, session_id: session.id, stage: 0, open: [], status: 'queued', events: ['accepted', 'queued'], outputs: [], files: [] })
+export const planRun = (session: Session, { kind = 'input', mark = '', ...plan }: Plan): Run => ({
+  ...plan,
+  kind,
+  mark: mark === '' ? plan.token : mark,
+  session_id: session.id,
+  stage: 0,
+  open: [],
+  status: 'queued',
+  events: ['accepted', 'queued'],
+  outputs: [],
+  files: [],
+})
 
 /** Accepts a planned run. */
 export const accept = (world: World, session: Session, run: Run): void => {
@@ -127,7 +172,8 @@ export const accept = (world: World, session: Session, run: Run): void => {
 
 /** Answers open requests of a waiting run; it goes on when none is left. */
 export const resolve = (world: World, run: Run, answers: ReadonlyMap<number, 'allow' | 'deny'>): void => {
-  for (const [index, behavior] of answers) if (behavior === 'allow' && run.status === 'waiting_for_approval') run.files.push(fileOf(run, run.stage, index))
+  for (const [index, behavior] of answers)
+    if (behavior === 'allow' && run.status === 'waiting_for_approval') run.files.push(fileOf(run, run.stage, index))
   run.open = run.open.filter((index) => !answers.has(index))
   world.changed.add(run)
   if (run.open.length > 0) return

@@ -15,7 +15,10 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-interface Took { readonly key: string; readonly content: string }
+interface Took {
+  readonly key: string
+  readonly content: string
+}
 
 export const startReceiver = async (): Promise<Receiver> => {
   const seen = new Set<string>()
@@ -28,25 +31,36 @@ export const startReceiver = async (): Promise<Receiver> => {
   }
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = []
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      const target = String(incoming.url).slice(1)
-      const key = String(incoming.headers['idempotency-key'])
-      const status = statusFor(target, key)
-      if (status === 200) took.get(target)?.push({ key, content: parseJson(Buffer.concat(chunks).toString('utf8')).content })
-      outgoing.writeHead(status).end()
-    })
+    incoming
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const target = String(incoming.url).slice(1)
+        const key = String(incoming.headers['idempotency-key'])
+        const status = statusFor(target, key)
+        if (status === 200)
+          took.get(target)?.push({ key, content: parseJson(Buffer.concat(chunks).toString('utf8')).content })
+        outgoing.writeHead(status).end()
+      })
   })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   const { port } = server.address() as AddressInfo
   return {
-    handle: (target) => ({ plugin: 'http', address: JSON.stringify({ url: `http://127.0.0.1:${port}/${target}`, allow_private_network: true }) }),
+    handle: (target) => ({
+      plugin: 'http',
+      address: JSON.stringify({ url: `http://127.0.0.1:${port}/${target}`, allow_private_network: true }),
+    }),
     accepted(target) {
       const all = took.get(target) ?? []
-      return all.filter(({ key }, at) => all.findIndex((other) => other.key === key) === at).map(({ content }) => content)
+      return all
+        .filter(({ key }, at) => all.findIndex((other) => other.key === key) === at)
+        .map(({ content }) => content)
     },
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
   }
 }

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestFn } from 'ava'
 import { fault } from '../../core/assert.js'
-import { freshRoot, spawnDaemon } from './daemon.js'
-import type { SpawnedDaemon } from './daemon.js'
+import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
 import { openSession, submit, until } from './runs.js'
 
 export interface AskingDaemon extends SpawnedDaemon {
@@ -18,20 +17,43 @@ export interface AskingDaemon extends SpawnedDaemon {
   again(): Promise<AskingDaemon>
 }
 
-export const twoQuestions = { questions: [
-  { header: 'Colour', question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue', description: 'like the sea', preview: '#00f' }] },
-  { header: 'Sizes', question: 'Which sizes?', options: [{ label: 'S' }, { label: 'M' }, { label: 'L' }], multi_select: true },
-] }
+export const twoQuestions = {
+  questions: [
+    {
+      header: 'Colour',
+      question: 'Which colour?',
+      options: [{ label: 'Red' }, { label: 'Blue', description: 'like the sea', preview: '#00f' }],
+    },
+    {
+      header: 'Sizes',
+      question: 'Which sizes?',
+      options: [{ label: 'S' }, { label: 'M' }, { label: 'L' }],
+      multi_select: true,
+    },
+  ],
+}
 
 /** The input of a call that leaves a word for its session. */
-export const inputOf = (session_id: string, word: string): { command: string } => ({ command: `echo ${word} >> ${session_id}.txt` })
+export const inputOf = (session_id: string, word: string): { command: string } => ({
+  command: `echo ${word} >> ${session_id}.txt`,
+})
 
-interface Options { readonly root?: string; readonly workspace?: string; readonly flags?: readonly string[] }
+interface Options {
+  readonly root?: string
+  readonly workspace?: string
+  readonly flags?: readonly string[]
+}
 
 /** It is killed by `t`'s teardown if it still runs. */
-export const spawnAsking = async (t: { teardown(undo: () => unknown): void }, { root, workspace = '', flags = [] }: Options = {}): Promise<AskingDaemon> => {
+export const spawnAsking = async (
+  t: { teardown(undo: () => unknown): void },
+  { root, workspace = '', flags = [] }: Options = {},
+): Promise<AskingDaemon> => {
   const folder = workspace === '' ? await freshRoot() : workspace
-  const daemon = await spawnDaemon({ flags: ['--workspace-root', folder, ...flags], ...(root !== undefined && { root }) })
+  const daemon = await spawnDaemon({
+    flags: ['--workspace-root', folder, ...flags],
+    ...(root !== undefined && { root }),
+  })
   t.teardown(() => daemon.kill('SIGKILL'))
   const start = async (session_id: string, content: string, status: string): Promise<any> => {
     await openSession(daemon, session_id)
@@ -43,8 +65,19 @@ export const spawnAsking = async (t: { teardown(undo: () => unknown): void }, { 
       const file = path.join(folder, `${session_id}.txt`)
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
     },
-    asks: (session_id, ...words) => start(session_id, `${words.map((word) => `/tool bash ${JSON.stringify(inputOf(session_id, word))}`).join('\n')}\n---\n/say Went on.`, 'waiting_for_approval'),
-    wonders: (session_id, input = twoQuestions) => start(session_id, `/tool ask_user_question ${JSON.stringify(input)}\n---\n/say Thanks.`, 'waiting_for_user_question'),
+    asks: (session_id, ...words) =>
+      start(
+        session_id,
+        `${words.map((word) => `/tool bash ${JSON.stringify(inputOf(session_id, word))}`).join('\n')}\n---\n/say ` +
+          'Went on.',
+        'waiting_for_approval',
+      ),
+    wonders: (session_id, input = twoQuestions) =>
+      start(
+        session_id,
+        `/tool ask_user_question ${JSON.stringify(input)}\n---\n/say Thanks.`,
+        'waiting_for_user_question',
+      ),
     async again() {
       await daemon.kill('SIGKILL')
       return spawnAsking(t, { root: daemon.root, workspace: folder, flags })
@@ -56,12 +89,20 @@ export const spawnAsking = async (t: { teardown(undo: () => unknown): void }, { 
 export const shareAsking = (test: TestFn<any>): (() => AskingDaemon) => {
   let daemon: AskingDaemon | undefined
   const undos: (() => unknown)[] = []
-  test.before(async () => { daemon = await spawnAsking({ teardown: (undo) => void undos.push(undo) }) })
-  test.after.always(async () => { for (const undo of undos) await undo() })
+  test.before(async () => {
+    daemon = await spawnAsking({ teardown: (undo) => void undos.push(undo) })
+  })
+  test.after.always(async () => {
+    for (const undo of undos) await undo()
+  })
   return () => daemon ?? fail('the shared daemon is not up')
 }
-const fail = (what: string): never => { throw fault(what) }
+const fail = (what: string): never => {
+  throw fault(what)
+}
 
 /** The events of one type of a run. */
 export const eventsOf = async (daemon: Pick<SpawnedDaemon, 'request'>, run_id: string, type: string): Promise<any[]> =>
-  (await daemon.request('GET', `/v1/runs/${run_id}/events`)).body.flatMap(({ event }: any) => (event.type === type ? [event] : []))
+  (await daemon.request('GET', `/v1/runs/${run_id}/events`)).body.flatMap(({ event }: any) =>
+    event.type === type ? [event] : [],
+  )

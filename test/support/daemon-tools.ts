@@ -1,15 +1,11 @@
 /** A daemon whose tools are called as its engine calls them. */
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/assert.js'
-import { definePlugin } from '../../core/plugin.js'
-import type { State } from '../../core/plugin.js'
+import { definePlugin, type State } from '../../core/plugin.js'
 import { parse } from '../../core/schema.js'
-import { Tools } from '../../plugins/execution/tools/contract.js'
-import type { Tool } from '../../plugins/execution/tools/contract.js'
-import { startTestDaemon } from './daemon.js'
-import type { TestDaemon, TestDaemonOptions } from './daemon.js'
-import { callOf, makeFolder, resultOf } from './tools.js'
-import type { Answer } from './tools.js'
+import { Tools, type Tool } from '../../plugins/execution/tools/contract.js'
+import { startTestDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.js'
+import { callOf, makeFolder, resultOf, type Answer } from './tools.js'
 
 export interface DaemonTools {
   readonly daemon: TestDaemon
@@ -21,7 +17,15 @@ export interface DaemonTools {
 
 export const startDaemonTools = async (t: ExecutionContext, options: TestDaemonOptions = {}): Promise<DaemonTools> => {
   const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
-  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state }) } })
+  const spy = definePlugin({
+    id: 'spy',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Looks at tools.',
+    register: (ctx) => {
+      Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state })
+    },
+  })
   const daemon = await startTestDaemon(t, { ...options, plugins: [spy] })
   const workspace = await makeFolder(t)
   const tool = (name: string): Tool => {

@@ -3,8 +3,7 @@
  * runs dist/core/main.js as a process that can be killed. Every answer is
  * checked against the daemon's own OpenAPI document.
  */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -12,34 +11,42 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { fault } from '../../core/assert.js'
-import { createClock } from '../../core/clock.js'
-import type { Clock } from '../../core/clock.js'
-import { startDaemon } from '../../core/daemon.js'
-import type { Daemon } from '../../core/daemon.js'
+import { createClock, type Clock } from '../../core/clock.js'
+import { startDaemon, type Daemon } from '../../core/daemon.js'
 import { declarationsOf } from '../../core/host/declarations.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import type { Log } from '../../core/log.js'
 import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
-import { trusted } from '../../core/schema.js'
-import type { JsonObject } from '../../core/schema.js'
+import { trusted, type JsonObject } from '../../core/schema.js'
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import type { Disk } from '../../core/state/disk.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { verifyRoot } from '../../core/state/verify.js'
-import { createOpenapiCheck } from './openapi-check.js'
-import type { OpenapiCheck } from './openapi-check.js'
+import { createOpenapiCheck, type OpenapiCheck } from './openapi-check.js'
 
-export interface Answer { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string; readonly body: any }
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  readonly body: any
+}
 export type Headers = Readonly<Record<string, string>>
 export type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Answer>
 
-export interface LogEntry { readonly level: string; readonly fact: string; readonly details: Readonly<Record<string, unknown>> }
+export interface LogEntry {
+  readonly level: string
+  readonly fact: string
+  readonly details: Readonly<Record<string, unknown>>
+}
 
 interface Reachable {
   readonly url: string
   readonly root: string
-  /** Sends a request; `body` becomes JSON, a text is sent as it is. Throws if the OpenAPI document does not describe the answer. */
+  /**
+   * Sends a request; `body` becomes JSON, a text is sent as it is. Throws if the OpenAPI document does not describe the
+   * answer.
+   */
   readonly request: Ask
 }
 
@@ -71,17 +78,31 @@ export interface TestDaemonOptions {
 
 export const freshRoot = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'holdfast-'))
 
-const send = (url: string, { method, body, headers }: { method: string; body: unknown; headers: Headers }): Promise<Answer> =>
+const send = (
+  url: string,
+  { method, body, headers }: { method: string; body: unknown; headers: Headers },
+): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-    const type = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }
+    const type =
+      payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }
     const outgoing = httpRequest(url, { method, headers: { ...type, ...headers }, agent: false }, (incoming) => {
       const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject).on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8')
-        const got = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
-        resolve({ status: incoming.statusCode ?? 0, headers: got, text, body: /json/u.test(got['content-type'] ?? '') && text !== '' ? JSON.parse(text) : undefined })
-      })
+      incoming
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('error', reject)
+        .on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8')
+          const got = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: got,
+            text,
+            body: /json/u.test(got['content-type'] ?? '') && text !== '' ? JSON.parse(text) : undefined,
+          })
+        })
     })
     outgoing.on('error', reject).end(payload)
   })
@@ -89,46 +110,85 @@ const send = (url: string, { method, body, headers }: { method: string; body: un
 /** Requests to one daemon; its document is read with the first. */
 const createAsk = (url: string, always: Headers): Ask => {
   let check: Promise<OpenapiCheck> | undefined
-  const document = async (): Promise<OpenapiCheck> => createOpenapiCheck(trusted((await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })).body))
+  const document = async (): Promise<OpenapiCheck> =>
+    createOpenapiCheck(
+      trusted((await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })).body),
+    )
   return async (method, at, body, headers = {}) => {
     check ??= document()
     const answer = await send(new URL(at, url).href, { method, body, headers: { ...always, ...headers } })
-    ;(await check).assert({ method, path: at, status: answer.status, contentType: answer.headers['content-type'], body: answer.body })
+    ;(await check).assert({
+      method,
+      path: at,
+      status: answer.status,
+      contentType: answer.headers['content-type'],
+      body: answer.body,
+    })
     return answer
   }
 }
 
 const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
   const entries: LogEntry[] = []
-  const at = (level: string): Log['info'] => (fact, details = {}) => { entries.push({ level, fact, details }) }
+  const at =
+    (level: string): Log['info'] =>
+    (fact, details = {}) => {
+      entries.push({ level, fact, details })
+    }
   return { entries, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
-const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({ id: plugin.id, required: false, load: () => Promise.resolve({ default: plugin }) })
+const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
+  id: plugin.id,
+  required: false,
+  load: () => Promise.resolve({ default: plugin }),
+})
 
-interface Ended { readonly root: string; readonly disk: Disk; readonly clock: Clock; readonly shipped: readonly ShippedPlugin[] }
+interface Ended {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly shipped: readonly ShippedPlugin[]
+}
 
-/** A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there: the workspace is in the root. */
+/**
+ * A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there: the workspace
+ * is in the root.
+ */
 const checkRoot = async ({ root, disk, clock, shipped }: Ended): Promise<void> => {
   if (disk.stat(path.join(root, 'root.json')) === undefined) return
   const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declarationsOf(shipped) })
   const [first] = findings.filter(({ kind, severity }) => kind !== 'stranger' && severity !== 'leftover')
-  if (first !== undefined) throw fault(`the state root is not clean: ${first.file} at byte ${first.offset}: ${first.rule}`)
+  if (first !== undefined)
+    throw fault(`the state root is not clean: ${first.file} at byte ${first.offset}: ${first.rule}`)
 }
 
 /** A daemon in this process, on a free port. */
-export const startTestDaemon = async (t: ExecutionContext<any>, options: TestDaemonOptions = {}): Promise<TestDaemon> => {
+export const startTestDaemon = async (
+  t: ExecutionContext<any>,
+  options: TestDaemonOptions = {},
+): Promise<TestDaemon> => {
   const root = options.root ?? (await freshRoot())
   const { disk = createDisk(), clock = createClock(), plugins = [], shipped = await shippedPlugins() } = options
   const all = [...shipped, ...plugins.map(asShipped)]
   const { log, entries } = createLog()
-  const flags = new Map(Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }))
+  const flags = new Map(
+    Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }),
+  )
   const daemon = await startDaemon({
     settings: readSettings({ environment: {}, flags, guard: () => {} }),
-    shipped: all, log, disk, clock, flags, secrets: createSecrets({ disk, root }), config: options.config ?? {},
+    shipped: all,
+    log,
+    disk,
+    clock,
+    flags,
+    secrets: createSecrets({ disk, root }),
+    config: options.config ?? {},
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   })
-  const stop = async (): Promise<void> => { await daemon.stop() }
+  const stop = async (): Promise<void> => {
+    await daemon.stop()
+  }
   t.teardown(async () => {
     await stop()
     await checkRoot({ root, disk, clock, shipped: all })
@@ -145,7 +205,10 @@ export interface SpawnOptions {
   readonly headers?: Headers
 }
 
-export interface Exit { readonly code: number | null; readonly signal: string | null }
+export interface Exit {
+  readonly code: number | null
+  readonly signal: string | null
+}
 
 export interface SpawnedDaemon extends Reachable {
   readonly pid: number
@@ -163,15 +226,24 @@ export interface SpawnedDaemon extends Reachable {
 export const mainFile = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 
 const children = new Set<ChildProcess>()
-process.on('exit', () => { for (const child of children) child.kill('SIGKILL') })
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
 
 /** Runs the command line; `exited` settles when the process is gone. */
 export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, ['--enable-source-maps', mainFile, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env } })
+  const child = spawn(process.execPath, ['--enable-source-maps', mainFile, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env },
+  })
   children.add(child)
   const text = { out: '', err: '' }
-  child.stdout.on('data', (chunk: Buffer) => { text.out += chunk.toString('utf8') })
-  child.stderr.on('data', (chunk: Buffer) => { text.err += chunk.toString('utf8') })
+  child.stdout.on('data', (chunk: Buffer) => {
+    text.out += chunk.toString('utf8')
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    text.err += chunk.toString('utf8')
+  })
   const exited = new Promise<Exit>((resolve) => {
     child.once('close', (code, signal) => {
       children.delete(child)
@@ -183,14 +255,21 @@ export const spawnMain = (args: readonly string[], env: Readonly<Record<string, 
 
 const readyLine = ({ child, text, exited }: ReturnType<typeof spawnMain>): Promise<string> =>
   new Promise((resolve, reject) => {
-    child.stdout.on('data', () => { if (text.out.includes('\n')) resolve(text.out.split('\n', 1).join('')) })
-    void exited.then(({ code, signal }) => reject(fault(`the daemon ended with ${code ?? signal} before it was ready: ${text.err}`)))
+    child.stdout.on('data', () => {
+      if (text.out.includes('\n')) resolve(text.out.split('\n', 1).join(''))
+    })
+    void exited.then(({ code, signal }) =>
+      reject(fault(`the daemon ended with ${code ?? signal} before it was ready: ${text.err}`)),
+    )
   })
 
 /** A daemon in a process of its own, on a free port. It is killed when the test's process ends. */
 export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDaemon> => {
   const root = options.root ?? (await freshRoot())
-  const started = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])], options.env)
+  const started = spawnMain(
+    ['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])],
+    options.env,
+  )
   const line = await readyLine(started)
   const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''
   const { child, text, exited } = started
@@ -204,7 +283,17 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
     const { code, signal } = await kill('SIGTERM')
     if (code !== 0) throw fault(`the daemon ended with ${code ?? signal}: ${text.err}`)
   }
-  return { url, root, pid: child.pid ?? 0, line, request: createAsk(url, options.headers ?? {}), logText: () => text.err, kill, stop, exited }
+  return {
+    url,
+    root,
+    pid: child.pid ?? 0,
+    line,
+    request: createAsk(url, options.headers ?? {}),
+    logText: () => text.err,
+    kill,
+    stop,
+    exited,
+  }
 }
 
 /** As `spawnDaemon`; killed by the test's teardown if it still runs. */

@@ -1,8 +1,6 @@
 /** A world outside the daemon that counts what is done to it, and tools that act on it. */
-import { defineTool, Tools } from '../../plugins/execution/tools/contract.js'
-import type { Effect, Tool } from '../../plugins/execution/tools/contract.js'
-import { definePlugin, object, optional, string } from '../../core/plugin.js'
-import type { AnyPlugin } from '../../core/plugin.js'
+import { defineTool, Tools, type Effect, type Tool } from '../../plugins/execution/tools/contract.js'
+import { definePlugin, object, optional, string, type AnyPlugin } from '../../core/plugin.js'
 
 export interface World {
   /** Every call of a tool that reached the world, in order. */
@@ -17,44 +15,81 @@ export const createWorld = (): World => ({ calls: [], done: new Map(), entered: 
 
 const input = object({ what: optional(string()) })
 
-const act = (world: World, name: string, effect: Effect): Tool => defineTool({
-  name, description: `Acts on the world (${effect}).`, input, effect, parallel: effect === 'read', timeout_ms: 5000, sandbox: 'inherited',
-  run: ({ what = 'it' }, { key }) => {
-    world.calls.push(`${name}:${what}`)
-    if (effect !== 'read') world.done.set(effect === 'once' ? `${key}#${world.calls.length}` : key, what)
-    return { type: 'result', output: { done: what } }
-  },
-})
+const act = (world: World, name: string, effect: Effect): Tool =>
+  defineTool({
+    name,
+    description: `Acts on the world (${effect}).`,
+    input,
+    effect,
+    parallel: effect === 'read',
+    timeout_ms: 5000,
+    sandbox: 'inherited',
+    run: ({ what = 'it' }, { key }) => {
+      world.calls.push(`${name}:${what}`)
+      if (effect !== 'read') world.done.set(effect === 'once' ? `${key}#${world.calls.length}` : key, what)
+      return { type: 'result', output: { done: what } }
+    },
+  })
 
-const failing = (name: string, run: Tool['run']): Tool => defineTool({ name, description: 'Fails in one way.', input, effect: 'read', parallel: false, timeout_ms: 300, sandbox: 'inherited', run })
+const failing = (name: string, run: Tool['run']): Tool =>
+  defineTool({
+    name,
+    description: 'Fails in one way.',
+    input,
+    effect: 'read',
+    parallel: false,
+    timeout_ms: 300,
+    sandbox: 'inherited',
+    run,
+  })
 
-const slow = (world: World, name: string, effect: Effect): Tool => defineTool({
-  name, description: 'Takes long, and ends when it is told to.', input, effect, parallel: false, timeout_ms: 60_000, sandbox: 'inherited',
-  run: (_, { signal }) => new Promise((resolve) => {
-    world.calls.push(`${name}:begin`)
-    world.entered()
-    signal.addEventListener('abort', () => {
-      world.calls.push(`${name}:aborted`)
-      resolve({ type: 'result', output: { stopped: true }, is_error: true })
-    }, { once: true })
-  }),
-})
+const slow = (world: World, name: string, effect: Effect): Tool =>
+  defineTool({
+    name,
+    description: 'Takes long, and ends when it is told to.',
+    input,
+    effect,
+    parallel: false,
+    timeout_ms: 60_000,
+    sandbox: 'inherited',
+    run: (_, { signal }) =>
+      new Promise((resolve) => {
+        world.calls.push(`${name}:begin`)
+        world.entered()
+        signal.addEventListener(
+          'abort',
+          () => {
+            world.calls.push(`${name}:aborted`)
+            resolve({ type: 'result', output: { stopped: true }, is_error: true })
+          },
+          { once: true },
+        )
+      }),
+  })
 
 /** Tools whose names begin with `mcp__` need approval by the built-in rules; the others do not. */
-export const effectTools = (world: World): AnyPlugin => definePlugin({
-  id: 'effects',
-  version: '1.0.0',
-  api: 1,
-  summary: 'Tools that act on a world of the test.',
-  config: object({}),
-  register(ctx) {
-    ctx.contribute(
-      Tools,
-      act(world, 'pay', 'once'), act(world, 'mcp__pay', 'once'), act(world, 'put', 'idempotent'), act(world, 'mcp__put', 'idempotent'), act(world, 'peek', 'read'),
-      slow(world, 'slow', 'read'), slow(world, 'slow_pay', 'once'),
-      failing('throws', () => { throw new TypeError('secret detail') }),
-      failing('refuses', () => ({ type: 'result', output: { error: 'no' }, is_error: true })),
-      failing('hangs', () => new Promise(() => {})),
-    )
-  },
-})
+export const effectTools = (world: World): AnyPlugin =>
+  definePlugin({
+    id: 'effects',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Tools that act on a world of the test.',
+    config: object({}),
+    register(ctx) {
+      ctx.contribute(
+        Tools,
+        act(world, 'pay', 'once'),
+        act(world, 'mcp__pay', 'once'),
+        act(world, 'put', 'idempotent'),
+        act(world, 'mcp__put', 'idempotent'),
+        act(world, 'peek', 'read'),
+        slow(world, 'slow', 'read'),
+        slow(world, 'slow_pay', 'once'),
+        failing('throws', () => {
+          throw new TypeError('secret detail')
+        }),
+        failing('refuses', () => ({ type: 'result', output: { error: 'no' }, is_error: true })),
+        failing('hangs', () => new Promise(() => {})),
+      )
+    },
+  })

@@ -10,16 +10,23 @@ import { createDisk } from '../../core/state/real-disk.js'
 import { openState } from '../../core/state/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Declarations } from '../../core/state/verify.js'
-import { note, notesSpec, tempRoot } from './notes.js'
-import type { Note } from './notes.js'
+import { note, notesSpec, tempRoot, type Note } from './notes.js'
 
 export const clock = createClock()
 export const disk = createDisk()
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-interface Person { readonly name: string }
+interface Person {
+  readonly name: string
+}
 
-const people: CollectionSpec<Person> = { name: 'people', version: 1, id: (one) => one.name, indexes: {}, schema: object({ name: string({ min: 2 }) }) }
+const people: CollectionSpec<Person> = {
+  name: 'people',
+  version: 1,
+  id: (one) => one.name,
+  indexes: {},
+  schema: object({ name: string({ min: 2 }) }),
+}
 const notes: CollectionSpec<Note> = {
   ...notesSpec,
   schema: object({ id: string(), owner: string(), at: string(), text: string(), done: boolean() }),
@@ -28,33 +35,64 @@ const notes: CollectionSpec<Note> = {
 const journal: StreamSpec<string> = { name: 'journal', version: 1, schema: string({ max: 20 }) }
 
 export const declared: Declarations = {
-  collections: new Map<string, CollectionSpec<object>>([['people', trusted(people)], ['notes', trusted(notes)]]),
+  collections: new Map<string, CollectionSpec<object>>([
+    ['people', trusted(people)],
+    ['notes', trusted(notes)],
+  ]),
   streams: new Map([['journal', trusted(journal)]]),
 }
 
-/** Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would: nothing is being written then, so no watermark is written behind the test's back. */
+/**
+ * Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would: nothing is being written then,
+ * so no watermark is written behind the test's back.
+ */
 export const holdRoot = async (root: string, on: Disk = disk, tuning: Partial<Tuning> = {}) => {
   const lock = await acquireLock({ root, clock, log: silent, disk: on })
   const opened = await openState({
-    root, disk: on, clock, ids: createIds(clock), log: silent, publish: () => undefined, generation: lock.generation, rootId: lock.facts.root_id,
+    root,
+    disk: on,
+    clock,
+    ids: createIds(clock),
+    log: silent,
+    publish: () => undefined,
+    generation: lock.generation,
+    rootId: lock.facts.root_id,
     tuning: { ballastBytes: 4096, freeBytes: 0, watermarkMs: 60_000, ...tuning },
   })
-  const shapes = { people: opened.state.collection(people), notes: opened.state.collection(notes), journal: opened.state.stream(journal) }
+  const shapes = {
+    people: opened.state.collection(people),
+    notes: opened.state.collection(notes),
+    journal: opened.state.stream(journal),
+  }
   const report = await opened.load()
   return {
-    ...opened, ...shapes, lock, report,
-    end: async () => { await opened.close(); await lock.release() },
-    die: async () => { opened.halt('lock_lost'); await opened.close(); await lock.release() },
+    ...opened,
+    ...shapes,
+    lock,
+    report,
+    end: async () => {
+      await opened.close()
+      await lock.release()
+    },
+    die: async () => {
+      opened.halt('lock_lost')
+      await opened.close()
+      await lock.release()
+    },
   }
 }
 export type HeldRoot = Awaited<ReturnType<typeof holdRoot>>
 
 /** `n` notes, each with a line in the journal of its owner. */
 export const writeNotes = (held: HeldRoot, from: number, count: number): Promise<void[]> =>
-  Promise.all(Array.from({ length: count }, (_, at) => held.state.commit((tx) => {
-    tx.put(held.notes, note(from + at, { done: at % 2 === 0 }))
-    tx.append(held.journal, at % 3 === 0 ? 'ann' : 'bob', `entry ${from + at}`)
-  })))
+  Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      held.state.commit((tx) => {
+        tx.put(held.notes, note(from + at, { done: at % 2 === 0 }))
+        tx.append(held.journal, at % 3 === 0 ? 'ann' : 'bob', `entry ${from + at}`)
+      }),
+    ),
+  )
 
 /** As a kill leaves it: pages up to a checkpoint, and twenty commits in the log behind them. */
 export const keptRoot = async (t: ExecutionContext<any>): Promise<string> => {

@@ -1,6 +1,5 @@
 /** The real clock, which a test can make leap: time goes on by itself and faster on demand. */
-import { createClock } from '../../core/clock.js'
-import type { Clock } from '../../core/clock.js'
+import { createClock, type Clock } from '../../core/clock.js'
 
 export interface LeapingClock extends Clock {
   /** Both clocks go on by so many ms, and what is due fires. */
@@ -9,7 +8,11 @@ export interface LeapingClock extends Clock {
   jump(ms: number): void
 }
 
-interface Waiting { readonly deadline: number; readonly callback: () => void; cancel: () => void }
+interface Waiting {
+  readonly deadline: number
+  readonly callback: () => void
+  cancel: () => void
+}
 
 export const createLeapingClock = (): LeapingClock => {
   const real = createClock()
@@ -32,13 +35,24 @@ export const createLeapingClock = (): LeapingClock => {
       one.cancel()
     }
   }
-  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> => new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve(false)
-    const cancel = after(ms, () => resolve(true))
-    signal?.addEventListener('abort', () => { cancel(); resolve(false) }, { once: true })
-  })
+  const sleep = (ms: number, signal?: AbortSignal): Promise<boolean> =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve(false)
+      const cancel = after(ms, () => resolve(true))
+      signal?.addEventListener(
+        'abort',
+        () => {
+          cancel()
+          resolve(false)
+        },
+        { once: true },
+      )
+    })
   return {
-    now: () => Math.floor(real.now() + ahead + wall), elapsed, after, sleep,
+    now: () => Math.floor(real.now() + ahead + wall),
+    elapsed,
+    after,
+    sleep,
     leap(ms) {
       ahead += ms
       for (const one of waiting) {
@@ -46,6 +60,8 @@ export const createLeapingClock = (): LeapingClock => {
         arm(one)
       }
     },
-    jump(ms) { wall += ms },
+    jump(ms) {
+      wall += ms
+    },
   }
 }

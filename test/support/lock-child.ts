@@ -1,4 +1,7 @@
-/** A process that takes a root's lock and says how it went: `locked <generation>` or `refused <code> <pid>`; holds it until killed or told to end. */
+/**
+ * A process that takes a root's lock and says how it went: `locked <generation>` or `refused <code> <pid>`; holds it
+ * until killed or told to end.
+ */
 import { createClock } from '../../core/clock.js'
 import { Problem } from '../../core/errors.js'
 import { acquireLock } from '../../core/state/lock.js'
@@ -8,7 +11,12 @@ const [root = '', guard = 'flock'] = process.argv.slice(2)
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 try {
-  const lock = await acquireLock({ root, clock: createClock(), log: silent, guards: mechanisms.filter((kind) => kind === guard) })
+  const lock = await acquireLock({
+    root,
+    clock: createClock(),
+    log: silent,
+    guards: mechanisms.filter((kind) => kind === guard),
+  })
   process.stdout.write(`locked ${lock.generation}\n`)
   lock.onLost((reason) => process.stdout.write(`lost ${reason}\n`))
   process.stdin.on('end', () => void lock.release().then(() => process.exit(0))).resume()

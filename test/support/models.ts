@@ -1,17 +1,38 @@
 /** Small helpers to ask a model connection and to look at its answer. */
 import type { Json } from '../../core/plugin.js'
-import type { AssistantPart, ModelConnection, ModelEvent, ModelMessage, ModelRequest } from '../../plugins/execution/models/contract.js'
+import type {
+  AssistantPart,
+  ModelConnection,
+  ModelEvent,
+  ModelMessage,
+  ModelRequest,
+} from '../../plugins/execution/models/contract.js'
 
 export type Done = Extract<ModelEvent, { type: 'done' }>
-export interface Answer { readonly events: ModelEvent[]; readonly parts: AssistantPart[]; readonly text: string; readonly done: Done | undefined }
+export interface Answer {
+  readonly events: ModelEvent[]
+  readonly parts: AssistantPart[]
+  readonly text: string
+  readonly done: Done | undefined
+}
 
 export const userText = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 
-export const requestOf = (messages: readonly ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest =>
-  ({ model: 'test-model', system: 'You are a test.', messages, tools: [], generation: {}, ...more })
+export const requestOf = (messages: readonly ModelMessage[], more: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: 'test-model',
+  system: 'You are a test.',
+  messages,
+  tools: [],
+  generation: {},
+  ...more,
+})
 
 /** The whole answer; a throw of the connection is a throw here. */
-export const ask = async (connection: ModelConnection, request: ModelRequest, signal: AbortSignal = new AbortController().signal): Promise<Answer> => {
+export const ask = async (
+  connection: ModelConnection,
+  request: ModelRequest,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Answer> => {
   const events: ModelEvent[] = []
   for await (const event of connection.stream(request, signal)) events.push(event)
   return answerOf(events)
@@ -27,7 +48,11 @@ export const answerOf = (events: ModelEvent[]): Answer => {
 /** The results that a daemon would send back for the calls of an answer. */
 export const resultsOf = (parts: readonly AssistantPart[], output: Json = { ok: true }): ModelMessage => ({
   role: 'tool',
-  content: parts.flatMap((part) => (part.type === 'tool_call' ? [{ type: 'tool_result' as const, tool_call_id: part.id, name: part.name, output, is_error: false }] : [])),
+  content: parts.flatMap((part) =>
+    part.type === 'tool_call'
+      ? [{ type: 'tool_result' as const, tool_call_id: part.id, name: part.name, output, is_error: false }]
+      : [],
+  ),
 })
 
 /** Plays a whole run: asks until no tool is called. */

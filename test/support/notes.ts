@@ -7,10 +7,15 @@ import { createClock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'
 import type { Collection, CollectionSpec, Stream } from '../../core/state/contract.js'
 import { createDisk } from '../../core/state/real-disk.js'
-import { openState } from '../../core/state/root.js'
-import type { OpenState, OpenStateOptions, RecoveryReport } from '../../core/state/root.js'
+import { openState, type OpenState, type OpenStateOptions, type RecoveryReport } from '../../core/state/root.js'
 
-export interface Note { id: string; owner: string; at: string; text: string; done: boolean }
+export interface Note {
+  id: string
+  owner: string
+  at: string
+  text: string
+  done: boolean
+}
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const clock = createClock()
@@ -23,18 +28,38 @@ export const tempRoot = (t: ExecutionContext): string => {
 }
 
 export const notesSpec: CollectionSpec<Note> = {
-  name: 'notes', version: 1, id: (one) => one.id, settled: (one) => one.done,
-  indexes: { by_owner: { group: (one) => one.owner, sort: (one) => one.at }, open: { group: (one) => (one.done ? undefined : 'open') } },
+  name: 'notes',
+  version: 1,
+  id: (one) => one.id,
+  settled: (one) => one.done,
+  indexes: {
+    by_owner: { group: (one) => one.owner, sort: (one) => one.at },
+    open: { group: (one) => (one.done ? undefined : 'open') },
+  },
 }
 
-export interface OpenNotes extends OpenState { readonly notes: Collection<Note>; readonly journal: Stream<string>; readonly report: RecoveryReport }
+export interface OpenNotes extends OpenState {
+  readonly notes: Collection<Note>
+  readonly journal: Stream<string>
+  readonly report: RecoveryReport
+}
 
 /** Opens a root and loads it. The ballast is small and there is no floor of free space unless `more` says so. */
-export const openNotes = async (root: string, more: Partial<OpenStateOptions> & { readonly spec?: Partial<CollectionSpec<Note>> } = {}): Promise<OpenNotes> => {
+export const openNotes = async (
+  root: string,
+  more: Partial<OpenStateOptions> & { readonly spec?: Partial<CollectionSpec<Note>> } = {},
+): Promise<OpenNotes> => {
   generation += 1
   const opened = await openState({
-    root, disk: createDisk(), clock, ids: createIds(clock), log: quiet, publish: () => undefined, generation,
-    ...more, tuning: { ballastBytes: 4096, freeBytes: 0, ...more.tuning },
+    root,
+    disk: createDisk(),
+    clock,
+    ids: createIds(clock),
+    log: quiet,
+    publish: () => undefined,
+    generation,
+    ...more,
+    tuning: { ballastBytes: 4096, freeBytes: 0, ...more.tuning },
   })
   const notes = opened.state.collection<Note>({ ...notesSpec, ...more.spec })
   const journal = opened.state.stream<string>({ name: 'journal', version: 1 })
@@ -42,4 +67,11 @@ export const openNotes = async (root: string, more: Partial<OpenStateOptions> & 
   return { ...opened, notes, journal, report }
 }
 
-export const note = (n: number, more: Partial<Note> = {}): Note => ({ id: `n${n}`, owner: 'ann', at: String(n).padStart(5, '0'), text: `text ${n} é`, done: false, ...more })
+export const note = (n: number, more: Partial<Note> = {}): Note => ({
+  id: `n${n}`,
+  owner: 'ann',
+  at: String(n).padStart(5, '0'),
+  text: `text ${n} é`,
+  done: false,
+  ...more,
+})

@@ -4,10 +4,8 @@ import { createClock } from '../../core/clock.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
 import { createConnection } from '../../plugins/providers/openai-compatible/connection.js'
 import { createTransport } from '../../plugins/providers/openai-compatible/transport.js'
-import { ask, requestOf, userText } from './models.js'
-import type { Answer } from './models.js'
-import { startOpenAiServer } from './openai-server.js'
-import type { Reply } from './openai-server.js'
+import { ask, requestOf, userText, type Answer } from './models.js'
+import { startOpenAiServer, type Reply } from './openai-server.js'
 
 export const clock = createClock()
 /** Close it when the tests of a file are over. */
@@ -21,14 +19,18 @@ export const converseWith = async (t: ExecutionContext, reply: Reply, more: Part
   const server = await startOpenAiServer(() => reply)
   t.teardown(() => server.close())
   const connection = connectTo(server.url, more)
-  const go = (request: ModelRequest = requestOf([userText('hi')]), signal?: AbortSignal): Promise<Answer> => ask(connection, request, signal)
+  const go = (request: ModelRequest = requestOf([userText('hi')]), signal?: AbortSignal): Promise<Answer> =>
+    ask(connection, request, signal)
   return { server, connection, ask: go }
 }
 
-export const failureOf = ({ done }: Answer): ModelFailure | undefined => (done?.outcome === 'failed' ? done.failure : undefined)
+export const failureOf = ({ done }: Answer): ModelFailure | undefined =>
+  done?.outcome === 'failed' ? done.failure : undefined
 
 /** `truncated retryable`, `auth final`, or what came instead of a failure. */
 export const classOf = (answer: Answer): string => {
   const failure = failureOf(answer)
-  return failure === undefined ? `no failure but ${answer.done?.outcome}` : `${failure.class} ${failure.retryable ? 'retryable' : 'final'}`
+  return failure === undefined
+    ? `no failure but ${answer.done?.outcome}`
+    : `${failure.class} ${failure.retryable ? 'retryable' : 'final'}`
 }

@@ -1,6 +1,5 @@
 /** A server on a port of its own that speaks the chat-completions protocol as it is told, over real sockets. */
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../../core/plugin.js'
 
@@ -20,10 +19,20 @@ export interface StreamReply {
   readonly keep_open?: boolean
   readonly content_type?: string
 }
-export interface StatusReply { readonly type: 'status'; readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+export interface StatusReply {
+  readonly type: 'status'
+  readonly status: number
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
 /** Says nothing at all, or headers and then nothing. */
-export interface SilentReply { readonly type: 'silence'; readonly headers: boolean }
-export interface BrokenReply { readonly type: 'broken' }
+export interface SilentReply {
+  readonly type: 'silence'
+  readonly headers: boolean
+}
+export interface BrokenReply {
+  readonly type: 'broken'
+}
 export type Reply = StreamReply | StatusReply | SilentReply | BrokenReply
 
 export interface Asked {
@@ -56,11 +65,19 @@ export const startOpenAiServer = async (first: (asked: Asked) => Reply): Promise
   const server = createServer((request, response) => void serve(request, response))
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     open += 1
-    const gone = new Promise<boolean>((resolve) => response.on('close', () => {
-      open -= 1
-      resolve(!response.writableFinished)
-    }))
-    const one: Asked = { path: request.url ?? '', headers: request.headers, body: JSON.parse(await bodyOf(request)), number: asked.length + 1, gone }
+    const gone = new Promise<boolean>((resolve) =>
+      response.on('close', () => {
+        open -= 1
+        resolve(!response.writableFinished)
+      }),
+    )
+    const one: Asked = {
+      path: request.url ?? '',
+      headers: request.headers,
+      body: JSON.parse(await bodyOf(request)),
+      number: asked.length + 1,
+      gone,
+    }
     asked.push(one)
     await send(respond(one), response)
   }
@@ -70,15 +87,20 @@ export const startOpenAiServer = async (first: (asked: Asked) => Reply): Promise
     asked,
     answer: (next) => void (respond = next),
     open: () => open,
-    sockets: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    }),
+    sockets: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+      ),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
   }
 }
 
-const portOf = (address: AddressInfo | string | null): number => (typeof address === 'object' && address !== null ? address.port : 0)
+const portOf = (address: AddressInfo | string | null): number =>
+  typeof address === 'object' && address !== null ? address.port : 0
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   const pieces: Buffer[] = []
@@ -90,16 +112,24 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const send = async (reply: Reply, response: ServerResponse): Promise<void> => {
   switch (reply.type) {
-    case 'status': return void response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(reply.body ?? '')
-    case 'silence': return reply.headers ? response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() : undefined
-    case 'broken': return void response.socket?.destroy()
-    case 'stream': return sendStream(reply, response)
+    case 'status':
+      return void response
+        .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+        .end(reply.body ?? '')
+    case 'silence':
+      return reply.headers ? response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() : undefined
+    case 'broken':
+      return void response.socket?.destroy()
+    case 'stream':
+      return sendStream(reply, response)
   }
 }
 
 /** The bytes of a stream, for tests that cut it anywhere. */
 export const bytesOf = (chunks: readonly Chunk[]): Buffer =>
-  Buffer.concat(chunks.map((chunk) => Buffer.from(typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`)))
+  Buffer.concat(
+    chunks.map((chunk) => Buffer.from(typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`)),
+  )
 
 const sendStream = async (reply: StreamReply, response: ServerResponse): Promise<void> => {
   response.writeHead(200, { 'content-type': reply.content_type ?? 'text/event-stream' }).flushHeaders()
@@ -116,15 +146,30 @@ const pieces = ({ chunks, cut, drip_bytes }: StreamReply): Buffer[] => {
   const whole = bytesOf(chunks)
   if (cut !== undefined) return cut.bytes === 0 ? [] : [whole.subarray(0, cut.bytes)]
   if (drip_bytes === undefined) return chunks.map((chunk) => bytesOf([chunk]))
-  return Array.from({ length: Math.ceil(whole.length / drip_bytes) }, (_, n) => whole.subarray(n * drip_bytes, (n + 1) * drip_bytes))
+  return Array.from({ length: Math.ceil(whole.length / drip_bytes) }, (_, n) =>
+    whole.subarray(n * drip_bytes, (n + 1) * drip_bytes),
+  )
 }
 
 /** One event of a completion. */
-export const chunk = (delta: JsonObject, finish_reason: string | null = null): JsonObject =>
-  ({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'test-model', choices: [{ index: 0, delta, finish_reason }] })
+export const chunk = (delta: JsonObject, finish_reason: string | null = null): JsonObject => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'test-model',
+  choices: [{ index: 0, delta, finish_reason }],
+})
 
-export const usageChunk = (usage: JsonObject = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }): JsonObject =>
-  ({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'test-model', choices: [], usage })
+export const usageChunk = (
+  usage: JsonObject = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
+): JsonObject => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'test-model',
+  choices: [],
+  usage,
+})
 
 export const doneEvent = 'data: [DONE]\n\n'
 
@@ -132,17 +177,35 @@ export const stream = (...chunks: Chunk[]): StreamReply => ({ type: 'stream', ch
 
 /** A text as OpenAI streams it. */
 export const saying = (...words: string[]): StreamReply =>
-  stream(chunk({ role: 'assistant', content: '' }), ...words.map((content) => chunk({ content })), chunk({}, 'stop'), usageChunk(), doneEvent)
+  stream(
+    chunk({ role: 'assistant', content: '' }),
+    ...words.map((content) => chunk({ content })),
+    chunk({}, 'stop'),
+    usageChunk(),
+    doneEvent,
+  )
 
-export interface WireCall { readonly id: string; readonly name: string; readonly input: string }
+export interface WireCall {
+  readonly id: string
+  readonly name: string
+  readonly input: string
+}
 
 /** Parallel tool calls as OpenAI streams them: a head, then pieces of the input. */
 export const calling = (...calls: WireCall[]): StreamReply =>
-  stream(chunk({ role: 'assistant', content: null }), ...calls.flatMap(callChunks), chunk({}, 'tool_calls'), usageChunk(), doneEvent)
+  stream(
+    chunk({ role: 'assistant', content: null }),
+    ...calls.flatMap(callChunks),
+    chunk({}, 'tool_calls'),
+    usageChunk(),
+    doneEvent,
+  )
 
 const callChunks = ({ id, name, input }: WireCall, index: number): JsonObject[] => [
   chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
-  ...(input.match(/.{1,5}/gsu) ?? []).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+  ...(input.match(/.{1,5}/gsu) ?? []).map((piece) =>
+    chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
+  ),
 ]
 
 /** Answers one after the other; the last one for ever. */

@@ -2,8 +2,7 @@
  * Is an answer described by the daemon's own OpenAPI document? Every answer
  * that a test receives goes through here.
  */
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fault } from '../../core/assert.js'
 import type { JsonObject } from '../../core/schema.js'
 
@@ -29,14 +28,21 @@ type Tree = { readonly [key: string]: any }
 const literals = (template: string): number => template.split('/').filter((segment) => !segment.startsWith('{')).length
 const matches = (template: string, path: string): boolean => {
   const [wanted, got] = [template.split('/'), path.split('/')]
-  return wanted.length === got.length && wanted.every((segment, index) => segment === got[index] || (segment.startsWith('{') && got[index] !== ''))
+  return (
+    wanted.length === got.length &&
+    wanted.every((segment, index) => segment === got[index] || (segment.startsWith('{') && got[index] !== ''))
+  )
 }
 
 /** Routes that match nothing answer with one of these. */
-const withoutRoute = new Map([[404, 'route_not_found'], [405, 'method_not_allowed']])
+const withoutRoute = new Map([
+  [404, 'route_not_found'],
+  [405, 'method_not_allowed'],
+])
 
 const problemFault = ({ status, contentType, body }: Seen): string | undefined => {
-  if (contentType !== 'application/problem+json') return `a ${status} must be application/problem+json, not ${contentType}`
+  if (contentType !== 'application/problem+json')
+    return `a ${status} must be application/problem+json, not ${contentType}`
   const { type, code, status: named, title, detail }: Tree = typeof body === 'object' && body !== null ? body : {}
   if (named !== status) return `the problem names status ${named}`
   if (type !== `urn:service:problem:${code}`) return `the problem has type ${type} for code ${code}`
@@ -50,7 +56,8 @@ const readdress = (schema: object): object => JSON.parse(JSON.stringify(schema).
 
 const createValidators = (components: Tree) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-  for (const [name, schema] of Object.entries<object>(components['schemas'])) ajv.addSchema(readdress(schema), address + name)
+  for (const [name, schema] of Object.entries<object>(components['schemas']))
+    ajv.addSchema(readdress(schema), address + name)
   const compiled = new Map<object, ValidateFunction>()
   const of = (schema: object): ValidateFunction => {
     const known = compiled.get(schema) ?? ajv.compile(readdress(schema))
@@ -79,7 +86,8 @@ const makeCheck = (document: JsonObject): OpenapiCheck => {
     const found = templates.find((template) => matches(template, path) && paths[template][name] !== undefined)
     return found === undefined ? undefined : paths[found][name]
   }
-  const resolve = (response: Tree): Tree => (typeof response['$ref'] === 'string' ? components.responses[response['$ref'].split('/').at(-1) ?? ''] : response)
+  const resolve = (response: Tree): Tree =>
+    typeof response['$ref'] === 'string' ? components.responses[response['$ref'].split('/').at(-1) ?? ''] : response
 
   const contentFault = (response: Tree, seen: Seen): string | undefined => {
     const type = seen.contentType?.split(';', 1)[0]?.trim() ?? ''
@@ -101,13 +109,19 @@ const makeCheck = (document: JsonObject): OpenapiCheck => {
     const common: Tree | undefined = components.responses[`Problem${seen.status}`]
     if (common !== undefined) return contentFault(common, seen)
     const { code }: Tree = typeof seen.body === 'object' && seen.body !== null ? seen.body : {}
-    return withoutRoute.get(seen.status) === code ? undefined : `no route is described, yet the answer is ${seen.status} ${code}`
+    return withoutRoute.get(seen.status) === code
+      ? undefined
+      : `no route is described, yet the answer is ${seen.status} ${code}`
   }
   return {
     find,
     assert: (seen) => {
       const wrong = find(seen)
-      if (wrong !== undefined) throw fault(`${seen.method} ${seen.path} answered ${seen.status}, which its OpenAPI document does not describe: ${wrong}\n${JSON.stringify(seen.body)?.slice(0, 600)}`)
+      if (wrong !== undefined)
+        throw fault(
+          `${seen.method} ${seen.path} answered ${seen.status}, which its OpenAPI document does not describe: ` +
+            `${wrong}\n${JSON.stringify(seen.body)?.slice(0, 600)}`,
+        )
     },
   }
 }

@@ -1,17 +1,24 @@
 /** A plugin that lends the outbox to a test. */
 import { fault } from '../../core/assert.js'
-import { definePlugin, object } from '../../core/plugin.js'
-import type { State } from '../../core/plugin.js'
-import { Outbox, ReplyPlugins } from '../../plugins/execution/deliveries/contract.js'
-import type { OutboxItem, ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
+import { definePlugin, object, type State } from '../../core/plugin.js'
+import { Outbox, ReplyPlugins, type OutboxItem, type ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
 
-interface Lent { readonly outbox: Outbox; readonly state: State; readonly replies: () => readonly ReplyPlugin[] }
+interface Lent {
+  readonly outbox: Outbox
+  readonly state: State
+  readonly replies: () => readonly ReplyPlugin[]
+}
 
 /** `replies` are reply plugins of the test itself. */
 export const lendOutbox = (...replies: readonly ReplyPlugin[]) => {
   let lent: Lent | undefined
   const plugin = definePlugin({
-    id: 'lender', version: '1.0.0', api: 1, summary: 'Lends the outbox to a test.', needs: { outbox: Outbox }, config: object({}),
+    id: 'lender',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Lends the outbox to a test.',
+    needs: { outbox: Outbox },
+    config: object({}),
     register(ctx, { outbox }) {
       ctx.contribute(ReplyPlugins, ...replies)
       lent = { outbox, state: ctx.state, replies: ctx.view(ReplyPlugins) }
@@ -25,7 +32,13 @@ export const lendOutbox = (...replies: readonly ReplyPlugin[]) => {
   /** Enqueues an output of a session, which must exist. */
   const enqueue = (addresses: readonly string[], more: Partial<OutboxItem> = {}): Promise<void> => {
     output += 1
-    const item: OutboxItem = { session_id: 's1', output, content: `output ${output}`, targets: addresses.map((address) => ({ plugin: 'http', address })), ...more }
+    const item: OutboxItem = {
+      session_id: 's1',
+      output,
+      content: `output ${output}`,
+      targets: addresses.map((address) => ({ plugin: 'http', address })),
+      ...more,
+    }
     return get().state.commit((tx) => get().outbox.enqueue(tx, item))
   }
   return { plugin, get, enqueue }

@@ -1,11 +1,15 @@
 /** An HTTP server that takes deliveries and counts them. */
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/clock.js'
 
-export interface Received { readonly path: string; readonly key: string; readonly headers: IncomingMessage['headers']; readonly body: any }
+export interface Received {
+  readonly path: string
+  readonly key: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: any
+}
 /** Answers one request; without one the answer is 200. Not ending the response is a target that hangs. */
 export type Answerer = (received: Received, response: ServerResponse, count: number) => void
 
@@ -33,27 +37,51 @@ export const startReceiver = async (t: ExecutionContext<any>): Promise<Receiver>
   const received: Received[] = []
   const answers = new Map<string, Answerer>()
   const server = createServer((request, response) => {
-    void readBody(request).then((text) => {
-      const path = request.url ?? ''
-      const one: Received = { path, key: String(request.headers['idempotency-key']), headers: request.headers, body: JSON.parse(text) }
-      received.push(one)
-      const answer = answers.get(path)
-      if (answer === undefined) response.end('ok')
-      else answer(one, response, received.filter((other) => other.path === path).length)
-    }, () => undefined)
+    void readBody(request).then(
+      (text) => {
+        const path = request.url ?? ''
+        const one: Received = {
+          path,
+          key: String(request.headers['idempotency-key']),
+          headers: request.headers,
+          body: JSON.parse(text),
+        }
+        received.push(one)
+        const answer = answers.get(path)
+        if (answer === undefined) response.end('ok')
+        else answer(one, response, received.filter((other) => other.path === path).length)
+      },
+      () => undefined,
+    )
   })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const { port } = server.address() as AddressInfo
   const at = (path: string): Received[] => received.filter((one) => one.path === path)
   return {
-    port, received, at,
+    port,
+    received,
+    at,
     on: (path, answer) => void answers.set(path, answer),
-    address: (path, headers) => JSON.stringify({ url: `http://127.0.0.1:${port}${path}`, ...(headers !== undefined && { headers }), allow_private_network: true }),
+    address: (path, headers) =>
+      JSON.stringify({
+        url: `http://127.0.0.1:${port}${path}`,
+        ...(headers !== undefined && { headers }),
+        allow_private_network: true,
+      }),
     until: async (holds, what) => {
       const deadline = clock.elapsed() + 60_000
       while (!(await holds())) {
-        if (clock.elapsed() > deadline) throw new Error(`not reached: ${what}; received ${JSON.stringify(received.map(({ path, key, body }) => [path, key, body.content]))}`)
+        if (clock.elapsed() > deadline)
+          throw new Error(
+            `not reached: ${what}; received ` +
+              `${JSON.stringify(received.map(({ path, key, body }) => [path, key, body.content]))}`,
+          )
         await clock.sleep(20)
       }
     },
@@ -61,4 +89,7 @@ export const startReceiver = async (t: ExecutionContext<any>): Promise<Receiver>
 }
 
 /** Answers with a status and headers. */
-export const answering = (status: number, headers: Record<string, string> = {}): Answerer => (_received, response) => void response.writeHead(status, headers).end()
+export const answering =
+  (status: number, headers: Record<string, string> = {}): Answerer =>
+  (_received, response) =>
+    void response.writeHead(status, headers).end()

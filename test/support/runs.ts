@@ -4,7 +4,9 @@ import type { Answer, Ask } from './daemon.js'
 
 const clock = createClock()
 
-interface Target { readonly request: Ask }
+interface Target {
+  readonly request: Ask
+}
 
 /** Creates a session and returns its id. */
 export const openSession = async ({ request }: Target, session_id = 's1'): Promise<string> => {
@@ -22,7 +24,8 @@ export const until = async ({ request }: Target, run_id: string, ...statuses: st
   for (;;) {
     const { body } = await request('GET', `/v1/runs/${run_id}`)
     if (statuses.includes(body.status)) return body
-    if (clock.elapsed() > deadline) throw new Error(`run is ${body.status} (${body.error ?? ''}), not ${statuses.join(' or ')}`)
+    if (clock.elapsed() > deadline)
+      throw new Error(`run is ${body.status} (${body.error ?? ''}), not ${statuses.join(' or ')}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -10,8 +10,7 @@ import { fireAfter } from '../../plugins/execution/schedules/cadence.js'
 import type { Cadence, MisfirePolicy, OverlapPolicy } from '../../plugins/execution/schedules/contract.js'
 import type { ScheduleRecord } from '../../plugins/execution/schedules/store.js'
 import { createRandom } from '../faults/random.js'
-import { openScheduleLife } from './schedule-life.js'
-import type { ScheduleLife, Time } from './schedule-life.js'
+import { openScheduleLife, type ScheduleLife, type Time } from './schedule-life.js'
 import { scheduleRecord } from './schedule-records.js'
 
 const minute = 60_000
@@ -23,19 +22,42 @@ export const end = Date.parse('2027-01-01T00:00:00Z')
 const cron = (expression: string, timezone: string): Cadence => ({ type: 'cron', expression, timezone })
 const interval = (hours: number): Cadence => ({ type: 'interval', every_seconds: hours * 3600 })
 const plans: readonly [Cadence, OverlapPolicy, MisfirePolicy['type']][] = [
-  [interval(9), 'parallel', 'coalesce_once'], [interval(11), 'parallel', 'skip_missed'],
-  [cron('30 2 * * *', 'Europe/Berlin'), 'parallel', 'coalesce_once'], [cron('30 1 * * *', 'America/New_York'), 'parallel', 'skip_missed'],
-  [cron('0 */12 * * *', 'Australia/Lord_Howe'), 'parallel', 'coalesce_once'], [cron('15 30 9 * * MON-FRI', 'Asia/Kolkata'), 'parallel', 'skip_missed'],
-  [cron('*/30 9 * * MON', 'America/Sao_Paulo'), 'skip', 'coalesce_once'], [interval(13), 'skip', 'skip_missed'],
-  [cron('*/20 4 * * *', 'UTC'), 'queue_one', 'coalesce_once'], [cron('0 0 29-31 * *', 'Pacific/Apia'), 'queue_one', 'coalesce_once'],
+  [interval(9), 'parallel', 'coalesce_once'],
+  [interval(11), 'parallel', 'skip_missed'],
+  [cron('30 2 * * *', 'Europe/Berlin'), 'parallel', 'coalesce_once'],
+  [cron('30 1 * * *', 'America/New_York'), 'parallel', 'skip_missed'],
+  [cron('0 */12 * * *', 'Australia/Lord_Howe'), 'parallel', 'coalesce_once'],
+  [cron('15 30 9 * * MON-FRI', 'Asia/Kolkata'), 'parallel', 'skip_missed'],
+  [cron('*/30 9 * * MON', 'America/Sao_Paulo'), 'skip', 'coalesce_once'],
+  [interval(13), 'skip', 'skip_missed'],
+  [cron('*/20 4 * * *', 'UTC'), 'queue_one', 'coalesce_once'],
+  [cron('0 0 29-31 * *', 'Pacific/Apia'), 'queue_one', 'coalesce_once'],
 ]
 export const records: readonly ScheduleRecord[] = plans.map(([cadence, overlap_policy, type], n) =>
-  scheduleRecord({ now: begin, schedule_id: `schedule_${n}`, cadence, overlap_policy, misfire_policy: { type } }))
+  scheduleRecord({ now: begin, schedule_id: `schedule_${n}`, cadence, overlap_policy, misfire_policy: { type } }),
+)
 
-/** A stretch in which the daemon looked: from `from` until its last look, and until `ended` it may have looked. `before` says how it came after the one before it. */
-interface Stretch { readonly from: number; seen: number; ended: number; readonly before: 'start' | 'gap' | 'back' }
+/**
+ * A stretch in which the daemon looked: from `from` until its last look, and until `ended` it may have looked. `before`
+ * says how it came after the one before it.
+ */
+interface Stretch {
+  readonly from: number
+  seen: number
+  ended: number
+  readonly before: 'start' | 'gap' | 'back'
+}
 
-interface Year { readonly stretches: readonly Stretch[]; readonly life: ScheduleLife; readonly deaths: number; readonly latest: number; /** Moments by schedule at which the daemon looked and nothing was in the way. */ readonly free: ReadonlyMap<string, number[]> }
+interface Year {
+  readonly stretches: readonly Stretch[]
+  readonly life: ScheduleLife
+  readonly deaths: number
+  readonly latest: number
+  /** Moments by schedule at which the daemon looked and nothing was in the way. */ readonly free: ReadonlyMap<
+    string,
+    number[]
+  >
+}
 
 export const live = async (seed: number): Promise<Year> => {
   const random = createRandom(seed)
@@ -44,7 +66,9 @@ export const live = async (seed: number): Promise<Year> => {
   const stretches: Stretch[] = []
   let [generation, deaths, latest] = [1, 0, begin]
   let life = await openScheduleLife({ time, random, generation, longestRun })
-  await life.store.state.commit((tx) => { for (const record of records) tx.insert(life.store.schedules, record) })
+  await life.store.state.commit((tx) => {
+    for (const record of records) tx.insert(life.store.schedules, record)
+  })
   const open = (from: number, before: Stretch['before']): Stretch => {
     const made = { from, seen: from - 1, ended: from, before }
     stretches.push(made)
@@ -56,10 +80,12 @@ export const live = async (seed: number): Promise<Year> => {
     deaths += 1
     await life.settle()
     const image = life.left(random.chance(0.5))
-    time.wall += random.chance(0.1) ? -random.below(20) * minute : random.below(random.pick([2 * minute, hour, 2 * day]))
+    time.wall += random.chance(0.1)
+      ? -random.below(20) * minute
+      : random.below(random.pick([2 * minute, hour, 2 * day]))
     time.mono += 1000
     now = open(time.wall, 'gap')
-    life = await openScheduleLife({ time, random, generation: generation += 1, image, longestRun })
+    life = await openScheduleLife({ time, random, generation: (generation += 1), image, longestRun })
   }
   const happen = (): void => {
     const what = random.below(5)
@@ -70,8 +96,10 @@ export const live = async (seed: number): Promise<Year> => {
   }
   const free = new Map(records.map(({ schedule_id }): [string, number[]] => [schedule_id, []]))
   const alone = records.filter(({ overlap_policy }) => overlap_policy !== 'parallel')
-  const idle = (): ScheduleRecord[] => alone.flatMap(({ schedule_id }) => life.store.schedules.find(schedule_id) ?? [])
-    .filter(({ executions, queued_fire_at_ms }) => executions.length === 0 && queued_fire_at_ms === undefined)
+  const idle = (): ScheduleRecord[] =>
+    alone
+      .flatMap(({ schedule_id }) => life.store.schedules.find(schedule_id) ?? [])
+      .filter(({ executions, queued_fire_at_ms }) => executions.length === 0 && queued_fire_at_ms === undefined)
   while (time.wall < end) {
     const before = { ...time }
     if (random.below(1000) === 0) happen()
@@ -87,7 +115,9 @@ export const live = async (seed: number): Promise<Year> => {
       now.ended = before.wall
       now = open(time.wall, 'gap')
     }
-    if (lives) for (const { schedule_id, next_fire_at_ms: next = Infinity } of waiting) if (next >= now.from && next <= time.wall) free.get(schedule_id)?.push(next)
+    if (lives)
+      for (const { schedule_id, next_fire_at_ms: next = Infinity } of waiting)
+        if (next >= now.from && next <= time.wall) free.get(schedule_id)?.push(next)
     if (lives) now.seen = time.wall
     if (lives) await life.endRuns(random.chance(0.8))
     if (life.dead) await reopen()
@@ -106,7 +136,14 @@ const instantsOf = (record: ScheduleRecord, until: number): number[] => {
 type Verdict = 'one' | 'none' | 'any'
 
 /** What the policies say about a moment, from the stretches alone. */
-const verdictOf = (at: number, { stretches, instants, misfire }: { stretches: readonly Stretch[]; instants: readonly number[]; misfire: MisfirePolicy['type'] }): Verdict => {
+const verdictOf = (
+  at: number,
+  {
+    stretches,
+    instants,
+    misfire,
+  }: { stretches: readonly Stretch[]; instants: readonly number[]; misfire: MisfirePolicy['type'] },
+): Verdict => {
   if (stretches.some(({ from, seen }) => at >= from && at <= seen)) return 'one'
   if (stretches.some(({ seen, ended }) => at > seen && at <= ended)) return 'any'
   let highest = begin
@@ -130,17 +167,28 @@ export const judge = (t: ExecutionContext, { life, stretches, latest, free }: Ye
     const instants = instantsOf(record, latest + day)
     const known = new Set(instants)
     t.is(new Set(fires).size, fires.length, `${record.schedule_id}: no fire has two runs`)
-    t.deepEqual(fires.filter((fire) => !known.has(fire)), [], `${record.schedule_id}: every fire is a moment of its cadence`)
+    t.deepEqual(
+      fires.filter((fire) => !known.has(fire)),
+      [],
+      `${record.schedule_id}: every fire is a moment of its cadence`,
+    )
     total += fires.length
     const fired = new Set(fires)
-    t.deepEqual(free.get(record.schedule_id)?.filter((at) => !fired.has(at)), [], `${record.schedule_id}: fires when nothing is in the way`)
+    t.deepEqual(
+      free.get(record.schedule_id)?.filter((at) => !fired.has(at)),
+      [],
+      `${record.schedule_id}: fires when nothing is in the way`,
+    )
     if (record.overlap_policy !== 'parallel') continue
-    const wrong = instants.filter((at) => at <= latest).flatMap((at) => {
-      const verdict = verdictOf(at, { stretches, instants, misfire: record.misfire_policy.type })
-      return verdict === 'any' || (verdict === 'one') === fired.has(at) ? [] : [`${new Date(at).toISOString()} should have ${verdict}`]
-    })
+    const wrong = instants
+      .filter((at) => at <= latest)
+      .flatMap((at) => {
+        const verdict = verdictOf(at, { stretches, instants, misfire: record.misfire_policy.type })
+        return verdict === 'any' || (verdict === 'one') === fired.has(at)
+          ? []
+          : [`${new Date(at).toISOString()} should have ${verdict}`]
+      })
     t.deepEqual(wrong, [], record.schedule_id)
   }
   return total
 }
-

@@ -3,13 +3,20 @@ import { createClock } from '../../core/clock.js'
 import type { Ask } from './daemon.js'
 
 const clock = createClock()
-interface Target { readonly request: Ask }
+interface Target {
+  readonly request: Ask
+}
 
 export const hourly = { type: 'interval', every_seconds: 3600 }
 
 /** The body of a schedule; `more` replaces members. */
-export const scheduleBody = (more: Record<string, unknown> = {}): Record<string, unknown> =>
-  ({ name: 'report', target_session_id: 's1', cadence: hourly, request: { content: 'hello' }, ...more })
+export const scheduleBody = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  name: 'report',
+  target_session_id: 's1',
+  cadence: hourly,
+  request: { content: 'hello' },
+  ...more,
+})
 
 /** Makes a schedule and returns its view. */
 export const makeSchedule = async ({ request }: Target, more: Record<string, unknown> = {}): Promise<any> => {
@@ -19,7 +26,11 @@ export const makeSchedule = async ({ request }: Target, more: Record<string, unk
 }
 
 /** Reads a schedule until it is as wanted. */
-export const scheduleUntil = async ({ request }: Target, schedule_id: string, wanted: (view: any) => boolean): Promise<any> => {
+export const scheduleUntil = async (
+  { request }: Target,
+  schedule_id: string,
+  wanted: (view: any) => boolean,
+): Promise<any> => {
   const deadline = clock.elapsed() + 30_000
   for (;;) {
     const { body } = await request('GET', `/v1/schedules/${schedule_id}`)
@@ -30,8 +41,11 @@ export const scheduleUntil = async ({ request }: Target, schedule_id: string, wa
 }
 
 /** True when every execution is over and there are so many. */
-export const settledTimes = (count: number) => (view: any): boolean =>
-  view.recent_executions.filter(({ status }: any) => status === 'settled').length === count && view.in_flight_fire_at_ms === undefined
+export const settledTimes =
+  (count: number) =>
+  (view: any): boolean =>
+    view.recent_executions.filter(({ status }: any) => status === 'settled').length === count &&
+    view.in_flight_fire_at_ms === undefined
 
 /** Runs that schedules made, in order of submission. */
 export const scheduledRuns = async ({ request }: Target, session_id = 's1'): Promise<any[]> => {

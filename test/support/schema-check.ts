@@ -1,15 +1,28 @@
-/** Do a struct and its JSON Schema say the same? Values are made near the schema, so that both sides of each limit are met. */
+/**
+ * Do a struct and its JSON Schema say the same? Values are made near the schema, so that both sides of each limit are
+ * met.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import fc from 'fast-check'
-import type { Arbitrary } from 'fast-check'
-import { inlineSchema, isRuled, parse, partsOf, schemaName } from '../../core/schema.js'
-import type { AnyStruct, JsonSchema } from '../../core/schema.js'
+import fc, { type Arbitrary } from 'fast-check'
+import {
+  inlineSchema,
+  isRuled,
+  parse,
+  partsOf,
+  schemaName,
+  type AnyStruct,
+  type JsonSchema,
+} from '../../core/schema.js'
 import type { Route } from '../../core/http/route.js'
 
 type Tree = { readonly [key: string]: any }
 
 /** Schemas of all named structs inside a struct. */
-const componentsOf = (struct: AnyStruct, found: Record<string, JsonSchema> = {}, seen = new Set<AnyStruct>()): Record<string, JsonSchema> => {
+const componentsOf = (
+  struct: AnyStruct,
+  found: Record<string, JsonSchema> = {},
+  seen = new Set<AnyStruct>(),
+): Record<string, JsonSchema> => {
   if (seen.has(struct)) return found
   seen.add(struct)
   const name = schemaName(struct)
@@ -18,14 +31,49 @@ const componentsOf = (struct: AnyStruct, found: Record<string, JsonSchema> = {},
   return found
 }
 
-const text = fc.string({ unit: fc.oneof(fc.constantFrom('a', 'b', 'c', '1', '-', ':', '.', 'é', '😀', ' '), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 })), maxLength: 6 })
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('a', 'b', 'c', '1', '-', ':', '.', 'é', '😀', ' '),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 6,
+})
 const odd: Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(null, true, false, 0, -1, 1, 0.5, '', 'a', [], {}, [null], { a: 1 }, 2 ** 53 - 1, -(2 ** 53) + 1, 1e300, 'type'), text, fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1,
+    0.5,
+    '',
+    'a',
+    [],
+    {},
+    [null],
+    { a: 1 },
+    2 ** 53 - 1,
+    -(2 ** 53) + 1,
+    1e300,
+    'type',
+  ),
+  text,
+  fc.jsonValue({ maxDepth: 2 }),
 )
 
 const numbers = ({ type, minimum, maximum }: Tree): Arbitrary<unknown> => {
-  const edges = [minimum, maximum].filter((edge): edge is number => typeof edge === 'number').flatMap((edge) => [edge - 1, edge, edge + 1, edge + 0.5])
-  const base: Arbitrary<unknown> = type === 'integer' ? fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true })) : fc.double({ noNaN: true, noDefaultInfinity: true })
+  const edges = [minimum, maximum]
+    .filter((edge): edge is number => typeof edge === 'number')
+    .flatMap((edge) => [edge - 1, edge, edge + 1, edge + 0.5])
+  const base: Arbitrary<unknown> =
+    type === 'integer'
+      ? fc.oneof(
+          fc.integer({ min: -5, max: 5 }),
+          fc.maxSafeInteger(),
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+        )
+      : fc.double({ noNaN: true, noDefaultInfinity: true })
   return edges.length === 0 ? base : fc.oneof(fc.constantFrom(...edges), base)
 }
 
@@ -45,34 +93,62 @@ const near = (schema: Tree, components: Tree, nested: number): Arbitrary<unknown
   const variants: Tree[] | undefined = schema['oneOf'] ?? schema['anyOf']
   if (variants !== undefined) return fc.oneof(...variants.map(inside))
   switch (schema['type']) {
-    case 'string': return texts(schema)
-    case 'number': case 'integer': return numbers(schema)
-    case 'boolean': return fc.boolean()
-    case 'null': return fc.constant(null)
-    case 'array': return fc.array(mostly(inside(schema['items'])), { maxLength: Math.min((schema['maxItems'] ?? 3) + 1, 5), minLength: Math.max(0, (schema['minItems'] ?? 0) - 1) })
-    case 'object': return objects(schema, inside)
-    default: return odd
+    case 'string':
+      return texts(schema)
+    case 'number':
+    case 'integer':
+      return numbers(schema)
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    case 'array':
+      return fc.array(mostly(inside(schema['items'])), {
+        maxLength: Math.min((schema['maxItems'] ?? 3) + 1, 5),
+        minLength: Math.max(0, (schema['minItems'] ?? 0) - 1),
+      })
+    case 'object':
+      return objects(schema, inside)
+    default:
+      return odd
   }
 }
 /** Mostly the right kind, sometimes anything. */
-const mostly = (right: Arbitrary<unknown>): Arbitrary<unknown> => fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: odd })
+const mostly = (right: Arbitrary<unknown>): Arbitrary<unknown> =>
+  fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: odd })
 
-const objects = ({ properties = {}, required = [], additionalProperties }: Tree, inside: (schema: Tree) => Arbitrary<unknown>): Arbitrary<unknown> => {
-  const fields: Record<string, Arbitrary<unknown>> = Object.fromEntries(Object.entries<Tree>(properties).map(([key, schema]) => [key, mostly(inside(schema))]))
+const objects = (
+  { properties = {}, required = [], additionalProperties }: Tree,
+  inside: (schema: Tree) => Arbitrary<unknown>,
+): Arbitrary<unknown> => {
+  const fields: Record<string, Arbitrary<unknown>> = Object.fromEntries(
+    Object.entries<Tree>(properties).map(([key, schema]) => [key, mostly(inside(schema))]),
+  )
   const whole = fc.record(fields, { requiredKeys: required })
   const partial = fc.record(fields, { requiredKeys: [] })
   const extra = typeof additionalProperties === 'object' ? mostly(inside(additionalProperties)) : odd
   const more = fc.dictionary(fc.constantFrom('x', 'y', 'constructor', 'toString', 'a'), extra, { maxKeys: 2 })
   const stretched = fc.tuple(whole, more).map(([base, added]) => ({ ...added, ...base }))
-  return fc.oneof({ weight: 6, arbitrary: whole }, { weight: 1, arbitrary: partial }, { weight: typeof additionalProperties === 'object' ? 4 : 1, arbitrary: stretched })
+  return fc.oneof(
+    { weight: 6, arbitrary: whole },
+    { weight: 1, arbitrary: partial },
+    { weight: typeof additionalProperties === 'object' ? 4 : 1, arbitrary: stretched },
+  )
 }
 
-export const valuesNear = (struct: AnyStruct): Arbitrary<unknown> => mostly(near(inlineSchema(struct), componentsOf(struct), 9))
+export const valuesNear = (struct: AnyStruct): Arbitrary<unknown> =>
+  mostly(near(inlineSchema(struct), componentsOf(struct), 9))
 
-export interface Comparison { readonly accepted: number; readonly disagreement: string | undefined }
+export interface Comparison {
+  readonly accepted: number
+  readonly disagreement: string | undefined
+}
 
 /** Rules that JSON Schema cannot say make a struct stricter than its schema: pass `stricter` for those. */
-export const compareStruct = (struct: AnyStruct, { seed, runs, stricter = false }: { seed: number; runs: number; stricter?: boolean }): Comparison => {
+export const compareStruct = (
+  struct: AnyStruct,
+  { seed, runs, stricter = false }: { seed: number; runs: number; stricter?: boolean },
+): Comparison => {
   const ajv = new Ajv2020({ strict: false })
   const validate = ajv.compile({ ...inlineSchema(struct), components: { schemas: componentsOf(struct) } })
   let accepted = 0
@@ -81,7 +157,10 @@ export const compareStruct = (struct: AnyStruct, { seed, runs, stricter = false 
     const json: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
     const [mine, theirs] = [parse(struct, json).ok, validate(json)]
     if (theirs && mine) accepted += 1
-    if (mine !== theirs && !(stricter && theirs)) disagreement ??= `${mine ? 'struct accepts, schema refuses' : 'schema accepts, struct refuses'} ${JSON.stringify(json).slice(0, 300)} (seed ${seed})`
+    if (mine !== theirs && !(stricter && theirs))
+      disagreement ??=
+        `${mine ? 'struct accepts, schema refuses' : 'schema accepts, struct refuses'} ` +
+        `${JSON.stringify(json).slice(0, 300)} (seed ${seed})`
   }
   return { accepted, disagreement }
 }
@@ -89,7 +168,12 @@ export const compareStruct = (struct: AnyStruct, { seed, runs, stricter = false 
 /** Compares every struct of every route. Returns one sentence for each disagreement. */
 export const compareRoutes = (routes: readonly Route[], { seed, runs }: { seed: number; runs: number }): string[] =>
   routes.flatMap(({ id, params, query, body, reply }) => {
-    const parts: [string, AnyStruct | undefined][] = [['params', params], ['query', query], ['body', body], ['reply', reply.kind === 'json' ? reply.body : undefined]]
+    const parts: [string, AnyStruct | undefined][] = [
+      ['params', params],
+      ['query', query],
+      ['body', body],
+      ['reply', reply.kind === 'json' ? reply.body : undefined],
+    ]
     return parts.flatMap(([part, struct]) => {
       if (struct === undefined) return []
       const { disagreement } = compareStruct(struct, { seed, runs, stricter: isRuled(struct) })

@@ -1,38 +1,77 @@
 /** A model whose answers a test writes down. */
-import { definePlugin, object } from '../../core/plugin.js'
-import type { AnyPlugin, Json } from '../../core/plugin.js'
-import { ModelProviders } from '../../plugins/execution/models/contract.js'
-import type { ModelEvent, ModelRequest } from '../../plugins/execution/models/contract.js'
+import { definePlugin, object, type AnyPlugin, type Json } from '../../core/plugin.js'
+import { ModelProviders, type ModelEvent, type ModelRequest } from '../../plugins/execution/models/contract.js'
 
 /** Gives the events of one model call. `count` is 1 for the first call of the daemon's life. */
-export type Play = (request: ModelRequest, count: number, signal: AbortSignal) => AsyncIterable<ModelEvent> | Iterable<ModelEvent>
+export type Play = (
+  request: ModelRequest,
+  count: number,
+  signal: AbortSignal,
+) => AsyncIterable<ModelEvent> | Iterable<ModelEvent>
 
-export interface ScriptedProvider { readonly plugin: AnyPlugin; readonly requests: ModelRequest[]; readonly config: { models: { provider: string } } }
+export interface ScriptedProvider {
+  readonly plugin: AnyPlugin
+  readonly requests: ModelRequest[]
+  readonly config: { models: { provider: string } }
+}
 
 const usage = { input_tokens: 1, output_tokens: 1 }
-export const done = (outcome: 'stop' | 'tool_calls' | 'length' = 'stop'): ModelEvent => ({ type: 'done', outcome, usage })
+export const done = (outcome: 'stop' | 'tool_calls' | 'length' = 'stop'): ModelEvent => ({
+  type: 'done',
+  outcome,
+  usage,
+})
 export const text = (said: string): ModelEvent => ({ type: 'part', part: { type: 'text', text: said } })
-export const callTool = (id: string, name: string, input: Json = {}): ModelEvent => ({ type: 'part', part: { type: 'tool_call', id, name, input } })
-export const fails = (retryable: boolean, message = 'It is busy.', retry_after_ms?: number): ModelEvent =>
-  ({ type: 'done', outcome: 'failed', failure: { class: retryable ? 'overloaded' : 'bad_request', retryable, message, ...(retry_after_ms !== undefined && { retry_after_ms }) } })
+export const callTool = (id: string, name: string, input: Json = {}): ModelEvent => ({
+  type: 'part',
+  part: { type: 'tool_call', id, name, input },
+})
+export const fails = (retryable: boolean, message = 'It is busy.', retry_after_ms?: number): ModelEvent => ({
+  type: 'done',
+  outcome: 'failed',
+  failure: {
+    class: retryable ? 'overloaded' : 'bad_request',
+    retryable,
+    message,
+    ...(retry_after_ms !== undefined && { retry_after_ms }),
+  },
+})
 
-const capabilities = { matrix_version: 2 as const, multimodal_input: false, native_web_search: false, image_generation: false, image_edit: false, audio_generation: false, transcription: false }
+const capabilities = {
+  matrix_version: 2 as const,
+  multimodal_input: false,
+  native_web_search: false,
+  image_generation: false,
+  image_edit: false,
+  audio_generation: false,
+  transcription: false,
+}
 
 /** Every tool call in the request has its result right after it: what providers refuse otherwise. */
-export const unpaired = ({ messages }: ModelRequest): string[] => messages.flatMap((message, at) => {
-  if (message.role !== 'assistant') return []
-  const next = messages[at + 1]
-  const answered = next?.role === 'tool' ? next.content.map(({ tool_call_id }) => tool_call_id) : []
-  return message.content.flatMap((part) => (part.type === 'tool_call' && !answered.includes(part.id) ? [part.id] : []))
-})
+export const unpaired = ({ messages }: ModelRequest): string[] =>
+  messages.flatMap((message, at) => {
+    if (message.role !== 'assistant') return []
+    const next = messages[at + 1]
+    const answered = next?.role === 'tool' ? next.content.map(({ tool_call_id }) => tool_call_id) : []
+    return message.content.flatMap((part) =>
+      part.type === 'tool_call' && !answered.includes(part.id) ? [part.id] : [],
+    )
+  })
 
 export const scriptedProvider = (play: Play): ScriptedProvider => {
   const requests: ModelRequest[] = []
   const plugin = definePlugin({
-    id: 'scripted', version: '1.0.0', api: 1, summary: 'A model whose answers a test wrote.', config: object({}),
+    id: 'scripted',
+    version: '1.0.0',
+    api: 1,
+    summary: 'A model whose answers a test wrote.',
+    config: object({}),
     register(ctx) {
       ctx.contribute(ModelProviders, {
-        id: 'scripted', summary: 'Scripted.', default_model: 'scripted', capabilities,
+        id: 'scripted',
+        summary: 'Scripted.',
+        default_model: 'scripted',
+        capabilities,
         connect: () => ({
           async *stream(request, signal) {
             requests.push({ ...request, messages: structuredClone(request.messages) })

@@ -1,8 +1,7 @@
 /** One process for all tests of a file that need no death: each test takes a session of its own. */
 import type { TestFn } from 'ava'
 import { fault } from '../../core/assert.js'
-import { spawnDaemon } from './daemon.js'
-import type { SpawnedDaemon, SpawnOptions } from './daemon.js'
+import { spawnDaemon, type SpawnedDaemon, type SpawnOptions } from './daemon.js'
 import { openSession } from './runs.js'
 
 export interface Stand {
@@ -18,13 +17,18 @@ export interface Stand {
 export const shareDaemon = (test: TestFn, options: SpawnOptions = {}): (() => Promise<Stand>) => {
   let shared: SpawnedDaemon | undefined
   let sessions = 0
-  test.before(async () => { shared = await spawnDaemon(options) })
-  test.after.always(async () => { await shared?.kill('SIGKILL') })
+  test.before(async () => {
+    shared = await spawnDaemon(options)
+  })
+  test.after.always(async () => {
+    await shared?.kill('SIGKILL')
+  })
   return async () => {
     const daemon = shared
     if (daemon === undefined) throw fault('the daemon of this file did not start')
     const session_id = await openSession(daemon, `stand-${(sessions += 1)}`)
-    const send: Stand['send'] = (body, headers) => daemon.request('POST', `/v1/sessions/${session_id}/runs`, body, headers)
+    const send: Stand['send'] = (body, headers) =>
+      daemon.request('POST', `/v1/sessions/${session_id}/runs`, body, headers)
     const refusal: Stand['refusal'] = async (body, headers) => {
       const { status, body: problem } = await send(body, headers)
       return [status, problem.code, problem.errors?.[0]?.path]

@@ -3,7 +3,11 @@ import { connect } from 'node:net'
 import { createClock } from '../../core/clock.js'
 import { parseJson } from './json.js'
 
-export interface Frame { readonly event: string; readonly id: string | undefined; readonly data: any }
+export interface Frame {
+  readonly event: string
+  readonly id: string | undefined
+  readonly data: any
+}
 export interface SseClient {
   readonly head: () => string
   readonly frames: Frame[]
@@ -17,15 +21,32 @@ export interface SseClient {
 }
 
 const readFrame = (text: string): Frame | undefined => {
-  const fields = new Map(text.split('\n').filter((line) => !line.startsWith(':')).map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]))
+  const fields = new Map(
+    text
+      .split('\n')
+      .filter((line) => !line.startsWith(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  )
   const event = fields.get('event')
-  return event === undefined ? undefined : { event, id: fields.get('id'), data: parseJson(fields.get('data') ?? 'null') }
+  return event === undefined
+    ? undefined
+    : { event, id: fields.get('id'), data: parseJson(fields.get('data') ?? 'null') }
 }
 
-export const openStream = ({ port, path, headers = {} }: { port: number; path: string; headers?: Record<string, string> }): SseClient => {
+export const openStream = ({
+  port,
+  path,
+  headers = {},
+}: {
+  port: number
+  path: string
+  headers?: Record<string, string>
+}): SseClient => {
   const clock = createClock()
   const socket = connect(port, '127.0.0.1')
-  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
   const frames: Frame[] = []
   let head = ''
@@ -50,7 +71,8 @@ export const openStream = ({ port, path, headers = {} }: { port: number; path: s
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   const data = (): number => frames.filter(({ event }) => event !== 'heartbeat').length
   return {
-    frames, ended,
+    frames,
+    ended,
     head: () => head,
     async until(count, ms = 30_000) {
       const deadline = clock.elapsed() + ms

@@ -7,8 +7,7 @@ import { fault } from '../../core/assert.js'
 import { createClock } from '../../core/clock.js'
 import { rootTag } from '../../plugins/tools/shell/leftovers.js'
 import { readProcesses } from '../../plugins/tools/shell/process-table.js'
-import { freshRoot, spawnDaemon } from './daemon.js'
-import type { SpawnedDaemon } from './daemon.js'
+import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
 import { openSession, submit, until } from './runs.js'
 
 const clock = createClock()
@@ -36,11 +35,20 @@ export interface TaskedDaemon extends SpawnedDaemon {
   again(): Promise<TaskedDaemon>
 }
 
-interface Owner { teardown(undo: () => unknown): void }
-interface Place { readonly owner: Owner; readonly workspace: string; readonly session: string }
+interface Owner {
+  teardown(undo: () => unknown): void
+}
+interface Place {
+  readonly owner: Owner
+  readonly workspace: string
+  readonly session: string
+}
 
 const spawnTasked = async (owner: Owner, root: string, workspace: string): Promise<SpawnedDaemon> => {
-  const daemon = await spawnDaemon({ root, flags: ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'] })
+  const daemon = await spawnDaemon({
+    root,
+    flags: ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions'],
+  })
   owner.teardown(() => daemon.kill('SIGKILL'))
   return daemon
 }
@@ -49,17 +57,27 @@ const dress = (daemon: SpawnedDaemon, place: Place): TaskedDaemon => {
   const { owner, workspace, session } = place
   const at = `/v1/sessions/${session}`
   const lastOutcome = async (run_id: string): Promise<any> =>
-    (await daemon.request('GET', `${at}/events`)).body.session.journal.findLast((entry: any) => entry.run_id === run_id && entry.type === 'outcome')?.entry.output
+    (await daemon.request('GET', `${at}/events`)).body.session.journal.findLast(
+      (entry: any) => entry.run_id === run_id && entry.type === 'outcome',
+    )?.entry.output
   const call = async (tool: string, input: object = {}): Promise<any> => {
     const { run_id } = await submit(daemon, session, `/tool ${tool} ${JSON.stringify(input)}`)
     await until(daemon, run_id, 'completed', 'failed')
     return lastOutcome(run_id)
   }
-  const output = async (id: string, query = ''): Promise<any> => (await daemon.request('GET', `${at}/tasks/${id}/output${query}`)).body
+  const output = async (id: string, query = ''): Promise<any> =>
+    (await daemon.request('GET', `${at}/tasks/${id}/output${query}`)).body
   return {
-    ...daemon, workspace, session, at, call, output,
+    ...daemon,
+    workspace,
+    session,
+    at,
+    call,
+    output,
     background: async (command) => (await call('bash', { command, workdir: session, run_in_background: true })).task,
-    async file(name) { while (!existsSync(join(workspace, session, name))) await clock.sleep(10) },
+    async file(name) {
+      while (!existsSync(join(workspace, session, name))) await clock.sleep(10)
+    },
     task: async (id) => (await daemon.request('GET', `${at}/tasks/${id}`)).body,
     ended: (id) => output(id, '?wait=true&timeout_ms=60000&full=true'),
     again: async () => dress(await spawnTasked(owner, daemon.root, workspace), place),
@@ -94,8 +112,12 @@ export const shareTasked = (test: TestFn<any>): (() => Promise<TaskedDaemon>) =>
   let sessions = 0
   const undos: (() => unknown)[] = []
   const owner: Owner = { teardown: (undo) => void undos.push(undo) }
-  test.before(async () => { shared = await prepare(owner) })
-  test.after.always(async () => { for (const undo of undos.toReversed()) await undo() })
+  test.before(async () => {
+    shared = await prepare(owner)
+  })
+  test.after.always(async () => {
+    for (const undo of undos.toReversed()) await undo()
+  })
   return () => {
     if (shared === undefined) throw fault('the shared daemon is not up')
     sessions += 1

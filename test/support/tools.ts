@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/assert.js'
-import { parse, trusted } from '../../core/schema.js'
-import type { Json } from '../../core/schema.js'
+import { parse, trusted, type Json } from '../../core/schema.js'
 import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
 
-export interface Answer { readonly output: Record<string, Json>; readonly is_error: boolean }
+export interface Answer {
+  readonly output: Record<string, Json>
+  readonly is_error: boolean
+}
 
 export const makeFolder = async (t: ExecutionContext): Promise<string> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-')))
@@ -19,7 +21,15 @@ export const makeFolder = async (t: ExecutionContext): Promise<string> => {
 let calls = 0
 export const callOf = (workspace: string, more: Partial<ToolCall> = {}): ToolCall => {
   calls += 1
-  return { tool_call_id: `call-${calls}`, session_id: 's1', run_id: 'r1', key: `key-${calls}`, workspace, signal: new AbortController().signal, ...more }
+  return {
+    tool_call_id: `call-${calls}`,
+    session_id: 's1',
+    run_id: 'r1',
+    key: `key-${calls}`,
+    workspace,
+    signal: new AbortController().signal,
+    ...more,
+  }
 }
 
 export const resultOf = (outcome: ToolOutcome): Answer => {

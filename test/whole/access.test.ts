@@ -1,8 +1,7 @@
 import test from 'ava'
 import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { access } from './access.js'
-import { createClient, pathOf } from './client.js'
-import type { Client, Got } from './client.js'
+import { createClient, pathOf, type Client, type Got } from './client.js'
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 const callers = { none: {}, wrong: bearer('wrong-token'), read: bearer('read-token'), admin: bearer('admin-token') }
@@ -16,7 +15,10 @@ const start = async (t: any) => {
   return { daemon, client }
 }
 
-/** What a caller is refused with; undefined if the route is open to it. The address has a throttle of its own, which must not hide a refusal. */
+/**
+ * What a caller is refused with; undefined if the route is open to it. The address has a throttle of its own, which
+ * must not hide a refusal.
+ */
 const refusal = (caller: Caller, required: string): [number, string] | undefined => {
   if (required === 'public' || caller === 'admin') return undefined
   if (caller === 'none') return [401, 'missing_token']
@@ -26,8 +28,23 @@ const refusal = (caller: Caller, required: string): [number, string] | undefined
 
 const isAuthProblem = ({ status, body }: Got): boolean => status === 401 || status === 429 || body?.domain === 'auth'
 
-const look = async (t: any, client: Client, { id, method, path, caller, required }: { id: string; method: string; path: string; caller: Caller; required: string }): Promise<void> => {
-  const got = await client.send({ method, path, headers: callers[caller], ...(method !== 'GET' && method !== 'HEAD' && { body: '{}' }) })
+const look = async (
+  t: any,
+  client: Client,
+  {
+    id,
+    method,
+    path,
+    caller,
+    required,
+  }: { id: string; method: string; path: string; caller: Caller; required: string },
+): Promise<void> => {
+  const got = await client.send({
+    method,
+    path,
+    headers: callers[caller],
+    ...(method !== 'GET' && method !== 'HEAD' && { body: '{}' }),
+  })
   const wanted = refusal(caller, required)
   const name = `${method} ${id} with ${caller} token: ${got.status} ${got.text.slice(0, 200)}`
   if (wanted === undefined) t.false(isAuthProblem(got), name)
@@ -38,10 +55,15 @@ const look = async (t: any, client: Client, { id, method, path, caller, required
 
 test('the table of access has one row for each route, and each route says the same of itself', async (t) => {
   const { client } = await start(t)
-  t.deepEqual(Object.fromEntries(client.operations.map((operation) => [operation.id, operation.access]).sort()), Object.fromEntries(Object.entries(access).sort()))
-  for (const { id, method } of client.operations) if (method !== 'GET') t.is(access[id], 'admin', `${id} changes something, so it is for the admin`)
+  t.deepEqual(
+    Object.fromEntries(client.operations.map((operation) => [operation.id, operation.access]).sort()),
+    Object.fromEntries(Object.entries(access).sort()),
+  )
+  for (const { id, method } of client.operations)
+    if (method !== 'GET') t.is(access[id], 'admin', `${id} changes something, so it is for the admin`)
   const security = { public: [], read: [{ admin: [] }, { read_only: [] }], admin: [{ admin: [] }] }
-  for (const { id, template, method } of client.operations) t.deepEqual(client.document.paths[template][method.toLowerCase()].security, security[access[id] ?? 'admin'], id)
+  for (const { id, template, method } of client.operations)
+    t.deepEqual(client.document.paths[template][method.toLowerCase()].security, security[access[id] ?? 'admin'], id)
 })
 
 /** 60 refusals of an address in a minute make the next one a 429: this many routes stay below it with GET and HEAD. */
@@ -49,59 +71,96 @@ const lotSize = 25
 
 /** A process of its own for each lot, with the plugins that are shipped. */
 const spawnGuarded = async (t: any): Promise<Client> => {
-  const daemon = await spawnTestDaemon(t, { env: { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_DAEMON_READONLY_TOKEN: 'read-token' }, headers: callers.admin })
+  const daemon = await spawnTestDaemon(t, {
+    env: { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_DAEMON_READONLY_TOKEN: 'read-token' },
+    headers: callers.admin,
+  })
   const client = await createClient(daemon.url, callers.admin)
   t.teardown(client.close)
   return client
 }
 
 for (const caller of ['none', 'wrong', 'read', 'admin'] as const) {
-  test.serial(`every route, called with ${caller} token, opens or refuses as the table says; HEAD as GET, OPTIONS always`, async (t) => {
-    const called: string[] = []
-    let client = await spawnGuarded(t)
-    const { operations } = client
-    const limited = caller === 'none' || caller === 'wrong'
-    for (const [index, operation] of operations.entries()) {
-      if (limited && index > 0 && index % lotSize === 0) client = await spawnGuarded(t)
-      const { id, method } = operation
-      const required = access[id] ?? 'unknown'
-      const path = pathOf(operation)
-      await look(t, client, { id, method, path, caller, required })
-      if (method === 'GET') await look(t, client, { id, method: 'HEAD', path, caller, required })
-      t.is((await client.send({ method: 'OPTIONS', path, headers: callers[caller] })).status, 204, `OPTIONS ${id}`)
-      called.push(id)
-    }
-    t.deepEqual(called.sort(), Object.keys(access).sort(), 'each row of the table was called')
-  })
+  test.serial(
+    `every route, called with ${caller} token, opens or refuses as the table says; HEAD as GET, OPTIONS always`,
+    async (t) => {
+      const called: string[] = []
+      let client = await spawnGuarded(t)
+      const { operations } = client
+      const limited = caller === 'none' || caller === 'wrong'
+      for (const [index, operation] of operations.entries()) {
+        if (limited && index > 0 && index % lotSize === 0) client = await spawnGuarded(t)
+        const { id, method } = operation
+        const required = access[id] ?? 'unknown'
+        const path = pathOf(operation)
+        await look(t, client, { id, method, path, caller, required })
+        if (method === 'GET') await look(t, client, { id, method: 'HEAD', path, caller, required })
+        t.is((await client.send({ method: 'OPTIONS', path, headers: callers[caller] })).status, 204, `OPTIONS ${id}`)
+        called.push(id)
+      }
+      t.deepEqual(called.sort(), Object.keys(access).sort(), 'each row of the table was called')
+    },
+  )
 }
 
-test('an unknown path is for the admin alone to know: 401 without a token, 403 with a read-only one, 404 for the admin', async (t) => {
-  const { client } = await start(t)
-  const paths = ['/', '/v1', '/v2/status', '/v1/nothing', '/v1/sessions/a/nothing', '/v1/assets/a/raw', '/v1/runtime/secrets', '/v1/runtime/revisions', '/healthz/x', '/metrics']
-  for (const path of paths) {
-    for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
-      if (method === 'GET') for (const caller of ['none', 'wrong', 'read'] as const) await look(t, client, { id: path, method, path, caller, required: 'admin' })
-      const got = await client.send({ method, path, headers: callers.admin })
-      t.is(got.status, 404, `${method} ${path}`)
-      if (method !== 'HEAD') t.like(got.body, { code: 'route_not_found', domain: 'api' })
+test(
+  'an unknown path is for the admin alone to know: 401 without a token, 403 with a read-only one, 404 for the ' +
+    'admin',
+  async (t) => {
+    const { client } = await start(t)
+    const paths = [
+      '/',
+      '/v1',
+      '/v2/status',
+      '/v1/nothing',
+      '/v1/sessions/a/nothing',
+      '/v1/assets/a/raw',
+      '/v1/runtime/secrets',
+      '/v1/runtime/revisions',
+      '/healthz/x',
+      '/metrics',
+    ]
+    for (const path of paths) {
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
+        if (method === 'GET')
+          for (const caller of ['none', 'wrong', 'read'] as const)
+            await look(t, client, { id: path, method, path, caller, required: 'admin' })
+        const got = await client.send({ method, path, headers: callers.admin })
+        t.is(got.status, 404, `${method} ${path}`)
+        if (method !== 'HEAD') t.like(got.body, { code: 'route_not_found', domain: 'api' })
+      }
     }
-  }
-})
+  },
+)
 
 test('a method that a path does not answer to is 405 with the methods that it does, for the admin', async (t) => {
   const { client } = await start(t)
   const methods = new Map<string, string[]>()
-  for (const { template, method } of client.operations) methods.set(template, [...(methods.get(template) ?? []), method])
+  for (const { template, method } of client.operations)
+    methods.set(template, [...(methods.get(template) ?? []), method])
   for (const [template, known] of methods) {
     const path = template.replaceAll(/\{\w+\}/gu, 'nobody')
     // `/v1/runs/prune` is a run's path to every method but its own.
-    if ([...methods.keys()].some((other) => other !== template && new RegExp(`^${other.replaceAll(/\{\w+\}/gu, '[^/]+')}$`, 'u').test(path))) continue
+    if (
+      [...methods.keys()].some(
+        (other) => other !== template && new RegExp(`^${other.replaceAll(/\{\w+\}/gu, '[^/]+')}$`, 'u').test(path),
+      )
+    )
+      continue
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((name) => !known.includes(name))) {
       const got = await client.send({ method, path, headers: callers.admin })
       t.deepEqual([got.status, got.body.code], [405, 'method_not_allowed'], `${method} ${path}`)
-      t.deepEqual(got.headers['allow']?.split(', ').sort(), [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort(), `${method} ${path}`)
+      t.deepEqual(
+        got.headers['allow']?.split(', ').sort(),
+        [...known, ...(known.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort(),
+        `${method} ${path}`,
+      )
     }
-    t.is((await client.send({ method: 'PUT', path, headers: callers.read })).status, 403, `PUT ${path} with the read-only token`)
+    t.is(
+      (await client.send({ method: 'PUT', path, headers: callers.read })).status,
+      403,
+      `PUT ${path} with the read-only token`,
+    )
   }
 })
 
@@ -113,7 +172,13 @@ test('an admin token never opens a Basic scheme, a query or a cookie, and a fore
   }
   t.deepEqual(await send('/v1/status?access_token=admin-token', {}), [401, 'missing_token'])
   t.deepEqual(await send('/v1/status', { cookie: 'token=admin-token' }), [401, 'missing_token'])
-  t.deepEqual(await send('/v1/status', { authorization: `Basic ${Buffer.from('admin:admin-token').toString('base64')}` }), [401, 'malformed_token'])
-  t.deepEqual(await send('/v1/status', { ...callers.admin, origin: 'https://evil.example' }), [403, 'origin_not_allowed'])
+  t.deepEqual(
+    await send('/v1/status', { authorization: `Basic ${Buffer.from('admin:admin-token').toString('base64')}` }),
+    [401, 'malformed_token'],
+  )
+  t.deepEqual(await send('/v1/status', { ...callers.admin, origin: 'https://evil.example' }), [
+    403,
+    'origin_not_allowed',
+  ])
   t.deepEqual(await send('/healthz', { origin: 'https://evil.example' }), [403, 'origin_not_allowed'])
 })

@@ -1,4 +1,7 @@
-/** Who may call what: one row for each route. Contract 1, "Authentication"; reference 1, 3.7. A route without a row, or a row without a route, fails the suite. */
+/**
+ * Who may call what: one row for each route. Contract 1, "Authentication"; reference 1, 3.7. A route without a row, or
+ * a row without a route, fails the suite.
+ */
 export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'health.live': 'public',
   'health.ready': 'public',

@@ -1,11 +1,12 @@
-/** A client that sends anything, gives up on a daemon that does not answer, and knows the routes from the daemon's own document. */
-import { Agent, request as httpRequest } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+/**
+ * A client that sends anything, gives up on a daemon that does not answer, and knows the routes from the daemon's own
+ * document.
+ */
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { fault } from '../../core/assert.js'
 import { parseJson } from '../support/json.js'
-import { createOpenapiCheck } from '../support/openapi-check.js'
-import type { OpenapiCheck } from '../support/openapi-check.js'
+import { createOpenapiCheck, type OpenapiCheck } from '../support/openapi-check.js'
 
 export interface Operation {
   readonly id: string
@@ -13,7 +14,11 @@ export interface Operation {
   /** With `{name}` for parameters. */
   readonly template: string
   readonly access: string
-  readonly parameters: readonly { readonly name: string; readonly in: 'path' | 'query' | 'header'; readonly schema: any }[]
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query' | 'header'
+    readonly schema: any
+  }[]
   /** JSON Schema of the body; undefined if the route takes none. */
   readonly body: any
   readonly bodyRequired: boolean
@@ -21,8 +26,18 @@ export interface Operation {
   readonly responses: any
 }
 
-export interface Sent { readonly method: string; readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Uint8Array | undefined }
-export interface Got { readonly status: number; readonly headers: Readonly<Record<string, any>>; readonly text: string; readonly body: any }
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+}
+export interface Got {
+  readonly status: number
+  readonly headers: Readonly<Record<string, any>>
+  readonly text: string
+  readonly body: any
+}
 
 export interface Sender {
   /** Answers within five seconds or throws; an event stream is left after its head. */
@@ -40,20 +55,31 @@ export interface Client extends Sender {
 
 const patienceMs = 5000
 
-export const operationsOf = ({ paths }: any): Operation[] => Object.entries<any>(paths).flatMap(([template, methods]) => Object.entries<any>(methods).map(([method, operation]) => {
-  const { operationId, parameters = [], requestBody, responses } = operation
-  const content = requestBody?.content['application/json']
-  return {
-    id: operationId, method: method.toUpperCase(), template, access: operation['x-access'], parameters, responses,
-    body: content?.schema, bodyRequired: requestBody?.required === true, bodyExample: content?.example,
-  }
-}))
+export const operationsOf = ({ paths }: any): Operation[] =>
+  Object.entries<any>(paths).flatMap(([template, methods]) =>
+    Object.entries<any>(methods).map(([method, operation]) => {
+      const { operationId, parameters = [], requestBody, responses } = operation
+      const content = requestBody?.content['application/json']
+      return {
+        id: operationId,
+        method: method.toUpperCase(),
+        template,
+        access: operation['x-access'],
+        parameters,
+        responses,
+        body: content?.schema,
+        bodyRequired: requestBody?.required === true,
+        bodyExample: content?.example,
+      }
+    }),
+  )
 
 /** The path of an operation with each parameter written as its value says. */
 export const pathOf = ({ template }: Operation, values: Readonly<Record<string, string>> = {}): string =>
   template.replaceAll(/\{(\w+)\}/gu, (_, name: string) => values[name] ?? 'nobody')
 
-const isStream = ({ headers }: IncomingMessage): boolean => headers['content-type']?.startsWith('text/event-stream') === true
+const isStream = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.startsWith('text/event-stream') === true
 
 const gotOf = (incoming: IncomingMessage, text: string): Got => {
   const json = /json/u.test(incoming.headers['content-type'] ?? '') && text !== ''
@@ -63,17 +89,26 @@ const gotOf = (incoming: IncomingMessage, text: string): Got => {
 const exchange = (url: string, agent: Agent, { method, path, headers = {}, body }: Sent): Promise<Got> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const type = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
+    const type =
+      body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
     const name = `${method} ${path.slice(0, 200)} ${String(body).slice(0, 200)}`
-    const outgoing = httpRequest({ hostname, port, method, path, headers: { ...type, ...headers }, agent, timeout: patienceMs }, (incoming) => {
-      if (isStream(incoming)) {
-        resolve(gotOf(incoming, ''))
-        outgoing.destroy()
-        return
-      }
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject).on('end', () => resolve(gotOf(incoming, Buffer.concat(chunks).toString('utf8'))))
-    })
+    const outgoing = httpRequest(
+      { hostname, port, method, path, headers: { ...type, ...headers }, agent, timeout: patienceMs },
+      (incoming) => {
+        if (isStream(incoming)) {
+          resolve(gotOf(incoming, ''))
+          outgoing.destroy()
+          return
+        }
+        const chunks: Buffer[] = []
+        incoming
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('error', reject)
+          .on('end', () => resolve(gotOf(incoming, Buffer.concat(chunks).toString('utf8'))))
+      },
+    )
     outgoing.on('timeout', () => outgoing.destroy(fault(`no answer in ${patienceMs} ms: ${name}`)))
     outgoing.on('error', reject).end(body)
   })
@@ -82,19 +117,31 @@ const rawExchange = (url: string, bytes: Uint8Array): Promise<Got> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     const chunks: Buffer[] = []
-    socket.setTimeout(patienceMs, () => socket.destroy(fault(`no answer in ${patienceMs} ms: ${Buffer.from(bytes).toString('latin1').slice(0, 300)}`)))
+    socket.setTimeout(patienceMs, () =>
+      socket.destroy(fault(`no answer in ${patienceMs} ms: ${Buffer.from(bytes).toString('latin1').slice(0, 300)}`)),
+    )
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      if (chunks[0]?.toString('latin1').split('\r\n\r\n', 1).join('').includes('content-type: text/event-stream') === true) socket.destroy()
+      if (
+        chunks[0]?.toString('latin1').split('\r\n\r\n', 1).join('').includes('content-type: text/event-stream') === true
+      )
+        socket.destroy()
     })
     socket.on('error', reject).on('close', () => {
       const answer = Buffer.concat(chunks).toString('utf8')
       const cut = answer.indexOf('\r\n\r\n')
       const [line = '', ...head] = answer.slice(0, cut).split('\r\n')
-      const headers = Object.fromEntries(head.map((row) => [row.slice(0, row.indexOf(':')).toLowerCase(), row.slice(row.indexOf(':') + 1).trim()]))
+      const headers = Object.fromEntries(
+        head.map((row) => [row.slice(0, row.indexOf(':')).toLowerCase(), row.slice(row.indexOf(':') + 1).trim()]),
+      )
       const text = cut === -1 ? '' : answer.slice(cut + 4)
       const json = /json/u.test(headers['content-type'] ?? '') && text !== ''
-      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/u.exec(line)?.[1] ?? 0), headers, text, body: json ? parseJson(text) : undefined })
+      resolve({
+        status: Number(/^HTTP\/1\.1 (\d{3})/u.exec(line)?.[1] ?? 0),
+        headers,
+        text,
+        body: json ? parseJson(text) : undefined,
+      })
     })
     socket.write(bytes)
   })
@@ -109,14 +156,20 @@ export const createClient = async (url: string, headers: Readonly<Record<string,
   const sender = createSender(url)
   const { body: document } = await sender.send({ method: 'GET', path: '/v1/openapi.json', headers })
   return {
-    document, operations: operationsOf(document), check: createOpenapiCheck(document),
+    document,
+    operations: operationsOf(document),
+    check: createOpenapiCheck(document),
     ...sender,
     raw: (bytes) => rawExchange(url, bytes),
   }
 }
 
 /** Runs `work` on every item, a few at a time. */
-export const each = async <T>(items: readonly T[], work: (item: T, index: number) => Promise<void>, width = 8): Promise<void> => {
+export const each = async <T>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<void>,
+  width = 8,
+): Promise<void> => {
   let next = 0
   const lane = async (): Promise<void> => {
     while (next < items.length) {

@@ -1,4 +1,7 @@
-/** What a client of a daemon that is killed again and again knows: what it asked for, what was acknowledged, what it saw. */
+/**
+ * What a client of a daemon that is killed again and again knows: what it asked for, what was acknowledged, what it
+ * saw.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../core/assert.js'
 
@@ -11,7 +14,10 @@ export interface Intent {
   readonly key: string | undefined
   acknowledged: boolean
 }
-export interface Decision { readonly behavior: 'allow' | 'deny'; acknowledged: boolean }
+export interface Decision {
+  readonly behavior: 'allow' | 'deny'
+  acknowledged: boolean
+}
 
 export const settled = ['completed', 'failed', 'interrupted', 'cancelled']
 
@@ -23,7 +29,9 @@ export const createLedger = () => {
   /** Ended runs as they were first seen, and when. */
   const ended = new Map<string, { readonly view: any; readonly at: number }>()
   let time = 0
-  /** The moment before a request: an answer to one that was sent before another's answer came may be older than that. */
+  /**
+   * The moment before a request: an answer to one that was sent before another's answer came may be older than that.
+   */
   const now = (): number => (time += 1)
   const decisions = new Map<string, Decision[]>()
   const sessions = new Set<string>()
@@ -36,9 +44,11 @@ export const createLedger = () => {
     const token: string = view.input_metadata?.token
     const intent = intents.get(token)
     if (intent === undefined) throw fault(`${run_id} was never asked for`)
-    if (intent.session_id !== session_id || view.request.text_preview !== intent.content.slice(0, 200)) throw fault(`${run_id} is not what was asked for: ${JSON.stringify(view)}`)
+    if (intent.session_id !== session_id || view.request.text_preview !== intent.content.slice(0, 200))
+      throw fault(`${run_id} is not what was asked for: ${JSON.stringify(view)}`)
     if ((runs.get(token) ?? run_id) !== run_id) throw fault(`${token} is ${run_id} and was ${runs.get(token)}`)
-    if ((tokens.get(run_id) ?? token) !== token) throw fault(`the id ${run_id} came back: it was ${tokens.get(run_id)} and is ${token}`)
+    if ((tokens.get(run_id) ?? token) !== token)
+      throw fault(`the id ${run_id} came back: it was ${tokens.get(run_id)} and is ${token}`)
     runs.set(token, run_id)
     tokens.set(run_id, token)
     for (const id of [...(view.pending_approval_ids ?? []), ...(view.pending_question_ids ?? [])]) {
@@ -46,7 +56,8 @@ export const createLedger = () => {
       requests.set(id, run_id)
     }
     const before = ended.get(run_id)
-    if (before !== undefined && before.at < asked && !isDeepStrictEqual(before.view, view)) throw fault(`${run_id} had ended and changed:\n${JSON.stringify(before.view)}\n${JSON.stringify(view)}`)
+    if (before !== undefined && before.at < asked && !isDeepStrictEqual(before.view, view))
+      throw fault(`${run_id} had ended and changed:\n${JSON.stringify(before.view)}\n${JSON.stringify(view)}`)
     if (settled.includes(status) && before === undefined) ended.set(run_id, { view, at: now() })
   }
   const intend = (intent: Omit<Intent, 'acknowledged'>): Intent => {

@@ -1,4 +1,7 @@
-/** A mixed load on a daemon that may die at any moment. Every answer is one that the contract allows; every acknowledgement goes into the ledger. */
+/**
+ * A mixed load on a daemon that may die at any moment. Every answer is one that the contract allows; every
+ * acknowledgement goes into the ledger.
+ */
 import { fault } from '../../core/assert.js'
 import type { Random } from '../faults/random.js'
 import type { Got, Sender } from './client.js'
@@ -19,10 +22,19 @@ export interface Load {
 }
 
 /** The answer; undefined if the daemon died. A 5xx, or anything that nobody allowed, is a fault. */
-const ask = async ({ sender, dead }: Load, allowed: readonly (number | string)[], { method, path, body, key }: { method: string; path: string; body?: object; key?: string | undefined }): Promise<Got | undefined> => {
+const ask = async (
+  { sender, dead }: Load,
+  allowed: readonly (number | string)[],
+  { method, path, body, key }: { method: string; path: string; body?: object; key?: string | undefined },
+): Promise<Got | undefined> => {
   let got: Got
   try {
-    got = await sender.send({ method, path, ...(body !== undefined && { body: JSON.stringify(body) }), ...(key !== undefined && { headers: { 'idempotency-key': key } }) })
+    got = await sender.send({
+      method,
+      path,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+    })
   } catch (error) {
     if (dead()) return undefined
     throw error
@@ -31,12 +43,15 @@ const ask = async ({ sender, dead }: Load, allowed: readonly (number | string)[]
   throw fault(`${method} ${path} ${JSON.stringify(body)}: ${got.status} ${got.text}`)
 }
 
-const command = ({ effects }: Load, mark: string): string => `/tool bash ${JSON.stringify({ command: `echo ${mark} >> ${effects}` })}`
+const command = ({ effects }: Load, mark: string): string =>
+  `/tool bash ${JSON.stringify({ command: `echo ${mark} >> ${effects}` })}`
 
 const contents: readonly ((load: Load, token: string) => string)[] = [
   (_, token) => `hello ${token}`,
   (load, token) => `${command(load, `${token}-0`)}\n---\n/say did ${token}`,
-  (load, token) => `${command(load, `${token}-0`)}\n${command(load, `${token}-1`)}\n---\n/emit half ${token}\n---\n${command(load, `${token}-2`)}\n---\n/say did ${token}`,
+  (load, token) =>
+    `${command(load, `${token}-0`)}\n${command(load, `${token}-1`)}\n---\n/emit half ` +
+    `${token}\n---\n${command(load, `${token}-2`)}\n---\n/say did ${token}`,
   (_, token) => `/ask Which for ${token}? | A | B\n---\n/say chose ${token}`,
   (_, token) => `/sleep 80\n---\n/say slept ${token}`,
   (_, token) => `/say one ${token}\n---\n/emit two ${token}\n---\n/say three ${token}`,
@@ -46,7 +61,10 @@ const submit = async (load: Load): Promise<void> => {
   const { ledger, random, sessions } = load
   const token = `t${ledger.intents.size}`
   const older = [...ledger.sessions]
-  const session_id = random.chance(0.8) || older.length === 0 ? sessions[random.below(sessions.length)] : older[random.below(older.length)]
+  const session_id =
+    random.chance(0.8) || older.length === 0
+      ? sessions[random.below(sessions.length)]
+      : older[random.below(older.length)]
   if (session_id === undefined) return
   const content = contents[random.below(contents.length)]?.(load, token) ?? ''
   await send(load, ledger.intend({ token, session_id, content, key: random.chance(0.4) ? `key-${token}` : undefined }))
@@ -55,20 +73,35 @@ const submit = async (load: Load): Promise<void> => {
 const send = async (load: Load, intent: Intent): Promise<void> => {
   const { token, session_id, content, key } = intent
   const asked = load.ledger.now()
-  const got = await ask(load, [202], { method: 'POST', path: `/v1/sessions/${session_id}/runs`, body: { content, metadata: { token } }, key })
+  const got = await ask(load, [202], {
+    method: 'POST',
+    path: `/v1/sessions/${session_id}/runs`,
+    body: { content, metadata: { token } },
+    key,
+  })
   if (got === undefined) return
   intent.acknowledged = true
   load.ledger.observe(got.body, asked)
 }
 
-/** What was asked for with a key is asked for again, as after an answer that got lost; another payload with that key is refused. */
+/**
+ * What was asked for with a key is asked for again, as after an answer that got lost; another payload with that key is
+ * refused.
+ */
 const repeat = async (load: Load): Promise<void> => {
   const { ledger, random } = load
-  const keyed = [...ledger.intents.values()].slice(-200).filter(({ key, session_id }) => key !== undefined && ledger.sessions.has(session_id))
+  const keyed = [...ledger.intents.values()]
+    .slice(-200)
+    .filter(({ key, session_id }) => key !== undefined && ledger.sessions.has(session_id))
   const intent = keyed[random.below(keyed.length)]
   if (intent === undefined) return
   if (!intent.acknowledged || random.chance(0.7)) return send(load, intent)
-  await ask(load, ['idempotency_conflict'], { method: 'POST', path: `/v1/sessions/${intent.session_id}/runs`, body: { content: 'something else', metadata: { token: 'another' } }, key: intent.key })
+  await ask(load, ['idempotency_conflict'], {
+    method: 'POST',
+    path: `/v1/sessions/${intent.session_id}/runs`,
+    body: { content: 'something else', metadata: { token: 'another' } },
+    key: intent.key,
+  })
 }
 
 /** Waits for the whole run. */
@@ -77,7 +110,11 @@ const converse = async (load: Load): Promise<void> => {
   const token = `t${ledger.intents.size}`
   const session_id = sessions[random.below(sessions.length)] ?? ''
   const intent = ledger.intend({ token, session_id, content: `quick ${token}`, key: undefined })
-  const got = await ask(load, [200, 'session_busy'], { method: 'POST', path: `/v1/sessions/${session_id}/input`, body: { content: intent.content, metadata: { token } } })
+  const got = await ask(load, [200, 'session_busy'], {
+    method: 'POST',
+    path: `/v1/sessions/${session_id}/input`,
+    body: { content: intent.content, metadata: { token } },
+  })
   if (got?.status === 200) intent.acknowledged = true
 }
 
@@ -92,17 +129,31 @@ const openRuns = async (load: Load): Promise<any[]> => {
 const approve = async (load: Load, run: any, all: boolean): Promise<void> => {
   const { ledger, random } = load
   const ids: string[] = all || random.chance(0.7) ? run.pending_approval_ids : run.pending_approval_ids.slice(0, 1)
-  const resolutions = ids.map((request_id) => ({ request_id, behavior: random.chance(0.85) ? 'allow' as const : 'deny' as const }))
+  const resolutions = ids.map((request_id) => ({
+    request_id,
+    behavior: random.chance(0.85) ? ('allow' as const) : ('deny' as const),
+  }))
   const decisions = resolutions.map(({ request_id, behavior }) => ledger.decide(request_id, behavior))
   const path = random.chance(0.5) ? `/v1/runs/${run.run_id}/approvals` : `/v1/sessions/${run.session_id}/approval-runs`
-  const got = await ask(load, [202, 'approval_state_conflict', 'approval_request_not_pending'], { method: 'POST', path, body: { resolutions } })
+  const got = await ask(load, [202, 'approval_state_conflict', 'approval_request_not_pending'], {
+    method: 'POST',
+    path,
+    body: { resolutions },
+  })
   if (got?.status === 202) for (const decision of decisions) decision.acknowledged = true
 }
 
 const answer = async (load: Load, run: any): Promise<void> => {
   const [request] = run.pending_questions
-  const answers = request.questions.map(({ id, options }: any) => ({ question_id: id, selected_option_ids: [options[0].id] }))
-  await ask(load, [202, 'question_state_conflict', 'question_request_mismatch'], { method: 'POST', path: `/v1/runs/${run.run_id}/questions`, body: { resolution: { request_id: request.id, answers } } })
+  const answers = request.questions.map(({ id, options }: any) => ({
+    question_id: id,
+    selected_option_ids: [options[0].id],
+  }))
+  await ask(load, [202, 'question_state_conflict', 'question_request_mismatch'], {
+    method: 'POST',
+    path: `/v1/runs/${run.run_id}/questions`,
+    body: { resolution: { request_id: request.id, answers } },
+  })
 }
 
 /** Decides on what waits: one run, or all of them. */
@@ -120,11 +171,13 @@ const cancel = async (load: Load): Promise<void> => {
   const open = await openRuns(load)
   const run = open[load.random.below(open.length)]
   if (run === undefined) return
-  if (load.random.chance(0.3)) return void (await ask(load, [200], { method: 'POST', path: `/v1/sessions/${run.session_id}/interrupt` }))
+  if (load.random.chance(0.3))
+    return void (await ask(load, [200], { method: 'POST', path: `/v1/sessions/${run.session_id}/interrupt` }))
   const asked = load.ledger.now()
   const got = await ask(load, [200, 'run_state_conflict'], { method: 'POST', path: `/v1/runs/${run.run_id}/cancel` })
   if (got?.status !== 200) return
-  if (got.body.status !== 'cancelled') throw fault(`a cancel of ${run.run_id} was acknowledged and it is ${got.body.status}`)
+  if (got.body.status !== 'cancelled')
+    throw fault(`a cancel of ${run.run_id} was acknowledged and it is ${got.body.status}`)
   load.ledger.observe(got.body, asked)
 }
 
@@ -139,10 +192,14 @@ const lane = async (load: Load): Promise<void> => {
   while (!load.dead()) {
     const at = load.random.below(20)
     if (load.budget <= 0 || at < 8) await resolveWaiting(load)
-    else if (at < 15) { load.budget -= 1; await submit(load) }
-    else if (at < 17) await repeat(load)
-    else if (at < 18) { load.budget -= 1; await converse(load) }
-    else await cancel(load)
+    else if (at < 15) {
+      load.budget -= 1
+      await submit(load)
+    } else if (at < 17) await repeat(load)
+    else if (at < 18) {
+      load.budget -= 1
+      await converse(load)
+    } else await cancel(load)
   }
 }
 

@@ -12,23 +12,23 @@ import { declarationsOf } from '../../core/host/declarations.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { verifyRoot } from '../../core/state/verify.js'
-import { createRandom } from '../faults/random.js'
-import type { Random } from '../faults/random.js'
-import { freshRoot, spawnDaemon, spawnMain } from '../support/daemon.js'
-import type { SpawnedDaemon } from '../support/daemon.js'
+import { createRandom, type Random } from '../faults/random.js'
+import { freshRoot, spawnDaemon, spawnMain, type SpawnedDaemon } from '../support/daemon.js'
 import { createSender } from './client.js'
-import { checkAll, checkRuns } from './kill-check.js'
-import type { Tally } from './kill-check.js'
-import { createLedger } from './kill-ledger.js'
-import type { Ledger } from './kill-ledger.js'
-import { resolveWaiting, work } from './kill-load.js'
-import type { Load } from './kill-load.js'
+import { checkAll, checkRuns, type Tally } from './kill-check.js'
+import { createLedger, type Ledger } from './kill-ledger.js'
+import { resolveWaiting, work, type Load } from './kill-load.js'
 
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
 const cycles = Number(process.env['HOLDFAST_KILLS'] ?? 100)
 const clock = createClock()
 
-interface Stage { readonly root: string; readonly effects: string; readonly ledger: Ledger; readonly random: Random }
+interface Stage {
+  readonly root: string
+  readonly effects: string
+  readonly ledger: Ledger
+  readonly random: Random
+}
 
 const flagsOf = ({ effects }: Stage): string[] => ['--workspace-root', path.dirname(effects), '--log-level', 'error']
 
@@ -44,7 +44,15 @@ const live = async (stage: Stage, cycle: number): Promise<void> => {
   const daemon = await spawnDaemon({ root, flags: flagsOf(stage) })
   const sender = createSender(daemon.url)
   let dead = false
-  const load: Load = { ledger, random, effects, sender, dead: () => dead, sessions: [`s${cycle}-0`, `s${cycle}-1`, `s${cycle}-2`], budget: 30 }
+  const load: Load = {
+    ledger,
+    random,
+    effects,
+    sender,
+    dead: () => dead,
+    sessions: [`s${cycle}-0`, `s${cycle}-1`, `s${cycle}-2`],
+    budget: 30,
+  }
   try {
     if (cycle % 5 === 0) await checkRuns({ ledger, sender, effects })
     const working = work(load)
@@ -61,7 +69,14 @@ const live = async (stage: Stage, cycle: number): Promise<void> => {
 
 /** A life that does not get as far as to listen. */
 const dieEarly = async ({ root, random, ...stage }: Stage): Promise<void> => {
-  const { child, exited } = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...flagsOf({ root, random, ...stage })])
+  const { child, exited } = spawnMain([
+    'serve',
+    '--bind',
+    '127.0.0.1:0',
+    '--state-root',
+    root,
+    ...flagsOf({ root, random, ...stage }),
+  ])
   await clock.sleep(50 + random.below(400))
   child.kill('SIGKILL')
   await exited
@@ -70,7 +85,15 @@ const dieEarly = async ({ root, random, ...stage }: Stage): Promise<void> => {
 /** With nobody to disturb it and every request answered, each run ends. */
 const rest = async (stage: Stage, daemon: SpawnedDaemon): Promise<Load> => {
   const { ledger, random, effects } = stage
-  const load: Load = { ledger, random, effects, sender: createSender(daemon.url), dead: () => false, sessions: [], budget: 0 }
+  const load: Load = {
+    ledger,
+    random,
+    effects,
+    sender: createSender(daemon.url),
+    dead: () => false,
+    sessions: [],
+    budget: 0,
+  }
   const deadline = clock.elapsed() + 30_000
   while ((await resolveWaiting(load, true)) > 0) {
     if (clock.elapsed() > deadline) throw new Error('runs neither end nor wait')
@@ -98,7 +121,9 @@ const settle = async (stage: Stage): Promise<Tally> => {
 const verifyHere = async (root: string): Promise<string[]> => {
   const declared = await declarationsOf(await shippedPlugins())
   const { findings } = await verifyRoot({ root, disk: createDisk(), clock, declared, live: false })
-  return findings.filter(({ severity }) => severity !== 'leftover').map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
+  return findings
+    .filter(({ severity }) => severity !== 'leftover')
+    .map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
 }
 
 test(`${cycles} kills at random moments lose nothing that was acknowledged, undo nothing, and repeat nothing`, async (t) => {
@@ -106,14 +131,21 @@ test(`${cycles} kills at random moments lose nothing that was acknowledged, undo
   t.log(`seed ${seed}`)
   const root = await freshRoot()
   const workspace = await mkdtemp(path.join(tmpdir(), 'holdfast-effects-'))
-  const stage: Stage = { root, effects: path.join(workspace, 'effects'), ledger: createLedger(), random: createRandom(seed) }
+  const stage: Stage = {
+    root,
+    effects: path.join(workspace, 'effects'),
+    ledger: createLedger(),
+    random: createRandom(seed),
+  }
   for (let cycle = 1; cycle <= cycles; cycle += 1) {
     await live(stage, cycle)
     if (cycle % 8 === 0) await dieEarly(stage)
     if (cycle % 20 !== 0 && cycle !== cycles) continue
     t.deepEqual(await verifyHere(root), [], `after kill ${cycle}`)
     const tally = await settle(stage)
-    t.log(`after ${cycle} kills: ${tally.runs} runs, ${tally.effects} effects, ${tally.unknown} with an unknown outcome`)
+    t.log(
+      `after ${cycle} kills: ${tally.runs} runs, ${tally.effects} effects, ${tally.unknown} with an unknown outcome`,
+    )
   }
   t.true(stage.ledger.ended.size > cycles, `${stage.ledger.ended.size} runs`)
   const { text, exited } = spawnMain(['state', 'verify', '--state-root', root])

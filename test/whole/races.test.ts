@@ -1,26 +1,38 @@
 /** Fifty requests at once with one idempotency key have one effect, on every route that takes such a key. */
 import test from 'ava'
-import { spawnTestDaemon } from '../support/daemon.js'
-import type { Answer, SpawnedDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
 import { operationsOf } from './client.js'
-import { races } from './races.js'
-import type { Race } from './races.js'
+import { races, type Race } from './races.js'
 
 const width = 50
 const key = 'one-key'
 
-const keyed = async (daemon: SpawnedDaemon) => operationsOf((await daemon.request('GET', '/v1/openapi.json')).body)
-  .filter(({ parameters }) => parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key'))
+const keyed = async (daemon: SpawnedDaemon) =>
+  operationsOf((await daemon.request('GET', '/v1/openapi.json')).body).filter(({ parameters }) =>
+    parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key'),
+  )
 
 const together = ({ request }: SpawnedDaemon, race: Race, numberOf: (at: number) => number): Promise<Answer[]> =>
-  Promise.all(Array.from({ length: width }, (_, at) => request('POST', race.path, { ...race.body(numberOf(at)), ...(at % 2 === 0 && { idempotency_key: key }) }, at % 2 === 0 ? {} : { 'idempotency-key': key })))
+  Promise.all(
+    Array.from({ length: width }, (_, at) =>
+      request(
+        'POST',
+        race.path,
+        { ...race.body(numberOf(at)), ...(at % 2 === 0 && { idempotency_key: key }) },
+        at % 2 === 0 ? {} : { 'idempotency-key': key },
+      ),
+    ),
+  )
 
 const kindOf = ({ status, body }: Answer): string => `${status} ${body.code ?? body.run_id ?? body.session_id}`
 
 test('every keyed route has a race', async (t) => {
   const operations = await keyed(await spawnTestDaemon(t))
   t.deepEqual(operations.map(({ id }) => id).toSorted(), Object.keys(races))
-  t.deepEqual(operations.filter(({ method }) => method !== 'POST'), [])
+  t.deepEqual(
+    operations.filter(({ method }) => method !== 'POST'),
+    [],
+  )
 })
 
 test('fifty equal requests at once, in header and body, have one effect and one answer', async (t) => {
@@ -29,9 +41,17 @@ test('fifty equal requests at once, in header and body, have one effect and one 
   for (const [id, start] of Object.entries(races)) {
     const race = await start(daemon)
     const answers = await together(daemon, race, () => 0)
-    t.deepEqual([...new Set(answers.map(kindOf))].map((kind) => kind.slice(0, 1)), ['2'], id)
+    t.deepEqual(
+      [...new Set(answers.map(kindOf))].map((kind) => kind.slice(0, 1)),
+      ['2'],
+      id,
+    )
     t.is((await race.effects()).length, 1, id)
-    t.is((await daemon.request('POST', race.path, race.body(1), { 'idempotency-key': key })).body.code, 'idempotency_conflict', id)
+    t.is(
+      (await daemon.request('POST', race.path, race.body(1), { 'idempotency-key': key })).body.code,
+      'idempotency_conflict',
+      id,
+    )
     t.is((await race.effects()).length, 1, id)
   }
 })
@@ -44,7 +64,11 @@ test('of fifty different requests at once with one key one has an effect, and th
     const answers = await together(daemon, race, (at) => at)
     const kinds = answers.map(kindOf).toSorted()
     t.regex(kinds[0] ?? '', /^20/u, id)
-    t.deepEqual(kinds.slice(1), Array.from({ length: width - 1 }, () => '409 idempotency_conflict'), id)
+    t.deepEqual(
+      kinds.slice(1),
+      Array.from({ length: width - 1 }, () => '409 idempotency_conflict'),
+      id,
+    )
     t.is((await race.effects()).length, 1, id)
   }
 })

@@ -1,4 +1,7 @@
-/** How each route that takes an idempotency key is called, and how its effects are counted. A keyed route without a row fails the suite. */
+/**
+ * How each route that takes an idempotency key is called, and how its effects are counted. A keyed route without a row
+ * fails the suite.
+ */
 import type { SpawnedDaemon } from '../support/daemon.js'
 import { openSession, submit, until } from '../support/runs.js'
 
@@ -18,17 +21,28 @@ const begin = async (daemon: SpawnedDaemon, content?: string) => {
   return { session_id, run_id }
 }
 
-const runsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<readonly unknown[]> => (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body
+const runsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<readonly unknown[]> =>
+  (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body
 
 /** Events of a run that say that somebody decided, and calls that were made. */
 const decisionsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<readonly unknown[]> => {
-  const { session: { journal } } = (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body
-  return journal.filter(({ type, entry }: any) => type === 'intent' || (type === 'event' && /_resolved$|^cancelled$/u.test(entry.event.type)))
+  const {
+    session: { journal },
+  } = (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body
+  return journal.filter(
+    ({ type, entry }: any) =>
+      type === 'intent' || (type === 'event' && /_resolved$|^cancelled$/u.test(entry.event.type)),
+  )
 }
 
-const approval = async (daemon: SpawnedDaemon, pathOf: (ids: { session_id: string; run_id: string }) => string): Promise<Race> => {
+const approval = async (
+  daemon: SpawnedDaemon,
+  pathOf: (ids: { session_id: string; run_id: string }) => string,
+): Promise<Race> => {
   const ids = await begin(daemon, '/tool bash {"command":"true"}\n---\n/sleep 200')
-  const { pending_approval_ids: [request_id] } = await until(daemon, ids.run_id, 'waiting_for_approval')
+  const {
+    pending_approval_ids: [request_id],
+  } = await until(daemon, ids.run_id, 'waiting_for_approval')
   return {
     path: pathOf(ids),
     body: (n) => ({ resolutions: [{ request_id, behavior: 'allow', justification: `j${n}` }] }),
@@ -40,9 +54,19 @@ const approval = async (daemon: SpawnedDaemon, pathOf: (ids: { session_id: strin
   }
 }
 
-const question = async (daemon: SpawnedDaemon, how: { path: (ids: { session_id: string; run_id: string; request_id: string }) => string; body: (request_id: string, n: number) => object; ends: string; effects: number }): Promise<Race> => {
+const question = async (
+  daemon: SpawnedDaemon,
+  how: {
+    path: (ids: { session_id: string; run_id: string; request_id: string }) => string
+    body: (request_id: string, n: number) => object
+    ends: string
+    effects: number
+  },
+): Promise<Race> => {
   const ids = await begin(daemon, '/ask Well? | A | B\n---\n/sleep 200')
-  const { pending_question_ids: [request_id] } = await until(daemon, ids.run_id, 'waiting_for_user_question')
+  const {
+    pending_question_ids: [request_id],
+  } = await until(daemon, ids.run_id, 'waiting_for_user_question')
   return {
     path: how.path({ ...ids, request_id }),
     body: (n) => how.body(request_id, n),
@@ -56,20 +80,35 @@ const question = async (daemon: SpawnedDaemon, how: { path: (ids: { session_id: 
 
 const submission = async (daemon: SpawnedDaemon, segment: string): Promise<Race> => {
   const { session_id } = await begin(daemon)
-  return { path: `/v1/sessions/${session_id}/${segment}`, body: (n) => ({ content: `/sleep 200\n/say n${n}` }), effects: () => runsOf(daemon, session_id) }
+  return {
+    path: `/v1/sessions/${session_id}/${segment}`,
+    body: (n) => ({ content: `/sleep 200\n/say n${n}` }),
+    effects: () => runsOf(daemon, session_id),
+  }
 }
 
-const answerBody = (request_id: string, n: number): object => ({ resolution: { request_id, answers: [{ question_id: 'q1', selected_option_ids: [], freeform_answer: `n${n}` }] } })
+const answerBody = (request_id: string, n: number): object => ({
+  resolution: { request_id, answers: [{ question_id: 'q1', selected_option_ids: [], freeform_answer: `n${n}` }] },
+})
 const answered = { body: answerBody, ends: 'completed', effects: 1 }
 
 /** By route id. */
 export const races: Readonly<Record<string, (daemon: SpawnedDaemon) => Promise<Race>>> = {
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
-  'runs.questions.answer': (daemon) => question(daemon, { ...answered, path: ({ run_id }) => `/v1/runs/${run_id}/questions` }),
-  'runs.questions.cancel': (daemon) => question(daemon, { path: ({ run_id, request_id }) => `/v1/runs/${run_id}/questions/${request_id}/cancel`, body: (_, n) => ({ justification: `n${n}` }), ends: 'cancelled', effects: 2 }),
-  'sessions.approval_runs': (daemon) => approval(daemon, ({ session_id }) => `/v1/sessions/${session_id}/approval-runs`),
+  'runs.questions.answer': (daemon) =>
+    question(daemon, { ...answered, path: ({ run_id }) => `/v1/runs/${run_id}/questions` }),
+  'runs.questions.cancel': (daemon) =>
+    question(daemon, {
+      path: ({ run_id, request_id }) => `/v1/runs/${run_id}/questions/${request_id}/cancel`,
+      body: (_, n) => ({ justification: `n${n}` }),
+      ends: 'cancelled',
+      effects: 2,
+    }),
+  'sessions.approval_runs': (daemon) =>
+    approval(daemon, ({ session_id }) => `/v1/sessions/${session_id}/approval-runs`),
   'sessions.approvals': (daemon) => approval(daemon, ({ session_id }) => `/v1/sessions/${session_id}/approvals`),
   'sessions.input': (daemon) => submission(daemon, 'input'),
-  'sessions.questions.answer': (daemon) => question(daemon, { ...answered, path: ({ session_id }) => `/v1/sessions/${session_id}/questions` }),
+  'sessions.questions.answer': (daemon) =>
+    question(daemon, { ...answered, path: ({ session_id }) => `/v1/sessions/${session_id}/questions` }),
   'sessions.runs.create': (daemon) => submission(daemon, 'runs'),
 }

@@ -8,12 +8,16 @@ import { access } from './access.js'
 import { operationsOf } from './client.js'
 
 /** Tests that name what they call. This suite itself does not count. */
-const lines = filesBelow('test').filter((file) => file.endsWith('.ts') && !file.startsWith('test/whole/'))
+const lines = filesBelow('test')
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('test/whole/'))
   .flatMap((file) => readFileSync(path.join(root, file), 'utf8').split('\n'))
 
 /** `/v1/runs/{run_id}/cancel` as a test writes it: with an id or an expression for the parameter. */
 const written = (template: string): RegExp =>
-  new RegExp(`${template.replaceAll(/[.]/gu, '\\.').replaceAll(/\{\w+\}/gu, '(?:\\$\\{[^}]+\\}|[\\w-]+)')}(?:['"\`?]|$)`, 'u')
+  new RegExp(
+    `${template.replaceAll(/[.]/gu, '\\.').replaceAll(/\{\w+\}/gu, '(?:\\$\\{[^}]+\\}|[\\w-]+)')}(?:['"\`?]|$)`,
+    'u',
+  )
 
 test('every route is called by its method and path in a test beside those that call all routes', async (t) => {
   const operations = operationsOf((await (await startTestDaemon(t)).request('GET', '/v1/openapi.json')).body)
@@ -23,5 +27,8 @@ test('every route is called by its method and path in a test beside those that c
     const at = written(template)
     return !lines.some((line) => at.test(line) && (!several || line.includes(`'${method}'`)))
   })
-  t.deepEqual(uncalled.map(({ id, method, template }) => `${id}: ${method} ${template}`), [])
+  t.deepEqual(
+    uncalled.map(({ id, method, template }) => `${id}: ${method} ${template}`),
+    [],
+  )
 })

@@ -5,7 +5,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { startTestDaemon } from '../support/daemon.js'
 import { operationsOf } from './client.js'
 
-const documentOf = async (t: any): Promise<any> => (await (await startTestDaemon(t)).request('GET', '/v1/openapi.json')).body
+const documentOf = async (t: any): Promise<any> =>
+  (await (await startTestDaemon(t)).request('GET', '/v1/openapi.json')).body
 
 test('the document of a running daemon is valid OpenAPI 3.1, and every $ref in it leads somewhere', async (t) => {
   const document = await documentOf(t)
@@ -13,7 +14,15 @@ test('the document of a running daemon is valid OpenAPI 3.1, and every $ref in i
   t.true(valid, JSON.stringify(errors))
   const refs = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/gu)].map(([, ref]) => ref ?? ''))
   t.true(refs.size > 0)
-  for (const ref of refs) t.not(ref.slice(2).split('/').reduce((node, key) => node?.[key], document), undefined, ref)
+  for (const ref of refs)
+    t.not(
+      ref
+        .slice(2)
+        .split('/')
+        .reduce((node, key) => node?.[key], document),
+      undefined,
+      ref,
+    )
 })
 
 test('every example in the document is what its schema says', async (t) => {
@@ -28,7 +37,9 @@ test('every example in the document is what its schema says', async (t) => {
       t.true(validate(value), `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`)
     }
   }
-  const checkContent = (where: string, { content = {} }: any): void => { for (const media of Object.values<any>(content)) if (media.schema !== undefined) check(where, media) }
+  const checkContent = (where: string, { content = {} }: any): void => {
+    for (const media of Object.values<any>(content)) if (media.schema !== undefined) check(where, media)
+  }
   for (const { id, template, method, parameters, responses } of operationsOf(document)) {
     const { requestBody } = document.paths[template][method.toLowerCase()]
     if (requestBody !== undefined) checkContent(`body of ${id}`, requestBody)

@@ -11,8 +11,23 @@ type Roll = { roll_id: string; session_id: string; sides: number; result: number
 /** A point is its id: naming it is enough to contribute to it. */
 const Tools: Point<Tool> = { point: 'tools@1' }
 
-export default ({ array, defaulted, definePlugin, doc, defineRoute, integer, jsonReply, named, object, string, timestamp }: Kit) => {
-  const Roll = named('Roll', object({ roll_id: string(), session_id: string(), sides: integer(), result: integer(), rolled_at_ms: timestamp() }))
+export default ({
+  array,
+  defaulted,
+  definePlugin,
+  doc,
+  defineRoute,
+  integer,
+  jsonReply,
+  named,
+  object,
+  string,
+  timestamp,
+}: Kit) => {
+  const Roll = named(
+    'Roll',
+    object({ roll_id: string(), session_id: string(), sides: integer(), result: integer(), rolled_at_ms: timestamp() }),
+  )
   const RollInput = object({ sides: defaulted(integer({ min: 2, max: 1000 }), 6) })
 
   return definePlugin({
@@ -20,16 +35,26 @@ export default ({ array, defaulted, definePlugin, doc, defineRoute, integer, jso
     version: '1.0.0',
     api: 1,
     summary: 'Rolls dice and remembers every roll.',
-    config: object({ most_rolls: doc(defaulted(integer({ min: 1, max: 1000 }), 100), 'Rolls that the route shows, at most.') }),
+    config: object({
+      most_rolls: doc(defaulted(integer({ min: 1, max: 1000 }), 100), 'Rolls that the route shows, at most.'),
+    }),
     register(ctx) {
       const rolls = ctx.state.collection<Roll>({
-        name: 'dice_rolls', version: 1, id: (roll) => roll.roll_id, schema: Roll,
+        name: 'dice_rolls',
+        version: 1,
+        id: (roll) => roll.roll_id,
+        schema: Roll,
         indexes: { all: { group: () => 'all' } },
         settled: () => true,
       })
       const rollDice: Tool<typeof RollInput> = {
-        name: 'roll_dice', description: 'Rolls one die and returns the result.', input: RollInput,
-        effect: 'once', parallel: true, timeout_ms: 1000, sandbox: 'read_only',
+        name: 'roll_dice',
+        description: 'Rolls one die and returns the result.',
+        input: RollInput,
+        effect: 'once',
+        parallel: true,
+        timeout_ms: 1000,
+        sandbox: 'read_only',
         run: ({ sides }, { session_id }) => {
           const result = 1 + (parseInt(ctx.ids.random(4), 16) % sides)
           const roll: Roll = { roll_id: ctx.ids.make('roll'), session_id, sides, result, rolled_at_ms: ctx.clock.now() }
@@ -37,11 +62,17 @@ export default ({ array, defaulted, definePlugin, doc, defineRoute, integer, jso
         },
       }
       ctx.contribute(Tools, rollDice)
-      ctx.routes(defineRoute({
-        id: 'dice.list', method: 'GET', path: '/v1/dice', summary: 'The latest rolls, newest first.', access: 'read',
-        reply: jsonReply(array(Roll)),
-        handler: () => rolls.list({ index: 'all', group: 'all', limit: ctx.config.most_rolls, order: 'desc' }),
-      }))
+      ctx.routes(
+        defineRoute({
+          id: 'dice.list',
+          method: 'GET',
+          path: '/v1/dice',
+          summary: 'The latest rolls, newest first.',
+          access: 'read',
+          reply: jsonReply(array(Roll)),
+          handler: () => rolls.list({ index: 'all', group: 'all', limit: ctx.config.most_rolls, order: 'desc' }),
+        }),
+      )
     },
   })
 }

@@ -31,13 +31,33 @@ export const Pantry: Token<Pantry> = { token: 'pantry@1' }
 
 // part: client
 const list: Command = {
-  path: ['pantry', 'list'], summary: 'What is in the pantry.',
+  path: ['pantry', 'list'],
+  summary: 'What is in the pantry.',
   run: ({ client }: { client: Client }) => client.get('/v1/pantry'),
 }
 // end
 
 export default (kit: Kit) => {
-  const { array, collectionSource, defaulted, defineErrors, defineEvent, definePlugin, defineRoute, doc, integer, jsonReply, listPage, named, object, pageFields, pageOf, pageProblems, Problem, string } = kit
+  const {
+    array,
+    collectionSource,
+    defaulted,
+    defineErrors,
+    defineEvent,
+    definePlugin,
+    defineRoute,
+    doc,
+    integer,
+    jsonReply,
+    listPage,
+    named,
+    object,
+    pageFields,
+    pageOf,
+    pageProblems,
+    Problem,
+    string,
+  } = kit
 
   // part: structs
   const Name = string({ min: 1, max: 100 })
@@ -47,13 +67,27 @@ export default (kit: Kit) => {
 
   // part: errors
   const errors = defineErrors({
-    item_not_found: { status: 404, domain: 'pantry', detail: 'There is no {name} in the pantry.', action: 'See GET /v1/pantry for what there is.' },
-    pantry_short: { status: 409, domain: 'pantry', detail: 'There are only {amount} pieces of {name}.', action: 'Take less, or wait for a delivery.' },
+    item_not_found: {
+      status: 404,
+      domain: 'pantry',
+      detail: 'There is no {name} in the pantry.',
+      action: 'See GET /v1/pantry for what there is.',
+    },
+    pantry_short: {
+      status: 409,
+      domain: 'pantry',
+      detail: 'There are only {amount} pieces of {name}.',
+      action: 'Take less, or wait for a delivery.',
+    },
   })
   // end
 
   // part: event
-  const PantryChanged = defineEvent({ name: 'pantry_changed', summary: 'The amount of an item changed.', data: object({ item: Item }) })
+  const PantryChanged = defineEvent({
+    name: 'pantry_changed',
+    summary: 'The amount of an item changed.',
+    data: object({ item: Item }),
+  })
   // end
 
   return definePlugin({
@@ -73,8 +107,15 @@ export default (kit: Kit) => {
     register(ctx) {
       // part: state
       const items = ctx.state.collection<Item>({
-        name: 'pantry_items', version: 1, id: ({ name }) => name, schema: Item,
-        indexes: { all: { group: () => 'all' }, shelf: { group: ({ shelf }) => shelf }, low: { group: ({ amount }) => (amount <= ctx.config.low ? 'low' : undefined) } },
+        name: 'pantry_items',
+        version: 1,
+        id: ({ name }) => name,
+        schema: Item,
+        indexes: {
+          all: { group: () => 'all' },
+          shelf: { group: ({ shelf }) => shelf },
+          low: { group: ({ amount }) => (amount <= ctx.config.low ? 'low' : undefined) },
+        },
       })
       const movements = ctx.state.stream<Movement>({ name: 'pantry_movements', version: 1 })
       // end
@@ -91,10 +132,11 @@ export default (kit: Kit) => {
           tx.emit(PantryChanged, { item: name }, () => ({ item }))
           return item
         })
-      const take = (name: string, amount: number, by: string): Promise<Item> => change(name, by, (item) => {
-        if (item.amount < amount) throw errors.pantry_short({ details: { name, amount: item.amount } })
-        return item.amount - amount
-      })
+      const take = (name: string, amount: number, by: string): Promise<Item> =>
+        change(name, by, (item) => {
+          if (item.amount < amount) throw errors.pantry_short({ details: { name, amount: item.amount } })
+          return item.amount - amount
+        })
       // end
 
       // part: provide
@@ -104,29 +146,60 @@ export default (kit: Kit) => {
       // part: routes
       ctx.routes(
         defineRoute({
-          id: 'pantry.list', method: 'GET', path: '/v1/pantry', summary: 'Lists what is in the pantry, by name.', access: 'read',
-          query: object(pageFields), reply: jsonReply(pageOf(Item)), problems: [...pageProblems],
-          handler: ({ query }) => listPage({ query, source: collectionSource(items, 'all', 'all'), label: 'name_asc', view: (item) => item }),
+          id: 'pantry.list',
+          method: 'GET',
+          path: '/v1/pantry',
+          summary: 'Lists what is in the pantry, by name.',
+          access: 'read',
+          query: object(pageFields),
+          reply: jsonReply(pageOf(Item)),
+          problems: [...pageProblems],
+          handler: ({ query }) =>
+            listPage({ query, source: collectionSource(items, 'all', 'all'), label: 'name_asc', view: (item) => item }),
         }),
         defineRoute({
-          id: 'pantry.put', method: 'PUT', path: '/v1/pantry/:name', summary: 'Puts an item onto a shelf.', access: 'admin',
-          params: object({ name: Name }), body: object({ shelf: Name, amount: integer({ min: 0 }) }), reply: jsonReply(Item), durability: 'A',
-          handler: ({ params: { name }, body }) => ctx.state.commit((tx) => {
-            const item = { name, ...body }
-            tx.put(items, item)
-            return item
-          }),
+          id: 'pantry.put',
+          method: 'PUT',
+          path: '/v1/pantry/:name',
+          summary: 'Puts an item onto a shelf.',
+          access: 'admin',
+          params: object({ name: Name }),
+          body: object({ shelf: Name, amount: integer({ min: 0 }) }),
+          reply: jsonReply(Item),
+          durability: 'A',
+          handler: ({ params: { name }, body }) =>
+            ctx.state.commit((tx) => {
+              const item = { name, ...body }
+              tx.put(items, item)
+              return item
+            }),
         }),
         defineRoute({
-          id: 'pantry.take', method: 'POST', path: '/v1/pantry/:name/take', summary: 'Takes pieces of an item.', access: 'admin',
-          params: object({ name: Name }), body: TakeInput, reply: jsonReply(Item), durability: 'A',
-          problems: [errors.item_not_found, errors.pantry_short], example: { body: { amount: 2, by: 'cook' } },
+          id: 'pantry.take',
+          method: 'POST',
+          path: '/v1/pantry/:name/take',
+          summary: 'Takes pieces of an item.',
+          access: 'admin',
+          params: object({ name: Name }),
+          body: TakeInput,
+          reply: jsonReply(Item),
+          durability: 'A',
+          problems: [errors.item_not_found, errors.pantry_short],
+          example: { body: { amount: 2, by: 'cook' } },
           handler: ({ params: { name }, body: { amount, by } }) => take(name, amount, by),
         }),
         defineRoute({
-          id: 'pantry.movements', method: 'GET', path: '/v1/pantry/:name/movements', summary: 'Who took and brought an item, oldest first.', access: 'read',
-          params: object({ name: Name }), reply: jsonReply(array(object({ change: integer(), by: Name }))),
-          handler: ({ params: { name } }) => movements.read(name, { after: 0, limit: 1000 }).map(({ entry }) => ({ change: entry.change, by: entry.by })),
+          id: 'pantry.movements',
+          method: 'GET',
+          path: '/v1/pantry/:name/movements',
+          summary: 'Who took and brought an item, oldest first.',
+          access: 'read',
+          params: object({ name: Name }),
+          reply: jsonReply(array(object({ change: integer(), by: Name }))),
+          handler: ({ params: { name } }) =>
+            movements
+              .read(name, { after: 0, limit: 1000 })
+              .map(({ entry }) => ({ change: entry.change, by: entry.by })),
         }),
       )
       // end
@@ -146,7 +219,9 @@ export default (kit: Kit) => {
         let cancel = (): void => {}
         const look = (): void => {
           cancel = ctx.clock.after(ctx.config.look_every_ms, look)
-          restock().catch((error: unknown) => { if (!(error instanceof Problem)) throw error })
+          restock().catch((error: unknown) => {
+            if (!(error instanceof Problem)) throw error
+          })
         }
         look()
         return () => cancel()
@@ -154,32 +229,51 @@ export default (kit: Kit) => {
       // end
 
       // part: listen
-      ctx.onStart(() => ctx.events.on(PantryChanged, ({ item }) => {
-        if (item.amount === 0) ctx.log.info('an item is gone', { item: item.name })
-      }))
+      ctx.onStart(() =>
+        ctx.events.on(PantryChanged, ({ item }) => {
+          if (item.amount === 0) ctx.log.info('an item is gone', { item: item.name })
+        }),
+      )
       // end
 
       // part: repair
       ctx.repair({
         id: 'pantry.amounts',
-        check: () => items.ids('all', 'all').flatMap((name) => {
-          const item = items.find(name)
-          return item !== undefined && item.amount < 0 ? [item] : []
-        }),
-        fix: (found) => ctx.state.commit((tx) => { for (const item of found) tx.put(items, { ...item, amount: 0 }) }),
+        check: () =>
+          items.ids('all', 'all').flatMap((name) => {
+            const item = items.find(name)
+            return item !== undefined && item.amount < 0 ? [item] : []
+          }),
+        fix: (found) =>
+          ctx.state.commit((tx) => {
+            for (const item of found) tx.put(items, { ...item, amount: 0 })
+          }),
       })
       // end
 
       // part: health
       ctx.health({
         id: 'pantry.low',
-        check: () => items.ids('low', 'low').map((name) => ({ severity: 'info' as const, code: 'pantry_item_low', message: `There is little ${name} left.`, related_id: name, action: 'Bring more.' })),
+        check: () =>
+          items.ids('low', 'low').map((name) => ({
+            severity: 'info' as const,
+            code: 'pantry_item_low',
+            message: `There is little ${name} left.`,
+            related_id: name,
+            action: 'Bring more.',
+          })),
       })
       // end
 
       // part: status
-      const StatusSections: Point<{ name: string; schema: unknown; collect: () => JsonObject }> = { point: 'status-sections@1' }
-      ctx.contribute(StatusSections, { name: 'pantry', schema: object({ items: integer(), low: integer() }), collect: () => ({ items: items.count('all', 'all'), low: items.count('low', 'low') }) })
+      const StatusSections: Point<{ name: string; schema: unknown; collect: () => JsonObject }> = {
+        point: 'status-sections@1',
+      }
+      ctx.contribute(StatusSections, {
+        name: 'pantry',
+        schema: object({ items: integer(), low: integer() }),
+        collect: () => ({ items: items.count('all', 'all'), low: items.count('low', 'low') }),
+      })
       // end
     },
   })

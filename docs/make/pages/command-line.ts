@@ -5,10 +5,15 @@ import { page } from '../markdown.js'
 
 const block = (text: string): string => ['```', text.trimEnd(), '```'].join('\n')
 
-export const commandLinePage = async ({ commands }: Facts): Promise<string> => page(
-  '# Command line',
-  'What `holdfast --help` says, which is `node dist/core/main.js --help` in a clone. Exit codes: 0 it worked, 1 it did not, 2 the command line was wrong.',
-  block(overview(commands)),
-  '## holdfast serve', block(serveHelp(await pluginFlags())),
-  ...commands.toSorted((a, b) => (usage(a) < usage(b) ? -1 : 1)).map((command) => [`## holdfast ${command.path.join(' ')}`, block(commandHelp(command))]),
-)
+export const commandLinePage = async ({ commands }: Facts): Promise<string> =>
+  page(
+    '# Command line',
+    'What `holdfast --help` says, which is `node dist/core/main.js --help` in a clone. Exit codes: 0 it worked, ' +
+      '1 it did not, 2 the command line was wrong.',
+    block(overview(commands)),
+    '## holdfast serve',
+    block(serveHelp(await pluginFlags())),
+    ...commands
+      .toSorted((a, b) => (usage(a) < usage(b) ? -1 : 1))
+      .map((command) => [`## holdfast ${command.path.join(' ')}`, block(commandHelp(command))]),
+  )

@@ -1,24 +1,55 @@
 /** One POST for each attempt. Contract 2, "Output delivery"; reference 2, 5.6. */
-import { assertNever } from '../../../core/plugin.js'
-import type { Clock, JsonObject, Outbound, OutboundAnswer, OutboundCode } from '../../../core/plugin.js'
+import {
+  assertNever,
+  type Clock,
+  type JsonObject,
+  type Outbound,
+  type OutboundAnswer,
+  type OutboundCode,
+} from '../../../core/plugin.js'
 import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
 import type { HttpConfig } from './config.js'
 import { routeOf } from './reply-route.js'
 import { retryAfterMs } from './retry-after.js'
 
-export interface DeliverParts { readonly outbound: Outbound; readonly clock: Clock; readonly config: HttpConfig }
+export interface DeliverParts {
+  readonly outbound: Outbound
+  readonly clock: Clock
+  readonly config: HttpConfig
+}
 
 const bodyOf = ({ session_id, thread_id, content, parts, metadata }: Envelope): JsonObject => ({
-  session_id, thread_id, content, parts: [...parts], resolved_parts: [...parts], artifacts: [], artifact_attachments: [], metadata,
+  session_id,
+  thread_id,
+  content,
+  parts: [...parts],
+  resolved_parts: [...parts],
+  artifacts: [],
+  artifact_attachments: [],
+  metadata,
 })
 
-export const deliver = async ({ outbound, clock, config }: DeliverParts, envelope: Envelope, signal: AbortSignal): Promise<DeliveryOutcome> => {
+export const deliver = async (
+  { outbound, clock, config }: DeliverParts,
+  envelope: Envelope,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> => {
   const route = routeOf(envelope.address)
   if (route === undefined) return { type: 'terminal', code: 'outbound_url_invalid' }
   const answer = await outbound.request({
-    method: 'POST', url: route.url, body: JSON.stringify(bodyOf(envelope)), signal, ignore_body: true,
-    headers: { ...route.headers, 'content-type': 'application/json', 'idempotency-key': `service:${envelope.delivery_id}` },
-    allow_private_network: route.allow_private_network, allow_cidrs: config.allow_cidrs, timeout_ms: config.timeout_ms,
+    method: 'POST',
+    url: route.url,
+    body: JSON.stringify(bodyOf(envelope)),
+    signal,
+    ignore_body: true,
+    headers: {
+      ...route.headers,
+      'content-type': 'application/json',
+      'idempotency-key': `service:${envelope.delivery_id}`,
+    },
+    allow_private_network: route.allow_private_network,
+    allow_cidrs: config.allow_cidrs,
+    timeout_ms: config.timeout_ms,
   })
   return answer.type === 'failure' ? failed(answer.code) : answered(answer, clock.now())
 }

@@ -1,9 +1,23 @@
 /** The address of an `http` reply handle: a URL, or a JSON text with what goes with it. Reference 2, 1.4. */
-import { boolean, object, optional, outboundTarget, parse, record, refusedUrl, string } from '../../../core/plugin.js'
-import type { Infer, OutboundReach } from '../../../core/plugin.js'
+import {
+  boolean,
+  object,
+  optional,
+  outboundTarget,
+  parse,
+  record,
+  refusedUrl,
+  string,
+  type Infer,
+  type OutboundReach,
+} from '../../../core/plugin.js'
 import type { ReplyTargetRequest } from '../../execution/sessions/contract.js'
 
-const Route = object({ url: string({ min: 1, max: 8000 }), headers: optional(record(string({ max: 8000 }))), allow_private_network: optional(boolean()) })
+const Route = object({
+  url: string({ min: 1, max: 8000 }),
+  headers: optional(record(string({ max: 8000 }))),
+  allow_private_network: optional(boolean()),
+})
 export type ReplyRoute = Infer<typeof Route>
 
 const readJson = (text: string): unknown => {
@@ -28,17 +42,38 @@ export const addressOf = (request: ReplyTargetRequest): string | undefined => {
   return Object.keys(headers).length === 0 ? url : JSON.stringify({ url, headers })
 }
 
-/** Headers that are ours, the connection's, or could carry a credential of the daemon's host. Contract 2, rule 4 for `http` connectors; the last two cannot be sent by a client that sends one request at a time. */
+/**
+ * Headers that are ours, the connection's, or could carry a credential of the daemon's host. Contract 2, rule 4 for
+ * `http` connectors; the last two cannot be sent by a client that sends one request at a time.
+ */
 const forbidden: ReadonlySet<string> = new Set([
-  'authorization', 'connection', 'content-length', 'content-type', 'cookie', 'forwarded', 'host', 'idempotency-key', 'proxy-authorization',
-  'te', 'trailer', 'transfer-encoding', 'upgrade', 'x-api-key', 'expect', 'keep-alive',
+  'authorization',
+  'connection',
+  'content-length',
+  'content-type',
+  'cookie',
+  'forwarded',
+  'host',
+  'idempotency-key',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-api-key',
+  'expect',
+  'keep-alive',
 ])
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/u
 
 const refusedHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
-  if (!names.every((name) => headerName.test(name)) || !Object.values(headers).every((value) => headerValue.test(value))) return 'must hold headers that are valid in HTTP'
+  if (
+    !names.every((name) => headerName.test(name)) ||
+    !Object.values(headers).every((value) => headerValue.test(value))
+  )
+    return 'must hold headers that are valid in HTTP'
   const taken = names.find((name) => forbidden.has(name) || name.startsWith('x-forwarded-'))
   if (taken !== undefined) return `must not set the header ${taken}`
   return new Set(names).size < names.length ? 'must hold each header once' : undefined
@@ -48,7 +83,10 @@ const refusedHeaders = (headers: Readonly<Record<string, string>>): string | und
 export const refusedAddress = (address: string, reach: OutboundReach): string | undefined => {
   const route = routeOf(address)
   if (route === undefined) return 'must be a URL, or a JSON text with url, headers and allow_private_network'
-  return refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network }) ?? refusedHeaders(route.headers ?? {})
+  return (
+    refusedUrl(route.url, { ...reach, allow_private_network: route.allow_private_network }) ??
+    refusedHeaders(route.headers ?? {})
+  )
 }
 
 /** Scheme, host and port. */

@@ -1,6 +1,9 @@
 const defaultMs = 1000
 
-/** Milliseconds that a `Retry-After` header asks for: seconds, or a date. One second if it says nothing that can be read. Reference 2, 5.6. */
+/**
+ * Milliseconds that a `Retry-After` header asks for: seconds, or a date. One second if it says nothing that can be
+ * read. Reference 2, 5.6.
+ */
 export const retryAfterMs = (header: string | undefined, now: number): number => {
   const text = header?.trim() ?? ''
   if (/^\d{1,9}$/u.test(text)) return Number(text) * 1000

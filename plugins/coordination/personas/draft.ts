@@ -1,8 +1,6 @@
 /** What is asked of a persona, checked and in the form in which it is stored. Pure. */
-import { trusted } from '../../../core/plugin.js'
-import type { JsonObject } from '../../../core/plugin.js'
-import { blankEntry, normalScope, permitsCapability } from '../../execution/sessions/contract.js'
-import type { CapabilityScope } from '../../execution/sessions/contract.js'
+import { trusted, type JsonObject } from '../../../core/plugin.js'
+import { blankEntry, normalScope, permitsCapability, type CapabilityScope } from '../../execution/sessions/contract.js'
 import type { DefaultSkill, Persona } from './contract.js'
 import { personaErrors } from './errors.js'
 
@@ -22,7 +20,10 @@ export interface PersonaRequest {
 }
 
 const refuse = (field: string, what: string): never => {
-  throw personaErrors.invalid_persona({ details: { what: `${field} ${what}` }, errors: [{ path: `body.${field}`, rule: what }] })
+  throw personaErrors.invalid_persona({
+    details: { what: `${field} ${what}` },
+    errors: [{ path: `body.${field}`, rule: what }],
+  })
 }
 
 /** An empty scope, list or object clears the member. */
@@ -47,16 +48,20 @@ const storedScope = (scope: CapabilityScope): CapabilityScope | undefined => {
   return blank === undefined ? normalScope(scope) : refuse(`capability_scope.${blank}`, 'must not be blank')
 }
 
-const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill => trusted({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
+const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill =>
+  trusted({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
 
-/** Reference 3, 5: named, each once, allowed by the scope, installed. No skill is installed where no plugin brings any. */
+/**
+ * Reference 3, 5: named, each once, allowed by the scope, installed. No skill is installed where no plugin brings any.
+ */
 const checkSkills = (skills: readonly DefaultSkill[], scope: CapabilityScope | undefined): void => {
   const seen = new Set<string>()
   for (const [at, { name }] of skills.entries()) {
     const field = `default_skills.${at}.name`
     if (name === '') refuse(field, 'must not be blank')
     if (seen.has(name)) refuse(field, 'must not be named twice')
-    if (!permitsCapability(scope, 'skill', name)) refuse(field, 'must be allowed by the capability_scope of the persona')
+    if (!permitsCapability(scope, 'skill', name))
+      refuse(field, 'must be allowed by the capability_scope of the persona')
     seen.add(name)
   }
   if (skills.length > 0) refuse('default_skills.0.name', 'must be installed')

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto'
-import { trusted } from '../../../core/plugin.js'
-import type { Collection, CollectionSpec, Json, State } from '../../../core/plugin.js'
+import { trusted, type Collection, type CollectionSpec, type Json, type State } from '../../../core/plugin.js'
 import { canonical } from '../../execution/runs/contract.js'
-import { Persona } from './contract.js'
-import type { Personas } from './contract.js'
-import { draftOf } from './draft.js'
-import type { PersonaDraft, PersonaRequest } from './draft.js'
+import { Persona, type Personas } from './contract.js'
+import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
 import { personaErrors } from './errors.js'
 
 const personaCollection: CollectionSpec<Persona> = {
@@ -34,28 +31,52 @@ export const createPersonas = (state: State): PersonaStore => {
   return {
     collection,
     get,
-    create: (persona_id, asked) => state.commit((tx) => {
-      if (collection.has(persona_id)) throw personaErrors.persona_already_exists({ details: { persona_id } })
-      const persona: Persona = { persona_id, ...draftOf(undefined, asked), version: 1, created_at_ms: tx.now, updated_at_ms: tx.now }
-      tx.insert(collection, persona)
-      return persona
-    }),
-    replace: (persona_id, asked) => state.commit((tx) => {
-      const before = get(persona_id)
-      const draft = draftOf(settable(before), asked)
-      if (canonical(trusted<Json>(draft)) === canonical(trusted<Json>(settable(before)))) return before
-      const persona: Persona = { persona_id, ...draft, version: before.version + 1, created_at_ms: before.created_at_ms, updated_at_ms: tx.now }
-      tx.put(collection, persona)
-      return persona
-    }),
+    create: (persona_id, asked) =>
+      state.commit((tx) => {
+        if (collection.has(persona_id)) throw personaErrors.persona_already_exists({ details: { persona_id } })
+        const persona: Persona = {
+          persona_id,
+          ...draftOf(undefined, asked),
+          version: 1,
+          created_at_ms: tx.now,
+          updated_at_ms: tx.now,
+        }
+        tx.insert(collection, persona)
+        return persona
+      }),
+    replace: (persona_id, asked) =>
+      state.commit((tx) => {
+        const before = get(persona_id)
+        const draft = draftOf(settable(before), asked)
+        if (canonical(trusted<Json>(draft)) === canonical(trusted<Json>(settable(before)))) return before
+        const persona: Persona = {
+          persona_id,
+          ...draft,
+          version: before.version + 1,
+          created_at_ms: before.created_at_ms,
+          updated_at_ms: tx.now,
+        }
+        tx.put(collection, persona)
+        return persona
+      }),
     snapshot(persona_id) {
       const { display_name, soul, capability_scope, version } = get(persona_id)
-      return { persona_id, persona_version: version, display_name, soul, soul_sha256: hash('sha256', soul), ...(capability_scope !== undefined && { capability_scope }) }
+      return {
+        persona_id,
+        persona_version: version,
+        display_name,
+        soul,
+        soul_sha256: hash('sha256', soul),
+        ...(capability_scope !== undefined && { capability_scope }),
+      }
     },
   }
 }
 
 const settable = ({ display_name, soul, capability_scope, default_skills, metadata }: Persona): PersonaDraft => ({
-  display_name, soul,
-  ...(capability_scope !== undefined && { capability_scope }), ...(default_skills !== undefined && { default_skills }), ...(metadata !== undefined && { metadata }),
+  display_name,
+  soul,
+  ...(capability_scope !== undefined && { capability_scope }),
+  ...(default_skills !== undefined && { default_skills }),
+  ...(metadata !== undefined && { metadata }),
 })

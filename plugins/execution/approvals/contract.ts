@@ -1,8 +1,24 @@
-/** What a person is asked before a tool runs, and what they answer. Contract 1, "Questions and approvals"; reference 1, 6.4. */
-import { doc, enums, json, named, nullable, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Json } from '../../../core/plugin.js'
+/**
+ * What a person is asked before a tool runs, and what they answer. Contract 1, "Questions and approvals"; reference 1,
+ * 6.4.
+ */
+import {
+  doc,
+  enums,
+  json,
+  named,
+  nullable,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
-/** One tool call that waits for permission. Contract 1, "Pending questions and approvals"; fields of reference 1, 6.4. */
+/**
+ * One tool call that waits for permission. Contract 1, "Pending questions and approvals"; fields of reference 1, 6.4.
+ */
 export type ApprovalRequest = {
   id: string
   tool_call_id: string
@@ -17,26 +33,37 @@ export type ApprovalRequest = {
   expires_at_ms?: number
 }
 /** The wire form of `ApprovalRequest`. */
-export const ApprovalRequestView = named('ApprovalRequest', object({
-  id: string(),
-  tool_call_id: string(),
-  tool_name: string(),
-  input: doc(json(), 'What the tool would be called with.'),
-  input_digest: optional(doc(string(), 'SHA-256 of the canonical JSON of `input`: only this input is executed, unless the answer replaces it.')),
-  scope: enums(['user', 'project', 'session']),
-  reason: doc(nullable(string()), 'Why permission is needed.'),
-  created_at_ms: optional(timestamp()),
-  expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
-}))
+export const ApprovalRequestView = named(
+  'ApprovalRequest',
+  object({
+    id: string(),
+    tool_call_id: string(),
+    tool_name: string(),
+    input: doc(json(), 'What the tool would be called with.'),
+    input_digest: optional(
+      doc(
+        string(),
+        'SHA-256 of the canonical JSON of `input`: only this input is executed, unless the answer replaces it.',
+      ),
+    ),
+    scope: enums(['user', 'project', 'session']),
+    reason: doc(nullable(string()), 'Why permission is needed.'),
+    created_at_ms: optional(timestamp()),
+    expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
+  }),
+)
 
 /** What a person decided about one request. Contract 1, "ApprovalResolution". */
-export const ApprovalResolution = named('ApprovalResolution', object({
-  request_id: string({ min: 1, max: 200 }),
-  behavior: enums(['allow', 'deny']),
-  updated_input: optional(doc(json(), 'Replaces the input of the call; only with `allow`.')),
-  justification: optional(nullable(string({ max: 4000 }))),
-  reason: optional(nullable(string({ max: 4000 }))),
-}))
+export const ApprovalResolution = named(
+  'ApprovalResolution',
+  object({
+    request_id: string({ min: 1, max: 200 }),
+    behavior: enums(['allow', 'deny']),
+    updated_input: optional(doc(json(), 'Replaces the input of the call; only with `allow`.')),
+    justification: optional(nullable(string({ max: 4000 }))),
+    reason: optional(nullable(string({ max: 4000 }))),
+  }),
+)
 /** The parsed form of `ApprovalResolution`. */
 export type ApprovalResolution = Infer<typeof ApprovalResolution>
 
@@ -45,16 +72,21 @@ export const deciders = ['operator', 'policy', 'timeout', 'cancel', 'recovery'] 
 /** One of `deciders`. */
 export type Decider = (typeof deciders)[number]
 
-/** The wire form of a resolution in a run event: what was decided, by whom, and the digest that the call is bound to. */
-export const ResolvedApproval = named('ResolvedApproval', object({
-  request_id: string(),
-  behavior: enums(['allow', 'deny']),
-  updated_input: optional(json()),
-  justification: optional(string()),
-  reason: optional(string()),
-  decided_by: enums(deciders),
-  input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
-}))
+/**
+ * The wire form of a resolution in a run event: what was decided, by whom, and the digest that the call is bound to.
+ */
+export const ResolvedApproval = named(
+  'ResolvedApproval',
+  object({
+    request_id: string(),
+    behavior: enums(['allow', 'deny']),
+    updated_input: optional(json()),
+    justification: optional(string()),
+    reason: optional(string()),
+    decided_by: enums(deciders),
+    input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
+  }),
+)
 /** A decided request as the journal keeps it. */
 export type ResolvedApproval = {
   request_id: string

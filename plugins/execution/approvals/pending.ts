@@ -1,25 +1,46 @@
-import { arraySource, enums, fault, listPage, named, object, string } from '../../../core/plugin.js'
-import type { Infer, Page, PageRequest } from '../../../core/plugin.js'
-import { runKinds } from '../runs/contract.js'
-import type { Runs, WaitingRun } from '../runs/contract.js'
+import {
+  arraySource,
+  enums,
+  fault,
+  listPage,
+  named,
+  object,
+  string,
+  type Infer,
+  type Page,
+  type PageRequest,
+} from '../../../core/plugin.js'
+import { runKinds, type Runs, type WaitingRun } from '../runs/contract.js'
 import { ApprovalRequestView } from './contract.js'
 
 /** A request for approval with the run that waits for it: what `PendingQuestionView` is for questions. */
-export const PendingApprovalView = named('PendingApprovalView', object({
-  session_id: string(),
-  agent_id: string(),
-  run_id: string(),
-  run_kind: enums(runKinds),
-  request: ApprovalRequestView,
-}))
+export const PendingApprovalView = named(
+  'PendingApprovalView',
+  object({
+    session_id: string(),
+    agent_id: string(),
+    run_id: string(),
+    run_kind: enums(runKinds),
+    request: ApprovalRequestView,
+  }),
+)
 type PendingApprovalView = Infer<typeof PendingApprovalView>
 
 /** Pending requests by session and request id. Only what is shown is read from the journal. */
-export const pendingApprovals = (runs: Runs, session_id: string | undefined, query: PageRequest): PendingApprovalView[] | Page<PendingApprovalView> => {
-  const waiting = runs.waiting('waiting_for_approval').filter((run) => session_id === undefined || run.session_id === session_id)
+export const pendingApprovals = (
+  runs: Runs,
+  session_id: string | undefined,
+  query: PageRequest,
+): PendingApprovalView[] | Page<PendingApprovalView> => {
+  const waiting = runs
+    .waiting('waiting_for_approval')
+    .filter((run) => session_id === undefined || run.session_id === session_id)
   return listPage({
     query,
-    source: arraySource(waiting.flatMap((run) => run.pending.map((id) => ({ run, id }))), ({ run, id }) => `${run.session_id}:${id}`),
+    source: arraySource(
+      waiting.flatMap((run) => run.pending.map((id) => ({ run, id }))),
+      ({ run, id }) => `${run.session_id}:${id}`,
+    ),
     label: 'session_id_asc,request_id_asc',
     view: ({ run, id }) => viewOf(runs, run, id),
   })

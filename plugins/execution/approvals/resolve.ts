@@ -1,20 +1,34 @@
 /** Decisions on a waiting run: all of a batch are checked before any is recorded. */
-import { parse } from '../../../core/plugin.js'
-import type { Clock } from '../../../core/plugin.js'
-import { digest } from '../runs/contract.js'
-import type { ReceiptKey, RunRecord, Runs } from '../runs/contract.js'
+import { parse, type Clock } from '../../../core/plugin.js'
+import { digest, type ReceiptKey, type RunRecord, type Runs } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { ApprovalRequest, ApprovalResolution, Decider, ResolvedApproval } from './contract.js'
 import { approvalErrors } from './errors.js'
 import { expireApprovals } from './expire.js'
 
-export interface ApprovalParts { readonly runs: Runs; readonly tools: ToolRegistry; readonly clock: Clock }
-export interface Batch { readonly resolutions: readonly ApprovalResolution[]; readonly receipt?: ReceiptKey | undefined; readonly decided_by: Decider }
+export interface ApprovalParts {
+  readonly runs: Runs
+  readonly tools: ToolRegistry
+  readonly clock: Clock
+}
+export interface Batch {
+  readonly resolutions: readonly ApprovalResolution[]
+  readonly receipt?: ReceiptKey | undefined
+  readonly decided_by: Decider
+}
 
-/** Records a batch on one waiting run. Synchronous up to its commit, so that of two callers one sees the other's decision. */
-export const resolveApprovals = async ({ runs, tools, clock }: ApprovalParts, run: RunRecord, batch: Batch): Promise<void> => {
+/**
+ * Records a batch on one waiting run. Synchronous up to its commit, so that of two callers one sees the other's
+ * decision.
+ */
+export const resolveApprovals = async (
+  { runs, tools, clock }: ApprovalParts,
+  run: RunRecord,
+  batch: Batch,
+): Promise<void> => {
   refuseExpired(runs, run, batch)
-  if (run.status !== 'waiting_for_approval') throw approvalErrors.approval_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
+  if (run.status !== 'waiting_for_approval')
+    throw approvalErrors.approval_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
   if (run.expires_at_ms !== undefined && clock.now() >= run.expires_at_ms) {
     await expireApprovals(runs, run)
     throw approvalErrors.approval_expired({ details: { request_id: batch.resolutions[0]?.request_id ?? '' } })
@@ -28,38 +42,61 @@ export const resolveApprovals = async ({ runs, tools, clock }: ApprovalParts, ru
 const refuseExpired = (runs: Runs, run: RunRecord, { resolutions }: Batch): void => {
   const open = 'pending' in run ? run.pending : []
   const stale = resolutions.find(({ request_id }) => !open.includes(request_id))
-  if (stale !== undefined && runs.deciderOf(run, stale.request_id) === 'timeout') throw approvalErrors.approval_expired({ details: { request_id: stale.request_id } })
+  if (stale !== undefined && runs.deciderOf(run, stale.request_id) === 'timeout')
+    throw approvalErrors.approval_expired({ details: { request_id: stale.request_id } })
 }
 
-const checkBatch = (tools: ToolRegistry, open: ReadonlyMap<string, ApprovalRequest>, { resolutions, decided_by }: Batch): ResolvedApproval[] => {
-  if (resolutions.length === 0) throw approvalErrors.approval_batch_empty({ errors: [{ path: 'body.resolutions', rule: 'must not be empty' }] })
+const checkBatch = (
+  tools: ToolRegistry,
+  open: ReadonlyMap<string, ApprovalRequest>,
+  { resolutions, decided_by }: Batch,
+): ResolvedApproval[] => {
+  if (resolutions.length === 0)
+    throw approvalErrors.approval_batch_empty({ errors: [{ path: 'body.resolutions', rule: 'must not be empty' }] })
   const seen = new Set<string>()
   return resolutions.map((resolution, index) => {
     const { request_id } = resolution
     const path = `body.resolutions.${index}.request_id`
-    if (seen.has(request_id)) throw approvalErrors.approval_duplicate_resolution({ errors: [{ path, rule: 'must be named once' }] })
+    if (seen.has(request_id))
+      throw approvalErrors.approval_duplicate_resolution({ errors: [{ path, rule: 'must be named once' }] })
     seen.add(request_id)
     const request = open.get(request_id)
-    if (request === undefined) throw approvalErrors.approval_request_not_pending({ details: { request_id }, errors: [{ path, rule: 'must be pending' }] })
+    if (request === undefined)
+      throw approvalErrors.approval_request_not_pending({
+        details: { request_id },
+        errors: [{ path, rule: 'must be pending' }],
+      })
     return resolved(resolution, checkInput(tools, request, { resolution, index }), decided_by)
   })
 }
 
 /** Digest of the input that was decided on: the one that was shown, or one that replaces it and fits the tool. */
-const checkInput = (tools: ToolRegistry, request: ApprovalRequest, { resolution, index }: { resolution: ApprovalResolution; index: number }): string => {
+const checkInput = (
+  tools: ToolRegistry,
+  request: ApprovalRequest,
+  { resolution, index }: { resolution: ApprovalResolution; index: number },
+): string => {
   const { updated_input, behavior } = resolution
   if (updated_input === undefined || updated_input === null) return request.input_digest ?? digest(request.input)
   const path = `body.resolutions.${index}.updated_input`
-  const invalid = (errors: { path: string; rule: string }[]): Error => approvalErrors.approval_updated_input_invalid({ details: { tool_name: request.tool_name }, errors })
+  const invalid = (errors: { path: string; rule: string }[]): Error =>
+    approvalErrors.approval_updated_input_invalid({ details: { tool_name: request.tool_name }, errors })
   if (behavior === 'deny') throw invalid([{ path, rule: 'goes only with allow' }])
   const tool = tools.find(request.tool_name)
   if (tool === undefined) throw invalid([{ path, rule: 'names a tool that is gone' }])
   const parsed = parse(tool.input, updated_input)
-  if (!parsed.ok) throw invalid(parsed.issues.map((issue) => ({ path: issue.path === '' ? path : `${path}.${issue.path}`, rule: issue.rule })))
+  if (!parsed.ok)
+    throw invalid(
+      parsed.issues.map((issue) => ({ path: issue.path === '' ? path : `${path}.${issue.path}`, rule: issue.rule })),
+    )
   return digest(updated_input)
 }
 
-const resolved = ({ request_id, behavior, updated_input, justification, reason }: ApprovalResolution, input_digest: string, decided_by: Decider): ResolvedApproval => ({
+const resolved = (
+  { request_id, behavior, updated_input, justification, reason }: ApprovalResolution,
+  input_digest: string,
+  decided_by: Decider,
+): ResolvedApproval => ({
   request_id,
   behavior,
   ...(updated_input !== undefined && updated_input !== null && { updated_input }),

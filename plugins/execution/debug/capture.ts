@@ -4,8 +4,7 @@ import type { Observed, RunObserver } from '../runs/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
 import { cutText, evidenceText } from './evidence.js'
-import { nonceBytes, sealText } from './key.js'
-import type { KeySetup } from './key.js'
+import { nonceBytes, sealText, type KeySetup } from './key.js'
 import type { DebugRecord, DebugStore } from './store.js'
 
 export interface CaptureParts {
@@ -28,7 +27,13 @@ export interface Capture extends RunObserver {
 /** Texts that wait to be written; beyond it they are dropped. */
 const mostWaiting = 64 * 1024 * 1024
 
-interface Piece { readonly level: DebugLevel; readonly kind: Observed['kind']; readonly run_id: string; readonly session_id: string; readonly text: Uint8Array }
+interface Piece {
+  readonly level: DebugLevel
+  readonly kind: Observed['kind']
+  readonly run_id: string
+  readonly session_id: string
+  readonly text: Uint8Array
+}
 
 export const createCapture = (parts: CaptureParts): Capture => {
   let queue: Promise<void> = Promise.resolve()
@@ -38,14 +43,34 @@ export const createCapture = (parts: CaptureParts): Capture => {
     const level = parts.level()
     const text = Buffer.from(waiting > mostWaiting ? '' : evidenceText(level, observed, parts.known))
     waiting += text.length
-    queue = queue.then(() => keep(parts, { level, kind, run_id, session_id, text }))
-      .catch((error: unknown) => parts.log.warn('evidence of a run could not be kept', { run_id, error: String(error) }))
-      .finally(() => { waiting -= text.length })
+    queue = queue
+      .then(() => keep(parts, { level, kind, run_id, session_id, text }))
+      .catch((error: unknown) =>
+        parts.log.warn('evidence of a run could not be kept', { run_id, error: String(error) }),
+      )
+      .finally(() => {
+        waiting -= text.length
+      })
   }
-  return { get active() { return parts.level() !== 'off' }, observe, settled: () => queue }
+  return {
+    get active() {
+      return parts.level() !== 'off'
+    },
+    observe,
+    settled: () => queue,
+  }
 }
 
-const blank = ({ run_id, session_id, level }: Piece): DebugRecord => ({ run_id, session_id, level, updated_at_ms: 0, bytes: 0, made: 0, dropped: 0, artifacts: [] })
+const blank = ({ run_id, session_id, level }: Piece): DebugRecord => ({
+  run_id,
+  session_id,
+  level,
+  updated_at_ms: 0,
+  bytes: 0,
+  made: 0,
+  dropped: 0,
+  artifacts: [],
+})
 
 const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
   const { store, config } = parts
@@ -54,26 +79,58 @@ const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
   const made = record.made + 1
   const artifact_id = `${String(made).padStart(4, '0')}-${piece.kind}`
   const packed = pack(parts, piece, artifact_id)
-  const full = piece.text.length === 0 || record.artifacts.length >= config.max_artifacts_per_run || record.bytes + packed.bytes.length > config.max_run_bytes
-  if (full || !(await parts.room(packed.bytes.length))) return put(store, piece.run_id, (tx, before = blank(piece)) => ({ ...before, made, dropped: before.dropped + 1, updated_at_ms: tx.now }))
+  const full =
+    piece.text.length === 0 ||
+    record.artifacts.length >= config.max_artifacts_per_run ||
+    record.bytes + packed.bytes.length > config.max_run_bytes
+  if (full || !(await parts.room(packed.bytes.length)))
+    return put(store, piece.run_id, (tx, before = blank(piece)) => ({
+      ...before,
+      made,
+      dropped: before.dropped + 1,
+      updated_at_ms: tx.now,
+    }))
   const { sha256, bytes } = await store.blobs.put(packed.bytes)
   await put(store, piece.run_id, (tx, before = blank(piece)) => ({
-    ...before, made, level: piece.level, updated_at_ms: tx.now, bytes: before.bytes + bytes,
-    artifacts: [...before.artifacts, { artifact_id, format: 'json', updated_at_ms: tx.now, bytes, sha256, ...packed.facts }],
+    ...before,
+    made,
+    level: piece.level,
+    updated_at_ms: tx.now,
+    bytes: before.bytes + bytes,
+    artifacts: [
+      ...before.artifacts,
+      { artifact_id, format: 'json', updated_at_ms: tx.now, bytes, sha256, ...packed.facts },
+    ],
   }))
 }
 
-const put = async ({ state, runs }: DebugStore, run_id: string, change: (tx: { readonly now: number }, before: DebugRecord | undefined) => DebugRecord): Promise<void> => {
-  await state.commit((tx) => { if (!runs.buried(run_id)) tx.put(runs, change(tx, runs.find(run_id))) })
+const put = async (
+  { state, runs }: DebugStore,
+  run_id: string,
+  change: (tx: { readonly now: number }, before: DebugRecord | undefined) => DebugRecord,
+): Promise<void> => {
+  await state.commit((tx) => {
+    if (!runs.buried(run_id)) tx.put(runs, change(tx, runs.find(run_id)))
+  })
 }
 
-interface Packed { readonly bytes: Uint8Array; readonly facts: Pick<DebugArtifactView, 'plaintext_bytes' | 'truncated' | 'original_bytes' | 'encrypted' | 'encryption_key_id'> }
+interface Packed {
+  readonly bytes: Uint8Array
+  readonly facts: Pick<
+    DebugArtifactView,
+    'plaintext_bytes' | 'truncated' | 'original_bytes' | 'encrypted' | 'encryption_key_id'
+  >
+}
 
 /** The text as it is written: cut, and encrypted if there is a key. */
 const pack = ({ config, key, ids }: CaptureParts, { text, run_id }: Piece, artifact_id: string): Packed => {
   const plain = cutText(text, config.max_artifact_bytes)
   const setup = key()
-  const facts = { plaintext_bytes: plain.length, truncated: plain.length < text.length, ...(plain.length < text.length && { original_bytes: text.length }) }
+  const facts = {
+    plaintext_bytes: plain.length,
+    truncated: plain.length < text.length,
+    ...(plain.length < text.length && { original_bytes: text.length }),
+  }
   if (setup.type !== 'key') return { bytes: plain, facts: { ...facts, encrypted: false } }
   const bytes = sealText(plain, { key: setup.key, nonce: ids.random(nonceBytes), about: `${run_id}/${artifact_id}` })
   return { bytes, facts: { ...facts, encrypted: true, encryption_key_id: setup.id } }

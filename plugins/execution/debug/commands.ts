@@ -1,18 +1,26 @@
-import { array, defineCommand, number, open, parse, string } from '../../../core/plugin.js'
-import type { Command, Json } from '../../../core/plugin.js'
+import { array, defineCommand, number, open, parse, string, type Command, type Json } from '../../../core/plugin.js'
 
-const View = open({ level: string(), artifacts: array(open({ artifact_id: string(), plaintext_bytes: number(), updated_at_ms: number() })), dropped_artifact_count: number() })
+const View = open({
+  level: string(),
+  artifacts: array(open({ artifact_id: string(), plaintext_bytes: number(), updated_at_ms: number() })),
+  dropped_artifact_count: number(),
+})
 
 const show = (answer: Json): string => {
   const parsed = parse(View, answer)
   if (!parsed.ok) return JSON.stringify(answer, null, 2)
   const { artifacts, level, dropped_artifact_count: dropped } = parsed.value
-  const rows = artifacts.map(({ artifact_id, plaintext_bytes, updated_at_ms }) => `${new Date(updated_at_ms).toISOString()}  ${artifact_id}  ${plaintext_bytes} bytes`)
+  const rows = artifacts.map(
+    ({ artifact_id, plaintext_bytes, updated_at_ms }) =>
+      `${new Date(updated_at_ms).toISOString()}  ${artifact_id}  ${plaintext_bytes} bytes`,
+  )
   return [`level ${level}`, ...rows, ...(dropped > 0 ? [`${dropped} more were dropped at a limit`] : [])].join('\n')
 }
 
 const debug = defineCommand({
-  path: ['runs', 'debug'], summary: 'The evidence that is kept of a run.', args: ['run_id'],
+  path: ['runs', 'debug'],
+  summary: 'The evidence that is kept of a run.',
+  args: ['run_id'],
   run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/debug`),
   show,
 })
@@ -26,11 +34,13 @@ const prune = defineCommand({
     limit: { kind: 'text', summary: 'Most runs to prune.' },
     apply: { kind: 'switch', summary: 'Prune, instead of telling what would be pruned.' },
   },
-  run: ({ client, args, flags }) => client.send('POST', '/v1/runs/prune', {
-    older_than_ms: Number(args['older_than_ms']), dry_run: flags['apply'] !== true,
-    ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
-    ...(typeof flags['limit'] === 'string' && { limit: Number(flags['limit']) }),
-  }),
+  run: ({ client, args, flags }) =>
+    client.send('POST', '/v1/runs/prune', {
+      older_than_ms: Number(args['older_than_ms']),
+      dry_run: flags['apply'] !== true,
+      ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
+      ...(typeof flags['limit'] === 'string' && { limit: Number(flags['limit']) }),
+    }),
 })
 
 export const debugCommands: readonly Command[] = [debug, prune]

@@ -1,8 +1,27 @@
-/** Evidence of what runs asked and were answered, for operators who look for a fault. Contract 1, `/debug`; reference 1, 6.9. */
-import { array, boolean, defineToken, doc, enums, integer, named, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Token } from '../../../core/plugin.js'
+/**
+ * Evidence of what runs asked and were answered, for operators who look for a fault. Contract 1, `/debug`; reference 1,
+ * 6.9.
+ */
+import {
+  array,
+  boolean,
+  defineToken,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Token,
+} from '../../../core/plugin.js'
 
-/** How much is kept: nothing; what was called, when and how large; also what was said, without secrets and personal data; all but known secrets. */
+/**
+ * How much is kept: nothing; what was called, when and how large; also what was said, without secrets and personal
+ * data; all but known secrets.
+ */
 export const debugLevels = ['off', 'on', 'redacted', 'full'] as const
 /** One of `debugLevels`. */
 export type DebugLevel = (typeof debugLevels)[number]
@@ -10,32 +29,41 @@ export type DebugLevel = (typeof debugLevels)[number]
 /** Says how much evidence is kept from now on. */
 export interface Debug {
   readonly level: DebugLevel
-  /** Holds until the daemon stops. Throws `debug_capture_key_unusable` (409) if something is to be kept and its key cannot be used. */
+  /**
+   * Holds until the daemon stops. Throws `debug_capture_key_unusable` (409) if something is to be kept and its key
+   * cannot be used.
+   */
   setLevel(level: DebugLevel): void
 }
 export const Debug: Token<Debug> = defineToken<Debug>('debug@1')
 
 /** One model attempt or tool call, as it is kept. Reference 1, 6.9. */
-export const DebugArtifactView = named('DebugArtifactView', object({
-  artifact_id: doc(string(), 'A number in order of capture, and `model` or `tool`.'),
-  format: enums(['json']),
-  updated_at_ms: timestamp(),
-  bytes: doc(integer({ min: 0 }), 'Bytes on disk.'),
-  plaintext_bytes: doc(integer({ min: 0 }), 'Bytes of its text.'),
-  sha256: doc(string(), 'Of the bytes on disk.'),
-  truncated: doc(boolean(), 'Its text was cut at the limit for one artifact.'),
-  original_bytes: doc(optional(integer({ min: 0 })), 'Bytes of the text before it was cut.'),
-  encrypted: boolean(),
-  encryption_key_id: optional(string()),
-}))
+export const DebugArtifactView = named(
+  'DebugArtifactView',
+  object({
+    artifact_id: doc(string(), 'A number in order of capture, and `model` or `tool`.'),
+    format: enums(['json']),
+    updated_at_ms: timestamp(),
+    bytes: doc(integer({ min: 0 }), 'Bytes on disk.'),
+    plaintext_bytes: doc(integer({ min: 0 }), 'Bytes of its text.'),
+    sha256: doc(string(), 'Of the bytes on disk.'),
+    truncated: doc(boolean(), 'Its text was cut at the limit for one artifact.'),
+    original_bytes: doc(optional(integer({ min: 0 })), 'Bytes of the text before it was cut.'),
+    encrypted: boolean(),
+    encryption_key_id: optional(string()),
+  }),
+)
 /** The value form of `DebugArtifactView`. */
 export type DebugArtifactView = Infer<typeof DebugArtifactView>
 /** What is kept of a run. Reference 1, 6.9. */
-export const RunDebugView = named('RunDebugView', object({
-  run_id: string(),
-  level: doc(enums(debugLevels), 'The level of the latest artifact.'),
-  artifacts: doc(array(DebugArtifactView), 'Oldest first.'),
-  dropped_artifact_count: doc(integer({ min: 0 }), 'Attempts and calls that a limit kept out.'),
-}))
+export const RunDebugView = named(
+  'RunDebugView',
+  object({
+    run_id: string(),
+    level: doc(enums(debugLevels), 'The level of the latest artifact.'),
+    artifacts: doc(array(DebugArtifactView), 'Oldest first.'),
+    dropped_artifact_count: doc(integer({ min: 0 }), 'Attempts and calls that a limit kept out.'),
+  }),
+)
 /** The value form of `RunDebugView`. */
 export type RunDebugView = Infer<typeof RunDebugView>

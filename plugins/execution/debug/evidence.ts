@@ -6,14 +6,24 @@ import type { DebugLevel } from './contract.js'
 /** Replaces known secret values. */
 type Known = (text: string) => string
 
-const clean = (known: Known, level: DebugLevel) => (text: string): string => (level === 'redacted' ? redactPii(redactSecrets(known(text))) : known(text))
+const clean =
+  (known: Known, level: DebugLevel) =>
+  (text: string): string =>
+    level === 'redacted' ? redactPii(redactSecrets(known(text))) : known(text)
 
 /** Each text of a value, cleaned; at the level `redacted` also what only its name gives away. */
 const cleaned = (value: unknown, tidy: (text: string) => string, level: DebugLevel): unknown => {
   if (typeof value === 'string') return tidy(value)
   if (Array.isArray(value)) return value.map((item) => cleaned(item, tidy, level))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [tidy(name), level === 'redacted' && typeof item === 'string' && isSecretName(name) ? '<redacted>' : cleaned(item, tidy, level)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      tidy(name),
+      level === 'redacted' && typeof item === 'string' && isSecretName(name)
+        ? '<redacted>'
+        : cleaned(item, tidy, level),
+    ]),
+  )
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')

@@ -14,13 +14,19 @@ const nonceBytes = 12
 const tagBytes = 16
 
 const decoded = (text: string): Uint8Array | undefined => {
-  const bytes = /^[0-9a-fA-F]{64}$/u.test(text) ? Buffer.from(text, 'hex') : /^[A-Za-z0-9+/_-]{43}=?$/u.test(text) ? Buffer.from(text, 'base64') : undefined
+  const bytes = /^[0-9a-fA-F]{64}$/u.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[A-Za-z0-9+/_-]{43}=?$/u.test(text)
+      ? Buffer.from(text, 'base64')
+      : undefined
   return bytes?.length === keyBytes ? bytes : undefined
 }
 
 const textOf = ({ debug_capture_key, debug_capture_key_file }: DebugConfig): string | undefined => {
   if (debug_capture_key !== undefined && debug_capture_key.trim() !== '') return debug_capture_key.trim()
-  return debug_capture_key_file === undefined || debug_capture_key_file === '' ? undefined : readSecretFile(debug_capture_key_file)
+  return debug_capture_key_file === undefined || debug_capture_key_file === ''
+    ? undefined
+    : readSecretFile(debug_capture_key_file)
 }
 
 /** Reads the key that is configured. `guard` is told of it before anything else. */
@@ -30,14 +36,20 @@ export const readKey = (config: DebugConfig, guard: (value: string) => void): Ke
     if (text === undefined) return { type: 'none' }
     guard(text)
     const key = decoded(text)
-    return key === undefined ? { type: 'unusable', reason: 'it is not 32 bytes in hex or base64' } : { type: 'key', key, id: hash('sha256', Buffer.concat([Buffer.from('debug-capture-key'), key])).slice(0, 16) }
+    return key === undefined
+      ? { type: 'unusable', reason: 'it is not 32 bytes in hex or base64' }
+      : { type: 'key', key, id: hash('sha256', Buffer.concat([Buffer.from('debug-capture-key'), key])).slice(0, 16) }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     return { type: 'unusable', reason: error.message }
   }
 }
 
-export interface Sealing { readonly key: Uint8Array; /** Unique for every text: 12 bytes in hex. */ readonly nonce: string; /** What the text is: another place does not open it. */ readonly about: string }
+export interface Sealing {
+  readonly key: Uint8Array
+  /** Unique for every text: 12 bytes in hex. */ readonly nonce: string
+  /** What the text is: another place does not open it. */ readonly about: string
+}
 
 /** Nonce, tag, text. */
 export const sealText = (text: Uint8Array, { key, nonce, about }: Sealing): Uint8Array => {
@@ -50,7 +62,9 @@ export const sealText = (text: Uint8Array, { key, nonce, about }: Sealing): Uint
 export const openText = (bytes: Uint8Array, { key, about }: Omit<Sealing, 'nonce'>): Uint8Array | undefined => {
   if (bytes.length < nonceBytes + tagBytes) return undefined
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(about)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
+      .setAAD(Buffer.from(about))
+      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()])
   } catch {
     return undefined

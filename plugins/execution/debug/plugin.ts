@@ -4,11 +4,9 @@ import { RunObserver, Runs } from '../runs/contract.js'
 import { createCapture } from './capture.js'
 import { debugCommands } from './commands.js'
 import { debugConfig, debugFlags } from './config.js'
-import { Debug } from './contract.js'
-import type { DebugLevel } from './contract.js'
+import { Debug, type DebugLevel } from './contract.js'
 import { debugErrors } from './errors.js'
-import { readKey } from './key.js'
-import type { KeySetup } from './key.js'
+import { readKey, type KeySetup } from './key.js'
 import { debugRepair } from './repair.js'
 import { createRetention, watchAge } from './retention.js'
 import { debugRoutes } from './routes.js'
@@ -32,15 +30,31 @@ export default definePlugin({
     let level: DebugLevel = 'off'
     const key = (): KeySetup => setup
     const setLevel = (wanted: DebugLevel): void => {
-      if (wanted !== 'off' && setup.type === 'unusable') throw debugErrors.debug_capture_key_unusable({ details: { reason: setup.reason } })
+      if (wanted !== 'off' && setup.type === 'unusable')
+        throw debugErrors.debug_capture_key_unusable({ details: { reason: setup.reason } })
       level = wanted
     }
     const store = declareStore(ctx.state)
     const aging = { store, runs, config, clock, log }
     const retention = createRetention(aging)
-    const capture = createCapture({ store, config, clock, ids, log, level: () => level, key, known: (text) => secrets.redact(text), room: retention.room })
+    const capture = createCapture({
+      store,
+      config,
+      clock,
+      ids,
+      log,
+      level: () => level,
+      key,
+      known: (text) => secrets.redact(text),
+      room: retention.room,
+    })
     ctx.provide(RunObserver, capture)
-    ctx.provide(Debug, { get level() { return level }, setLevel })
+    ctx.provide(Debug, {
+      get level() {
+        return level
+      },
+      setLevel,
+    })
     ctx.routes(...debugRoutes({ store, runs, capture, retention, key }))
     ctx.contribute(RuntimeSections, ...debugSections({ config, level: () => level, key }))
     ctx.repair(debugRepair(store))

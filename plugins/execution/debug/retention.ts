@@ -2,20 +2,30 @@
 import type { Clock, Log } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../runs/contract.js'
 import type { DebugConfig } from './config.js'
-import { emptied, oldestFirst, refOf } from './store.js'
-import type { DebugRecord, DebugStore } from './store.js'
+import { emptied, oldestFirst, refOf, type DebugRecord, type DebugStore } from './store.js'
 
-export interface RetentionParts { readonly store: DebugStore; readonly runs: Runs; readonly config: DebugConfig; readonly clock: Clock; readonly log: Log }
+export interface RetentionParts {
+  readonly store: DebugStore
+  readonly runs: Runs
+  readonly config: DebugConfig
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** When a run ended; undefined while it may go on. */
-const endOf = (run: RunRecord | undefined): number | undefined => (run !== undefined && 'finished_at_ms' in run ? run.finished_at_ms : undefined)
+const endOf = (run: RunRecord | undefined): number | undefined =>
+  run !== undefined && 'finished_at_ms' in run ? run.finished_at_ms : undefined
 
 /**
  * Drops the evidence of a run: first the record, then the bytes. A kill in
  * between leaves bytes that no record names, which the next start removes.
  * A run that may go on keeps its record, because a buried id takes no more.
  */
-export const dropEvidence = async ({ store, runs, log }: Pick<RetentionParts, 'store' | 'runs' | 'log'>, run_id: string, reason: string): Promise<void> => {
+export const dropEvidence = async (
+  { store, runs, log }: Pick<RetentionParts, 'store' | 'runs' | 'log'>,
+  run_id: string,
+  reason: string,
+): Promise<void> => {
   const gone = await store.state.commit((tx) => {
     const record = store.runs.find(run_id)
     if (record === undefined) return undefined
@@ -24,7 +34,12 @@ export const dropEvidence = async ({ store, runs, log }: Pick<RetentionParts, 's
     return record
   })
   for (const artifact of gone?.artifacts ?? []) {
-    await store.blobs.remove(refOf(artifact)).catch((error: unknown) => log.warn('bytes of evidence could not be removed; the next start tries again', { run_id, error: String(error) }))
+    await store.blobs.remove(refOf(artifact)).catch((error: unknown) =>
+      log.warn('bytes of evidence could not be removed; the next start tries again', {
+        run_id,
+        error: String(error),
+      }),
+    )
   }
 }
 
@@ -36,11 +51,22 @@ export interface Retention {
   prune(request: PruneRequest): Promise<PruneReport>
 }
 
-export interface PruneRequest { readonly older_than_ms: number; readonly session_id?: string | undefined; readonly limit?: number | undefined; readonly dry_run: boolean }
+export interface PruneRequest {
+  readonly older_than_ms: number
+  readonly session_id?: string | undefined
+  readonly limit?: number | undefined
+  readonly dry_run: boolean
+}
 export interface PruneReport {
-  dry_run: boolean; now_ms: number; cutoff_ms: number; limit?: number
-  matched_run_count: number; candidate_run_ids: string[]; candidate_debug_bytes: number
-  pruned_debug_run_ids: string[]; pruned_debug_bytes: number
+  dry_run: boolean
+  now_ms: number
+  cutoff_ms: number
+  limit?: number
+  matched_run_count: number
+  candidate_run_ids: string[]
+  candidate_debug_bytes: number
+  pruned_debug_run_ids: string[]
+  pruned_debug_bytes: number
 }
 
 const sum = (records: readonly DebugRecord[]): number => records.reduce((all, { bytes }) => all + bytes, 0)
@@ -50,7 +76,8 @@ export const createRetention = (parts: RetentionParts): Retention => {
   const expire = async (): Promise<void> => {
     const cutoff = clock.now() - config.ttl_ms
     const old = [...oldestFirst(store), ...emptied(store)].filter(({ updated_at_ms }) => updated_at_ms <= cutoff)
-    for (const { run_id, artifacts } of old) if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
+    for (const { run_id, artifacts } of old)
+      if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
   }
   const room = async (bytes: number): Promise<boolean> => {
     if (config.max_store_bytes === undefined) return true
@@ -67,14 +94,24 @@ export const createRetention = (parts: RetentionParts): Retention => {
   const prune = async ({ older_than_ms, session_id, limit, dry_run }: PruneRequest): Promise<PruneReport> => {
     const now_ms = clock.now()
     const cutoff_ms = now_ms - older_than_ms
-    const matched = oldestFirst(store).filter((record) => (session_id === undefined || record.session_id === session_id) && (endOf(runs.find(record.run_id)) ?? Infinity) <= cutoff_ms)
+    const matched = oldestFirst(store).filter(
+      (record) =>
+        (session_id === undefined || record.session_id === session_id) &&
+        (endOf(runs.find(record.run_id)) ?? Infinity) <= cutoff_ms,
+    )
     const candidates = matched.slice(0, limit)
     const pruned = dry_run ? [] : candidates
     for (const { run_id } of pruned) await dropEvidence(parts, run_id, 'pruned')
     return {
-      dry_run, now_ms, cutoff_ms, ...(limit !== undefined && { limit }),
-      matched_run_count: matched.length, candidate_run_ids: candidates.map(({ run_id }) => run_id), candidate_debug_bytes: sum(candidates),
-      pruned_debug_run_ids: pruned.map(({ run_id }) => run_id), pruned_debug_bytes: sum(pruned),
+      dry_run,
+      now_ms,
+      cutoff_ms,
+      ...(limit !== undefined && { limit }),
+      matched_run_count: matched.length,
+      candidate_run_ids: candidates.map(({ run_id }) => run_id),
+      candidate_debug_bytes: sum(candidates),
+      pruned_debug_run_ids: pruned.map(({ run_id }) => run_id),
+      pruned_debug_bytes: sum(pruned),
     }
   }
   return { expire, room, prune }
@@ -85,8 +122,12 @@ export const watchAge = ({ clock, config, log }: RetentionParts, retention: Rete
   let cancel = (): void => {}
   let ended = false
   const look = (): void => {
-    retention.expire().catch((error: unknown) => log.warn('old evidence could not be removed', { error: String(error) }))
-      .finally(() => { if (!ended) cancel = clock.after(config.gc_interval_ms, look) })
+    retention
+      .expire()
+      .catch((error: unknown) => log.warn('old evidence could not be removed', { error: String(error) }))
+      .finally(() => {
+        if (!ended) cancel = clock.after(config.gc_interval_ms, look)
+      })
   }
   look()
   return () => {

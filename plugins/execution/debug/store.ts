@@ -18,7 +18,12 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   name: 'debug_runs',
   version: 1,
   id: (record) => record.run_id,
-  indexes: { oldest: { group: ({ artifacts }) => (artifacts.length > 0 ? 'all' : 'empty'), sort: ({ updated_at_ms }) => String(updated_at_ms).padStart(16, '0') } },
+  indexes: {
+    oldest: {
+      group: ({ artifacts }) => (artifacts.length > 0 ? 'all' : 'empty'),
+      sort: ({ updated_at_ms }) => String(updated_at_ms).padStart(16, '0'),
+    },
+  },
   settled: () => true,
   references: (record) => [{ collection: 'runs', id: record.run_id }],
 }
@@ -28,12 +33,17 @@ export interface DebugStore {
   readonly runs: Collection<DebugRecord>
   readonly blobs: Blobs
 }
-export const declareStore = (state: State): DebugStore => ({ state, runs: state.collection(debugRuns), blobs: state.blobs('debug') })
+export const declareStore = (state: State): DebugStore => ({
+  state,
+  runs: state.collection(debugRuns),
+  blobs: state.blobs('debug'),
+})
 
 /** Where the bytes of an artifact are. */
 export const refOf = ({ sha256, bytes }: DebugArtifactView): BlobRef => ({ sha256, bytes })
 
-const inGroup = ({ runs }: DebugStore, group: string): DebugRecord[] => runs.ids('oldest', group).flatMap((id) => runs.find(id) ?? [])
+const inGroup = ({ runs }: DebugStore, group: string): DebugRecord[] =>
+  runs.ids('oldest', group).flatMap((id) => runs.find(id) ?? [])
 /** Every run of which something is kept, the oldest evidence first. */
 export const oldestFirst = (store: DebugStore): DebugRecord[] => inGroup(store, 'all')
 /** Runs of which nothing is kept any more, or nothing could be. */

@@ -1,17 +1,50 @@
-import { array, defineCommand, integer, object, open, optional, parse, string } from '../../../core/plugin.js'
-import type { Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
+import {
+  array,
+  defineCommand,
+  integer,
+  object,
+  open,
+  optional,
+  parse,
+  string,
+  type Command,
+  type CommandInput,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
 const Row = open({
-  delivery_id: string(), status: string(), session_id: string(), run_id: optional(string()), target: string(), attempts: integer(),
-  next_attempt_at_ms: optional(integer()), last_error: optional(string()), terminal_error: optional(string()), dead_letter_resolution_reason: optional(string()),
+  delivery_id: string(),
+  status: string(),
+  session_id: string(),
+  run_id: optional(string()),
+  target: string(),
+  attempts: integer(),
+  next_attempt_at_ms: optional(integer()),
+  last_error: optional(string()),
+  terminal_error: optional(string()),
+  dead_letter_resolution_reason: optional(string()),
 })
 type Row = Infer<typeof Row>
 
 const line = (row: Row): string => {
   const why = row.terminal_error ?? row.last_error
-  const what = [row.delivery_id, row.status, row.target, `session ${row.session_id}`, ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]), `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`, ...(why === undefined ? [] : [why])].join('  ')
-  if (row.status === 'dead_lettered') return row.dead_letter_resolution_reason === undefined ? `${what}\n  holdfast deliveries replay ${row.delivery_id}` : `${what}  ${row.dead_letter_resolution_reason}`
-  return row.next_attempt_at_ms === undefined || row.status !== 'retrying' ? what : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
+  const what = [
+    row.delivery_id,
+    row.status,
+    row.target,
+    `session ${row.session_id}`,
+    ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]),
+    `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`,
+    ...(why === undefined ? [] : [why]),
+  ].join('  ')
+  if (row.status === 'dead_lettered')
+    return row.dead_letter_resolution_reason === undefined
+      ? `${what}\n  holdfast deliveries replay ${row.delivery_id}`
+      : `${what}  ${row.dead_letter_resolution_reason}`
+  return row.next_attempt_at_ms === undefined || row.status !== 'retrying'
+    ? what
+    : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
 }
 
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
@@ -19,11 +52,13 @@ const showOne = (answer: Json): string => {
   const row = parse(Row, answer)
   return row.ok ? line(row.value) : plain(answer)
 }
-const showAll = (empty: string) => (answer: Json): string => {
-  const rows = parse(array(Row), answer)
-  if (!rows.ok) return plain(answer)
-  return rows.value.length === 0 ? empty : rows.value.map(line).join('\n')
-}
+const showAll =
+  (empty: string) =>
+  (answer: Json): string => {
+    const rows = parse(array(Row), answer)
+    if (!rows.ok) return plain(answer)
+    return rows.value.length === 0 ? empty : rows.value.map(line).join('\n')
+  }
 const showReplay = (answer: Json): string => {
   const replayed = parse(object({ replayed_from_delivery_id: string(), delivery: Row }), answer)
   return replayed.ok ? line(replayed.value.delivery) : plain(answer)
@@ -44,14 +79,16 @@ const scope = {
 } as const
 
 const list = defineCommand({
-  path: ['deliveries', 'list'], summary: 'Outputs on their way to reply targets, by time.',
+  path: ['deliveries', 'list'],
+  summary: 'Outputs on their way to reply targets, by time.',
   flags: { ...scope, status: { kind: 'text', summary: 'Only pending, retrying, delivered or dead_lettered ones.' } },
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries', flags)),
   show: showAll('There are no deliveries.'),
 })
 
 const deadLetter = defineCommand({
-  path: ['deliveries', 'dead-letter'], summary: 'Deliveries that are no longer attempted, with the command that sends them again.',
+  path: ['deliveries', 'dead-letter'],
+  summary: 'Deliveries that are no longer attempted, with the command that sends them again.',
   flags: scope,
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries/dead-letter', flags)),
   show: showAll('There are no dead letters.'),
@@ -60,15 +97,20 @@ const deadLetter = defineCommand({
 const idPath = (args: CommandInput['args']): string => `/v1/deliveries/${encodeURIComponent(args['delivery_id'] ?? '')}`
 
 const get = defineCommand({
-  path: ['deliveries', 'get'], summary: 'One delivery.', args: ['delivery_id'],
+  path: ['deliveries', 'get'],
+  summary: 'One delivery.',
+  args: ['delivery_id'],
   run: ({ client, args }) => client.get(idPath(args)),
   show: showOne,
 })
 
 const replay = defineCommand({
-  path: ['deliveries', 'replay'], summary: 'Sends a dead letter again; --force does so even if it was sent again before.', args: ['delivery_id'],
+  path: ['deliveries', 'replay'],
+  summary: 'Sends a dead letter again; --force does so even if it was sent again before.',
+  args: ['delivery_id'],
   flags: { force: { kind: 'switch', summary: 'Make another delivery.' } },
-  run: ({ client, args, flags }) => client.send('POST', `${idPath(args)}/replay${flags['force'] === true ? '?force=true' : ''}`),
+  run: ({ client, args, flags }) =>
+    client.send('POST', `${idPath(args)}/replay${flags['force'] === true ? '?force=true' : ''}`),
   show: showReplay,
 })
 

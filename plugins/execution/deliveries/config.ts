@@ -1,8 +1,9 @@
-import { defaulted, doc, integer, object } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import { defaulted, doc, integer, object, type Infer } from '../../../core/plugin.js'
 
-const ms = (fallback: number, sentence: string, min = 0) => doc(defaulted(integer({ min, max: 30 * 86_400_000 }), fallback), `${sentence} Milliseconds.`)
-const count = (fallback: number, sentence: string) => doc(defaulted(integer({ min: 1, max: 10_000 }), fallback), sentence)
+const ms = (fallback: number, sentence: string, min = 0) =>
+  doc(defaulted(integer({ min, max: 30 * 86_400_000 }), fallback), `${sentence} Milliseconds.`)
+const count = (fallback: number, sentence: string) =>
+  doc(defaulted(integer({ min: 1, max: 10_000 }), fallback), sentence)
 
 /** Numbers of reference 2, 1.10; the last three are ours. */
 export const deliveriesConfig = object({
@@ -15,7 +16,10 @@ export const deliveriesConfig = object({
   circuit_cooldown_ms: ms(60_000, 'How long it is left alone before one attempt looks whether it is back.', 1),
   max_parallel: count(32, 'Targets that are delivered to at the same time.'),
   attempt_timeout_ms: ms(60_000, 'Longest attempt; reply plugins may end theirs earlier.', 1),
-  drain_ms: doc(defaulted(integer({ min: 0, max: 8000 }), 5000), 'How long attempts may go on when the daemon stops. Milliseconds.'),
+  drain_ms: doc(
+    defaulted(integer({ min: 0, max: 8000 }), 5000),
+    'How long attempts may go on when the daemon stops. Milliseconds.',
+  ),
 })
 export type DeliveriesConfig = Infer<typeof deliveriesConfig>
 

@@ -1,6 +1,22 @@
 /** Outputs on their way to reply targets. Contract 1, "Output deliveries"; reference 1, 6.14; reference 2, 1.10. */
-import { definePoint, defineToken, doc, enums, integer, named, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Json, JsonObject, Point, Token, Tx } from '../../../core/plugin.js'
+import {
+  definePoint,
+  defineToken,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Json,
+  type JsonObject,
+  type Point,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
 
 /** Problems of reply targets and deliveries, for routes of other plugins. */
@@ -10,27 +26,30 @@ export { deliveryErrors } from './errors.js'
 export const deliveryStatuses = ['pending', 'retrying', 'delivered', 'dead_lettered'] as const
 
 /** A delivery as it is shown: never an address, a payload or its metadata. Reference 1, 6.14. */
-export const DeliveryView = named('DeliveryView', object({
-  delivery_id: string(),
-  status: enums(deliveryStatuses),
-  session_id: string(),
-  thread_id: optional(string()),
-  run_id: optional(doc(string(), 'Absent for what the daemon itself says.')),
-  plugin: string(),
-  target: doc(string(), 'Plugin and digest of the address; equal for deliveries to the same place.'),
-  attempts: doc(integer({ min: 0 }), 'Attempts that began.'),
-  next_attempt_at_ms: optional(doc(timestamp(), 'Not before this time; absent when no more is attempted.')),
-  delivered_at_ms: optional(timestamp()),
-  dead_lettered_at_ms: optional(timestamp()),
-  dead_letter_resolved_at_ms: optional(timestamp()),
-  dead_letter_resolution_reason: optional(string()),
-  last_error: optional(doc(string(), 'Code of the last attempt that failed.')),
-  terminal_error: optional(doc(string(), 'Code of the reason why no more is attempted.')),
-  replayed_from_delivery_id: optional(string()),
-  content_size_bytes: integer({ min: 0 }),
-  parts_count: integer({ min: 0 }),
-  artifacts_count: integer({ min: 0 }),
-}))
+export const DeliveryView = named(
+  'DeliveryView',
+  object({
+    delivery_id: string(),
+    status: enums(deliveryStatuses),
+    session_id: string(),
+    thread_id: optional(string()),
+    run_id: optional(doc(string(), 'Absent for what the daemon itself says.')),
+    plugin: string(),
+    target: doc(string(), 'Plugin and digest of the address; equal for deliveries to the same place.'),
+    attempts: doc(integer({ min: 0 }), 'Attempts that began.'),
+    next_attempt_at_ms: optional(doc(timestamp(), 'Not before this time; absent when no more is attempted.')),
+    delivered_at_ms: optional(timestamp()),
+    dead_lettered_at_ms: optional(timestamp()),
+    dead_letter_resolved_at_ms: optional(timestamp()),
+    dead_letter_resolution_reason: optional(string()),
+    last_error: optional(doc(string(), 'Code of the last attempt that failed.')),
+    terminal_error: optional(doc(string(), 'Code of the reason why no more is attempted.')),
+    replayed_from_delivery_id: optional(string()),
+    content_size_bytes: integer({ min: 0 }),
+    parts_count: integer({ min: 0 }),
+    artifacts_count: integer({ min: 0 }),
+  }),
+)
 /** The value form of `DeliveryView`. */
 export type DeliveryView = Infer<typeof DeliveryView>
 
@@ -39,7 +58,10 @@ export interface OutboxItem {
   readonly session_id: string
   /** Absent for what the daemon itself says, such as a notice to the operator. */
   readonly run_id?: string
-  /** Journal sequence of the output: with session and target it names the delivery, so that a repetition makes no second one. */
+  /**
+   * Journal sequence of the output: with session and target it names the delivery, so that a repetition makes no second
+   * one.
+   */
   readonly output: number
   readonly content: string
   readonly parts?: readonly Json[]
@@ -52,7 +74,8 @@ export interface Outbox {
   enqueue(tx: Tx, item: OutboxItem): void
   /**
    * Requested targets as handles: each checked by its reply plugin, repetitions left out, order kept.
-   * Throws `reply_target_invalid` (400) for an unknown plugin and for an address that its plugin refuses. `path` is where the request names them, such as `body.reply_targets`.
+   * Throws `reply_target_invalid` (400) for an unknown plugin and for an address that its plugin refuses. `path` is
+   * where the request names them, such as `body.reply_targets`.
    */
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
   /** The deliveries of a run, oldest first, at most a hundred. */
@@ -74,7 +97,10 @@ export interface Envelope {
   readonly parts: readonly Json[]
   readonly metadata: JsonObject
 }
-/** How an attempt ended. `code` is stable and safe to show; it never holds an address. `uncertain` if the target may have received it all the same. */
+/**
+ * How an attempt ended. `code` is stable and safe to show; it never holds an address. `uncertain` if the target may
+ * have received it all the same.
+ */
 export type DeliveryOutcome =
   | { readonly type: 'delivered' }
   | { readonly type: 'retry'; readonly code: string; readonly retry_after_ms?: number; readonly uncertain?: boolean }
@@ -90,7 +116,10 @@ export interface ReplyPlugin {
   refuse(address: string): string | undefined
   /** A name of the target that may be shown: no credential, path or chat id. */
   target(address: string): string
-  /** Delivers once. Must not throw and must end soon after the signal aborts. May be called again with the same `delivery_id`. */
+  /**
+   * Delivers once. Must not throw and must end soon after the signal aborts. May be called again with the same
+   * `delivery_id`.
+   */
   deliver(envelope: Envelope, signal: AbortSignal): Promise<DeliveryOutcome>
 }
 /** Every reply plugin, by the name in its handles. */

@@ -1,10 +1,7 @@
 /** Lists of deliveries in order of time. Reference 1, 8. */
-import { arraySource, listPage } from '../../../core/plugin.js'
-import type { Page, PageRequest, PageSource } from '../../../core/plugin.js'
-import { deliveryStatuses } from './contract.js'
-import type { DeliveryView } from './contract.js'
-import { keyOf, splitGroup } from './store.js'
-import type { DeliveryRecord, DeliveryStore } from './store.js'
+import { arraySource, listPage, type Page, type PageRequest, type PageSource } from '../../../core/plugin.js'
+import { deliveryStatuses, type DeliveryView } from './contract.js'
+import { keyOf, splitGroup, type DeliveryRecord, type DeliveryStore } from './store.js'
 import { viewDelivery } from './views.js'
 
 export interface DeliveryFilter {
@@ -17,7 +14,10 @@ export interface DeliveryFilter {
 /** Longest plain array without a limit. */
 const plainMost = 1000
 
-interface Scope { readonly index: string; readonly group: string }
+interface Scope {
+  readonly index: string
+  readonly group: string
+}
 
 const compare = (a: DeliveryRecord, b: DeliveryRecord): number => (keyOf(a) < keyOf(b) ? -1 : 1)
 
@@ -35,21 +35,38 @@ const all = ({ deliveries }: DeliveryStore, scopes: readonly Scope[]): DeliveryR
   scopes.flatMap(({ index, group }) => deliveries.list({ index, group, limit: deliveries.count(index, group) }))
 
 /** A run and a session have few deliveries, so further filters look at each of them. */
-const sourceOf = (store: DeliveryStore, { session_id, run_id, plugin, status }: DeliveryFilter): PageSource<DeliveryRecord> => {
+const sourceOf = (
+  store: DeliveryStore,
+  { session_id, run_id, plugin, status }: DeliveryFilter,
+): PageSource<DeliveryRecord> => {
   const fits = (delivery: DeliveryRecord): boolean =>
-    (session_id === undefined || delivery.session_id === session_id) && (plugin === undefined || delivery.plugin === plugin) && (status === undefined || delivery.status === status)
+    (session_id === undefined || delivery.session_id === session_id) &&
+    (plugin === undefined || delivery.plugin === plugin) &&
+    (status === undefined || delivery.status === status)
   if (run_id !== undefined) return arraySource(all(store, [{ index: 'run', group: run_id }]).filter(fits), keyOf)
   const statuses = status === undefined ? deliveryStatuses : [status]
-  const split = (index: string, value: string): Scope[] => statuses.map((one) => ({ index, group: splitGroup(value, one) }))
-  if (session_id !== undefined && plugin !== undefined) return arraySource(all(store, split('session', session_id)).filter(fits), keyOf)
+  const split = (index: string, value: string): Scope[] =>
+    statuses.map((one) => ({ index, group: splitGroup(value, one) }))
+  if (session_id !== undefined && plugin !== undefined)
+    return arraySource(all(store, split('session', session_id)).filter(fits), keyOf)
   if (session_id !== undefined) return merged(store, split('session', session_id))
   if (plugin !== undefined) return merged(store, split('plugin', plugin))
-  return merged(store, statuses.map((one) => ({ index: 'status', group: one })))
+  return merged(
+    store,
+    statuses.map((one) => ({ index: 'status', group: one })),
+  )
 }
 
-/** The answer of a list in the form that the query asks for. A plain array without a limit is bounded: it holds the latest. */
-export const listDeliveries = (store: DeliveryStore, query: DeliveryFilter & PageRequest): DeliveryView[] | Page<DeliveryView> => {
+/**
+ * The answer of a list in the form that the query asks for. A plain array without a limit is bounded: it holds the
+ * latest.
+ */
+export const listDeliveries = (
+  store: DeliveryStore,
+  query: DeliveryFilter & PageRequest,
+): DeliveryView[] | Page<DeliveryView> => {
   const source = sourceOf(store, query)
-  if (query.page === true || query.cursor !== undefined || query.limit !== undefined) return listPage({ query, source, label: 'delivery_time_asc,delivery_id_asc', view: viewDelivery })
+  if (query.page === true || query.cursor !== undefined || query.limit !== undefined)
+    return listPage({ query, source, label: 'delivery_time_asc,delivery_id_asc', view: viewDelivery })
   return [...source.list({ limit: plainMost, order: 'desc' })].reverse().map(viewDelivery)
 }

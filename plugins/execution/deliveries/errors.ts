@@ -1,6 +1,15 @@
 import { defineErrors } from '../../../core/plugin.js'
 
 export const deliveryErrors = defineErrors({
-  reply_target_invalid: { status: 400, detail: 'A reply target cannot be used.', action: 'Correct the field that errors names.' },
-  delivery_not_found: { status: 404, domain: 'deliveries', detail: 'There is no delivery {delivery_id} here.', action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed.' },
+  reply_target_invalid: {
+    status: 400,
+    detail: 'A reply target cannot be used.',
+    action: 'Correct the field that errors names.',
+  },
+  delivery_not_found: {
+    status: 404,
+    domain: 'deliveries',
+    detail: 'There is no delivery {delivery_id} here.',
+    action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed.',
+  },
 })

@@ -16,7 +16,8 @@ export interface OutboxParts {
   readonly wake: (target: string) => void
 }
 
-const hash = (...parts: readonly (string | number)[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+const hash = (...parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
 /** `<plugin>:sha256:<16 hex digits>`: tells targets apart and tells nothing of them. */
 const targetOf = ({ plugin, address }: ReplyHandle): string => `${plugin}:sha256:${hash(plugin, address).slice(0, 16)}`
@@ -33,7 +34,7 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
 /** Places in the order of enqueueing, also over restarts, because the time of a commit never goes back. */
 export const createPlaces = () => {
   let count = 0
-  return (now: number): string => `${String(now).padStart(16, '0')}:${String(count += 1).padStart(12, '0')}`
+  return (now: number): string => `${String(now).padStart(16, '0')}:${String((count += 1)).padStart(12, '0')}`
 }
 
 const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
@@ -41,15 +42,27 @@ const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item
   const session = sessions()?.find(item.session_id)
   let payload: number | undefined
   for (const handle of item.targets) {
-    // The agent's id is chance: without it a fresh root with old session names would repeat ids that receivers have seen.
+    // The agent's id is chance: without it a fresh root with old session names would repeat ids that receivers have
+    // seen.
     const delivery_id = `delivery_${hash(session?.agent_id ?? '', item.session_id, item.output, handle.plugin, handle.address).slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })
     const delivery: OpenDelivery = {
-      delivery_id, session_id: item.session_id, thread_id: session?.thread_id ?? null, ...(item.run_id !== undefined && { run_id: item.run_id }),
-      plugin: handle.plugin, address: handle.address, target: targetOf(handle), place: nextPlace(tx.now), payload,
-      content_size_bytes: Buffer.byteLength(item.content), parts_count: item.parts?.length ?? 0,
-      created_at_ms: tx.now, attempts: 0, status: 'pending', next_attempt_at_ms: tx.now,
+      delivery_id,
+      session_id: item.session_id,
+      thread_id: session?.thread_id ?? null,
+      ...(item.run_id !== undefined && { run_id: item.run_id }),
+      plugin: handle.plugin,
+      address: handle.address,
+      target: targetOf(handle),
+      place: nextPlace(tx.now),
+      payload,
+      content_size_bytes: Buffer.byteLength(item.content),
+      parts_count: item.parts?.length ?? 0,
+      created_at_ms: tx.now,
+      attempts: 0,
+      status: 'pending',
+      next_attempt_at_ms: tx.now,
     }
     tx.insert(store.deliveries, delivery)
     tx.after(() => wake(delivery.target))
@@ -60,19 +73,32 @@ type Requested = ReplyTargetRequest | ReplyHandle
 
 const normalize = (replies: readonly ReplyPlugin[], targets: readonly Requested[], path: string): ReplyHandle[] => {
   const handles = targets.map((target, at) => handleOf(replies, target, `${path}.${at}`))
-  return handles.filter(({ plugin, address }, at) => handles.findIndex((other) => other.plugin === plugin && other.address === address) === at)
+  return handles.filter(
+    ({ plugin, address }, at) =>
+      handles.findIndex((other) => other.plugin === plugin && other.address === address) === at,
+  )
 }
 
 const handleOf = (replies: readonly ReplyPlugin[], target: Requested, path: string): ReplyHandle => {
-  if (!('type' in target) || target.type === 'raw') return checked(replies.find(({ plugin }) => plugin === target.plugin), target.address, { path, field: 'address', unknown: 'plugin' })
+  if (!('type' in target) || target.type === 'raw')
+    return checked(
+      replies.find(({ plugin }) => plugin === target.plugin),
+      target.address,
+      { path, field: 'address', unknown: 'plugin' },
+    )
   for (const reply of replies) {
     const address = reply.address(target)
-    if (address !== undefined) return checked(reply, address, { path, field: target.type === 'http' ? 'url' : 'connector', unknown: 'type' })
+    if (address !== undefined)
+      return checked(reply, address, { path, field: target.type === 'http' ? 'url' : 'connector', unknown: 'type' })
   }
   throw refusal(`${path}.type`, 'must be served by a plugin that takes replies')
 }
 
-interface Asked { readonly path: string; readonly field: string; readonly unknown: string }
+interface Asked {
+  readonly path: string
+  readonly field: string
+  readonly unknown: string
+}
 
 const checked = (reply: ReplyPlugin | undefined, address: string, { path, field, unknown }: Asked): ReplyHandle => {
   if (reply === undefined) throw refusal(`${path}.${unknown}`, 'must be a plugin that takes replies')

@@ -18,21 +18,32 @@ export interface Pace {
 
 export const newPace = (): Pace => ({ failures: 0, openUntil: 0, clearAt: 0, resume: undefined })
 
-export interface PaceParts { readonly config: DeliveriesConfig; readonly clock: Clock; readonly ids: Ids }
+export interface PaceParts {
+  readonly config: DeliveriesConfig
+  readonly clock: Clock
+  readonly ids: Ids
+}
 
 /** What keeps a delivery from being attempted now, the longest first. */
-export interface Wait { readonly ms: number; readonly because: 'retry' | 'throttle' | 'circuit' }
+export interface Wait {
+  readonly ms: number
+  readonly because: 'retry' | 'throttle' | 'circuit'
+}
 
 export const circuitWait = (pace: Pace, clock: Clock): number => Math.max(0, pace.openUntil - clock.elapsed())
 /** How long a target must be remembered though nothing waits for it. */
-export const memoryWait = (pace: Pace, clock: Clock): number => Math.max(circuitWait(pace, clock), pace.clearAt - clock.elapsed())
+export const memoryWait = (pace: Pace, clock: Clock): number =>
+  Math.max(circuitWait(pace, clock), pace.clearAt - clock.elapsed())
 
 /** Undefined if the delivery can be attempted now. */
 export const waitOf = (parts: PaceParts, pace: Pace, head: OpenDelivery): Wait | undefined => {
   const { clock } = parts
   const waits: readonly Wait[] = [
     { ms: circuitWait(pace, clock), because: 'circuit' },
-    { ms: retryWait(parts, pace, head), because: pace.resume?.delivery_id === head.delivery_id && pace.resume.asked ? 'throttle' : 'retry' },
+    {
+      ms: retryWait(parts, pace, head),
+      because: pace.resume?.delivery_id === head.delivery_id && pace.resume.asked ? 'throttle' : 'retry',
+    },
     { ms: pace.clearAt - clock.elapsed(), because: 'throttle' },
   ]
   const longest = waits.reduce((most, wait) => (wait.ms > most.ms ? wait : most))
@@ -52,8 +63,15 @@ export const noteAttempt = ({ config, clock }: PaceParts, pace: Pace): void => {
   pace.clearAt = clock.elapsed() + config.target_min_interval_ms
 }
 
-/** Notes how an attempt ended; returns the wait before the next one if it is to be repeated. A target that asks for time is well, so it does not count for its circuit. */
-export const noteOutcome = (parts: PaceParts, pace: Pace, { delivery, outcome }: { delivery: OpenDelivery; outcome: DeliveryOutcome }): number => {
+/**
+ * Notes how an attempt ended; returns the wait before the next one if it is to be repeated. A target that asks for time
+ * is well, so it does not count for its circuit.
+ */
+export const noteOutcome = (
+  parts: PaceParts,
+  pace: Pace,
+  { delivery, outcome }: { delivery: OpenDelivery; outcome: DeliveryOutcome },
+): number => {
   const { config, clock } = parts
   if (outcome.type !== 'retry') {
     pace.failures = 0
@@ -64,13 +82,21 @@ export const noteOutcome = (parts: PaceParts, pace: Pace, { delivery, outcome }:
     pace.failures += 1
     if (pace.failures >= config.circuit_failure_threshold) pace.openUntil = clock.elapsed() + config.circuit_cooldown_ms
   }
-  const ms = Math.ceil(Math.max(asked ? Math.min(outcome.retry_after_ms ?? 0, config.max_retry_after_ms) : backoff(parts, delivery.attempts), circuitWait(pace, clock)))
+  const ms = Math.ceil(
+    Math.max(
+      asked ? Math.min(outcome.retry_after_ms ?? 0, config.max_retry_after_ms) : backoff(parts, delivery.attempts),
+      circuitWait(pace, clock),
+    ),
+  )
   pace.resume = { delivery_id: delivery.delivery_id, at: clock.elapsed() + ms, asked }
   return ms
 }
 
-/** Doubled for each attempt; up to a quarter is taken off by chance, so that what failed together is not repeated together. */
+/**
+ * Doubled for each attempt; up to a quarter is taken off by chance, so that what failed together is not repeated
+ * together.
+ */
 const backoff = ({ config, ids }: PaceParts, attempts: number): number => {
   const whole = Math.min(config.max_retry_ms, config.initial_retry_ms * 2 ** Math.min(attempts - 1, 40))
-  return whole * (1 - (parseInt(ids.random(4), 16) / 2 ** 32) / 4)
+  return whole * (1 - parseInt(ids.random(4), 16) / 2 ** 32 / 4)
 }

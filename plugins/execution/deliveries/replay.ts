@@ -11,7 +11,10 @@ export interface ReplayParts {
   readonly wake: (target: string) => void
 }
 
-/** The latest replay of a dead letter, or a new one if there is none or `force` is set. Throws `delivery_not_found` (404) for what is no dead letter. */
+/**
+ * The latest replay of a dead letter, or a new one if there is none or `force` is set. Throws `delivery_not_found`
+ * (404) for what is no dead letter.
+ */
 export const replayDelivery = (parts: ReplayParts, delivery_id: string, force: boolean): Promise<DeliveryRecord> =>
   parts.store.state.commit((tx) => {
     const { deliveries } = parts.store
@@ -22,15 +25,35 @@ export const replayDelivery = (parts: ReplayParts, delivery_id: string, force: b
   })
 
 const addReplay = ({ store, nextPlace, wake }: ReplayParts, tx: Tx, original: DeadDelivery): OpenDelivery => {
-  const { status: _, dead_lettered_at_ms: __, terminal_error: ___, dead_letter_resolved_at_ms: resolved, dead_letter_resolution_reason: ____, last_error: _____, ...kept } = original
+  const {
+    status: _,
+    dead_lettered_at_ms: __,
+    terminal_error: ___,
+    dead_letter_resolved_at_ms: resolved,
+    dead_letter_resolution_reason: ____,
+    last_error: _____,
+    ...kept
+  } = original
   const replay: OpenDelivery = {
-    ...kept, delivery_id: replayId(original.delivery_id, store.deliveries.count('replays', original.delivery_id)), replayed_from_delivery_id: original.delivery_id,
-    place: nextPlace(tx.now), created_at_ms: tx.now, attempts: 0, status: 'pending', next_attempt_at_ms: tx.now,
+    ...kept,
+    delivery_id: replayId(original.delivery_id, store.deliveries.count('replays', original.delivery_id)),
+    replayed_from_delivery_id: original.delivery_id,
+    place: nextPlace(tx.now),
+    created_at_ms: tx.now,
+    attempts: 0,
+    status: 'pending',
+    next_attempt_at_ms: tx.now,
   }
   tx.insert(store.deliveries, replay)
-  if (resolved === undefined) tx.put(store.deliveries, { ...original, dead_letter_resolved_at_ms: tx.now, dead_letter_resolution_reason: 'replayed' })
+  if (resolved === undefined)
+    tx.put(store.deliveries, {
+      ...original,
+      dead_letter_resolved_at_ms: tx.now,
+      dead_letter_resolution_reason: 'replayed',
+    })
   tx.after(() => wake(replay.target))
   return replay
 }
 
-const replayId = (original: string, before: number): string => `delivery_${createHash('sha256').update(`${original}:${before}`).digest('hex').slice(0, 32)}`
+const replayId = (original: string, before: number): string =>
+  `delivery_${createHash('sha256').update(`${original}:${before}`).digest('hex').slice(0, 32)}`

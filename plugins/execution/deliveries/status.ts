@@ -1,29 +1,60 @@
 /** What `/v1/status` says about deliveries. Reference 1, 6.7. */
-import { integer, object, optional, string, timestamp, trusted } from '../../../core/plugin.js'
-import type { Clock, HealthCheck, Infer, JsonObject, Log, Warning } from '../../../core/plugin.js'
+import {
+  integer,
+  object,
+  optional,
+  string,
+  timestamp,
+  trusted,
+  type Clock,
+  type HealthCheck,
+  type Infer,
+  type JsonObject,
+  type Log,
+  type Warning,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import { deliveryStatuses } from './contract.js'
 import type { DeliveryStore } from './store.js'
-import { lookMs } from './worker.js'
-import type { LaneFacts, Worker } from './worker.js'
+import { lookMs, type LaneFacts, type Worker } from './worker.js'
 
 const count = () => integer({ min: 0 })
 const DeliveryStatus = object({
-  pending: count(), retrying: count(), delivered: count(), dead_lettered: count(), unresolved_dead_lettered: count(),
-  ready: count(), dispatchable: count(), target_count: count(), blocked_target_count: count(), throttled_target_count: count(), open_circuit_target_count: count(),
-  next_attempt_at_ms: optional(timestamp()), next_target_available_at_ms: optional(timestamp()),
-  worker_started_at_ms: optional(timestamp()), worker_heartbeat_at_ms: optional(timestamp()), worker_lag_ms: optional(count()),
-  status_error_count: count(), status_error: optional(string()),
+  pending: count(),
+  retrying: count(),
+  delivered: count(),
+  dead_lettered: count(),
+  unresolved_dead_lettered: count(),
+  ready: count(),
+  dispatchable: count(),
+  target_count: count(),
+  blocked_target_count: count(),
+  throttled_target_count: count(),
+  open_circuit_target_count: count(),
+  next_attempt_at_ms: optional(timestamp()),
+  next_target_available_at_ms: optional(timestamp()),
+  worker_started_at_ms: optional(timestamp()),
+  worker_heartbeat_at_ms: optional(timestamp()),
+  worker_lag_ms: optional(count()),
+  status_error_count: count(),
+  status_error: optional(string()),
 })
 type DeliveryStatus = Infer<typeof DeliveryStatus>
 
-export interface StatusParts { readonly store: DeliveryStore; readonly worker: Worker; readonly clock: Clock; readonly log: Log }
+export interface StatusParts {
+  readonly store: DeliveryStore
+  readonly worker: Worker
+  readonly clock: Clock
+  readonly log: Log
+}
 
 const lagWarningMs = 60_000
 const unavailable = 'delivery_status_unavailable'
 
 /** The section and the warnings that belong to it: both tell when it could not be collected. */
-export const deliveryStatus = (parts: StatusParts): { readonly section: StatusSection; readonly health: HealthCheck } => {
+export const deliveryStatus = (
+  parts: StatusParts,
+): { readonly section: StatusSection; readonly health: HealthCheck } => {
   const errors: { count: number; last?: string } = { count: 0 }
   const collect = (): DeliveryStatus => {
     const failures = { status_error_count: errors.count }
@@ -45,13 +76,30 @@ export const deliveryStatus = (parts: StatusParts): { readonly section: StatusSe
 }
 
 const nothing = {
-  pending: 0, retrying: 0, delivered: 0, dead_lettered: 0, unresolved_dead_lettered: 0, ready: 0, dispatchable: 0,
-  target_count: 0, blocked_target_count: 0, throttled_target_count: 0, open_circuit_target_count: 0,
+  pending: 0,
+  retrying: 0,
+  delivered: 0,
+  dead_lettered: 0,
+  unresolved_dead_lettered: 0,
+  ready: 0,
+  dispatchable: 0,
+  target_count: 0,
+  blocked_target_count: 0,
+  throttled_target_count: 0,
+  open_circuit_target_count: 0,
 }
 
 const countsOf = ({ store: { deliveries } }: StatusParts) => {
-  const [pending, retrying, delivered, dead_lettered] = deliveryStatuses.map((status) => deliveries.count('status', status))
-  return { pending: pending ?? 0, retrying: retrying ?? 0, delivered: delivered ?? 0, dead_lettered: dead_lettered ?? 0, unresolved_dead_lettered: deliveries.count('unresolved', 'unresolved') }
+  const [pending, retrying, delivered, dead_lettered] = deliveryStatuses.map((status) =>
+    deliveries.count('status', status),
+  )
+  return {
+    pending: pending ?? 0,
+    retrying: retrying ?? 0,
+    delivered: delivered ?? 0,
+    dead_lettered: dead_lettered ?? 0,
+    unresolved_dead_lettered: deliveries.count('unresolved', 'unresolved'),
+  }
 }
 
 /** Only the head of a lane can wait for a repetition; all behind it have been due since they were enqueued. */
@@ -65,7 +113,10 @@ const facts = (parts: StatusParts): Omit<DeliveryStatus, 'status_error_count'> =
   const attempts = open.flatMap(({ head }) => (head === undefined ? [] : [head.next_attempt_at_ms]))
   return {
     ...counts,
-    ready: counts.pending + counts.retrying - open.filter(({ head }) => head?.status === 'retrying' && head.next_attempt_at_ms > now).length,
+    ready:
+      counts.pending +
+      counts.retrying -
+      open.filter(({ head }) => head?.status === 'retrying' && head.next_attempt_at_ms > now).length,
     dispatchable: open.length - waits.length,
     target_count: open.length,
     blocked_target_count: waits.length,
@@ -84,21 +135,50 @@ const beatOf = ({ worker: { beat }, clock }: StatusParts, lanes: readonly LaneFa
   if (beat.started_at_ms === undefined || beat.at_ms === undefined) return {}
   const late = Math.max(0, clock.elapsed() - beat.elapsed - lookMs)
   const lag = lanes.reduce((most, { queued_ms }) => Math.max(most, queued_ms), late)
-  return { worker_started_at_ms: beat.started_at_ms, worker_heartbeat_at_ms: beat.at_ms, worker_lag_ms: Math.round(lag) }
+  return {
+    worker_started_at_ms: beat.started_at_ms,
+    worker_heartbeat_at_ms: beat.at_ms,
+    worker_lag_ms: Math.round(lag),
+  }
 }
 
 const warningsOf = ({ store: { deliveries } }: StatusParts, status: DeliveryStatus): Warning[] => [
-  ...(status.status_error === undefined ? [] : [{ severity: 'error' as const, code: unavailable, message: 'The status of deliveries could not be collected.', action: 'See the log of the daemon.' }]),
+  ...(status.status_error === undefined
+    ? []
+    : [
+        {
+          severity: 'error' as const,
+          code: unavailable,
+          message: 'The status of deliveries could not be collected.',
+          action: 'See the log of the daemon.',
+        },
+      ]),
   ...deadLetters(deliveries.ids('unresolved', 'unresolved')),
   ...lag(status.worker_lag_ms ?? 0),
 ]
 
 const deadLetters = ([first, ...others]: readonly string[]): Warning[] =>
-  first === undefined ? [] : [{
-    severity: 'warning', code: 'delivery_dead_letters', related_id: first,
-    message: others.length === 0 ? 'A delivery is a dead letter.' : `${others.length + 1} deliveries are dead letters.`,
-    action: 'See why with holdfast deliveries dead-letter, mend the target, then holdfast deliveries replay.',
-  }]
+  first === undefined
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'delivery_dead_letters',
+          related_id: first,
+          message:
+            others.length === 0 ? 'A delivery is a dead letter.' : `${others.length + 1} deliveries are dead letters.`,
+          action: 'See why with holdfast deliveries dead-letter, mend the target, then holdfast deliveries replay.',
+        },
+      ]
 
 const lag = (ms: number): Warning[] =>
-  ms < lagWarningMs ? [] : [{ severity: 'warning', code: 'delivery_worker_lag', message: `Deliveries wait for their turn for ${Math.round(ms / 1000)} s.`, action: 'Raise --delivery-max-parallel, or see which targets are slow.' }]
+  ms < lagWarningMs
+    ? []
+    : [
+        {
+          severity: 'warning',
+          code: 'delivery_worker_lag',
+          message: `Deliveries wait for their turn for ${Math.round(ms / 1000)} s.`,
+          action: 'Raise --delivery-max-parallel, or see which targets are slow.',
+        },
+      ]

@@ -23,7 +23,11 @@ type DeliveryBase = {
   readonly replayed_from_delivery_id?: string
 }
 /** A delivery that has not arrived. `attempting` is set from the intent of an attempt to its outcome. */
-export type OpenDelivery = DeliveryBase & { readonly status: 'pending' | 'retrying'; readonly next_attempt_at_ms: number; readonly attempting?: true }
+export type OpenDelivery = DeliveryBase & {
+  readonly status: 'pending' | 'retrying'
+  readonly next_attempt_at_ms: number
+  readonly attempting?: true
+}
 export type DeliveredDelivery = DeliveryBase & { readonly status: 'delivered'; readonly delivered_at_ms: number }
 export type DeadDelivery = DeliveryBase & {
   readonly status: 'dead_lettered'
@@ -37,14 +41,16 @@ export type DeliveryRecord = OpenDelivery | DeliveredDelivery | DeadDelivery
 /** What is sent, once for all targets of an output. */
 export type Payload = { readonly content: string; readonly parts: Json[] }
 
-export const isOpen = (delivery: DeliveryRecord): delivery is OpenDelivery => delivery.status === 'pending' || delivery.status === 'retrying'
+export const isOpen = (delivery: DeliveryRecord): delivery is OpenDelivery =>
+  delivery.status === 'pending' || delivery.status === 'retrying'
 
 const timeOf = (delivery: DeliveryRecord): number => {
   if (delivery.status === 'dead_lettered') return delivery.dead_lettered_at_ms
   return delivery.status === 'delivered' ? delivery.delivered_at_ms : delivery.next_attempt_at_ms
 }
 /** Reference 1, 8. */
-export const keyOf = (delivery: DeliveryRecord): string => `${String(timeOf(delivery)).padStart(20, '0')}:${delivery.delivery_id}`
+export const keyOf = (delivery: DeliveryRecord): string =>
+  `${String(timeOf(delivery)).padStart(20, '0')}:${delivery.delivery_id}`
 
 /** Groups that are split by status, so that a filter by both reads no record in vain. */
 export const splitGroup = (value: string, status: DeliveryRecord['status']): string => `${status}:${value}`
@@ -60,9 +66,16 @@ const deliveryCollection: CollectionSpec<DeliveryRecord> = {
     run: { group: (delivery) => delivery.run_id, sort: (delivery) => delivery.place },
     lane: { group: (delivery) => (isOpen(delivery) ? delivery.target : undefined), sort: (delivery) => delivery.place },
     replays: { group: (delivery) => delivery.replayed_from_delivery_id, sort: (delivery) => delivery.place },
-    unresolved: { group: (delivery) => (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms === undefined ? 'unresolved' : undefined) },
+    unresolved: {
+      group: (delivery) =>
+        delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms === undefined
+          ? 'unresolved'
+          : undefined,
+    },
   },
-  settled: (delivery) => delivery.status === 'delivered' || (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
+  settled: (delivery) =>
+    delivery.status === 'delivered' ||
+    (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
   references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],
 }
 
@@ -75,5 +88,7 @@ export interface DeliveryStore {
 }
 
 export const declareStore = (state: State): DeliveryStore => ({
-  state, deliveries: state.collection(deliveryCollection), payloads: state.stream(payloadStream),
+  state,
+  deliveries: state.collection(deliveryCollection),
+  payloads: state.stream(payloadStream),
 })

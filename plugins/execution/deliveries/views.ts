@@ -13,7 +13,9 @@ export const viewDelivery = (delivery: DeliveryRecord): DeliveryView => ({
   attempts: delivery.attempts,
   ...timesOf(delivery),
   ...(delivery.last_error !== undefined && { last_error: delivery.last_error }),
-  ...(delivery.replayed_from_delivery_id !== undefined && { replayed_from_delivery_id: delivery.replayed_from_delivery_id }),
+  ...(delivery.replayed_from_delivery_id !== undefined && {
+    replayed_from_delivery_id: delivery.replayed_from_delivery_id,
+  }),
   content_size_bytes: delivery.content_size_bytes,
   parts_count: delivery.parts_count,
   artifacts_count: 0,
@@ -24,7 +26,9 @@ const timesOf = (delivery: DeliveryRecord): Partial<DeliveryView> => {
   if (delivery.status !== 'dead_lettered') return { next_attempt_at_ms: delivery.next_attempt_at_ms }
   const { dead_lettered_at_ms, terminal_error, dead_letter_resolved_at_ms, dead_letter_resolution_reason } = delivery
   return {
-    dead_lettered_at_ms, terminal_error,
-    ...(dead_letter_resolved_at_ms !== undefined && { dead_letter_resolved_at_ms }), ...(dead_letter_resolution_reason !== undefined && { dead_letter_resolution_reason }),
+    dead_lettered_at_ms,
+    terminal_error,
+    ...(dead_letter_resolved_at_ms !== undefined && { dead_letter_resolved_at_ms }),
+    ...(dead_letter_resolution_reason !== undefined && { dead_letter_resolution_reason }),
   }
 }

@@ -5,15 +5,14 @@
  * the records; what is here is made again from them at a start.
  */
 import type { Ids } from '../../../core/plugin.js'
-import { attempt, conclude, intend } from './attempt.js'
-import type { Attempted, AttemptParts } from './attempt.js'
+import { attempt, conclude, intend, type Attempted, type AttemptParts } from './attempt.js'
 import type { DeliveryOutcome } from './contract.js'
-import { circuitWait, memoryWait, newPace, noteAttempt, noteOutcome, waitOf } from './pace.js'
-import type { Pace, Wait } from './pace.js'
-import { isOpen } from './store.js'
-import type { OpenDelivery } from './store.js'
+import { circuitWait, memoryWait, newPace, noteAttempt, noteOutcome, waitOf, type Pace, type Wait } from './pace.js'
+import { isOpen, type OpenDelivery } from './store.js'
 
-export interface WorkerParts extends AttemptParts { readonly ids: Ids }
+export interface WorkerParts extends AttemptParts {
+  readonly ids: Ids
+}
 
 interface Lane {
   readonly target: string
@@ -27,7 +26,13 @@ interface Lane {
 }
 
 /** What status tells of a lane. */
-export interface LaneFacts { readonly head: OpenDelivery | undefined; readonly wait: Wait | undefined; readonly circuit_ms: number; readonly queued_ms: number; readonly busy: boolean }
+export interface LaneFacts {
+  readonly head: OpenDelivery | undefined
+  readonly wait: Wait | undefined
+  readonly circuit_ms: number
+  readonly queued_ms: number
+  readonly busy: boolean
+}
 
 export interface Worker {
   /** Begins with what is open. The undo lets attempts end, for a while. */
@@ -35,7 +40,11 @@ export interface Worker {
   /** Looks at a lane again: something was added to it. */
   wake(target: string): void
   lanes(): LaneFacts[]
-  readonly beat: { readonly started_at_ms: number | undefined; readonly at_ms: number | undefined; readonly elapsed: number }
+  readonly beat: {
+    readonly started_at_ms: number | undefined
+    readonly at_ms: number | undefined
+    readonly elapsed: number
+  }
 }
 
 /** Time between looks at all lanes: for a wall clock that was set, and for storage that takes changes again. */
@@ -52,12 +61,22 @@ interface Life {
 }
 
 export const createWorker = (parts: WorkerParts): Worker => {
-  const life: Life = { parts, lanes: new Map(), queue: [], controllers: new Set(), running: new Set(), phase: 'new', beat: { started_at_ms: undefined, at_ms: undefined, elapsed: 0 } }
+  const life: Life = {
+    parts,
+    lanes: new Map(),
+    queue: [],
+    controllers: new Set(),
+    running: new Set(),
+    phase: 'new',
+    beat: { started_at_ms: undefined, at_ms: undefined, elapsed: 0 },
+  }
   return {
     start: () => start(life),
     wake: (target) => queueMicrotask(() => look(life, laneOf(life, target))),
     lanes: () => [...life.lanes.values()].map((lane) => factsOf(life, lane)),
-    get beat() { return life.beat },
+    get beat() {
+      return life.beat
+    },
   }
 }
 
@@ -87,14 +106,23 @@ const drain = async (life: Life): Promise<void> => {
   for (const lane of life.lanes.values()) lane.cancel()
   const ended = Promise.all(life.running)
   const late = new AbortController()
-  const patience = clock.sleep(config.drain_ms, late.signal).then((whole) => { if (whole) for (const controller of life.controllers) controller.abort() })
+  const patience = clock.sleep(config.drain_ms, late.signal).then((whole) => {
+    if (whole) for (const controller of life.controllers) controller.abort()
+  })
   await ended
   late.abort()
   await patience
 }
 
 const laneOf = (life: Life, target: string): Lane => {
-  const lane = life.lanes.get(target) ?? { target, pace: newPace(), state: 'idle', queuedAt: 0, cancel: () => {}, unwritten: undefined }
+  const lane = life.lanes.get(target) ?? {
+    target,
+    pace: newPace(),
+    state: 'idle',
+    queuedAt: 0,
+    cancel: () => {},
+    unwritten: undefined,
+  }
   life.lanes.set(target, lane)
   return lane
 }
@@ -106,11 +134,14 @@ const headOf = ({ parts: { store } }: Life, { target }: Lane): OpenDelivery | un
 
 /** Queues a lane that can go on, watches one that must wait, forgets one that is empty. */
 const look = (life: Life, lane: Lane): void => {
-  const { parts: { clock, store }, phase } = life
+  const {
+    parts: { clock, store },
+    phase,
+  } = life
   if (phase !== 'running' || lane.state !== 'idle') return
   lane.cancel()
   const head = headOf(life, lane)
-  const ms = head === undefined ? memoryWait(lane.pace, clock) : waitOf(life.parts, lane.pace, head)?.ms ?? 0
+  const ms = head === undefined ? memoryWait(lane.pace, clock) : (waitOf(life.parts, lane.pace, head)?.ms ?? 0)
   if (lane.unwritten === undefined && head === undefined && ms <= 0) return void life.lanes.delete(lane.target)
   if (lane.unwritten === undefined && ms > 0) return void (lane.cancel = clock.after(ms, () => look(life, lane)))
   if (store.state.health.mode !== 'ok') return
@@ -142,7 +173,11 @@ const run = async (life: Life, lane: Lane): Promise<void> => {
     if (next === undefined) return
     const outcome = await perform(life, next)
     if (outcome === undefined) return
-    lane.unwritten = { delivery: next, outcome, wait_ms: noteOutcome(life.parts, lane.pace, { delivery: next, outcome }) }
+    lane.unwritten = {
+      delivery: next,
+      outcome,
+      wait_ms: noteOutcome(life.parts, lane.pace, { delivery: next, outcome }),
+    }
   }
 }
 
@@ -182,7 +217,10 @@ const factsOf = (life: Life, lane: Lane): LaneFacts => {
   const { clock } = life.parts
   const head = headOf(life, lane)
   return {
-    head, wait: head === undefined ? undefined : waitOf(life.parts, lane.pace, head), circuit_ms: circuitWait(lane.pace, clock),
-    queued_ms: lane.state === 'queued' ? clock.elapsed() - lane.queuedAt : 0, busy: lane.state === 'busy',
+    head,
+    wait: head === undefined ? undefined : waitOf(life.parts, lane.pace, head),
+    circuit_ms: circuitWait(lane.pace, clock),
+    queued_ms: lane.state === 'queued' ? clock.elapsed() - lane.queuedAt : 0,
+    busy: lane.state === 'busy',
   }
 }

@@ -1,18 +1,44 @@
-import { array, defineCommand, open, optional, parse, string, number } from '../../../core/plugin.js'
-import type { Command, Json } from '../../../core/plugin.js'
+import {
+  array,
+  defineCommand,
+  open,
+  optional,
+  parse,
+  string,
+  number,
+  type Command,
+  type Json,
+} from '../../../core/plugin.js'
 
-const Row = open({ timestamp_ms: number(), kind: string(), target: string(), outcome: string(), attempts: number(), code: optional(string()), approved_by: open({ type: string(), id: string() }) })
+const Row = open({
+  timestamp_ms: number(),
+  kind: string(),
+  target: string(),
+  outcome: string(),
+  attempts: number(),
+  code: optional(string()),
+  approved_by: open({ type: string(), id: string() }),
+})
 
 const show = (answer: Json): string => {
   const rows = parse(array(Row), answer)
   if (!rows.ok) return JSON.stringify(answer, null, 2)
   if (rows.value.length === 0) return 'This run did nothing outside the daemon.'
-  return rows.value.map(({ timestamp_ms, kind, target, outcome, attempts, code, approved_by: { type, id } }) =>
-    `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${target}  by ${type} ${id}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}`).join('\n')
+  return rows.value
+    .map(
+      ({ timestamp_ms, kind, target, outcome, attempts, code, approved_by: { type, id } }) =>
+        `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${target}  by ${type} ` +
+        `${id}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}`,
+    )
+    .join('\n')
 }
 
-export const actionCommands: readonly Command[] = [defineCommand({
-  path: ['runs', 'actions'], summary: 'What a run did outside the daemon, and how it ended.', args: ['run_id'],
-  run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/external-actions`),
-  show,
-})]
+export const actionCommands: readonly Command[] = [
+  defineCommand({
+    path: ['runs', 'actions'],
+    summary: 'What a run did outside the daemon, and how it ended.',
+    args: ['run_id'],
+    run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/external-actions`),
+    show,
+  }),
+]

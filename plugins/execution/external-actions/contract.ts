@@ -1,6 +1,21 @@
-/** The ledger of what the daemon did outside: every tool call that acts, every delivery, every hook. Contract 1, `/external-actions`; reference 1, 6.10. */
-import { defineToken, doc, enums, integer, named, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Token, Tx } from '../../../core/plugin.js'
+/**
+ * The ledger of what the daemon did outside: every tool call that acts, every delivery, every hook. Contract 1,
+ * `/external-actions`; reference 1, 6.10.
+ */
+import {
+  defineToken,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
 
 /** What kind of thing acted. */
 export const actionKinds = ['tool', 'delivery', 'hook'] as const
@@ -9,7 +24,10 @@ export type ActionKind = (typeof actionKinds)[number]
 /** How an attempt ended; `unknown` if nobody can tell. */
 export const actionOutcomes = ['done', 'failed', 'unknown'] as const
 
-/** What let something act: an approval by its request, a permission rule by its pattern, a permission mode by its effect, or the daemon's own configuration. */
+/**
+ * What let something act: an approval by its request, a permission rule by its pattern, a permission mode by its
+ * effect, or the daemon's own configuration.
+ */
 export type ActionGrounds = { type: 'approval' | 'rule' | 'mode' | 'configuration'; id: string }
 
 /** What is about to be done. Recorded in a commit that is durable before it is done. */
@@ -41,7 +59,10 @@ export interface ActionOutcome {
   readonly code?: string
 }
 
-/** The ledger. Each entry carries the hash of the one before it in its session, so that an edit, a removal or a swap is found by `holdfast state verify`. */
+/**
+ * The ledger. Each entry carries the hash of the one before it in its session, so that an edit, a removal or a swap is
+ * found by `holdfast state verify`.
+ */
 export interface ExternalActions {
   /** Must be part of a commit that is durable before the attempt is made: what is not in the ledger is not done. */
   intend(tx: Tx, intent: ActionIntent): void
@@ -54,24 +75,33 @@ export interface ExternalActions {
 export const ExternalActions: Token<ExternalActions> = defineToken<ExternalActions>('external-actions@1')
 
 /** One row of `GET /v1/runs/{run_id}/external-actions`: an action with its latest attempt. */
-export const ExternalActionView = named('ExternalActionView', object({
-  action_id: doc(string(), 'The same for every attempt, over restarts.'),
-  timestamp_ms: doc(timestamp(), 'When the first attempt was recorded, before it was made.'),
-  session_id: string(),
-  agent_id: optional(string()),
-  run_id: optional(string()),
-  tool_call_id: optional(string()),
-  kind: enums(actionKinds),
-  target: doc(string(), 'The name of the tool, or a redacted name of where a delivery goes.'),
-  request_digest: doc(string(), 'SHA-256 of what was sent: of a tool call, of the canonical JSON of its input.'),
-  response_digest: doc(optional(string()), 'SHA-256 of what came back.'),
-  outcome: doc(enums([...actionOutcomes, 'pending']), '`unknown`: the daemon ended between the attempt and its outcome, so nobody can tell. `pending`: no outcome yet.'),
-  attempts: integer({ min: 1 }),
-  approved_by: object({ type: enums(['approval', 'rule', 'mode', 'configuration']), id: doc(string(), 'The approval request, the pattern of the rule, the effect of the mode.') }),
-  code: doc(optional(string()), 'Why it failed.'),
-  concluded_at_ms: optional(timestamp()),
-  sequence: doc(integer({ min: 1 }), 'Number of its latest entry in the ledger of its session.'),
-  hash: doc(string(), 'Hash of that entry. It covers the entry and the hash of the one before it.'),
-}))
+export const ExternalActionView = named(
+  'ExternalActionView',
+  object({
+    action_id: doc(string(), 'The same for every attempt, over restarts.'),
+    timestamp_ms: doc(timestamp(), 'When the first attempt was recorded, before it was made.'),
+    session_id: string(),
+    agent_id: optional(string()),
+    run_id: optional(string()),
+    tool_call_id: optional(string()),
+    kind: enums(actionKinds),
+    target: doc(string(), 'The name of the tool, or a redacted name of where a delivery goes.'),
+    request_digest: doc(string(), 'SHA-256 of what was sent: of a tool call, of the canonical JSON of its input.'),
+    response_digest: doc(optional(string()), 'SHA-256 of what came back.'),
+    outcome: doc(
+      enums([...actionOutcomes, 'pending']),
+      '`unknown`: the daemon ended between the attempt and its outcome, so nobody can tell. `pending`: no outcome yet.',
+    ),
+    attempts: integer({ min: 1 }),
+    approved_by: object({
+      type: enums(['approval', 'rule', 'mode', 'configuration']),
+      id: doc(string(), 'The approval request, the pattern of the rule, the effect of the mode.'),
+    }),
+    code: doc(optional(string()), 'Why it failed.'),
+    concluded_at_ms: optional(timestamp()),
+    sequence: doc(integer({ min: 1 }), 'Number of its latest entry in the ledger of its session.'),
+    hash: doc(string(), 'Hash of that entry. It covers the entry and the hash of the one before it.'),
+  }),
+)
 /** The value form of `ExternalActionView`. */
 export type ExternalActionView = Infer<typeof ExternalActionView>

@@ -2,8 +2,7 @@
 import type { Tx } from '../../../core/plugin.js'
 import { Trace } from '../runs/contract.js'
 import type { ActionIntent, ActionOutcome, ExternalActions } from './contract.js'
-import { hashOf } from './store.js'
-import type { IntentEntry, LedgerStore, OutcomeEntry } from './store.js'
+import { hashOf, type IntentEntry, type LedgerStore, type OutcomeEntry } from './store.js'
 
 export interface LedgerParts {
   readonly store: LedgerStore
@@ -20,13 +19,20 @@ const step = 64
 const intentOf = ({ entries }: LedgerStore, session_id: string, action_id: string): IntentEntry | undefined => {
   for (let end = entries.length(session_id); end > 0; end -= step) {
     const after = Math.max(0, end - step)
-    const found = entries.read(session_id, { after, limit: end - after }).toReversed().find(({ entry }) => entry.type === 'intent' && entry.action_id === action_id)
+    const found = entries
+      .read(session_id, { after, limit: end - after })
+      .toReversed()
+      .find(({ entry }) => entry.type === 'intent' && entry.action_id === action_id)
     if (found?.entry.type === 'intent') return found.entry
   }
   return undefined
 }
 
-const append = ({ entries, heads }: LedgerStore, tx: Tx, { session_id, ...unlinked }: Unlinked & { session_id: string }): number => {
+const append = (
+  { entries, heads }: LedgerStore,
+  tx: Tx,
+  { session_id, ...unlinked }: Unlinked & { session_id: string },
+): number => {
   const linked = { ...unlinked, at: tx.now, prev: heads.find(session_id)?.hash ?? '' }
   const hash = hashOf(session_id, linked)
   const seq = tx.append(entries, session_id, { ...linked, hash })
@@ -34,22 +40,61 @@ const append = ({ entries, heads }: LedgerStore, tx: Tx, { session_id, ...unlink
   return seq
 }
 
-interface Written { readonly session_id: string; readonly seq: number; readonly entry: Pick<IntentEntry, 'run_id' | 'kind' | 'action_id'>; readonly outcome: ActionOutcome['outcome'] | undefined }
-
-/** Keeps where the run's actions stand, and those of its tool calls that have no outcome. A delivery outlives its run: its own plugin knows what becomes of it. */
-const extend = ({ ranges }: LedgerStore, tx: Tx, { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written): void => {
-  if (run_id === undefined) return
-  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
-  const stands = (ids: readonly string[], within: boolean): string[] => [...ids.filter((id) => id !== action_id), ...(within ? [action_id] : [])]
-  tx.put(ranges, { ...range, last: seq, open: stands(range.open, outcome === undefined && kind === 'tool'), unknown: stands(range.unknown, outcome === 'unknown') })
+interface Written {
+  readonly session_id: string
+  readonly seq: number
+  readonly entry: Pick<IntentEntry, 'run_id' | 'kind' | 'action_id'>
+  readonly outcome: ActionOutcome['outcome'] | undefined
 }
 
-type Seen = { phase: 'intent' | 'outcome'; request_digest?: string; response_digest?: string; outcome?: ActionOutcome['outcome'] }
+/**
+ * Keeps where the run's actions stand, and those of its tool calls that have no outcome. A delivery outlives its run:
+ * its own plugin knows what becomes of it.
+ */
+const extend = (
+  { ranges }: LedgerStore,
+  tx: Tx,
+  { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written,
+): void => {
+  if (run_id === undefined) return
+  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
+  const stands = (ids: readonly string[], within: boolean): string[] => [
+    ...ids.filter((id) => id !== action_id),
+    ...(within ? [action_id] : []),
+  ]
+  tx.put(ranges, {
+    ...range,
+    last: seq,
+    open: stands(range.open, outcome === undefined && kind === 'tool'),
+    unknown: stands(range.unknown, outcome === 'unknown'),
+  })
+}
 
-const show = (tx: Tx, { session_id, intent }: { session_id: string; intent: Pick<IntentEntry, 'run_id' | 'agent_id' | 'tool_call_id' | 'kind' | 'target'> }, seen: Seen): void => {
+type Seen = {
+  phase: 'intent' | 'outcome'
+  request_digest?: string
+  response_digest?: string
+  outcome?: ActionOutcome['outcome']
+}
+
+const show = (
+  tx: Tx,
+  {
+    session_id,
+    intent,
+  }: { session_id: string; intent: Pick<IntentEntry, 'run_id' | 'agent_id' | 'tool_call_id' | 'kind' | 'target'> },
+  seen: Seen,
+): void => {
   const { run_id, agent_id, tool_call_id, kind, target } = intent
   if (run_id === undefined || agent_id === undefined) return
-  const trace = { timestamp_ms: tx.now, session_id, agent_id, run_id, ...(tool_call_id !== undefined && { tool_call_id }), kind: { type: 'external_action' as const, kind, target, ...seen } }
+  const trace = {
+    timestamp_ms: tx.now,
+    session_id,
+    agent_id,
+    run_id,
+    ...(tool_call_id !== undefined && { tool_call_id }),
+    kind: { type: 'external_action' as const, kind, target, ...seen },
+  }
   tx.emit(Trace, { session: session_id, run: run_id }, () => ({ trace }))
 }
 
@@ -58,7 +103,12 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     const { session_id, run_id, request_digest } = intent
     const agent_id = named ?? (run_id === undefined ? undefined : agentOf(run_id))
     const known = { ...intent, ...(agent_id !== undefined && { agent_id }) }
-    extend(store, tx, { session_id, entry: known, seq: append(store, tx, { type: 'intent', ...known }), outcome: undefined })
+    extend(store, tx, {
+      session_id,
+      entry: known,
+      seq: append(store, tx, { type: 'intent', ...known }),
+      outcome: undefined,
+    })
     show(tx, { session_id, intent: known }, { phase: 'intent', request_digest })
   }
   const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
@@ -67,13 +117,24 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
     if (intent === undefined) return
     const { outcome, response_digest } = concluded
     extend(store, tx, { session_id, entry: intent, seq, outcome })
-    show(tx, { session_id, intent }, { phase: 'outcome', outcome, ...(response_digest !== undefined && { response_digest }) })
+    show(
+      tx,
+      { session_id, intent },
+      { phase: 'outcome', outcome, ...(response_digest !== undefined && { response_digest }) },
+    )
   }
   const abandon = (tx: Tx, run_id: string, code: string): void => {
     const range = store.ranges.find(run_id)
     if (range === undefined) return
     const { session_id } = range
-    for (const action_id of range.open) conclude(tx, { action_id, session_id, attempt: intentOf(store, session_id, action_id)?.attempt ?? 1, outcome: 'unknown', code })
+    for (const action_id of range.open)
+      conclude(tx, {
+        action_id,
+        session_id,
+        attempt: intentOf(store, session_id, action_id)?.attempt ?? 1,
+        outcome: 'unknown',
+        code,
+      })
   }
   return { intend, conclude, abandon }
 }

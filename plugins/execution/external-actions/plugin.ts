@@ -22,7 +22,13 @@ export default definePlugin({
     ctx.routes(...actionRoutes({ store, runs }))
     ctx.contribute(StatusSections, {
       name: 'external_actions',
-      schema: object({ unknown_run_count: doc(integer(), 'Runs with an effect of which nobody can tell whether it happened: read them with holdfast runs actions RUN_ID.') }),
+      schema: object({
+        unknown_run_count: doc(
+          integer(),
+          'Runs with an effect of which nobody can tell whether it happened: read them with holdfast runs ' +
+            'actions RUN_ID.',
+        ),
+      }),
       collect: () => ({ unknown_run_count: store.ranges.count('unknown', 'unknown') }),
     })
   },

@@ -5,16 +5,30 @@ import type { ActionGrounds, ActionKind, ActionOutcome } from './contract.js'
 /** What every entry holds: `prev` is the hash of the entry before it, empty in the first; `hash` covers all else. */
 type Link = { at: number; action_id: string; attempt: number; prev: string; hash: string }
 export type IntentEntry = Link & {
-  type: 'intent'; kind: ActionKind; target: string; request_digest: string; approved_by: ActionGrounds
-  agent_id?: string; run_id?: string; tool_call_id?: string
+  type: 'intent'
+  kind: ActionKind
+  target: string
+  request_digest: string
+  approved_by: ActionGrounds
+  agent_id?: string
+  run_id?: string
+  tool_call_id?: string
 }
-export type OutcomeEntry = Link & { type: 'outcome'; outcome: ActionOutcome['outcome']; response_digest?: string; code?: string }
+export type OutcomeEntry = Link & {
+  type: 'outcome'
+  outcome: ActionOutcome['outcome']
+  response_digest?: string
+  code?: string
+}
 /** An entry of the ledger of a session. */
 export type ActionEntry = IntentEntry | OutcomeEntry
 
 /** The end of a session's ledger, put in the commit of each entry: what is cut off is missed. */
 export type ActionHead = { readonly session_id: string; readonly entries: number; readonly hash: string }
-/** Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and which of its actions have an unknown one. */
+/**
+ * Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and which of its
+ * actions have an unknown one.
+ */
 export type ActionRange = {
   readonly run_id: string
   readonly session_id: string
@@ -57,4 +71,8 @@ export interface LedgerStore {
   readonly heads: Collection<ActionHead>
   readonly ranges: Collection<ActionRange>
 }
-export const declareStore = (state: State): LedgerStore => ({ entries: state.stream(entries), heads: state.collection(heads), ranges: state.collection(ranges) })
+export const declareStore = (state: State): LedgerStore => ({
+  entries: state.stream(entries),
+  heads: state.collection(heads),
+  ranges: state.collection(ranges),
+})

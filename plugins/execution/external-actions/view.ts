@@ -16,14 +16,33 @@ export const actionsOf = ({ ranges, entries }: LedgerStore, run_id: string): Ext
   return [...rows.values()]
 }
 
-const rowAfter = (row: ExternalActionView | undefined, { seq, entry }: StreamEntry<ActionEntry>, { session_id, run_id }: { session_id: string; run_id: string }): ExternalActionView | undefined => {
+const rowAfter = (
+  row: ExternalActionView | undefined,
+  { seq, entry }: StreamEntry<ActionEntry>,
+  { session_id, run_id }: { session_id: string; run_id: string },
+): ExternalActionView | undefined => {
   const { hash, at } = entry
   if (entry.type === 'intent') {
     if (entry.run_id !== run_id) return undefined
     const { type: _, at: __, prev: ___, attempt, ...intent } = entry
-    return { ...intent, session_id, timestamp_ms: row?.timestamp_ms ?? at, outcome: 'pending', attempts: attempt, sequence: seq }
+    return {
+      ...intent,
+      session_id,
+      timestamp_ms: row?.timestamp_ms ?? at,
+      outcome: 'pending',
+      attempts: attempt,
+      sequence: seq,
+    }
   }
   if (row === undefined) return undefined
   const { outcome, response_digest, code } = entry
-  return { ...row, outcome, concluded_at_ms: at, sequence: seq, hash, ...(response_digest !== undefined && { response_digest }), ...(code !== undefined && { code }) }
+  return {
+    ...row,
+    outcome,
+    concluded_at_ms: at,
+    sequence: seq,
+    hash,
+    ...(response_digest !== undefined && { response_digest }),
+    ...(code !== undefined && { code }),
+  }
 }

@@ -1,11 +1,13 @@
-/** What a kill kept from being remembered. Its cost follows what ended since the last mark, not the number of stored runs. */
+/**
+ * What a kill kept from being remembered. Its cost follows what ended since the last mark, not the number of stored
+ * runs.
+ */
 import type { Clock } from '../../../core/plugin.js'
 import type { RunRecord, Runs, SettledRun } from '../runs/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
 import { isRemembered } from './memory.js'
 import type { Recorder } from './recorder.js'
-import { markId } from './store.js'
-import type { MemoryStore } from './store.js'
+import { markId, type MemoryStore } from './store.js'
 
 /** Runs looked at, at most: also in a root that had no memory before. */
 const lookback = 10_000
@@ -28,16 +30,17 @@ export const catchUp = async ({ store, runs, clock, policy, recorder, signal }: 
   const mark = store.marks.find(markId)
   const oldest = clock.now() - policy.retention_ms
   const look = (run: RunRecord): void => {
-    if (hasEnded(run) && run.finished_at_ms > oldest && !isRemembered(store.memories.find(run.session_id), run.run_id)) recorder.take(run)
+    if (hasEnded(run) && run.finished_at_ms > oldest && !isRemembered(store.memories.find(run.session_id), run.run_id))
+      recorder.take(run)
   }
-  for (let from = 0; from < (mark?.open.length ?? 0) && await clock.sleep(0, signal); from += slice) {
+  for (let from = 0; from < (mark?.open.length ?? 0) && (await clock.sleep(0, signal)); from += slice) {
     for (const run_id of mark?.open.slice(from, from + slice) ?? []) {
       const run = runs.find(run_id)
       if (run !== undefined) look(run)
     }
   }
   let before: string | undefined
-  for (let seen = 0; seen < lookback && await clock.sleep(0, signal); seen += slice) {
+  for (let seen = 0; seen < lookback && (await clock.sleep(0, signal)); seen += slice) {
     const page = runs.newest({ limit: slice, ...(before !== undefined && { before }) })
     const later = page.filter(({ run_id }) => run_id > (mark?.after ?? ''))
     later.forEach(look)

@@ -1,23 +1,46 @@
-import { array, boolean, defineCommand, number, open, parse, string } from '../../../core/plugin.js'
-import type { Command, Json } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  defineCommand,
+  number,
+  open,
+  parse,
+  string,
+  type Command,
+  type Json,
+} from '../../../core/plugin.js'
 
-const Found = open({ truncated: boolean(), results: array(open({ kind: string(), source_id: string(), title: string(), score: number(), timestamp_ms: number() })) })
+const Found = open({
+  truncated: boolean(),
+  results: array(
+    open({ kind: string(), source_id: string(), title: string(), score: number(), timestamp_ms: number() }),
+  ),
+})
 
 const showFound = (answer: Json): string => {
   const found = parse(Found, answer)
   if (!found.ok) return JSON.stringify(answer, null, 2)
   const { results, truncated } = found.value
   if (results.length === 0) return 'Nothing is remembered that fits.'
-  const rows = results.map(({ kind, source_id, title, score, timestamp_ms }) => `${new Date(timestamp_ms).toISOString().slice(0, 19)}Z  ${kind.padEnd(13)}  ${source_id}  ${title}${score > 0 ? `  (${score})` : ''}`)
+  const rows = results.map(
+    ({ kind, source_id, title, score, timestamp_ms }) =>
+      `${new Date(timestamp_ms).toISOString().slice(0, 19)}Z  ${kind.padEnd(13)}  ${source_id}  ` +
+      `${title}${score > 0 ? `  (${score})` : ''}`,
+  )
   return [...rows, ...(truncated ? ['There is more: name it closer, or raise --limit.'] : [])].join('\n')
 }
 
 export const memoryCommands: readonly Command[] = [
   defineCommand({
-    path: ['sessions', 'memory'], summary: 'What a session remembers; with QUERY what fits it.', args: ['session_id', 'query?'],
+    path: ['sessions', 'memory'],
+    summary: 'What a session remembers; with QUERY what fits it.',
+    args: ['session_id', 'query?'],
     flags: { limit: { kind: 'text', summary: 'Most results, at most 50.' } },
     run: ({ client, args, flags }) => {
-      const wish = new URLSearchParams({ ...(args['query'] !== undefined && { query: args['query'] }), ...(typeof flags['limit'] === 'string' && { limit: flags['limit'] }) })
+      const wish = new URLSearchParams({
+        ...(args['query'] !== undefined && { query: args['query'] }),
+        ...(typeof flags['limit'] === 'string' && { limit: flags['limit'] }),
+      })
       return client.get(`/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/memory-search?${wish.toString()}`)
     },
     show: showFound,

@@ -1,6 +1,23 @@
-/** What a session remembers: recovered runs, and the learnings and skills that other plugins bring. Contract 1, "Session"; reference 1, 6.6; reference 3, 6.11 and 6.12. */
-import { array, boolean, definePoint, doc, enums, named, number, object, open, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Point } from '../../../core/plugin.js'
+/**
+ * What a session remembers: recovered runs, and the learnings and skills that other plugins bring. Contract 1,
+ * "Session"; reference 1, 6.6; reference 3, 6.11 and 6.12.
+ */
+import {
+  array,
+  boolean,
+  definePoint,
+  doc,
+  enums,
+  named,
+  number,
+  object,
+  open,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Point,
+} from '../../../core/plugin.js'
 import { CapabilityScope } from '../sessions/contract.js'
 
 /** The policy of run memory. Reference 1, 6.7. */
@@ -14,16 +31,19 @@ export const LearningScope = named('LearningScope', object({ kind: enums(scopeKi
 export type LearningScope = Infer<typeof LearningScope>
 
 /** A terminal run as its session remembers it. Texts are redacted and short. Reference 3, 6.11. */
-export const RunMemory = named('RunMemory', object({
-  run_id: string(),
-  recorded_at_ms: doc(timestamp(), 'When the run ended.'),
-  status: enums(['completed', 'failed', 'interrupted', 'cancelled']),
-  request_preview: optional(string()),
-  outcome_preview: optional(string()),
-  artifact_ids: array(string()),
-  failure_markers: array(string()),
-  summary: doc(string(), 'Request, result and status, at most 480 characters.'),
-}))
+export const RunMemory = named(
+  'RunMemory',
+  object({
+    run_id: string(),
+    recorded_at_ms: doc(timestamp(), 'When the run ended.'),
+    status: enums(['completed', 'failed', 'interrupted', 'cancelled']),
+    request_preview: optional(string()),
+    outcome_preview: optional(string()),
+    artifact_ids: array(string()),
+    failure_markers: array(string()),
+    summary: doc(string(), 'Request, result and status, at most 480 characters.'),
+  }),
+)
 /** The value form of `RunMemory`. */
 export type RunMemory = Infer<typeof RunMemory>
 
@@ -32,7 +52,10 @@ const publishTiers = ['provisional', 'active'] as const
 const verificationStatuses = ['unverified', 'pending', 'verified', 'failed'] as const
 const learningStatuses = ['provisional', 'active', 'superseded', 'revoked'] as const
 
-/** A learning as its plugin keeps it. Times in Unix ms. The projection rules of contract 1 are applied by memory, not by the source. */
+/**
+ * A learning as its plugin keeps it. Times in Unix ms. The projection rules of contract 1 are applied by memory, not by
+ * the source.
+ */
 export interface LearningItem {
   readonly learning_id: string
   readonly scope: LearningScope
@@ -50,20 +73,28 @@ export interface LearningItem {
 }
 
 /** What a list tells of a skill. Reference 3, 8.1. */
-export const SkillSummary = named('SkillSummary', object({
-  name: string(),
-  description: string(),
-  when_to_use: optional(string()),
-  version: optional(string()),
-  skill_path: string(),
-  skill_root: string(),
-  scope: enums(['explicit', 'repo', 'user']),
-  digest: string(),
-  runtime: open({
-    allowed_tools: optional(array(string())), blocked_tools: optional(array(string())), context: enums(['inline', 'fork']),
-    agent_profile: optional(string()), provider: optional(string()), model: optional(string()), fallback_model: optional(string()),
+export const SkillSummary = named(
+  'SkillSummary',
+  object({
+    name: string(),
+    description: string(),
+    when_to_use: optional(string()),
+    version: optional(string()),
+    skill_path: string(),
+    skill_root: string(),
+    scope: enums(['explicit', 'repo', 'user']),
+    digest: string(),
+    runtime: open({
+      allowed_tools: optional(array(string())),
+      blocked_tools: optional(array(string())),
+      context: enums(['inline', 'fork']),
+      agent_profile: optional(string()),
+      provider: optional(string()),
+      model: optional(string()),
+      fallback_model: optional(string()),
+    }),
   }),
-}))
+)
 /** The value form of `SkillSummary`. */
 export type SkillSummary = Infer<typeof SkillSummary>
 
@@ -73,10 +104,16 @@ export interface SkillItem {
   /** Unix ms. */
   readonly updated_at_ms: number
   /** Of a promoted skill: how far its rollout is, and the scope of the learning that it comes from. */
-  readonly promoted?: { readonly status: 'draft' | 'verified' | 'canary' | 'active' | 'revoked'; readonly source_scope: LearningScope }
+  readonly promoted?: {
+    readonly status: 'draft' | 'verified' | 'canary' | 'active' | 'revoked'
+    readonly source_scope: LearningScope
+  }
 }
 
-/** Where memory comes from, beside recovered runs. Its methods are called for each question: they must be fast, must not throw and must do no I/O. */
+/**
+ * Where memory comes from, beside recovered runs. Its methods are called for each question: they must be fast, must not
+ * throw and must do no I/O.
+ */
 export interface MemorySource {
   readonly id: string
   /** Further scopes of a session, such as those of its projects. */
@@ -90,19 +127,30 @@ export interface MemorySource {
 export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('memory-sources@1', (source) => source.id)
 
 /** A learning as a model is shown it. Reference 3, 6.12 "Entry shape". */
-export const LearnedEntry = named('LearnedEntry', object({ learning_id: string(), kind: enums(['fact', 'preference', 'decision']), published_at_ms: timestamp(), content: string() }))
+export const LearnedEntry = named(
+  'LearnedEntry',
+  object({
+    learning_id: string(),
+    kind: enums(['fact', 'preference', 'decision']),
+    published_at_ms: timestamp(),
+    content: string(),
+  }),
+)
 /** The value form of `LearnedEntry`. */
 export type LearnedEntry = Infer<typeof LearnedEntry>
 
 /** Contract 1, `SessionMemoryContextView`. */
-export const SessionMemoryContextView = named('SessionMemoryContextView', object({
-  session_id: string(),
-  effective_capability_scope: optional(CapabilityScope),
-  learning_scopes: array(LearningScope),
-  learned_context: object({ entries: array(LearnedEntry), truncated: boolean() }),
-  recovered_memory: object({ entries: array(RunMemory), truncated: boolean() }),
-  visible_skills: array(SkillSummary),
-}))
+export const SessionMemoryContextView = named(
+  'SessionMemoryContextView',
+  object({
+    session_id: string(),
+    effective_capability_scope: optional(CapabilityScope),
+    learning_scopes: array(LearningScope),
+    learned_context: object({ entries: array(LearnedEntry), truncated: boolean() }),
+    recovered_memory: object({ entries: array(RunMemory), truncated: boolean() }),
+    visible_skills: array(SkillSummary),
+  }),
+)
 /** The value form of `SessionMemoryContextView`. */
 export type SessionMemoryContextView = Infer<typeof SessionMemoryContextView>
 
@@ -120,18 +168,24 @@ const row = {
   verification_status: optional(enums(verificationStatuses)),
 }
 /** One result of a memory search. Contract 1, "Memory-search results". */
-export const MemorySearchResult = named('MemorySearchResult', object({ kind: enums(['learning', 'recovered_run', 'skill']), ...row }))
+export const MemorySearchResult = named(
+  'MemorySearchResult',
+  object({ kind: enums(['learning', 'recovered_run', 'skill']), ...row }),
+)
 /** The value form of `MemorySearchResult`. */
 export type MemorySearchResult = Infer<typeof MemorySearchResult>
 
 /** Reference 1, 6.6 "Memory search view". */
-export const SessionMemorySearchView = named('SessionMemorySearchView', object({
-  session_id: string(),
-  effective_capability_scope: optional(CapabilityScope),
-  learning_scopes: array(LearningScope),
-  query: optional(string()),
-  truncated: doc(boolean(), 'True if there is more than the limit lets through.'),
-  results: array(MemorySearchResult),
-}))
+export const SessionMemorySearchView = named(
+  'SessionMemorySearchView',
+  object({
+    session_id: string(),
+    effective_capability_scope: optional(CapabilityScope),
+    learning_scopes: array(LearningScope),
+    query: optional(string()),
+    truncated: doc(boolean(), 'True if there is more than the limit lets through.'),
+    results: array(MemorySearchResult),
+  }),
+)
 /** The value form of `SessionMemorySearchView`. */
 export type SessionMemorySearchView = Infer<typeof SessionMemorySearchView>

@@ -1,6 +1,12 @@
 /** Everything that a session may find, as documents of one form. */
-import { scopeKinds } from './contract.js'
-import type { LearningItem, LearningScope, MemorySearchResult, RunMemory, SkillItem } from './contract.js'
+import {
+  scopeKinds,
+  type LearningItem,
+  type LearningScope,
+  type MemorySearchResult,
+  type RunMemory,
+  type SkillItem,
+} from './contract.js'
 import { cutTo } from './memory.js'
 import { isPromptEligible } from './projection.js'
 import type { Match, Texts } from './score.js'
@@ -16,16 +22,24 @@ export interface Document extends Texts {
 
 const titleLength = 80
 const excerptLength = 480
-const titled = (label: string, text: string): string => (text === '' ? label : `${label}: ${cutTo(text.replaceAll(/\s+/gu, ' ').trim(), titleLength)}`)
+const titled = (label: string, text: string): string =>
+  text === '' ? label : `${label}: ${cutTo(text.replaceAll(/\s+/gu, ' ').trim(), titleLength)}`
 
 export const runDocument = (memory: RunMemory, session_id: string, prompt_eligible: boolean): Document => {
   const { run_id, request_preview = '', outcome_preview = '', failure_markers, summary, status } = memory
   return {
-    key: `recovered_run ${run_id}`, timestamp_ms: memory.recorded_at_ms,
-    content: [request_preview, outcome_preview, ...failure_markers, status].join('\n'), kind: 'recovered run', scope: 'session',
+    key: `recovered_run ${run_id}`,
+    timestamp_ms: memory.recorded_at_ms,
+    content: [request_preview, outcome_preview, ...failure_markers, status].join('\n'),
+    kind: 'recovered run',
+    scope: 'session',
     show: () => ({
-      kind: 'recovered_run', source_id: run_id, title: titled(`Run ${status}`, request_preview), excerpt: summary,
-      scope: { kind: 'session', id: session_id }, prompt_eligible,
+      kind: 'recovered_run',
+      source_id: run_id,
+      title: titled(`Run ${status}`, request_preview),
+      excerpt: summary,
+      scope: { kind: 'session', id: session_id },
+      prompt_eligible,
     }),
   }
 }
@@ -43,30 +57,59 @@ const documentOf = (learning: LearningItem): Document => {
   const { learning_id, kind, content, scope, published_at_ms, status, publish_tier, verification_status } = learning
   const label = kind.replaceAll('_', ' ')
   return {
-    key: `learning ${learning_id}`, timestamp_ms: published_at_ms, content, kind: label, scope: scope.kind,
+    key: `learning ${learning_id}`,
+    timestamp_ms: published_at_ms,
+    content,
+    kind: label,
+    scope: scope.kind,
     show: () => ({
-      kind: 'learning', source_id: learning_id, title: titled(label.charAt(0).toUpperCase() + label.slice(1), content), excerpt: cutTo(content, excerptLength),
-      scope: { kind: scope.kind, id: scope.id }, prompt_eligible: isPromptEligible(learning), learning_status: status, publish_tier, verification_status,
+      kind: 'learning',
+      source_id: learning_id,
+      title: titled(label.charAt(0).toUpperCase() + label.slice(1), content),
+      excerpt: cutTo(content, excerptLength),
+      scope: { kind: scope.kind, id: scope.id },
+      prompt_eligible: isPromptEligible(learning),
+      learning_status: status,
+      publish_tier,
+      verification_status,
     }),
   }
 }
 
 const workspace: LearningScope = { kind: 'workspace', id: 'default' }
 
-export const skillDocument = ({ summary: { name, description, when_to_use = '' }, updated_at_ms, promoted }: SkillItem): Document => {
+export const skillDocument = ({
+  summary: { name, description, when_to_use = '' },
+  updated_at_ms,
+  promoted,
+}: SkillItem): Document => {
   const scope = { ...(promoted?.source_scope ?? workspace) }
   return {
-    key: `skill ${name}`, timestamp_ms: updated_at_ms, content: [name, description, when_to_use].join('\n'), kind: 'skill', scope: scope.kind,
-    show: () => ({ kind: 'skill', source_id: name, title: name, excerpt: cutTo(description, excerptLength), scope, prompt_eligible: true }),
+    key: `skill ${name}`,
+    timestamp_ms: updated_at_ms,
+    content: [name, description, when_to_use].join('\n'),
+    kind: 'skill',
+    scope: scope.kind,
+    show: () => ({
+      kind: 'skill',
+      source_id: name,
+      title: name,
+      excerpt: cutTo(description, excerptLength),
+      scope,
+      prompt_eligible: true,
+    }),
   }
 }
 
 /** A document with how well it answers. */
-export interface Scored extends Match { readonly document: Document }
+export interface Scored extends Match {
+  readonly document: Document
+}
 
 /** Best first; then what is nearer, newer, and by key, so that equal questions have equal answers. */
 export const byScore = (a: Scored, b: Scored): number => b.score - a.score || byScope(a.document, b.document)
 const nearness = ({ scope }: Document): number => scopeKinds.findIndex((kind) => kind === scope)
-const byScope = (a: Document, b: Document): number => nearness(a) - nearness(b) || b.timestamp_ms - a.timestamp_ms || (a.key < b.key ? -1 : 1)
+const byScope = (a: Document, b: Document): number =>
+  nearness(a) - nearness(b) || b.timestamp_ms - a.timestamp_ms || (a.key < b.key ? -1 : 1)
 /** Newest first, for looking around. */
 export const byTime = (a: Document, b: Document): number => b.timestamp_ms - a.timestamp_ms || byScope(a, b)

@@ -6,7 +6,10 @@ const sliceMs = 8
 const stride = 32
 
 /** Tells long work when to let others go first. */
-export interface Pacer { due(): boolean; rest(): Promise<void> }
+export interface Pacer {
+  due(): boolean
+  rest(): Promise<void>
+}
 
 export const createPacer = (clock: Clock): Pacer => {
   let since = clock.elapsed()

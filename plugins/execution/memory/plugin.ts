@@ -34,14 +34,29 @@ export default definePlugin({
       const without = redactSecrets(secrets.redact(text))
       return policy.redact_pii ? redactPii(without) : without
     }
-    const parts = { store, runs, sessions, clock, log, policy, clean, sources, shared: createSharedRuns({ store, clock, policy }), index: createSearchIndex(clock) }
+    const parts = {
+      store,
+      runs,
+      sessions,
+      clock,
+      log,
+      policy,
+      clean,
+      sources,
+      shared: createSharedRuns({ store, clock, policy }),
+      index: createSearchIndex(clock),
+    }
     const recorder = createRecorder(parts)
     const recording = createRecording(parts, recorder)
     const recall = createRecall({ ...parts, settled: recording.settled })
     ctx.routes(...memoryRoutes(recall, policy))
     ctx.contribute(SystemSections, learnedSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
-    ctx.contribute(RuntimeSections, { name: 'run_memory_policy', schema: RunMemoryPolicy, collect: () => ({ ...policy }) })
+    ctx.contribute(RuntimeSections, {
+      name: 'run_memory_policy',
+      schema: RunMemoryPolicy,
+      collect: () => ({ ...policy }),
+    })
     ctx.onStart(() => recording.start(ctx.signal))
   },
 })

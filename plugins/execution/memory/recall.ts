@@ -1,19 +1,33 @@
 /** Answers what a session remembers. Contract 1, `SessionMemoryContextView` and "Memory-search results". */
 import type { Clock } from '../../../core/plugin.js'
-import { permitsCapability } from '../sessions/contract.js'
-import type { CapabilityScope, SessionRecord, Sessions } from '../sessions/contract.js'
-import type { LearnedEntry, LearningItem, LearningScope, RunMemory, RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillItem, SkillSummary } from './contract.js'
-import { byScore, byTime, learningDocument, runDocument, skillDocument } from './documents.js'
-import type { Document, Scored } from './documents.js'
-import { keep } from './memory.js'
-import type { Clean } from './memory.js'
+import { permitsCapability, type CapabilityScope, type SessionRecord, type Sessions } from '../sessions/contract.js'
+import type {
+  LearnedEntry,
+  LearningItem,
+  LearningScope,
+  RunMemory,
+  RunMemoryPolicy,
+  SessionMemoryContextView,
+  SessionMemorySearchView,
+  SkillItem,
+  SkillSummary,
+} from './contract.js'
+import {
+  byScore,
+  byTime,
+  learningDocument,
+  runDocument,
+  skillDocument,
+  type Document,
+  type Scored,
+} from './documents.js'
+import { keep, type Clean } from './memory.js'
 import { entryOf, isPromptEligible, isSearchable, isVisibleSkill, live, relevant } from './projection.js'
 import { rankOf, scopeKey, sharedKeys } from './scopes.js'
 import type { SearchIndex } from './search-index.js'
 import type { SharedRuns } from './shared-runs.js'
 import type { Sources } from './sources.js'
-import { readQuery, scoreOf } from './score.js'
-import type { Query } from './score.js'
+import { readQuery, scoreOf, type Query } from './score.js'
 import type { MemoryStore } from './store.js'
 
 export interface RecallParts {
@@ -31,7 +45,10 @@ export interface RecallParts {
 
 export interface Recall {
   context(session_id: string, query: string | undefined): Promise<SessionMemoryContextView>
-  search(session_id: string, wish: { readonly query: string | undefined; readonly limit: number }): Promise<SessionMemorySearchView>
+  search(
+    session_id: string,
+    wish: { readonly query: string | undefined; readonly limit: number },
+  ): Promise<SessionMemorySearchView>
   /** Learnings for a model that was told `text`: those that answer it, or without one all if `fallback`. */
   learned(session_id: string, text: string, fallback: boolean): readonly LearnedEntry[]
   /** Skills that the session may use, by name; with a query those that have it in name or description. */
@@ -58,26 +75,43 @@ export const createRecall = (parts: RecallParts): Recall => ({
     const sight = look(parts, session_id)
     await parts.settled()
     const asked = readQuery(query)
-    return { ...head(sight), learned_context: learned(parts, sight, asked), recovered_memory: recovered(parts, session_id, asked), visible_skills: summaries(parts, sight) }
+    return {
+      ...head(sight),
+      learned_context: learned(parts, sight, asked),
+      recovered_memory: recovered(parts, session_id, asked),
+      visible_skills: summaries(parts, sight),
+    }
   },
   async search(session_id, { query, limit }) {
     const sight = look(parts, session_id)
     await parts.settled()
     const asked = readQuery(query)
     const documents = await documentsOf(parts, sight, asked !== undefined)
-    const found = asked === undefined ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] })) : (await rank(parts, documents, asked)).toSorted(byScore)
-    return { ...head(sight), ...(asked !== undefined && query !== undefined && { query }), truncated: found.length > limit, results: found.slice(0, limit).map((one) => shown(parts, one)) }
+    const found =
+      asked === undefined
+        ? documents.toSorted(byTime).map((document) => ({ document, score: 0, matched_fields: [] }))
+        : (await rank(parts, documents, asked)).toSorted(byScore)
+    return {
+      ...head(sight),
+      ...(asked !== undefined && query !== undefined && { query }),
+      truncated: found.length > limit,
+      results: found.slice(0, limit).map((one) => shown(parts, one)),
+    }
   },
   learned(session_id, text, fallback) {
     const query = readQuery(text)
     if (parts.sources.ids().length === 0 || query === undefined) return []
     const sight = look(parts, session_id)
     const { entries } = learned(parts, sight, query)
-    return fallback || entries.some(({ content }) => scoreOf({ content, kind: '', scope: '' }, query).score > 0) ? entries : []
+    return fallback || entries.some(({ content }) => scoreOf({ content, kind: '', scope: '' }, query).score > 0)
+      ? entries
+      : []
   },
   skills: (session_id, query) => {
     const wanted = query?.trim().toLowerCase() ?? ''
-    return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) => [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)))
+    return summaries(parts, look(parts, session_id)).filter(({ name, description, when_to_use = '' }) =>
+      [name, description, when_to_use].some((text) => text.toLowerCase().includes(wanted)),
+    )
   },
 })
 
@@ -87,33 +121,67 @@ const look = ({ sessions, sources, clock }: RecallParts, session_id: string): Si
   const seen = new Set(scopes.map(scopeKey))
   const capability = sessions.effectiveCapabilityScope(session)
   return {
-    session, scopes, capability,
+    session,
+    scopes,
+    capability,
     learnings: live(sources.learnings(scopes), clock.now()),
-    skills: sources.skills().filter((skill) => permitsCapability(capability, 'skill', skill.summary.name) && isVisibleSkill(skill, (key) => seen.has(key))),
+    skills: sources
+      .skills()
+      .filter(
+        (skill) =>
+          permitsCapability(capability, 'skill', skill.summary.name) && isVisibleSkill(skill, (key) => seen.has(key)),
+      ),
   }
 }
 
-const nearest = (a: LearningItem, b: LearningItem): number => rankOf(a.scope) - rankOf(b.scope) || b.published_at_ms - a.published_at_ms || (a.learning_id < b.learning_id ? -1 : 1)
+const nearest = (a: LearningItem, b: LearningItem): number =>
+  rankOf(a.scope) - rankOf(b.scope) || b.published_at_ms - a.published_at_ms || (a.learning_id < b.learning_id ? -1 : 1)
 
-const head = ({ session, capability, scopes }: Sight): Pick<SessionMemorySearchView, 'session_id' | 'effective_capability_scope' | 'learning_scopes'> =>
-  ({ session_id: session.session_id, ...(capability !== undefined && { effective_capability_scope: capability }), learning_scopes: [...scopes] })
+const head = ({
+  session,
+  capability,
+  scopes,
+}: Sight): Pick<SessionMemorySearchView, 'session_id' | 'effective_capability_scope' | 'learning_scopes'> => ({
+  session_id: session.session_id,
+  ...(capability !== undefined && { effective_capability_scope: capability }),
+  learning_scopes: [...scopes],
+})
 
-const contentScore = ({ content }: LearningItem, query: Query): number => scoreOf({ content, kind: '', scope: '' }, query).score
+const contentScore = ({ content }: LearningItem, query: Query): number =>
+  scoreOf({ content, kind: '', scope: '' }, query).score
 
-const learned = ({ clean }: RecallParts, { learnings }: Sight, query: Query | undefined): SessionMemoryContextView['learned_context'] => {
+const learned = (
+  { clean }: RecallParts,
+  { learnings }: Sight,
+  query: Query | undefined,
+): SessionMemoryContextView['learned_context'] => {
   const eligible = learnings.filter(isPromptEligible).toSorted(nearest)
-  const scored = eligible.slice(0, mostCompared).map((learning) => ({ learning, score: query === undefined ? 0 : contentScore(learning, query) }))
+  const scored = eligible
+    .slice(0, mostCompared)
+    .map((learning) => ({ learning, score: query === undefined ? 0 : contentScore(learning, query) }))
   const wanted = relevant(scored).flatMap(({ learning }) => entryOf(learning))
   let room = mostContent
   const entries = wanted.slice(0, mostEntries).filter(({ content }) => (room -= content.length) >= 0)
-  return { entries: entries.map((entry) => ({ ...entry, content: clean(entry.content) })), truncated: entries.length < wanted.length || eligible.length > mostCompared }
+  return {
+    entries: entries.map((entry) => ({ ...entry, content: clean(entry.content) })),
+    truncated: entries.length < wanted.length || eligible.length > mostCompared,
+  }
 }
 
 const memoriesOf = ({ store, policy, clock }: RecallParts, session_id: string): RunMemory[] =>
-  policy.enabled ? keep(store.memories.find(session_id)?.memories ?? [], { now: clock.now(), ...policy }).toReversed() : []
+  policy.enabled
+    ? keep(store.memories.find(session_id)?.memories ?? [], { now: clock.now(), ...policy }).toReversed()
+    : []
 
-const recovered = (parts: RecallParts, session_id: string, query: Query | undefined): SessionMemoryContextView['recovered_memory'] => {
-  const all = memoriesOf(parts, session_id).map((memory) => ({ memory, score: query === undefined ? 0 : scoreOf(runDocument(memory, session_id, true), query).score }))
+const recovered = (
+  parts: RecallParts,
+  session_id: string,
+  query: Query | undefined,
+): SessionMemoryContextView['recovered_memory'] => {
+  const all = memoriesOf(parts, session_id).map((memory) => ({
+    memory,
+    score: query === undefined ? 0 : scoreOf(runDocument(memory, session_id, true), query).score,
+  }))
   const wanted = relevant(all)
   const entries = wanted.slice(0, parts.policy.max_prompt_entries).map(({ memory }) => cleanMemory(parts.clean, memory))
   return { entries, truncated: entries.length < wanted.length }
@@ -121,18 +189,29 @@ const recovered = (parts: RecallParts, session_id: string, query: Query | undefi
 
 /** What was stored under a laxer policy is shown under the one in force. */
 const cleanMemory = (clean: Clean, { request_preview, outcome_preview, ...memory }: RunMemory): RunMemory => ({
-  ...memory, summary: clean(memory.summary), failure_markers: memory.failure_markers.map(clean),
+  ...memory,
+  summary: clean(memory.summary),
+  failure_markers: memory.failure_markers.map(clean),
   ...(request_preview !== undefined && { request_preview: clean(request_preview) }),
   ...(outcome_preview !== undefined && { outcome_preview: clean(outcome_preview) }),
 })
 
 const summaries = ({ clean }: RecallParts, { skills }: Sight): SkillSummary[] =>
-  skills.map(({ summary }) => ({ ...summary, description: clean(summary.description) })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  skills
+    .map(({ summary }) => ({ ...summary, description: clean(summary.description) }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 /** Rule 7: runs of other sessions only when the policy says so. */
-const documentsOf = async (parts: RecallParts, { session: { session_id }, scopes, learnings, skills }: Sight, asked: boolean): Promise<Document[]> => {
+const documentsOf = async (
+  parts: RecallParts,
+  { session: { session_id }, scopes, learnings, skills }: Sight,
+  asked: boolean,
+): Promise<Document[]> => {
   const { enabled, search_visibility, max_prompt_entries } = parts.policy
-  const others = enabled && search_visibility === 'learning_scopes' ? await parts.shared.documents(sharedKeys(scopes), session_id) : []
+  const others =
+    enabled && search_visibility === 'learning_scopes'
+      ? await parts.shared.documents(sharedKeys(scopes), session_id)
+      : []
   return [
     ...memoriesOf(parts, session_id).map((memory) => runDocument(memory, session_id, max_prompt_entries > 0)),
     ...others,
@@ -145,9 +224,21 @@ const documentsOf = async (parts: RecallParts, { session: { session_id }, scopes
 const readOnly = 256
 
 const rank = async ({ index }: RecallParts, documents: readonly Document[], query: Query): Promise<Scored[]> =>
-  documents.length > readOnly ? index.rank(documents, query) : documents.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
+  documents.length > readOnly
+    ? index.rank(documents, query)
+    : documents.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
 
-const shown = ({ clean }: RecallParts, { document, score, matched_fields }: Scored): SessionMemorySearchView['results'][number] => {
+const shown = (
+  { clean }: RecallParts,
+  { document, score, matched_fields }: Scored,
+): SessionMemorySearchView['results'][number] => {
   const { title, excerpt, ...result } = document.show()
-  return { ...result, title: clean(title), excerpt: clean(excerpt), score, timestamp_ms: document.timestamp_ms, matched_fields }
+  return {
+    ...result,
+    title: clean(title),
+    excerpt: clean(excerpt),
+    score,
+    timestamp_ms: document.timestamp_ms,
+    matched_fields,
+  }
 }

@@ -7,13 +7,11 @@ import type { Clock, Log, Tx } from '../../../core/plugin.js'
 import type { Runs, SettledRun } from '../runs/contract.js'
 import type { Sessions } from '../sessions/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
-import { isRemembered, keep, rememberRun } from './memory.js'
-import type { Clean } from './memory.js'
+import { isRemembered, keep, rememberRun, type Clean } from './memory.js'
 import { sharedKeys } from './scopes.js'
 import type { SharedRuns } from './shared-runs.js'
 import type { Sources } from './sources.js'
-import { markId } from './store.js'
-import type { MarkRecord, MemoryStore } from './store.js'
+import { markId, type MarkRecord, type MemoryStore } from './store.js'
 
 export interface RecorderParts {
   readonly store: MemoryStore
@@ -39,9 +37,17 @@ export interface Recorder {
   end(): void
   readonly report: Readonly<Report>
 }
-interface Report { pending: number; recorded: number; failed: number; last_recorded_at_ms: number | undefined }
+interface Report {
+  pending: number
+  recorded: number
+  failed: number
+  last_recorded_at_ms: number | undefined
+}
 
-/** How long an ended run may wait for others. A read of memory does not wait; of a session that runs fast, the newest alone are built. */
+/**
+ * How long an ended run may wait for others. A read of memory does not wait; of a session that runs fast, the newest
+ * alone are built.
+ */
 const delayMs = 30_000
 /** Sessions in one commit: a few milliseconds of work. */
 const sessionsPerCommit = 8
@@ -105,10 +111,18 @@ export const createRecorder = (parts: RecorderParts): Recorder => {
     return turn
   }
   return {
-    report, flush,
-    take(run) { add(run); arm() },
-    caughtUp() { marking = true },
-    end() { cancel?.() },
+    report,
+    flush,
+    take(run) {
+      add(run)
+      arm()
+    },
+    caughtUp() {
+      marking = true
+    },
+    end() {
+      cancel?.()
+    },
   }
 }
 
@@ -122,19 +136,33 @@ const markOf = (runs: Runs): MarkRecord => {
 
 type Part = readonly (readonly [string, readonly SettledRun[]])[]
 
-const writePart = (parts: RecorderParts, tx: Tx, { part, mark }: { part: Part; mark: MarkRecord | undefined }): { count: number; now: number } => {
+const writePart = (
+  parts: RecorderParts,
+  tx: Tx,
+  { part, mark }: { part: Part; mark: MarkRecord | undefined },
+): { count: number; now: number } => {
   const count = part.reduce((sum, [session_id, runs]) => sum + writeSession(parts, tx, { session_id, runs }), 0)
   if (mark !== undefined) tx.put(parts.store.marks, mark)
   return { count, now: tx.now }
 }
 
-const writeSession = ({ store, sessions, runs: service, policy, clean, sources }: RecorderParts, tx: Tx, { session_id, runs }: { session_id: string; runs: readonly SettledRun[] }): number => {
+const writeSession = (
+  { store, sessions, runs: service, policy, clean, sources }: RecorderParts,
+  tx: Tx,
+  { session_id, runs }: { session_id: string; runs: readonly SettledRun[] },
+): number => {
   const session = sessions.find(session_id)
   if (session === undefined) return 0
   const known = store.memories.find(session_id)
-  const added = runs.filter(({ run_id }) => !isRemembered(known, run_id)).map((run) => rememberRun(run, service.texts(run), clean))
+  const added = runs
+    .filter(({ run_id }) => !isRemembered(known, run_id))
+    .map((run) => rememberRun(run, service.texts(run), clean))
   if (added.length === 0) return 0
   const scope_keys = sharedKeys(sources.scopes(session))
-  tx.put(store.memories, { session_id, ...(scope_keys.length > 0 && { scope_keys }), memories: keep([...(known?.memories ?? []), ...added], { now: tx.now, ...policy }) })
+  tx.put(store.memories, {
+    session_id,
+    ...(scope_keys.length > 0 && { scope_keys }),
+    memories: keep([...(known?.memories ?? []), ...added], { now: tx.now, ...policy }),
+  })
   return added.length
 }

@@ -16,7 +16,10 @@ export interface Recording {
 export const createRecording = (parts: RecorderParts, recorder: Recorder): Recording => {
   const { store, runs, clock, policy, log } = parts
   let caught: Promise<void> = Promise.resolve()
-  const warn = (fact: string) => (error: unknown): void => log.warn(fact, { error: String(error) })
+  const warn =
+    (fact: string) =>
+    (error: unknown): void =>
+      log.warn(fact, { error: String(error) })
   const settled = async (): Promise<void> => {
     await caught
     await recorder.flush().catch(warn('ended runs could not be remembered yet'))
@@ -25,7 +28,10 @@ export const createRecording = (parts: RecorderParts, recorder: Recorder): Recor
     settled,
     start(signal) {
       const unhook = policy.enabled ? runs.onSettled((run) => recorder.take(run)) : () => {}
-      if (policy.enabled) caught = catchUp({ store, runs, clock, policy, recorder, signal }).catch(warn('runs of an earlier life could not be remembered'))
+      if (policy.enabled)
+        caught = catchUp({ store, runs, clock, policy, recorder, signal }).catch(
+          warn('runs of an earlier life could not be remembered'),
+        )
       let cancel = (): void => {}
       const sweep = (): void => {
         cancel = clock.after(forgetEveryMs, sweep)

@@ -8,9 +8,16 @@ const slice = 16
 
 /** Sessions that remember something expired or more than is tracked; at most one slice. */
 const overdue = ({ memories }: MemoryStore, policy: RunMemoryPolicy, now: number): string[] => {
-  const expired = memories.list({ index: 'oldest', group: 'all', limit: slice, order: 'asc' }).filter((record) => (record.memories[0]?.recorded_at_ms ?? 0) <= now - policy.retention_ms)
+  const expired = memories
+    .list({ index: 'oldest', group: 'all', limit: slice, order: 'asc' })
+    .filter((record) => (record.memories[0]?.recorded_at_ms ?? 0) <= now - policy.retention_ms)
   const sizes = memories.groups('size').filter((size) => Number(size) > policy.max_tracked_per_session)
-  return [...new Set([...expired.map(({ session_id }) => session_id), ...sizes.flatMap((size) => memories.ids('size', size).slice(0, slice))])].slice(0, slice)
+  return [
+    ...new Set([
+      ...expired.map(({ session_id }) => session_id),
+      ...sizes.flatMap((size) => memories.ids('size', size).slice(0, slice)),
+    ]),
+  ].slice(0, slice)
 }
 
 /** Forgets until nothing is overdue. Resolves with the number of memories forgotten. */
@@ -18,13 +25,15 @@ export const forget = async (store: MemoryStore, policy: RunMemoryPolicy, now: n
   let forgotten = 0
   for (let due = overdue(store, policy, now); due.length > 0; due = overdue(store, policy, now)) {
     const ids = due
-    forgotten += await store.state.commit((tx) => ids.reduce((sum, session_id) => {
-      const record = store.memories.find(session_id)
-      if (record === undefined) return sum
-      const memories = keep(record.memories, { now, ...policy })
-      tx.put(store.memories, { ...record, memories })
-      return sum + record.memories.length - memories.length
-    }, 0))
+    forgotten += await store.state.commit((tx) =>
+      ids.reduce((sum, session_id) => {
+        const record = store.memories.find(session_id)
+        if (record === undefined) return sum
+        const memories = keep(record.memories, { now, ...policy })
+        tx.put(store.memories, { ...record, memories })
+        return sum + record.memories.length - memories.length
+      }, 0),
+    )
   }
   return forgotten
 }

@@ -1,12 +1,14 @@
 /** Where a session looks for what was learned. Reference 3, 6.12 "Visible scopes". */
 import type { SessionRecord } from '../sessions/contract.js'
-import { scopeKinds } from './contract.js'
-import type { LearningScope } from './contract.js'
+import { scopeKinds, type LearningScope } from './contract.js'
 
 export const scopeKey = ({ kind, id }: LearningScope): string => `${kind}:${id}`
 
 /** Session, persona, what was added, workspace; each once, in this order. */
-export const visibleScopes = ({ session_id, persona }: Pick<SessionRecord, 'session_id' | 'persona'>, added: readonly LearningScope[]): LearningScope[] => {
+export const visibleScopes = (
+  { session_id, persona }: Pick<SessionRecord, 'session_id' | 'persona'>,
+  added: readonly LearningScope[],
+): LearningScope[] => {
   const all: LearningScope[] = [
     { kind: 'session', id: session_id },
     ...(persona === undefined ? [] : [{ kind: 'persona' as const, id: persona.persona_id }]),

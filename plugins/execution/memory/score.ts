@@ -8,8 +8,14 @@ export const fields: readonly Field[] = ['content', 'kind', 'scope']
 /** What is searched of something that is remembered. */
 export type Texts = Readonly<Record<Field, string>>
 /** A query as it is compared: the whole, folded, and its terms, each once. */
-export interface Query { readonly phrase: string; readonly terms: readonly string[] }
-export interface Match { readonly score: number; readonly matched_fields: Field[] }
+export interface Query {
+  readonly phrase: string
+  readonly terms: readonly string[]
+}
+export interface Match {
+  readonly score: number
+  readonly matched_fields: Field[]
+}
 
 /** A query with something in it; undefined if there is nothing but blanks. */
 export const readQuery = (text: string | undefined): Query | undefined => {
@@ -20,7 +26,9 @@ export const readQuery = (text: string | undefined): Query | undefined => {
 const wholeHit = 100
 const termHit = 10
 
-/** The sum over the fields: 100 for the whole query in it, 10 for each term that is one of its terms, times its weight. */
+/**
+ * The sum over the fields: 100 for the whole query in it, 10 for each term that is one of its terms, times its weight.
+ */
 export const sumUp = (inField: (field: Field) => { readonly whole: boolean; readonly terms: number }): Match => {
   const matched_fields: Field[] = []
   let score = 0
@@ -34,7 +42,8 @@ export const sumUp = (inField: (field: Field) => { readonly whole: boolean; read
 }
 
 /** Scores one document by reading it. */
-export const scoreOf = (texts: Texts, { phrase, terms }: Query): Match => sumUp((field) => {
-  const own = new Set(termsOf(texts[field]))
-  return { whole: fold(texts[field]).includes(phrase), terms: terms.filter((term) => own.has(term)).length }
-})
+export const scoreOf = (texts: Texts, { phrase, terms }: Query): Match =>
+  sumUp((field) => {
+    const own = new Set(termsOf(texts[field]))
+    return { whole: fold(texts[field]).includes(phrase), terms: terms.filter((term) => own.has(term)).length }
+  })

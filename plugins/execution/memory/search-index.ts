@@ -5,8 +5,7 @@
 import type { Clock } from '../../../core/plugin.js'
 import type { Document, Scored } from './documents.js'
 import { createPacer } from './pacer.js'
-import { fields, scoreOf, sumUp } from './score.js'
-import type { Field, Query } from './score.js'
+import { fields, scoreOf, sumUp, type Field, type Query } from './score.js'
 import { fold, isStopPart, termsOf } from './terms.js'
 
 /** Documents held, at most; those that came first go first. */
@@ -19,31 +18,38 @@ export interface SearchIndex {
 }
 
 /** A document as it was indexed, and its texts as a whole query is looked for in them. */
-interface Held { readonly document: Document; readonly folded: Readonly<Record<Field, string>> }
+interface Held {
+  readonly document: Document
+  readonly folded: Readonly<Record<Field, string>>
+}
 /** In which of its fields each document has a term: one bit a field. */
 type Postings = Map<string, Map<Held, number>>
 
 const same = (a: Document, b: Document): boolean => a === b || fields.every((field) => a[field] === b[field])
 
 /** Adds a document, or takes it out. */
-const post = (postings: Postings, held: Held): void => fields.forEach((field, bit) => {
-  for (const term of termsOf(held.folded[field])) {
-    const known = postings.get(term) ?? new Map<Held, number>()
-    known.set(held, (known.get(held) ?? 0) | (1 << bit))
-    postings.set(term, known)
-  }
-})
-const unpost = (postings: Postings, held: Held): void => fields.forEach((field) => {
-  for (const term of termsOf(held.folded[field])) {
-    const known = postings.get(term)
-    known?.delete(held)
-    if (known?.size === 0) postings.delete(term)
-  }
-})
+const post = (postings: Postings, held: Held): void =>
+  fields.forEach((field, bit) => {
+    for (const term of termsOf(held.folded[field])) {
+      const known = postings.get(term) ?? new Map<Held, number>()
+      known.set(held, (known.get(held) ?? 0) | (1 << bit))
+      postings.set(term, known)
+    }
+  })
+const unpost = (postings: Postings, held: Held): void =>
+  fields.forEach((field) => {
+    for (const term of termsOf(held.folded[field])) {
+      const known = postings.get(term)
+      known?.delete(held)
+      if (known?.size === 0) postings.delete(term)
+    }
+  })
 
 /** Terms found by field: one number, with room for 4095 in each. */
 const room = 4096
-const increments = Array.from({ length: 1 << fields.length }, (_, bits) => fields.reduce((sum, _field, bit) => sum + ((bits >> bit) & 1) * room ** bit, 0))
+const increments = Array.from({ length: 1 << fields.length }, (_, bits) =>
+  fields.reduce((sum, _field, bit) => sum + ((bits >> bit) & 1) * room ** bit, 0),
+)
 
 export const createSearchIndex = (clock: Clock): SearchIndex => {
   const held = new Map<string, Held>()
@@ -61,12 +67,17 @@ export const createSearchIndex = (clock: Clock): SearchIndex => {
       if (held.size < capacity) break
       drop(oldest, one)
     }
-    const added = { document, folded: { content: fold(document.content), kind: fold(document.kind), scope: fold(document.scope) } }
+    const added = {
+      document,
+      folded: { content: fold(document.content), kind: fold(document.kind), scope: fold(document.scope) },
+    }
     held.set(document.key, added)
     post(postings, added)
   }
   return {
-    get size() { return held.size },
+    get size() {
+      return held.size
+    },
     async rank(documents, query) {
       const pace = createPacer(clock)
       for (const document of documents) {
@@ -75,7 +86,8 @@ export const createSearchIndex = (clock: Clock): SearchIndex => {
       }
       const found = new Map<Held, number>()
       for (const term of query.terms) {
-        for (const [one, bits] of postings.get(term) ?? []) found.set(one, (found.get(one) ?? 0) + (increments[bits] ?? 0))
+        for (const [one, bits] of postings.get(term) ?? [])
+          found.set(one, (found.get(one) ?? 0) + (increments[bits] ?? 0))
         if (pace.due()) await pace.rest()
       }
       const mayHold = holders(postings, query)
@@ -83,7 +95,8 @@ export const createSearchIndex = (clock: Clock): SearchIndex => {
       for (const document of documents) {
         const known = held.get(document.key)
         if (known === undefined || !same(known.document, document)) all.push({ document, ...scoreOf(document, query) })
-        else if (found.has(known) || mayHold(known)) all.push({ document, ...scoreHeld(known, query, found.get(known) ?? 0) })
+        else if (found.has(known) || mayHold(known))
+          all.push({ document, ...scoreHeld(known, query, found.get(known) ?? 0) })
         if (pace.due()) await pace.rest()
       }
       return all.filter(({ score }) => score > 0)
@@ -92,7 +105,10 @@ export const createSearchIndex = (clock: Clock): SearchIndex => {
 }
 
 const scoreHeld = ({ folded }: Held, { phrase }: Query, found: number) =>
-  sumUp((field) => ({ whole: folded[field].includes(phrase), terms: Math.floor(found / room ** fields.indexOf(field)) % room }))
+  sumUp((field) => ({
+    whole: folded[field].includes(phrase),
+    terms: Math.floor(found / room ** fields.indexOf(field)) % room,
+  }))
 
 /**
  * Which documents may have the whole query in them: those with a term that has
@@ -103,6 +119,7 @@ const holders = (postings: Postings, { phrase }: Query): ((held: Held) => boolea
   const [longest = ''] = (phrase.match(/[a-z0-9]+/gu) ?? []).toSorted((a, b) => b.length - a.length)
   if (longest === '' || isStopPart(longest)) return () => true
   const found = new Set<Held>()
-  for (const [term, documents] of postings) if (term.includes(longest)) for (const one of documents.keys()) found.add(one)
+  for (const [term, documents] of postings)
+    if (term.includes(longest)) for (const one of documents.keys()) found.add(one)
   return (held) => found.has(held)
 }

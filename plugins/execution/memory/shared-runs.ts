@@ -1,11 +1,9 @@
 /** Runs of sessions that share a persona or a project. */
 import type { Clock } from '../../../core/plugin.js'
 import type { RunMemoryPolicy } from './contract.js'
-import { runDocument } from './documents.js'
-import type { Document } from './documents.js'
+import { runDocument, type Document } from './documents.js'
 import { createPacer } from './pacer.js'
-import { sharedIndexes } from './store.js'
-import type { MemoryStore } from './store.js'
+import { sharedIndexes, type MemoryStore } from './store.js'
 
 /** Runs of other sessions that one search looks at, at most: of those sessions that ended a run last. */
 const most = 10_000
@@ -17,7 +15,15 @@ export interface SharedRuns {
   forget(session_ids: readonly string[]): void
 }
 
-export const createSharedRuns = ({ store: { memories }, clock, policy }: { readonly store: MemoryStore; readonly clock: Clock; readonly policy: RunMemoryPolicy }): SharedRuns => {
+export const createSharedRuns = ({
+  store: { memories },
+  clock,
+  policy,
+}: {
+  readonly store: MemoryStore
+  readonly clock: Clock
+  readonly policy: RunMemoryPolicy
+}): SharedRuns => {
   /** What was read of sessions, those looked at last at the end; at most twice what one search looks at. */
   const read = new Map<string, readonly Document[]>()
   let held = 0
@@ -27,7 +33,9 @@ export const createSharedRuns = ({ store: { memories }, clock, policy }: { reado
     read.delete(session_id)
   }
   const documentsOf = (session_id: string): readonly Document[] => {
-    const known = read.get(session_id) ?? (memories.find(session_id)?.memories ?? []).map((memory) => runDocument(memory, session_id, false))
+    const known =
+      read.get(session_id) ??
+      (memories.find(session_id)?.memories ?? []).map((memory) => runDocument(memory, session_id, false))
     drop(session_id)
     read.set(session_id, known)
     held += known.length
@@ -47,7 +55,9 @@ export const createSharedRuns = ({ store: { memories }, clock, policy }: { reado
       const found: Document[] = []
       for (const session_id of sessionsUnder(keys)) {
         if (found.length >= most) break
-        if (session_id !== except) for (const one of documentsOf(session_id)) if (one.timestamp_ms > clock.now() - policy.retention_ms) found.push(one)
+        if (session_id !== except)
+          for (const one of documentsOf(session_id))
+            if (one.timestamp_ms > clock.now() - policy.retention_ms) found.push(one)
         if (pace.due()) await pace.rest()
       }
       return found

@@ -13,17 +13,22 @@ export interface Sources {
 }
 
 export const createSources = (view: () => readonly MemorySource[], log: Log): Sources => {
-  const gather = <T>(ask: (source: MemorySource) => readonly T[] | undefined): T[] => view().flatMap((source) => {
-    try {
-      return ask(source) ?? []
-    } catch (error) {
-      log.error('a source of memory failed', { source: source.id, error: String(error) })
-      return []
-    }
-  })
+  const gather = <T>(ask: (source: MemorySource) => readonly T[] | undefined): T[] =>
+    view().flatMap((source) => {
+      try {
+        return ask(source) ?? []
+      } catch (error) {
+        log.error('a source of memory failed', { source: source.id, error: String(error) })
+        return []
+      }
+    })
   return {
     ids: () => view().map(({ id }) => id),
-    scopes: (session) => visibleScopes(session, gather((source) => source.scopes?.(session.session_id))),
+    scopes: (session) =>
+      visibleScopes(
+        session,
+        gather((source) => source.scopes?.(session.session_id)),
+      ),
     learnings(scopes) {
       const seen = new Set(scopes.map(scopeKey))
       return gather((source) => source.learnings?.(scopes)).filter(({ scope }) => seen.has(scopeKey(scope)))

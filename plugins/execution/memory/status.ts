@@ -6,7 +6,13 @@ import type { SearchIndex } from './search-index.js'
 import type { Sources } from './sources.js'
 import type { MemoryStore } from './store.js'
 
-interface StatusParts { readonly store: MemoryStore; readonly recorder: Recorder; readonly policy: RunMemoryPolicy; readonly sources: Sources; readonly index: SearchIndex }
+interface StatusParts {
+  readonly store: MemoryStore
+  readonly recorder: Recorder
+  readonly policy: RunMemoryPolicy
+  readonly sources: Sources
+  readonly index: SearchIndex
+}
 
 const RunMemorySection = object({
   enabled: boolean(),
@@ -25,18 +31,30 @@ const SessionMemorySection = object({
 /** `run_memory` and `session_memory` of `/v1/status`. */
 export const memorySections = ({ store, recorder, policy, sources, index }: StatusParts): readonly StatusSection[] => [
   {
-    name: 'run_memory', schema: RunMemorySection,
+    name: 'run_memory',
+    schema: RunMemorySection,
     collect: () => {
       const { pending, recorded, failed, last_recorded_at_ms } = recorder.report
-      const tracked_count = store.memories.groups('size').reduce((sum, size) => sum + Number(size) * store.memories.count('size', size), 0)
+      const tracked_count = store.memories
+        .groups('size')
+        .reduce((sum, size) => sum + Number(size) * store.memories.count('size', size), 0)
       return {
-        enabled: policy.enabled, tracked_count, pending_count: pending, recorded_count: recorded, write_error_count: failed,
+        enabled: policy.enabled,
+        tracked_count,
+        pending_count: pending,
+        recorded_count: recorded,
+        write_error_count: failed,
         ...(last_recorded_at_ms !== undefined && { last_recorded_at_ms }),
       }
     },
   },
   {
-    name: 'session_memory', schema: SessionMemorySection,
-    collect: () => ({ session_count: store.memories.count('oldest', 'all'), indexed_count: index.size, sources: sources.ids() }),
+    name: 'session_memory',
+    schema: SessionMemorySection,
+    collect: () => ({
+      session_count: store.memories.count('oldest', 'all'),
+      indexed_count: index.size,
+      sources: sources.ids(),
+    }),
   },
 ]

@@ -1,10 +1,25 @@
 /** Run memory on disk: one record a session, replaced whole, so that what is forgotten leaves no tombstone. */
-import { array, object, optional, string } from '../../../core/plugin.js'
-import type { Collection, CollectionSpec, IndexSpec, State } from '../../../core/plugin.js'
+import {
+  array,
+  object,
+  optional,
+  string,
+  type Collection,
+  type CollectionSpec,
+  type IndexSpec,
+  type State,
+} from '../../../core/plugin.js'
 import { RunMemory } from './contract.js'
 
-/** What a session remembers, oldest first. `scope_keys` are the scopes beside the session under which others may find it. */
-export type MemoryRecord = { readonly session_id: string; readonly scope_keys?: readonly string[]; readonly memories: readonly RunMemory[] }
+/**
+ * What a session remembers, oldest first. `scope_keys` are the scopes beside the session under which others may find
+ * it.
+ */
+export type MemoryRecord = {
+  readonly session_id: string
+  readonly scope_keys?: readonly string[]
+  readonly memories: readonly RunMemory[]
+}
 
 /**
  * Up to where runs have been remembered: every run that was accepted before
@@ -16,23 +31,35 @@ export const markId = 'runs'
 /** Sort key of a time. */
 export const timeKey = (ms: number): string => String(ms).padStart(16, '0')
 
-const first = ({ memories }: MemoryRecord): string | undefined => (memories.length === 0 ? undefined : timeKey(memories[0]?.recorded_at_ms ?? 0))
+const first = ({ memories }: MemoryRecord): string | undefined =>
+  memories.length === 0 ? undefined : timeKey(memories[0]?.recorded_at_ms ?? 0)
 
 /** Scopes of a session under which its runs can be found by others, at most. */
 const sharedScopes = 4
-/** The index in which a record stands under the scope at a place of its `scope_keys`: an index has one group for each record. */
+/**
+ * The index in which a record stands under the scope at a place of its `scope_keys`: an index has one group for each
+ * record.
+ */
 export const sharedIndexes: readonly string[] = Array.from({ length: sharedScopes }, (_, place) => `shared_${place}`)
-const shared = Object.fromEntries(sharedIndexes.map((name, place): [string, IndexSpec<MemoryRecord>] => [name, {
-  group: ({ scope_keys, memories }) => (memories.length === 0 ? undefined : scope_keys?.[place]),
-  sort: ({ memories }) => timeKey(memories.at(-1)?.recorded_at_ms ?? 0),
-}]))
+const shared = Object.fromEntries(
+  sharedIndexes.map((name, place): [string, IndexSpec<MemoryRecord>] => [
+    name,
+    {
+      group: ({ scope_keys, memories }) => (memories.length === 0 ? undefined : scope_keys?.[place]),
+      sort: ({ memories }) => timeKey(memories.at(-1)?.recorded_at_ms ?? 0),
+    },
+  ]),
+)
 
 const memoryCollection: CollectionSpec<MemoryRecord> = {
   name: 'run_memories',
   version: 1,
   id: ({ session_id }) => session_id,
   indexes: {
-    oldest: { group: (record) => (first(record) === undefined ? undefined : 'all'), sort: (record) => first(record) ?? '' },
+    oldest: {
+      group: (record) => (first(record) === undefined ? undefined : 'all'),
+      sort: (record) => first(record) ?? '',
+    },
     ...shared,
     size: { group: ({ memories }) => (memories.length === 0 ? undefined : String(memories.length)) },
   },
@@ -42,7 +69,10 @@ const memoryCollection: CollectionSpec<MemoryRecord> = {
 }
 
 const markCollection: CollectionSpec<MarkRecord> = {
-  name: 'run_memory_marks', version: 1, id: ({ id }) => id, indexes: {},
+  name: 'run_memory_marks',
+  version: 1,
+  id: ({ id }) => id,
+  indexes: {},
   schema: object({ id: string(), after: string(), open: array(string()) }),
 }
 
@@ -52,4 +82,8 @@ export interface MemoryStore {
   readonly marks: Collection<MarkRecord>
 }
 
-export const declareStore = (state: State): MemoryStore => ({ state, memories: state.collection(memoryCollection), marks: state.collection(markCollection) })
+export const declareStore = (state: State): MemoryStore => ({
+  state,
+  memories: state.collection(memoryCollection),
+  marks: state.collection(markCollection),
+})

@@ -1,6 +1,27 @@
-/** The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime` routes. */
-import { boolean, definePoint, defineToken, enums, integer, literal, named, number, object, optional, string, tagged } from '../../../core/plugin.js'
-import type { Infer, Json, JsonObject, JsonSchema, Point, Token } from '../../../core/plugin.js'
+/**
+ * The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime`
+ * routes.
+ */
+import {
+  boolean,
+  definePoint,
+  defineToken,
+  enums,
+  integer,
+  literal,
+  named,
+  number,
+  object,
+  optional,
+  string,
+  tagged,
+  type Infer,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  type Point,
+  type Token,
+} from '../../../core/plugin.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
@@ -12,7 +33,13 @@ export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: Provid
 /** `input` is parsed JSON; a call whose input does not parse is never a part. */
 export type ToolCallPart = { type: 'tool_call'; id: string; name: string; input: Json; metadata?: ProviderMetadata }
 /** The answer to one tool call of the turn before. */
-export type ToolResultPart = { type: 'tool_result'; tool_call_id: string; name: string; output: Json; is_error: boolean }
+export type ToolResultPart = {
+  type: 'tool_result'
+  tool_call_id: string
+  name: string
+  output: Json
+  is_error: boolean
+}
 /** What an assistant message is made of. */
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart
 
@@ -23,7 +50,11 @@ export type ModelMessage =
   | { role: 'tool'; content: ToolResultPart[] }
 
 /** A tool as a model sees it. */
-export interface ModelTool { readonly name: string; readonly description: string; readonly parameters: JsonSchema }
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonSchema
+}
 
 /** Contract 1, `generation.tool_choice`; reference 1, 6.6. */
 export type ToolChoice = { type: 'auto' } | { type: 'none' } | { type: 'required' } | { type: 'specific'; name: string }
@@ -41,16 +72,22 @@ const ToolChoiceSettings = tagged('type', {
   required: object({ type: literal('required') }),
   specific: object({ type: literal('specific'), name: string({ min: 1, max: 100 }) }),
 })
-/** How a model is asked, as a submission and a session's route policy say it. Contract 1, `generation`; reference 1, 6.6. */
-export const GenerationSettings = named('GenerationSettings', object({
-  model: optional(string({ min: 1, max: 200 })),
-  fallback_model: optional(string({ min: 1, max: 200 })),
-  tool_choice: optional(ToolChoiceSettings),
-  allow_parallel_tool_calls: optional(boolean()),
-  max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
-  temperature: optional(number({ min: 0, max: 10 })),
-  response_format: optional(object({ type: enums(['text']) })),
-}))
+/**
+ * How a model is asked, as a submission and a session's route policy say it. Contract 1, `generation`; reference 1,
+ * 6.6.
+ */
+export const GenerationSettings = named(
+  'GenerationSettings',
+  object({
+    model: optional(string({ min: 1, max: 200 })),
+    fallback_model: optional(string({ min: 1, max: 200 })),
+    tool_choice: optional(ToolChoiceSettings),
+    allow_parallel_tool_calls: optional(boolean()),
+    max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
+    temperature: optional(number({ min: 0, max: 10 })),
+    response_format: optional(object({ type: enums(['text']) })),
+  }),
+)
 /** The value form of `GenerationSettings`. */
 export type GenerationSettings = Infer<typeof GenerationSettings>
 
@@ -58,17 +95,36 @@ export type GenerationSettings = Infer<typeof GenerationSettings>
 export interface ModelRequest {
   readonly model: string
   readonly system: string
-  /** Every tool call in it has its result: the engine never sends an unpaired one. The array of an earlier call may come again with more at its end. */
+  /**
+   * Every tool call in it has its result: the engine never sends an unpaired one. The array of an earlier call may come
+   * again with more at its end.
+   */
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ModelTool[]
   readonly generation: Generation
 }
 
 /** Tokens of one model call. */
-export interface Usage { readonly input_tokens: number; readonly output_tokens: number; readonly cached_input_tokens?: number; readonly reasoning_tokens?: number }
+export interface Usage {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_input_tokens?: number
+  readonly reasoning_tokens?: number
+}
 
 /** Why a model call failed, by what can be done about it. */
-export type FailureClass = 'rate_limited' | 'overloaded' | 'auth' | 'bad_request' | 'context_length' | 'network' | 'timeout' | 'truncated' | 'invalid_output' | 'aborted' | 'unknown'
+export type FailureClass =
+  | 'rate_limited'
+  | 'overloaded'
+  | 'auth'
+  | 'bad_request'
+  | 'context_length'
+  | 'network'
+  | 'timeout'
+  | 'truncated'
+  | 'invalid_output'
+  | 'aborted'
+  | 'unknown'
 /** A failed model call; never carries secrets, addresses or bodies. */
 export interface ModelFailure {
   readonly class: FailureClass
@@ -161,7 +217,10 @@ export interface ModelProvider {
   connect(options: ConnectionOptions): ModelConnection
 }
 /** Every provider of the daemon, by wire name. */
-export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>('model-providers@1', (provider) => provider.id)
+export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
+  'model-providers@1',
+  (provider) => provider.id,
+)
 
 /** A named, configured way to a model: what a run pins when it starts. Contract 1, "Runtime views". */
 export interface ModelRoute {
@@ -179,7 +238,10 @@ export interface Models {
   list(): readonly ModelRoute[]
   /** The route of this id; undefined if the daemon no longer has it. */
   find(route_id: string): ModelRoute | undefined
-  /** The route of this id or the default. Throws `bad_request` if there is none, or `route_not_ready` (400, domain `routes`) if its readiness is `error`. */
+  /**
+   * The route of this id or the default. Throws `bad_request` if there is none, or `route_not_ready` (400, domain
+   * `routes`) if its readiness is `error`.
+   */
   ready(route_id?: string): ModelRoute
 }
 export const Models: Token<Models> = defineToken<Models>('models@1')

@@ -1,8 +1,13 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
-import { Problem, readSecretFile } from '../../../core/plugin.js'
-import type { Secrets } from '../../../core/plugin.js'
-import { textOnly } from './contract.js'
-import type { ConnectionOptions, ModelConnection, ModelProvider, ModelRoute, Readiness } from './contract.js'
+import { Problem, readSecretFile, type Secrets } from '../../../core/plugin.js'
+import {
+  textOnly,
+  type ConnectionOptions,
+  type ModelConnection,
+  type ModelProvider,
+  type ModelRoute,
+  type Readiness,
+} from './contract.js'
 
 export interface RouteConfig {
   readonly provider: string
@@ -18,20 +23,42 @@ type Unready = Omit<Readiness, 'state'>
 export const buildRoute = (config: RouteConfig, providers: readonly ModelProvider[], secrets: Secrets): ModelRoute => {
   const provider = providers.find(({ id }) => id === config.provider)
   const model = config.model ?? provider?.default_model ?? ''
-  const connection = provider === undefined ? refusing(unknownProvider(config.provider, providers)) : connect({ provider, model, config, secrets })
-  return { route_id: config.provider, provider: config.provider, model, capabilities: provider?.capabilities ?? textOnly, connection }
+  const connection =
+    provider === undefined
+      ? refusing(unknownProvider(config.provider, providers))
+      : connect({ provider, model, config, secrets })
+  return {
+    route_id: config.provider,
+    provider: config.provider,
+    model,
+    capabilities: provider?.capabilities ?? textOnly,
+    connection,
+  }
 }
 
 const unknownProvider = (name: string, providers: readonly ModelProvider[]): Unready => ({
   code: 'provider_unknown',
   message: `No plugin provides the model provider ${name}.`,
-  action: `Start with --provider and one of: ${providers.map(({ id }) => id).sort().join(', ')}.`,
+  action: `Start with --provider and one of: ${providers
+    .map(({ id }) => id)
+    .sort()
+    .join(', ')}.`,
 })
 
-interface Wish { provider: ModelProvider; model: string; config: RouteConfig; secrets: Secrets }
+interface Wish {
+  provider: ModelProvider
+  model: string
+  config: RouteConfig
+  secrets: Secrets
+}
 
 const connect = ({ provider, model, config, secrets }: Wish): ModelConnection => {
-  if (model === '') return refusing({ code: 'model_missing', message: `The provider ${provider.id} needs the name of a model.`, action: 'Start with --model NAME.' })
+  if (model === '')
+    return refusing({
+      code: 'model_missing',
+      message: `The provider ${provider.id} needs the name of a model.`,
+      action: 'Start with --model NAME.',
+    })
   try {
     return provider.connect(options(config, secrets))
   } catch (error) {
@@ -40,7 +67,11 @@ const connect = ({ provider, model, config, secrets }: Wish): ModelConnection =>
   }
 }
 
-const unready = ({ code, message, spec }: Problem): Unready => ({ code, message, ...(spec.action !== undefined && { action: spec.action }) })
+const unready = ({ code, message, spec }: Problem): Unready => ({
+  code,
+  message,
+  ...(spec.action !== undefined && { action: spec.action }),
+})
 
 const options = (config: RouteConfig, secrets: Secrets): ConnectionOptions => {
   const key = apiKey(config)
@@ -64,7 +95,11 @@ const refusing = (why: Unready): ModelConnection => {
   return {
     readiness: () => readiness,
     async *stream() {
-      yield { type: 'done', outcome: 'failed', failure: { class: 'bad_request', retryable: false, message: why.message } }
+      yield {
+        type: 'done',
+        outcome: 'failed',
+        failure: { class: 'bad_request', retryable: false, message: why.message },
+      }
     },
   }
 }

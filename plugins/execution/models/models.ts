@@ -8,7 +8,11 @@ export const createModels = (default_route: string, build: () => readonly ModelR
   const find = (route_id: string): ModelRoute | undefined => list().find((route) => route.route_id === route_id)
   const ready = (route_id: string = default_route): ModelRoute => {
     const route = find(route_id)
-    if (route === undefined) throw modelErrors.bad_request({ details: { route_id }, errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }] })
+    if (route === undefined)
+      throw modelErrors.bad_request({
+        details: { route_id },
+        errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
+      })
     const { state, message } = route.connection.readiness()
     if (state === 'error') throw modelErrors.route_not_ready({ details: { route_id, reason: message } })
     return route

@@ -6,12 +6,18 @@ import { createModels } from './models.js'
 import { activeRouteCheck, readinessSection } from './provider-readiness.js'
 
 const config = object({
-  provider: doc(defaulted(string({ min: 1, pattern: '^[^\\s/]+$' }), 'demo'), 'Model provider of the default route; also the route_id.'),
+  provider: doc(
+    defaulted(string({ min: 1, pattern: '^[^\\s/]+$' }), 'demo'),
+    'Model provider of the default route; also the route_id.',
+  ),
   base_url: doc(optional(string()), 'Where the provider answers, for providers that have no address of their own.'),
   model: doc(optional(string()), 'Model of the default route; the default model of the provider when absent.'),
   api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
   api_key_file: doc(optional(string()), 'File that holds the key for the provider.'),
-  idle_timeout_ms: doc(defaulted(integer({ min: 100, max: 86_400_000 }), 300_000), 'Longest silence of a provider, milliseconds.'),
+  idle_timeout_ms: doc(
+    defaulted(integer({ min: 100, max: 86_400_000 }), 300_000),
+    'Longest silence of a provider, milliseconds.',
+  ),
 })
 
 export default definePlugin({

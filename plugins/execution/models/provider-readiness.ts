@@ -1,9 +1,17 @@
 /** What `/v1/status` says about the routes. Reference 1, 6.7 `provider_readiness`. */
-import { array, boolean, enums, integer, object, optional, string } from '../../../core/plugin.js'
-import type { HealthCheck, JsonObject } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  object,
+  optional,
+  string,
+  type HealthCheck,
+  type JsonObject,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
-import { routeCapabilityFields } from './contract.js'
-import type { ModelRoute, Models } from './contract.js'
+import { routeCapabilityFields, type ModelRoute, type Models } from './contract.js'
 
 const routeReadiness = object({
   route_id: string(),
@@ -29,7 +37,15 @@ const providerReadiness = object({
 
 const describe = (models: Models, { connection, capabilities, route_id, provider, model, auth_ref }: ModelRoute) => {
   const active = route_id === models.default_route
-  return { route_id, provider, model, capabilities: { ...capabilities }, active, ...(auth_ref !== undefined && { auth_ref }), ...connection.readiness() }
+  return {
+    route_id,
+    provider,
+    model,
+    capabilities: { ...capabilities },
+    active,
+    ...(auth_ref !== undefined && { auth_ref }),
+    ...connection.readiness(),
+  }
 }
 
 const collect = (models: Models): JsonObject => {
@@ -58,6 +74,14 @@ export const activeRouteCheck = (models: Models): HealthCheck => ({
     const readiness = models.find(models.default_route)?.connection.readiness()
     if (readiness?.state !== 'error') return []
     const action = readiness.action !== undefined && { action: readiness.action }
-    return [{ severity: 'error', code: 'provider_active_route_not_ready', message: readiness.message, related_id: models.default_route, ...action }]
+    return [
+      {
+        severity: 'error',
+        code: 'provider_active_route_not_ready',
+        message: readiness.message,
+        related_id: models.default_route,
+        ...action,
+      },
+    ]
   },
 })

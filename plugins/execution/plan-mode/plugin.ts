@@ -1,5 +1,4 @@
-import { definePlugin, trusted } from '../../../core/plugin.js'
-import type { Json } from '../../../core/plugin.js'
+import { definePlugin, trusted, type Json } from '../../../core/plugin.js'
 import { SystemSections } from '../runs/contract.js'
 import { SessionMetadata } from '../sessions/contract.js'
 import { Tasks } from '../tasks/contract.js'
@@ -7,7 +6,10 @@ import { SessionModes, ToolRegistry, Tools } from '../tools/contract.js'
 import { declareStore } from './store.js'
 import { agenda, planTools } from './tools.js'
 
-const rules = 'Plan mode is on. Look at what is there, ask if something is unclear, and change nothing: tools that change something are refused. When the plan is complete, call exit_plan_mode with all of it; a person approves it before anything is done.'
+const rules =
+  'Plan mode is on. Look at what is there, ask if something is unclear, and change nothing: tools that change ' +
+  'something are refused. When the plan is complete, call exit_plan_mode with all of it; a person approves it ' +
+  'before anything is done.'
 
 export default definePlugin({
   id: 'plan-mode',
@@ -18,9 +20,19 @@ export default definePlugin({
   provides: [SessionModes],
   register(ctx, { tasks, tools }) {
     const store = declareStore(ctx.state)
-    ctx.provide(SessionModes, { mode: (session_id) => (store.planning(session_id) ? 'plan' : undefined), rules: () => [] })
-    ctx.contribute(Tools, ...planTools({ store, tasks, clock: ctx.clock, ids: ctx.ids, daemonMode: () => tools.permission_mode }))
-    ctx.contribute(SystemSections, { id: 'plan_mode', rank: 30, text: ({ session_id }) => (store.planning(session_id) ? rules : undefined) })
+    ctx.provide(SessionModes, {
+      mode: (session_id) => (store.planning(session_id) ? 'plan' : undefined),
+      rules: () => [],
+    })
+    ctx.contribute(
+      Tools,
+      ...planTools({ store, tasks, clock: ctx.clock, ids: ctx.ids, daemonMode: () => tools.permission_mode }),
+    )
+    ctx.contribute(SystemSections, {
+      id: 'plan_mode',
+      rank: 30,
+      text: ({ session_id }) => (store.planning(session_id) ? rules : undefined),
+    })
     ctx.contribute(SessionMetadata, {
       key: 'session_control_state',
       value: (session_id) => {

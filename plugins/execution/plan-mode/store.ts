@@ -1,10 +1,24 @@
 /** Whether a session plans, and the plan that came of it. Reference 1, 4.2 "Control state". */
-import { boolean, enums, integer, object, optional, string } from '../../../core/plugin.js'
-import type { Collection, CollectionSpec, State } from '../../../core/plugin.js'
-import { permissionModes } from '../tools/contract.js'
-import type { PermissionMode } from '../tools/contract.js'
+import {
+  boolean,
+  enums,
+  integer,
+  object,
+  optional,
+  string,
+  type Collection,
+  type CollectionSpec,
+  type State,
+} from '../../../core/plugin.js'
+import { permissionModes, type PermissionMode } from '../tools/contract.js'
 
-export type PlanArtifact = { readonly id: string; readonly content: string; readonly summary?: string; readonly created_at_ms: number; readonly updated_at_ms: number }
+export type PlanArtifact = {
+  readonly id: string
+  readonly content: string
+  readonly summary?: string
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+}
 /** Times in Unix ms. */
 export type ControlState = {
   readonly session_id: string
@@ -22,8 +36,19 @@ const controlStates: CollectionSpec<ControlState> = {
   indexes: { planning: { group: ({ plan_mode, session_id }) => (plan_mode ? session_id : undefined) } },
   settled: ({ plan_mode }) => !plan_mode,
   schema: object({
-    session_id: string(), plan_mode: boolean(), pre_plan_mode: optional(enums(permissionModes)), note: optional(string()),
-    plan_artifact: optional(object({ id: string(), content: string(), summary: optional(string()), created_at_ms: integer(), updated_at_ms: integer() })),
+    session_id: string(),
+    plan_mode: boolean(),
+    pre_plan_mode: optional(enums(permissionModes)),
+    note: optional(string()),
+    plan_artifact: optional(
+      object({
+        id: string(),
+        content: string(),
+        summary: optional(string()),
+        created_at_ms: integer(),
+        updated_at_ms: integer(),
+      }),
+    ),
   }),
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }

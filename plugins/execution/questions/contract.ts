@@ -1,54 +1,102 @@
-/** Structured questions to a person and their answers. Contract 1, "Pending questions and approvals"; reference 1, 6.4. */
-import { array, boolean, defaulted, definePoint, doc, enums, named, nullable, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, Point } from '../../../core/plugin.js'
-import { deciders } from '../approvals/contract.js'
-import type { Decider } from '../approvals/contract.js'
+/**
+ * Structured questions to a person and their answers. Contract 1, "Pending questions and approvals"; reference 1, 6.4.
+ */
+import {
+  array,
+  boolean,
+  defaulted,
+  definePoint,
+  doc,
+  enums,
+  named,
+  nullable,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type Point,
+} from '../../../core/plugin.js'
+import { deciders, type Decider } from '../approvals/contract.js'
 import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
 
 /** One choice of a question. */
 export type QuestionOption = { id: string; label: string; description?: string; preview?: string }
 /** One question of a request. */
-export type Question = { id: string; header: string; question: string; options: QuestionOption[]; multi_select: boolean }
+export type Question = {
+  id: string
+  header: string
+  question: string
+  options: QuestionOption[]
+  multi_select: boolean
+}
 /** What a run waits for. Times in Unix ms. Contract 1, "UserQuestionRequest". */
-export type UserQuestionRequest = { id: string; tool_call_id: string; questions: Question[]; created_at_ms: number; expires_at_ms?: number }
+export type UserQuestionRequest = {
+  id: string
+  tool_call_id: string
+  questions: Question[]
+  created_at_ms: number
+  expires_at_ms?: number
+}
 
 /** The wire form of `UserQuestionRequest`. */
-export const UserQuestionRequestView = named('UserQuestionRequest', object({
-  id: string(),
-  tool_call_id: string(),
-  questions: array(object({
+export const UserQuestionRequestView = named(
+  'UserQuestionRequest',
+  object({
     id: string(),
-    header: string(),
-    question: string(),
-    options: array(object({ id: string(), label: string(), description: optional(string()), preview: optional(string()) })),
-    multi_select: boolean(),
-  })),
-  created_at_ms: timestamp(),
-  expires_at_ms: optional(timestamp()),
-}))
+    tool_call_id: string(),
+    questions: array(
+      object({
+        id: string(),
+        header: string(),
+        question: string(),
+        options: array(
+          object({ id: string(), label: string(), description: optional(string()), preview: optional(string()) }),
+        ),
+        multi_select: boolean(),
+      }),
+    ),
+    created_at_ms: timestamp(),
+    expires_at_ms: optional(timestamp()),
+  }),
+)
 
 /** An answer to a request, or a decline. Contract 1, "UserQuestionResolution". */
-export const UserQuestionResolution = named('UserQuestionResolution', object({
-  request_id: string({ min: 1, max: 200 }),
-  answers: defaulted(array(object({
-    question_id: string({ max: 200 }),
-    selected_option_ids: defaulted(array(string({ max: 200 }), { max: 100 }), []),
-    freeform_answer: optional(nullable(string({ max: 20_000 }))),
-  }), { max: 100 }), []),
-  declined: defaulted(boolean(), false),
-  justification: optional(nullable(string({ max: 4000 }))),
-}))
+export const UserQuestionResolution = named(
+  'UserQuestionResolution',
+  object({
+    request_id: string({ min: 1, max: 200 }),
+    answers: defaulted(
+      array(
+        object({
+          question_id: string({ max: 200 }),
+          selected_option_ids: defaulted(array(string({ max: 200 }), { max: 100 }), []),
+          freeform_answer: optional(nullable(string({ max: 20_000 }))),
+        }),
+        { max: 100 },
+      ),
+      [],
+    ),
+    declined: defaulted(boolean(), false),
+    justification: optional(nullable(string({ max: 4000 }))),
+  }),
+)
 /** The parsed form of `UserQuestionResolution`. */
 export type UserQuestionResolution = Infer<typeof UserQuestionResolution>
 
 /** The wire form of an answer in a run event. */
-export const ResolvedQuestionView = named('ResolvedQuestion', object({
-  request_id: string(),
-  answers: array(object({ question_id: string(), selected_option_ids: array(string()), freeform_answer: optional(string()) })),
-  declined: boolean(),
-  justification: optional(string()),
-  decided_by: doc(enums(deciders), 'Who or what answered.'),
-}))
+export const ResolvedQuestionView = named(
+  'ResolvedQuestion',
+  object({
+    request_id: string(),
+    answers: array(
+      object({ question_id: string(), selected_option_ids: array(string()), freeform_answer: optional(string()) }),
+    ),
+    declined: boolean(),
+    justification: optional(string()),
+    decided_by: doc(enums(deciders), 'Who or what answered.'),
+  }),
+)
 /** An answered request as the journal keeps it. */
 export type ResolvedQuestion = {
   request_id: string
@@ -89,7 +137,10 @@ export interface QuestionSettlement {
   /** Must be claimed in the commit that settles. */
   readonly receipt?: ReceiptKey | undefined
 }
-/** Who settles the questions of some runs. Each method must commit in the turn of the event loop in which it is called, because the request was checked to be open in that turn; all but `asker` may be called again after a crash. */
+/**
+ * Who settles the questions of some runs. Each method must commit in the turn of the event loop in which it is called,
+ * because the request was checked to be open in that turn; all but `asker` may be called again after a crash.
+ */
 export interface QuestionSettler {
   asker(run: WaitingRun): QuestionAsker
   /** The operator answered or declined. */
@@ -99,5 +150,10 @@ export interface QuestionSettler {
   /** Its time is over. */
   expire(settlement: QuestionSettlement): Promise<void>
 }
-/** Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs settle the run that asks. */
-export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = definePoint<QuestionSettler & { readonly kind: RunKind }>('question-settlers@1', ({ kind }) => kind)
+/**
+ * Settlers for kinds of runs whose questions come from elsewhere, one for each kind. The questions of all other runs
+ * settle the run that asks.
+ */
+export const QuestionSettlers: Point<QuestionSettler & { readonly kind: RunKind }> = definePoint<
+  QuestionSettler & { readonly kind: RunKind }
+>('question-settlers@1', ({ kind }) => kind)

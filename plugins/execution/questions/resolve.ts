@@ -11,19 +11,37 @@ export interface QuestionParts {
   readonly clock: Clock
   readonly settler: (kind: RunKind) => QuestionSettler
 }
-export interface Cancellation { readonly request_id: string; readonly justification?: string | undefined; readonly receipt?: ReceiptKey | undefined }
+export interface Cancellation {
+  readonly request_id: string
+  readonly justification?: string | undefined
+  readonly receipt?: ReceiptKey | undefined
+}
 
 /** Answers or declines. Synchronous up to its commit, so that of two callers one sees the other's answer. */
-export const resolveQuestion = async (parts: QuestionParts, run: RunRecord, { resolution, receipt }: { resolution: UserQuestionResolution; receipt: ReceiptKey | undefined }): Promise<void> => {
+export const resolveQuestion = async (
+  parts: QuestionParts,
+  run: RunRecord,
+  { resolution, receipt }: { resolution: UserQuestionResolution; receipt: ReceiptKey | undefined },
+): Promise<void> => {
   const open = openRequest(parts, run, { request_id: resolution.request_id, at: 'body.resolution.request_id' })
   if (isOver(parts, open)) return refuseExpired(parts, open)
   const answers = checkAnswers(open.request, resolution)
-  const kept = { request_id: open.request.id, answers, declined: resolution.declined, ...justified(resolution.justification), decided_by: 'operator' as const }
+  const kept = {
+    request_id: open.request.id,
+    answers,
+    declined: resolution.declined,
+    ...justified(resolution.justification),
+    decided_by: 'operator' as const,
+  }
   await parts.settler(run.kind).answer({ ...open, resolution: kept, receipt })
 }
 
 /** Settles a request without an answer, in the name of the operator. */
-export const cancelQuestion = async (parts: QuestionParts, run: RunRecord, { request_id, justification, receipt }: Cancellation): Promise<void> => {
+export const cancelQuestion = async (
+  parts: QuestionParts,
+  run: RunRecord,
+  { request_id, justification, receipt }: Cancellation,
+): Promise<void> => {
   const open = openRequest(parts, run, { request_id, at: 'path.request_id' })
   if (isOver(parts, open)) return refuseExpired(parts, open)
   await parts.settler(run.kind).cancel({ ...open, resolution: ended(request_id, 'cancel', justification), receipt })
@@ -32,22 +50,39 @@ export const cancelQuestion = async (parts: QuestionParts, run: RunRecord, { req
 /** Settles what a run asked and whose time is over. Nothing happens if it was answered meanwhile. */
 export const expireQuestions = async (parts: QuestionParts, run: WaitingRun): Promise<void> => {
   const now = parts.clock.now()
-  const request = parts.runs.openQuestions(run).find(({ expires_at_ms }) => expires_at_ms !== undefined && expires_at_ms <= now)
-  if (request !== undefined) await parts.settler(run.kind).expire({ run, request, resolution: ended(request.id, 'timeout', undefined) })
+  const request = parts.runs
+    .openQuestions(run)
+    .find(({ expires_at_ms }) => expires_at_ms !== undefined && expires_at_ms <= now)
+  if (request !== undefined)
+    await parts.settler(run.kind).expire({ run, request, resolution: ended(request.id, 'timeout', undefined) })
 }
 
-interface Open { readonly run: WaitingRun; readonly request: UserQuestionRequest }
+interface Open {
+  readonly run: WaitingRun
+  readonly request: UserQuestionRequest
+}
 
 /** The pending request of this id. Throws what is wrong with the id. */
-const openRequest = ({ runs }: QuestionParts, run: RunRecord, { request_id, at }: { request_id: string; at: string }): Open => {
+const openRequest = (
+  { runs }: QuestionParts,
+  run: RunRecord,
+  { request_id, at }: { request_id: string; at: string },
+): Open => {
   const request = runs.openQuestions(run).find(({ id }) => id === request_id)
-  if (request === undefined && runs.deciderOf(run, request_id) === 'timeout') throw questionErrors.question_expired({ details: { request_id } })
-  if (run.status !== 'waiting_for_user_question') throw questionErrors.question_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
-  if (request === undefined) throw questionErrors.question_request_mismatch({ details: { request_id }, errors: [{ path: at, rule: 'must be pending' }] })
+  if (request === undefined && runs.deciderOf(run, request_id) === 'timeout')
+    throw questionErrors.question_expired({ details: { request_id } })
+  if (run.status !== 'waiting_for_user_question')
+    throw questionErrors.question_state_conflict({ details: { what: `run ${run.run_id}`, status: run.status } })
+  if (request === undefined)
+    throw questionErrors.question_request_mismatch({
+      details: { request_id },
+      errors: [{ path: at, rule: 'must be pending' }],
+    })
   return { run, request }
 }
 
-const isOver = ({ clock }: QuestionParts, { request: { expires_at_ms } }: Open): boolean => expires_at_ms !== undefined && clock.now() >= expires_at_ms
+const isOver = ({ clock }: QuestionParts, { request: { expires_at_ms } }: Open): boolean =>
+  expires_at_ms !== undefined && clock.now() >= expires_at_ms
 
 /** The time is over although no timer has fired yet. */
 const refuseExpired = async (parts: QuestionParts, { run, request }: Open): Promise<never> => {
@@ -58,5 +93,10 @@ const refuseExpired = async (parts: QuestionParts, { run, request }: Open): Prom
 const justified = (justification: string | null | undefined): { justification?: string } =>
   justification === undefined || justification === null ? {} : { justification }
 
-const ended = (request_id: string, decided_by: Decider, justification: string | undefined): ResolvedQuestion =>
-  ({ request_id, answers: [], declined: true, ...justified(justification), decided_by })
+const ended = (request_id: string, decided_by: Decider, justification: string | undefined): ResolvedQuestion => ({
+  request_id,
+  answers: [],
+  declined: true,
+  ...justified(justification),
+  decided_by,
+})

@@ -10,22 +10,44 @@ import type { Call } from './turn.js'
 
 /** What let a call run without a person: the mode if it changed the answer of the rules, else the rule. */
 export const groundsOf = ({ mode_effect, matched_rule_pattern, effective_mode }: PermissionAudit): ActionGrounds =>
-  mode_effect !== undefined ? { type: 'mode', id: mode_effect } : matched_rule_pattern !== undefined ? { type: 'rule', id: matched_rule_pattern } : { type: 'mode', id: effective_mode }
+  mode_effect !== undefined
+    ? { type: 'mode', id: mode_effect }
+    : matched_rule_pattern !== undefined
+      ? { type: 'rule', id: matched_rule_pattern }
+      : { type: 'mode', id: effective_mode }
 
 /** One attempt of a call, as the ledger names it. */
-export interface Attempt { readonly action_id: string; readonly attempt: number }
+export interface Attempt {
+  readonly action_id: string
+  readonly attempt: number
+}
 
 /** The key of a call: the same for a repetition after a restart, and for no other call. */
 export const keyOf = (run_id: string, turn: number, { part }: Call): string => `${run_id}/${turn}/${part.id}`
 
 /** The latest attempt of a call. */
-export const attemptOf = (run_id: string, turn: number, call: Call): Attempt => ({ action_id: keyOf(run_id, turn, call), attempt: call.state.type === 'intended' ? call.state.attempts : 1 })
+export const attemptOf = (run_id: string, turn: number, call: Call): Attempt => ({
+  action_id: keyOf(run_id, turn, call),
+  attempt: call.state.type === 'intended' ? call.state.attempts : 1,
+})
 
 /** Adds the intent of a call to the commit that is durable before it is made. */
-export const intendCall = ({ parts, run_id, session_id, agent_id }: Execution, tx: Tx, { call, tool, input, key, attempt }: Ready): void => {
+export const intendCall = (
+  { parts, run_id, session_id, agent_id }: Execution,
+  tx: Tx,
+  { call, tool, input, key, attempt }: Ready,
+): void => {
   const intent: ActionIntent = {
-    action_id: key, kind: 'tool', session_id, agent_id, run_id, tool_call_id: call.part.id, target: tool.name,
-    request_digest: digest(input), attempt, approved_by: call.grounds ?? { type: 'configuration', id: 'default' },
+    action_id: key,
+    kind: 'tool',
+    session_id,
+    agent_id,
+    run_id,
+    tool_call_id: call.part.id,
+    target: tool.name,
+    request_digest: digest(input),
+    attempt,
+    approved_by: call.grounds ?? { type: 'configuration', id: 'default' },
   }
   parts.ledger()?.intend(tx, intent)
 }
@@ -38,8 +60,18 @@ const codeOf = (output: Json): string | undefined => {
 }
 
 /** Adds what came of a call to the commit of its outcome. */
-export const concludeCall = ({ parts, session_id }: Execution, tx: Tx, { state, output, ...attempt }: Attempt & { readonly state: OutcomeState; readonly output: Json }): void => {
+export const concludeCall = (
+  { parts, session_id }: Execution,
+  tx: Tx,
+  { state, output, ...attempt }: Attempt & { readonly state: OutcomeState; readonly output: Json },
+): void => {
   const outcome: ActionOutcome['outcome'] = state === 'refused' ? 'failed' : state
   const code = outcome === 'done' ? undefined : codeOf(output)
-  parts.ledger()?.conclude(tx, { ...attempt, session_id, outcome, ...(outcome !== 'unknown' && { response_digest: digest(output) }), ...(code !== undefined && { code }) })
+  parts.ledger()?.conclude(tx, {
+    ...attempt,
+    session_id,
+    outcome,
+    ...(outcome !== 'unknown' && { response_digest: digest(output) }),
+    ...(code !== undefined && { code }),
+  })
 }

@@ -2,8 +2,7 @@
 import type { AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../sessions/contract.js'
 import type { RunRecord } from './contract.js'
 import { isSettled } from './machine.js'
-import { activeLane, queuedLane } from './store.js'
-import type { RunStore } from './store.js'
+import { activeLane, queuedLane, type RunStore } from './store.js'
 import { openApprovals, openQuestions, outputsOf } from './views.js'
 
 /** Runs looked at for the last message, the last error and the newest outputs of a session. */
@@ -31,7 +30,10 @@ export const createActivity = (store: RunStore): SessionActivity => {
   const pending = (session_id: string): { approvals: number; questions: number } => {
     const active = activeRun(store, session_id)
     const open = active !== undefined && 'pending' in active ? active.pending.length : 0
-    return { approvals: active?.status === 'waiting_for_approval' ? open : 0, questions: active?.status === 'waiting_for_user_question' ? open : 0 }
+    return {
+      approvals: active?.status === 'waiting_for_approval' ? open : 0,
+      questions: active?.status === 'waiting_for_user_question' ? open : 0,
+    }
   }
   const outputs = (session_id: string, limit: number): DaemonOutputRecord[] => {
     const found: DaemonOutputRecord[][] = []
@@ -56,28 +58,45 @@ export const createActivity = (store: RunStore): SessionActivity => {
       last_error: last !== undefined && isSettled(last) ? (last.error ?? null) : null,
     }
   }
-  const record: SessionActivity['record'] = (tx, session_id, note) => void tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
+  const record: SessionActivity['record'] = (tx, session_id, note) =>
+    void tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
   return { status, pending, outputs, facts, record }
 }
 
 const activeStatus = (run: RunRecord): AgentStatus =>
-  run.status === 'waiting_for_approval' ? 'waiting_for_approval' : run.status === 'waiting_for_user_question' ? 'waiting_for_user_input' : 'running'
+  run.status === 'waiting_for_approval'
+    ? 'waiting_for_approval'
+    : run.status === 'waiting_for_user_question'
+      ? 'waiting_for_user_input'
+      : 'running'
 
 /** What keeps a session from being idle. */
 export const runHold = (store: RunStore): SessionHold => ({
   id: 'runs',
   holds(session_id) {
     const active = activeRun(store, session_id)
-    if (active !== undefined) return active.status === 'waiting_for_approval' ? 'a run that waits for approval' : active.status === 'waiting_for_user_question' ? 'a run that waits for an answer' : 'an active run'
+    if (active !== undefined)
+      return active.status === 'waiting_for_approval'
+        ? 'a run that waits for approval'
+        : active.status === 'waiting_for_user_question'
+          ? 'a run that waits for an answer'
+          : 'an active run'
     return store.runs.count('lane', queuedLane(session_id)) > 0 ? 'a queued run' : undefined
   },
 })
 
 /** State of a session right after a change of one of its runs. */
-export const stateAfter = (store: RunStore, run: RunRecord): { status: AgentStatus; approvals: number; questions: number } => {
+export const stateAfter = (
+  store: RunStore,
+  run: RunRecord,
+): { status: AgentStatus; approvals: number; questions: number } => {
   const shown = run.status === 'queued' ? (activeRun(store, run.session_id) ?? run) : run
   const open = 'pending' in shown ? shown.pending.length : 0
-  return { status: statusAfter(store, shown), approvals: shown.status === 'waiting_for_approval' ? open : 0, questions: shown.status === 'waiting_for_user_question' ? open : 0 }
+  return {
+    status: statusAfter(store, shown),
+    approvals: shown.status === 'waiting_for_approval' ? open : 0,
+    questions: shown.status === 'waiting_for_user_question' ? open : 0,
+  }
 }
 
 const statusAfter = (store: RunStore, run: RunRecord): AgentStatus => {
@@ -87,7 +106,11 @@ const statusAfter = (store: RunStore, run: RunRecord): AgentStatus => {
 }
 
 /** The members of a snapshot right after this run came to rest, made from what no longer changes. */
-export const factsAfter = (store: RunStore, run: RunRecord, journal_len: number): ReturnType<SessionActivity['facts']> => {
+export const factsAfter = (
+  store: RunStore,
+  run: RunRecord,
+  journal_len: number,
+): ReturnType<SessionActivity['facts']> => {
   const questions = openQuestions(store, run)
   const said = outputsOf(store, run).findLast(({ source_kind }) => source_kind === 'assistant_text')
   return {

@@ -1,4 +1,7 @@
-/** Keys that lead to a session. A key is bound in the commit of the submission that names it, and to one session for ever. */
+/**
+ * Keys that lead to a session. A key is bound in the commit of the submission that names it, and to one session for
+ * ever.
+ */
 import type { Tx } from '../../../core/plugin.js'
 import { digest } from './digest.js'
 import { runErrors } from './errors.js'
@@ -8,7 +11,8 @@ const idOf = (key: string): string => digest(['binding', key])
 
 const trimmed = (key: string, at: number): string => {
   const text = key.trim()
-  if (text === '') throw runErrors.binding_key_blank({ errors: [{ path: `body.binding_keys.${at}`, rule: 'must not be blank' }] })
+  if (text === '')
+    throw runErrors.binding_key_blank({ errors: [{ path: `body.binding_keys.${at}`, rule: 'must not be blank' }] })
   return text
 }
 
@@ -16,14 +20,23 @@ const trimmed = (key: string, at: number): string => {
 export const bindingKeys = (keys: readonly string[]): string[] => [...new Set(keys.map(trimmed))]
 
 /** The session that a key is bound to; undefined if there is none. */
-export const sessionOfBinding = (store: RunStore, key: string): string | undefined => store.bindings.find(idOf(key.trim()))?.session_id
+export const sessionOfBinding = (store: RunStore, key: string): string | undefined =>
+  store.bindings.find(idOf(key.trim()))?.session_id
 
 /** Binds keys; throws `binding_conflict` for one that belongs to another session. */
-export const bind = (store: RunStore, tx: Tx, { keys, session_id }: { keys: readonly string[]; session_id: string }): void => {
+export const bind = (
+  store: RunStore,
+  tx: Tx,
+  { keys, session_id }: { keys: readonly string[]; session_id: string },
+): void => {
   for (const key of keys) {
     const id = idOf(key)
     const known = store.bindings.find(id)
     if (known === undefined) tx.insert(store.bindings, { id, session_id, at: tx.now })
-    else if (known.session_id !== session_id) throw runErrors.binding_conflict({ details: { key }, errors: [{ path: 'body.binding_keys', rule: 'must not hold a key of another session' }] })
+    else if (known.session_id !== session_id)
+      throw runErrors.binding_conflict({
+        details: { key },
+        errors: [{ path: 'body.binding_keys', rule: 'must not hold a key of another session' }],
+      })
   }
 }

@@ -6,13 +6,26 @@ import type { RunStore } from './store.js'
 import { openApprovals, openQuestions } from './views.js'
 
 /** In whose name requests are closed; `except` is one that has its own event. */
-export interface Closing { readonly decided_by: Decider; readonly except?: string }
+export interface Closing {
+  readonly decided_by: Decider
+  readonly except?: string
+}
 
 /** Denies and declines what is open. Must come before the step that ends it. */
-export const closeRequests = (store: RunStore, { run, event }: Pick<RunEdit, 'run' | 'event'>, { decided_by, except }: Closing = { decided_by: 'cancel' }): void => {
-  const resolutions = openApprovals(store, run).map(({ id, input, input_digest }): ResolvedApproval => ({ request_id: id, behavior: 'deny', decided_by, input_digest: input_digest ?? digest(input) }))
+export const closeRequests = (
+  store: RunStore,
+  { run, event }: Pick<RunEdit, 'run' | 'event'>,
+  { decided_by, except }: Closing = { decided_by: 'cancel' },
+): void => {
+  const resolutions = openApprovals(store, run).map(({ id, input, input_digest }): ResolvedApproval => ({
+    request_id: id,
+    behavior: 'deny',
+    decided_by,
+    input_digest: input_digest ?? digest(input),
+  }))
   if (resolutions.length > 0) event({ type: 'approval_resolved', resolutions })
   for (const { id } of openQuestions(store, run)) {
-    if (id !== except) event({ type: 'user_question_resolved', resolution: { request_id: id, answers: [], declined: true, decided_by } })
+    if (id !== except)
+      event({ type: 'user_question_resolved', resolution: { request_id: id, answers: [], declined: true, decided_by } })
   }
 }

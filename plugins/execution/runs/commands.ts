@@ -1,5 +1,4 @@
-import { defineCommand } from '../../../core/plugin.js'
-import type { Command, CommandInput } from '../../../core/plugin.js'
+import { defineCommand, type Command, type CommandInput } from '../../../core/plugin.js'
 import { saysEnded, showEvents, showRun, showRuns, showStreamed } from './pretty.js'
 
 const runPath = (args: CommandInput['args']): string => `/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}`
@@ -7,7 +6,10 @@ const runPath = (args: CommandInput['args']): string => `/v1/runs/${encodeURICom
 const list = defineCommand({
   path: ['runs', 'list'],
   summary: 'Open runs first, then the newest.',
-  flags: { 'session-id': { kind: 'text', summary: 'Only runs of this session.' }, limit: { kind: 'text', summary: 'Most runs to show, at most 100.' } },
+  flags: {
+    'session-id': { kind: 'text', summary: 'Only runs of this session.' },
+    limit: { kind: 'text', summary: 'Most runs to show, at most 100.' },
+  },
   run: ({ client, flags }) => {
     const query = new URLSearchParams({ priority_active: 'true', limit: String(flags['limit'] ?? 20) })
     if (typeof flags['session-id'] === 'string') query.set('session_id', flags['session-id'])
@@ -17,7 +19,9 @@ const list = defineCommand({
 })
 
 const get = defineCommand({
-  path: ['runs', 'get'], summary: 'One run, with what it waits for.', args: ['run_id'],
+  path: ['runs', 'get'],
+  summary: 'One run, with what it waits for.',
+  args: ['run_id'],
   run: ({ client, args }) => client.get(runPath(args)),
   show: showRun,
 })
@@ -52,19 +56,25 @@ const submit = defineCommand({
 })
 
 const events = defineCommand({
-  path: ['runs', 'events'], summary: 'Everything that happened to a run.', args: ['run_id'],
+  path: ['runs', 'events'],
+  summary: 'Everything that happened to a run.',
+  args: ['run_id'],
   run: ({ client, args }) => client.get(`${runPath(args)}/events`),
   show: showEvents,
 })
 
 const cancel = defineCommand({
-  path: ['runs', 'cancel'], summary: 'Cancels a run and stops what it does.', args: ['run_id'],
+  path: ['runs', 'cancel'],
+  summary: 'Cancels a run and stops what it does.',
+  args: ['run_id'],
   run: ({ client, args }) => client.send('POST', `${runPath(args)}/cancel`),
   show: showRun,
 })
 
 const watch = defineCommand({
-  path: ['runs', 'watch'], summary: 'Follows a run until it ends.', args: ['run_id'],
+  path: ['runs', 'watch'],
+  summary: 'Follows a run until it ends.',
+  args: ['run_id'],
   run: (input) => follow(input, input.args['run_id'] ?? ''),
 })
 

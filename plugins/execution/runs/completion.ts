@@ -6,19 +6,24 @@ import { isDeepStrictEqual } from 'node:util'
 import { Problem } from '../../../core/plugin.js'
 import type { CompletionRequirement, FileMark, JournalEntry, RunRecord } from './contract.js'
 import { runErrors } from './errors.js'
-import { change } from './parts.js'
-import type { EngineParts, Execution } from './parts.js'
-import { entryAt } from './store.js'
-import type { RunStore } from './store.js'
+import { change, type EngineParts, type Execution } from './parts.js'
+import { entryAt, type RunStore } from './store.js'
 
 /** How often a model is told what is missing before its run fails. */
 export const mostReminders = 2
 
 /** Refuses requirements that no run can meet. */
-export const checkRequirements = async (parts: EngineParts, requirements: readonly CompletionRequirement[]): Promise<void> => {
+export const checkRequirements = async (
+  parts: EngineParts,
+  requirements: readonly CompletionRequirement[],
+): Promise<void> => {
   for (const [at, { path }] of requirements.entries()) {
     const reason = await refusalOf(parts, path)
-    if (reason !== undefined) throw runErrors.completion_requirement_invalid({ details: { reason }, errors: [{ path: `body.completion_requirements.${at}.path`, rule: 'must be a file inside the workspace' }] })
+    if (reason !== undefined)
+      throw runErrors.completion_requirement_invalid({
+        details: { reason },
+        errors: [{ path: `body.completion_requirements.${at}.path`, rule: 'must be a file inside the workspace' }],
+      })
   }
 }
 
@@ -36,7 +41,10 @@ const refusalOf = async ({ files, tools }: EngineParts, path: string | undefined
 }
 
 /** Writes down what the required files are before the run does anything. */
-export const takeBaseline = async (execution: Execution, { requirements }: NonNullable<RunRecord['completion']>): Promise<void> => {
+export const takeBaseline = async (
+  execution: Execution,
+  { requirements }: NonNullable<RunRecord['completion']>,
+): Promise<void> => {
   const { parts } = execution
   const files: FileMark[] = []
   for (const { path } of requirements) {
@@ -56,7 +64,8 @@ export const missingOf = async (parts: EngineParts, run: RunRecord): Promise<str
   const marks = baselineOf(parts.store, run)
   const missing: string[] = []
   for (const { path } of run.completion?.requirements ?? []) {
-    if (!(path === undefined ? await anyFile(parts, written) : await oneFile(parts, { path, marks, written }))) missing.push(path === undefined ? 'a file of the workspace' : `the file ${path}`)
+    if (!(path === undefined ? await anyFile(parts, written) : await oneFile(parts, { path, marks, written })))
+      missing.push(path === undefined ? 'a file of the workspace' : `the file ${path}`)
   }
   return missing
 }
@@ -71,7 +80,11 @@ const anyFile = async ({ files, tools }: EngineParts, written: ReadonlySet<strin
   return false
 }
 
-interface Wanted { readonly path: string; readonly marks: readonly FileMark[]; readonly written: ReadonlySet<string> }
+interface Wanted {
+  readonly path: string
+  readonly marks: readonly FileMark[]
+  readonly written: ReadonlySet<string>
+}
 
 const oneFile = async ({ files, tools }: EngineParts, { path, marks, written }: Wanted): Promise<boolean> => {
   const now = await files()?.look(tools.workspace, path)
@@ -81,7 +94,10 @@ const oneFile = async ({ files, tools }: EngineParts, { path, marks, written }: 
 
 const chunk = 500
 
-/** Paths that calls of this run wrote to, as the tools themselves told: a call that found the right content there wrote it as well. */
+/**
+ * Paths that calls of this run wrote to, as the tools themselves told: a call that found the right content there wrote
+ * it as well.
+ */
 const writtenPaths = ({ store, tools }: EngineParts, run: RunRecord): ReadonlySet<string> => {
   const paths = new Set<string>()
   for (let after = run.first - 1; after < run.last; after += chunk) {

@@ -1,8 +1,9 @@
-import { defaulted, doc, integer, object, string } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import { defaulted, doc, integer, object, string, type Infer } from '../../../core/plugin.js'
 
-const ms = (fallback: number, sentence: string, min = 0) => doc(defaulted(integer({ min, max: 30 * 86_400_000 }), fallback), `${sentence} Milliseconds.`)
-const count = (fallback: number, sentence: string, min = 1) => doc(defaulted(integer({ min, max: 1_000_000 }), fallback), sentence)
+const ms = (fallback: number, sentence: string, min = 0) =>
+  doc(defaulted(integer({ min, max: 30 * 86_400_000 }), fallback), `${sentence} Milliseconds.`)
+const count = (fallback: number, sentence: string, min = 1) =>
+  doc(defaulted(integer({ min, max: 1_000_000 }), fallback), sentence)
 
 export const runsConfig = object({
   max_concurrent_runs: count(128, 'Runs that execute at the same time; others wait in their queues.'),
@@ -14,10 +15,23 @@ export const runsConfig = object({
   model_retry_max_ms: ms(60_000, 'Longest wait between attempts, also when the provider asks for more.'),
   stop_grace_ms: ms(10_000, 'How long a step may take to end after it was told to.', 1),
   drain_ms: ms(5000, 'How long steps may go on when the daemon stops, before they are told to end.'),
-  approval_expires_after_ms: doc(defaulted(integer({ min: 0, max: 365 * 86_400_000 }), 0), 'How long a request for approval stays open before it is denied because nobody decided; 0 is for ever. Milliseconds.'),
+  approval_expires_after_ms: doc(
+    defaulted(integer({ min: 0, max: 365 * 86_400_000 }), 0),
+    'How long a request for approval stays open before it is denied because nobody decided; 0 is for ever. ' +
+      'Milliseconds.',
+  ),
   max_unclean_boots: count(3, 'Deaths of the daemon during one run after which the run is set aside.'),
-  context_max_bytes: doc(defaulted(integer({ min: 10_000, max: 1_000_000_000 }), 4_000_000), 'Size of the conversation that a model is shown, about; the oldest runs are left out first.'),
-  system_prompt: doc(defaulted(string({ max: 200_000 }), 'You are a careful assistant. Use the tools when they help, and say plainly what you did.'), 'What every model is told first.'),
+  context_max_bytes: doc(
+    defaulted(integer({ min: 10_000, max: 1_000_000_000 }), 4_000_000),
+    'Size of the conversation that a model is shown, about; the oldest runs are left out first.',
+  ),
+  system_prompt: doc(
+    defaulted(
+      string({ max: 200_000 }),
+      'You are a careful assistant. Use the tools when they help, and say plainly what you did.',
+    ),
+    'What every model is told first.',
+  ),
   queued_run_lag_warning_threshold_ms: ms(30 * 60_000, 'Age of a queued run from which status warns.', 1),
   stale_non_terminal_run_threshold_ms: ms(30 * 60_000, 'Idle time of an open run from which status warns.', 1),
 })

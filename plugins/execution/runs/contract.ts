@@ -1,16 +1,36 @@
 /** One execution attempt in a session, and the journal that it is made of. Contract 1, "Run"; reference 1, 6.5. */
 import {
-  array, defineEvent, defineToken, doc, enums, integer, json, jsonObject, literal, named, object, optional, string, tagged, timestamp,
+  array,
+  defineEvent,
+  defineToken,
+  doc,
+  enums,
+  integer,
+  json,
+  jsonObject,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  timestamp,
+  type Infer,
+  type Json,
+  type JsonObject,
+  type Token,
+  type Tx,
 } from '../../../core/plugin.js'
-import type { Infer, Json, JsonObject, Token, Tx } from '../../../core/plugin.js'
-import { ApprovalRequestView, ResolvedApproval } from '../approvals/contract.js'
-import type { ApprovalRequest, Decider } from '../approvals/contract.js'
+import { ApprovalRequestView, ResolvedApproval, type ApprovalRequest, type Decider } from '../approvals/contract.js'
 import { DeliveryView } from '../deliveries/contract.js'
 import type { ModelMessage, Usage } from '../models/contract.js'
-import { ResolvedQuestionView, UserQuestionRequestView } from '../questions/contract.js'
-import type { ResolvedQuestion, UserQuestionRequest } from '../questions/contract.js'
-import { DaemonOutputRecord } from '../sessions/contract.js'
-import type { SessionNote } from '../sessions/contract.js'
+import {
+  ResolvedQuestionView,
+  UserQuestionRequestView,
+  type ResolvedQuestion,
+  type UserQuestionRequest,
+} from '../questions/contract.js'
+import { DaemonOutputRecord, type SessionNote } from '../sessions/contract.js'
 import type { FileState } from '../../tools/files/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
@@ -26,14 +46,28 @@ export { canonical, digest } from './digest.js'
 
 /** Contract 1, "Run `kind` values". */
 export const runKinds = [
-  'input', 'scheduled_input', 'observation_materialization', 'scheduled_observation_materialization', 'mailbox_delivery',
-  'channel_delivery', 'parent_clarification', 'approval_resume', 'user_question_resume',
+  'input',
+  'scheduled_input',
+  'observation_materialization',
+  'scheduled_observation_materialization',
+  'mailbox_delivery',
+  'channel_delivery',
+  'parent_clarification',
+  'approval_resume',
+  'user_question_resume',
 ] as const
 /** One of `runKinds`. */
 export type RunKind = (typeof runKinds)[number]
 /** Contract 1, "Run `status` values". */
 export const runStatuses = [
-  'queued', 'running', 'waiting_for_approval', 'waiting_for_user_question', 'completed', 'failed', 'interrupted', 'cancelled',
+  'queued',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_question',
+  'completed',
+  'failed',
+  'interrupted',
+  'cancelled',
 ] as const
 /** One of `runStatuses`. */
 export type RunStatus = (typeof runStatuses)[number]
@@ -42,9 +76,15 @@ export type RunStatus = (typeof runStatuses)[number]
 export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
 
 /** An output as the journal keeps it. */
-export type OutputDraft = { content: string; parts?: { type: 'text'; text: string }[]; source_kind: DaemonOutputRecord['source_kind'] }
+export type OutputDraft = {
+  content: string
+  parts?: { type: 'text'; text: string }[]
+  source_kind: DaemonOutputRecord['source_kind']
+}
 
-/** The persisted run event variants. Contract 1, "Run". The projection that some carry is derived when they are read. */
+/**
+ * The persisted run event variants. Contract 1, "Run". The projection that some carry is derived when they are read.
+ */
 export type RunEvent =
   | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
   | { type: 'queued'; position: number }
@@ -84,40 +124,50 @@ export type JournalEntry = { run_id: string; at: number } & (
 )
 
 /** Contract 1, `RunRequestSummary`. */
-export const RunRequestSummary = named('RunRequestSummary', object({
-  source_plugin: string(),
-  source_kind: string(),
-  actor_id: string(),
-  text_preview: optional(string()),
-  provider: optional(doc(string(), 'Id of the route that the run uses.')),
-  model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
-  fallback_model: optional(doc(string(), 'The model that takes over on the same route when the first one fails for good.')),
-  approval_count: optional(integer()),
-  question_count: optional(integer()),
-}))
+export const RunRequestSummary = named(
+  'RunRequestSummary',
+  object({
+    source_plugin: string(),
+    source_kind: string(),
+    actor_id: string(),
+    text_preview: optional(string()),
+    provider: optional(doc(string(), 'Id of the route that the run uses.')),
+    model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
+    fallback_model: optional(
+      doc(string(), 'The model that takes over on the same route when the first one fails for good.'),
+    ),
+    approval_count: optional(integer()),
+    question_count: optional(integer()),
+  }),
+)
 
 /** Contract 1, `RunView`; members that are empty are left out. */
-export const RunView = named('RunView', object({
-  run_id: string(),
-  session_id: string(),
-  agent_id: string(),
-  kind: enums(runKinds),
-  status: enums(runStatuses),
-  submitted_at_ms: timestamp(),
-  updated_at_ms: timestamp(),
-  started_at_ms: optional(timestamp()),
-  finished_at_ms: optional(timestamp()),
-  queued_position: optional(doc(integer(), '1 is next.')),
-  request: RunRequestSummary,
-  input_metadata: optional(jsonObject()),
-  pending_approval_ids: optional(array(string())),
-  pending_approvals: optional(array(ApprovalRequestView)),
-  pending_question_ids: optional(array(string())),
-  pending_questions: optional(array(UserQuestionRequestView)),
-  outputs: optional(array(DaemonOutputRecord)),
-  deliveries: optional(doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.')),
-  error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
-}))
+export const RunView = named(
+  'RunView',
+  object({
+    run_id: string(),
+    session_id: string(),
+    agent_id: string(),
+    kind: enums(runKinds),
+    status: enums(runStatuses),
+    submitted_at_ms: timestamp(),
+    updated_at_ms: timestamp(),
+    started_at_ms: optional(timestamp()),
+    finished_at_ms: optional(timestamp()),
+    queued_position: optional(doc(integer(), '1 is next.')),
+    request: RunRequestSummary,
+    input_metadata: optional(jsonObject()),
+    pending_approval_ids: optional(array(string())),
+    pending_approvals: optional(array(ApprovalRequestView)),
+    pending_question_ids: optional(array(string())),
+    pending_questions: optional(array(UserQuestionRequestView)),
+    outputs: optional(array(DaemonOutputRecord)),
+    deliveries: optional(
+      doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
+    ),
+    error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
+  }),
+)
 /** The value form of `RunView`. */
 export type RunView = Infer<typeof RunView>
 
@@ -127,9 +177,17 @@ export const RunEventView = tagged('type', {
   accepted: object({ type: literal('accepted'), ...projected }),
   queued: object({ type: literal('queued'), position: integer(), ...projected }),
   started: object({ type: literal('started'), ...projected }),
-  waiting_for_approval: object({ type: literal('waiting_for_approval'), request_ids: array(string()), requests: array(ApprovalRequestView) }),
+  waiting_for_approval: object({
+    type: literal('waiting_for_approval'),
+    request_ids: array(string()),
+    requests: array(ApprovalRequestView),
+  }),
   approval_resolved: object({ type: literal('approval_resolved'), resolutions: array(ResolvedApproval) }),
-  waiting_for_user_question: object({ type: literal('waiting_for_user_question'), request_ids: array(string()), requests: array(UserQuestionRequestView) }),
+  waiting_for_user_question: object({
+    type: literal('waiting_for_user_question'),
+    request_ids: array(string()),
+    requests: array(UserQuestionRequestView),
+  }),
   user_question_resolved: object({ type: literal('user_question_resolved'), resolution: ResolvedQuestionView }),
   output: object({ type: literal('output'), output: DaemonOutputRecord }),
   completed: object({ type: literal('completed'), ...projected }),
@@ -138,18 +196,28 @@ export const RunEventView = tagged('type', {
   cancelled: object({ type: literal('cancelled'), ...projected }),
 })
 /** One entry of `GET /v1/runs/{run_id}/events`. */
-export const RunEventEntry = named('RunEventEntry', object({
-  timestamp_ms: timestamp(),
-  run_id: string(),
-  session_id: string(),
-  agent_id: string(),
-  event: RunEventView,
-}))
+export const RunEventEntry = named(
+  'RunEventEntry',
+  object({
+    timestamp_ms: timestamp(),
+    run_id: string(),
+    session_id: string(),
+    agent_id: string(),
+    event: RunEventView,
+  }),
+)
 /** The value form of `RunEventEntry`. */
 export type RunEventEntry = Infer<typeof RunEventEntry>
 
-/** Names a request once: the same key with the same digest gives the same run. Contract 1, "Questions and approvals" rule 1. */
-export interface ReceiptKey { readonly scope: string; readonly key: string; readonly digest: string }
+/**
+ * Names a request once: the same key with the same digest gives the same run. Contract 1, "Questions and approvals"
+ * rule 1.
+ */
+export interface ReceiptKey {
+  readonly scope: string
+  readonly key: string
+  readonly digest: string
+}
 
 /** Decisions on one waiting run, all or none. */
 export interface ApprovalDecision {
@@ -192,9 +260,15 @@ export type { SystemSection } from './system-section.js'
 
 /** The run engine, for plugins that submit, answer or look at runs. */
 export interface Runs extends RunHistory {
-  /** Accepts a run, which is durable when this resolves. Rejects with the problems of `POST /v1/sessions/{session_id}/runs`. */
+  /**
+   * Accepts a run, which is durable when this resolves. Rejects with the problems of `POST
+   * /v1/sessions/{session_id}/runs`.
+   */
   submit(submission: Submission): Promise<RunRecord>
-  /** Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that cannot be. For those who keep a submission for later. */
+  /**
+   * Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that
+   * cannot be. For those who keep a submission for later.
+   */
   check(submission: Pick<Submission, 'session_id' | 'input'>): void
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404). */
@@ -210,11 +284,18 @@ export interface Runs extends RunHistory {
   waiting(status: WaitingRun['status']): WaitingRun[]
   openApprovals(run: RunRecord): ApprovalRequest[]
   openQuestions(run: RunRecord): UserQuestionRequest[]
-  /** Who or what decided on a request that is no longer open; undefined if the run has no such. Reads the run's journal. */
+  /**
+   * Who or what decided on a request that is no longer open; undefined if the run has no such. Reads the run's journal.
+   */
   deciderOf(run: RunRecord, request_id: string): Decider | undefined
-  /** The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409). */
+  /**
+   * The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409).
+   */
   replayed(receipt: ReceiptKey | undefined): RunRecord | undefined
-  /** Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same turn of the event loop. */
+  /**
+   * Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same
+   * turn of the event loop.
+   */
   decide(decision: ApprovalDecision): Promise<void>
   /** Records an answer and goes on when no question is open. The caller has checked as for `decide`. */
   answer(answer: QuestionAnswer): Promise<void>
@@ -230,19 +311,33 @@ export interface Runs extends RunHistory {
    * Returns the undo.
    */
   onDue(status: WaitingRun['status'], expire: (run: WaitingRun) => Promise<void>): () => void
-  /** Listens for runs that have ended; called after that is durable. A daemon that died in between does not call it again: check at the start. Must not throw. Returns the undo. */
+  /**
+   * Listens for runs that have ended; called after that is durable. A daemon that died in between does not call it
+   * again: check at the start. Must not throw. Returns the undo.
+   */
   onSettled(listener: (run: SettledRun) => void): () => void
 }
 /** The run engine. */
 export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
 
-/** The idempotency key of a request. Header and body may both carry it if they agree; otherwise `invalid_idempotency_key` (400). Reference 1, 7.1. */
+/**
+ * The idempotency key of a request. Header and body may both carry it if they agree; otherwise
+ * `invalid_idempotency_key` (400). Reference 1, 7.1.
+ */
 export { idempotencyKey, IdempotencyKey } from './idempotency-key.js'
 
 /** Reference 1, 6.1. */
-export const RunUpdated = defineEvent({ name: 'run_updated', summary: 'A run changed.', data: object({ run: RunView }) })
+export const RunUpdated = defineEvent({
+  name: 'run_updated',
+  summary: 'A run changed.',
+  data: object({ run: RunView }),
+})
 /** Reference 1, 6.1. */
-export const OutputMade = defineEvent({ name: 'output', summary: 'A run produced an output.', data: object({ output: DaemonOutputRecord }) })
+export const OutputMade = defineEvent({
+  name: 'output',
+  summary: 'A run produced an output.',
+  data: object({ output: DaemonOutputRecord }),
+})
 
 /** Who looks at model attempts and tool calls as they are, for evidence. */
 export { RunObserver } from './observer.js'
@@ -254,6 +349,12 @@ export { Trace, TraceKind } from './trace.js'
 export type { TraceData } from './trace.js'
 
 /** An entry of the session journal as it is shown. */
-export const JournalView = object({ seq: integer(), run_id: string(), timestamp_ms: timestamp(), type: string(), entry: json() })
+export const JournalView = object({
+  seq: integer(),
+  run_id: string(),
+  timestamp_ms: timestamp(),
+  type: string(),
+  entry: json(),
+})
 /** Who decided, for events that carry it. */
 export type { Decider }

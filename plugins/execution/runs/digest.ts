@@ -6,7 +6,9 @@ export const canonical = (value: Json | undefined): string => {
   if (value === undefined) return 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.keys(value).filter((key) => value[key] !== undefined).toSorted()
+  const fields = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .toSorted()
   return `{${fields.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`
 }
 

@@ -70,4 +70,5 @@ type DueRun = WaitingRun & { readonly expires_at_ms: number }
 const isDue = (run: object): run is DueRun => 'pending' in run && 'expires_at_ms' in run
 
 /** Runs with a deadline, the earliest first. */
-const dueRuns = (store: RunStore, status: Status, limit: number): DueRun[] => store.runs.list({ index: 'due', group: status, limit }).filter(isDue)
+const dueRuns = (store: RunStore, status: Status, limit: number): DueRun[] =>
+  store.runs.list({ index: 'due', group: status, limit }).filter(isDue)

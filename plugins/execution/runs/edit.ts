@@ -1,14 +1,19 @@
 /** Changes of one run within one commit: entries, steps, events, and the record put once at the end. */
 import type { Tx } from '../../../core/plugin.js'
-import { OutputMade, RunUpdated } from './contract.js'
-import type { JournalEntry, OutputDraft, RunEvent, RunRecord, WaitingRun } from './contract.js'
+import {
+  OutputMade,
+  RunUpdated,
+  type JournalEntry,
+  type OutputDraft,
+  type RunEvent,
+  type RunRecord,
+  type WaitingRun,
+} from './contract.js'
 import type { ReplyHandle, Sessions } from '../sessions/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
-import { closeRequests } from './close-requests.js'
-import type { Closing } from './close-requests.js'
-import { advance, isSettled } from './machine.js'
-import type { Step } from './machine.js'
+import { closeRequests, type Closing } from './close-requests.js'
+import { advance, isSettled, type Step } from './machine.js'
 import { factsAfter, stateAfter } from './activity.js'
 import { deliveriesOf, outputRecord, viewRun } from './views.js'
 import type { RunStore } from './store.js'
@@ -19,7 +24,10 @@ export type WaitingEvent = Extract<RunEvent, { type: WaitingRun['status'] }>
 
 /** The earliest deadline of some requests; undefined if none has one. */
 export const deadlineOf = (requests: readonly { readonly expires_at_ms?: number }[]): number | undefined =>
-  requests.reduce<number | undefined>((least, { expires_at_ms: at }) => (at === undefined || (least !== undefined && least <= at) ? least : at), undefined)
+  requests.reduce<number | undefined>(
+    (least, { expires_at_ms: at }) => (at === undefined || (least !== undefined && least <= at) ? least : at),
+    undefined,
+  )
 
 export interface RunEdit {
   readonly run: RunRecord
@@ -28,7 +36,10 @@ export interface RunEdit {
   event(event: RunEvent): number
   /** Appends an output, and publishes it when durable. */
   output(output: OutputDraft): void
-  /** Takes a step and records the event that belongs to it. What a run still asks when it ends is closed before, in the name of a cancellation if `closing` does not say otherwise. */
+  /**
+   * Takes a step and records the event that belongs to it. What a run still asks when it ends is closed before, in the
+   * name of a cancellation if `closing` does not say otherwise.
+   */
   step(step: Step, event: RunEvent, closing?: Closing): void
   /** Records the place of a new run in its queue. */
   enqueue(position: number): void
@@ -65,14 +76,23 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     moved = true
   }
   return {
-    get run() { return run },
+    get run() {
+      return run
+    },
     note,
     event,
     output(output) {
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = { ...run, outputs: [...(run.outputs ?? []), seq] }
-      store.outbox()?.enqueue(tx, { session_id, run_id, output: seq, content: output.content, targets: targetsOf(parts, run, output), ...(output.parts !== undefined && { parts: output.parts }) })
+      store.outbox()?.enqueue(tx, {
+        session_id,
+        run_id,
+        output: seq,
+        content: output.content,
+        targets: targetsOf(parts, run, output),
+        ...(output.parts !== undefined && { parts: output.parts }),
+      })
       tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
     },
     step(step, happened, closing) {
@@ -84,16 +104,25 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       event({ type: 'queued', position })
       moved = true
     },
-    wait: (happened) => become({ to: happened.type, waiting: event(happened), pending: happened.request_ids, expires_at_ms: deadlineOf(happened.requests) }),
+    wait: (happened) =>
+      become({
+        to: happened.type,
+        waiting: event(happened),
+        pending: happened.request_ids,
+        expires_at_ms: deadlineOf(happened.requests),
+      }),
     resume() {
       become({ to: 'running' })
       run = { ...run, owner: store.state.health.generation }
     },
-    amend(change) { run = change(run) },
+    amend(change) {
+      run = change(run)
+    },
     save() {
       run = { ...run, last }
       tx.put(store.runs, run)
-      if (run.status !== before.status && (isSettled(run) || run.status === 'queued')) parts.ledger()?.abandon(tx, run_id, callErrors.call_outcome_lost.code)
+      if (run.status !== before.status && (isSettled(run) || run.status === 'queued'))
+        parts.ledger()?.abandon(tx, run_id, callErrors.call_outcome_lost.code)
       if (!moved) return run
       const shown = run
       const deliveries = deliveriesOf(store, run)
@@ -104,14 +133,22 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
   }
 }
 
-/** Where the outputs of a run go: what its submission named, else the targets of its session. The operator is reached through those of the session alone. */
+/**
+ * Where the outputs of a run go: what its submission named, else the targets of its session. The operator is reached
+ * through those of the session alone.
+ */
 const targetsOf = ({ sessions }: EditParts, run: RunRecord, { source_kind }: OutputDraft): readonly ReplyHandle[] =>
-  (source_kind === 'operator_notification' ? undefined : run.reply_targets) ?? sessions.find(run.session_id)?.reply_targets ?? []
+  (source_kind === 'operator_notification' ? undefined : run.reply_targets) ??
+  sessions.find(run.session_id)?.reply_targets ??
+  []
 
 /** Tells those who watch the session, and those who wait for the run. */
 const announce = ({ store, sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {
   const rests = run.status !== 'queued' && run.status !== 'running'
   const journal_len = store.journal.length(run.session_id)
-  sessions.announce(tx, run.session_id, { ...stateAfter(store, run), ...(rests && { facts: () => factsAfter(store, run, journal_len) }) })
+  sessions.announce(tx, run.session_id, {
+    ...stateAfter(store, run),
+    ...(rests && { facts: () => factsAfter(store, run, journal_len) }),
+  })
   if (rests) tx.after(() => rested(run))
 }

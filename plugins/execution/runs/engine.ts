@@ -1,13 +1,10 @@
 /** The loop of a run: look at the journal, take the next step, write it down. */
 import { assertNever, fault } from '../../../core/plugin.js'
-import type { ModelFailure, ModelRoute } from '../models/contract.js'
-import type { ToolCallPart } from '../models/contract.js'
+import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
 import type { RunEvent, RunRecord } from './contract.js'
 import type { RunEdit } from './edit.js'
-import { askModel, generationOf, modelRequest, retryDelay, textOf } from './model-step.js'
-import type { Answer } from './model-step.js'
-import { activeMs, change, changeLazily, trace } from './parts.js'
-import type { EngineParts, Execution } from './parts.js'
+import { askModel, generationOf, modelRequest, retryDelay, textOf, type Answer } from './model-step.js'
+import { activeMs, change, changeLazily, trace, type EngineParts, type Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
@@ -17,8 +14,7 @@ import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
 import { systemPrompt } from './system-prompt.js'
 import { runTools } from './tool-step.js'
-import { nextStep } from './turn.js'
-import type { Progress } from './turn.js'
+import { nextStep, type Progress } from './turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
 export const drive = async (execution: Execution): Promise<void> => {
@@ -30,17 +26,30 @@ export const drive = async (execution: Execution): Promise<void> => {
     if (execution.stop !== undefined) return stopRun(execution)
     const thread = execution.parts.threads.at(run)
     const { progress } = thread
-    if (progress === undefined) return failRun(execution, 'journal_incomplete: the beginning of this run is not in its journal.')
-    if (run.completion !== undefined && run.completion.baseline === undefined) await takeBaseline(execution, run.completion)
+    if (progress === undefined)
+      return failRun(execution, 'journal_incomplete: the beginning of this run is not in its journal.')
+    if (run.completion !== undefined && run.completion.baseline === undefined)
+      await takeBaseline(execution, run.completion)
     else await takeStep(execution, { run, thread, progress })
   }
 }
 
-interface Position { readonly run: RunRecord; readonly thread: Thread; readonly progress: Progress }
+interface Position {
+  readonly run: RunRecord
+  readonly thread: Thread
+  readonly progress: Progress
+}
 
 const takeStep = async (execution: Execution, at: Position): Promise<void> => {
-  const { config, tools: { limits } } = execution.parts
-  const step = nextStep(at.progress, { max_turns: config.max_turns, max_output_bytes: limits.max_cumulative_output_bytes, max_envelope_bytes: limits.max_cumulative_result_envelope_bytes })
+  const {
+    config,
+    tools: { limits },
+  } = execution.parts
+  const step = nextStep(at.progress, {
+    max_turns: config.max_turns,
+    max_output_bytes: limits.max_cumulative_output_bytes,
+    max_envelope_bytes: limits.max_cumulative_result_envelope_bytes,
+  })
   switch (step.type) {
     case 'model':
       return modelStep(execution, at)
@@ -55,17 +64,27 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
   }
 }
 
-/** A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that it may be. */
+/**
+ * A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that
+ * it may be.
+ */
 const settleUnknown = async (execution: Execution): Promise<void> => {
   const run = execution.parts.store.runs.find(execution.run_id)
   if (run?.status !== 'running') return
   const { calls = [], turns = 0 } = execution.parts.threads.at(run).progress ?? {}
-  const lost = calls.filter(({ part, state }) => state.type === 'intended' && execution.parts.tools.find(part.name)?.effect !== 'idempotent' && execution.parts.tools.find(part.name)?.effect !== 'read')
+  const lost = calls.filter(
+    ({ part, state }) =>
+      state.type === 'intended' &&
+      execution.parts.tools.find(part.name)?.effect !== 'idempotent' &&
+      execution.parts.tools.find(part.name)?.effect !== 'read',
+  )
   if (lost.length === 0) return
   const unknown = { state: 'unknown' as const, ...refused(callErrors.call_outcome_unknown()) }
   await change(execution, (edit) => {
     for (const { part } of lost) edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, ...unknown })
-    return (tx) => { for (const call of lost) concludeCall(execution, tx, { ...unknown, ...attemptOf(execution.run_id, turns, call) }) }
+    return (tx) => {
+      for (const call of lost) concludeCall(execution, tx, { ...unknown, ...attemptOf(execution.run_id, turns, call) })
+    }
   })
 }
 
@@ -80,40 +99,61 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const route = routeOf(execution.parts, run)
   if (typeof route === 'string') return failRun(execution, route)
   const accepted = entryAt(execution.parts.store, run.session_id, run.first)
-  const generation = generationOf(accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined)
+  const generation = generationOf(
+    accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined,
+  )
   const turn = progress.turns + 1
   const attempt = execution.attempts + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
-  const request = modelRequest(run, thread, { tools: execution.parts.tools, system: systemPrompt(execution.parts, run), generation })
+  const request = modelRequest(run, thread, {
+    tools: execution.parts.tools,
+    system: systemPrompt(execution.parts, run),
+    generation,
+  })
   const answer = await observed(execution, () => askModel(execution, route, request), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
-    ending: (given) => (given.type === 'failed'
-      ? { outcome: 'failed', code: given.failure.class, answer: given.failure }
-      : { outcome: given.outcome, usage: given.usage, answer: given.parts }),
+    ending: (given) =>
+      given.type === 'failed'
+        ? { outcome: 'failed', code: given.failure.class, answer: given.failure }
+        : { outcome: given.outcome, usage: given.usage, answer: given.parts },
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
   if (answer.type === 'failed') return modelFailed(execution, { run, turn, failure: answer.failure })
   execution.attempts = 0
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
-  if (calls.length === 0) return run.completion === undefined ? completeRun(execution, answer) : completeIfMet(execution, { run, completion: run.completion, answer })
+  if (calls.length === 0)
+    return run.completion === undefined
+      ? completeRun(execution, answer)
+      : completeIfMet(execution, { run, completion: run.completion, answer })
   return takeTurn(execution, answer, calls)
 }
 
-interface Failed { readonly run: RunRecord; readonly turn: number; readonly failure: ModelFailure }
+interface Failed {
+  readonly run: RunRecord
+  readonly turn: number
+  readonly failure: ModelFailure
+}
 
 const modelFailed = async (execution: Execution, { run, turn, failure }: Failed): Promise<void> => {
   execution.attempts += 1
   const { model_attempts, model_retry_base_ms: base, model_retry_max_ms: max } = execution.parts.config
   if (!failure.retryable || execution.attempts >= model_attempts) {
-    if (run.fallback_model !== undefined && run.fallback_model !== run.model) return fallBack(execution, { turn, model: run.fallback_model })
-    return failRun(execution, failure.retryable ? `model_retries_exhausted: ${failure.message}` : `model_${failure.class}: ${failure.message}`)
+    if (run.fallback_model !== undefined && run.fallback_model !== run.model)
+      return fallBack(execution, { turn, model: run.fallback_model })
+    return failRun(
+      execution,
+      failure.retryable ? `model_retries_exhausted: ${failure.message}` : `model_${failure.class}: ${failure.message}`,
+    )
   }
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
   await execution.parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
 }
 
-/** The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both names are equal. */
+/**
+ * The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both
+ * names are equal.
+ */
 const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
   execution.attempts = 0
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
@@ -122,7 +162,8 @@ const fallBack = async (execution: Execution, { turn, model }: { turn: number; m
 
 type Parts = Extract<Answer, { type: 'parts' }>
 
-const note = (edit: RunEdit, answer: Parts): void => void edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+const note = (edit: RunEdit, answer: Parts): void =>
+  void edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
 
 const say = (edit: RunEdit, answer: Parts): void => {
   const content = textOf(answer.parts)
@@ -137,7 +178,11 @@ const completeRun = async (execution: Execution, answer: Parts): Promise<void> =
   })
 }
 
-interface Ending { readonly run: RunRecord; readonly completion: NonNullable<RunRecord['completion']>; readonly answer: Parts }
+interface Ending {
+  readonly run: RunRecord
+  readonly completion: NonNullable<RunRecord['completion']>
+  readonly answer: Parts
+}
 
 /** A run that has not done what it must is told so and gets another turn, a few times. */
 const completeIfMet = async (execution: Execution, { run, completion, answer }: Ending): Promise<void> => {
@@ -152,25 +197,58 @@ const completeIfMet = async (execution: Execution, { run, completion, answer }: 
       edit.step({ to: 'failed', error }, { type: 'failed', error })
       return
     }
-    edit.note({ type: 'message', message: { role: 'user', content: [{ type: 'text', text: `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.` }] } })
+    edit.note({
+      type: 'message',
+      message: {
+        role: 'user',
+        content: [
+          {
+            type: 'text',
+            text: `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.`,
+          },
+        ],
+      },
+    })
     edit.amend((now) => ({ ...now, completion: { ...completion, reminders: completion.reminders + 1 } }))
   })
 }
 
-/** Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before any of the others runs. */
+/**
+ * Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before
+ * any of the others runs.
+ */
 const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
-  const verdicts = calls.map((call, index) => ({ call, verdict: judgeCall(execution.parts, call, { session_id: execution.session_id, index, cut: answer.outcome === 'length' }) }))
-  for (const { call, verdict } of verdicts) trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
+  const verdicts = calls.map((call, index) => ({
+    call,
+    verdict: judgeCall(execution.parts, call, {
+      session_id: execution.session_id,
+      index,
+      cut: answer.outcome === 'length',
+    }),
+  }))
+  for (const { call, verdict } of verdicts)
+    trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
   const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
   const write = (edit: RunEdit): void => {
     note(edit, answer)
     for (const { call, verdict } of verdicts) {
       if (verdict.audit !== undefined) edit.note({ type: 'audit', audit: verdict.audit })
-      if (verdict.type === 'settled') edit.note({ type: 'outcome', tool_call_id: call.id, tool_name: call.name, state: verdict.state, output: verdict.output })
+      if (verdict.type === 'settled')
+        edit.note({
+          type: 'outcome',
+          tool_call_id: call.id,
+          tool_name: call.name,
+          state: verdict.state,
+          output: verdict.output,
+        })
     }
     if (requests.length === 0) return
     const request_ids = requests.map(({ id }) => id)
-    edit.amend((run) => ({ ...run, approvals: (run.approvals ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
+    edit.amend((run) => ({
+      ...run,
+      approvals: (run.approvals ?? 0) + requests.length,
+      active_ms: activeMs(execution, run),
+    }))
     edit.wait({ type: 'waiting_for_approval', request_ids, requests })
   }
   if (requests.length === 0) return changeLazily(execution, write)

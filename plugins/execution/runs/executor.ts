@@ -1,6 +1,5 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
-import { change } from './parts.js'
-import type { Execution, EngineParts, Stop } from './parts.js'
+import { change, type Execution, type EngineParts, type Stop } from './parts.js'
 import { drive } from './engine.js'
 import { editRun } from './edit.js'
 import type { RunRecord } from './contract.js'
@@ -26,7 +25,10 @@ export interface Executor {
 }
 
 /** What it takes to change runs from outside. */
-export interface Desk { readonly parts: EngineParts; readonly executor: Executor }
+export interface Desk {
+  readonly parts: EngineParts
+  readonly executor: Executor
+}
 
 export const createExecutor = (parts: EngineParts): Executor => {
   const executions = new Map<string, Execution>()
@@ -49,7 +51,8 @@ export const createExecutor = (parts: EngineParts): Executor => {
   }
   const offer = (session_id: string): void => {
     const { runs } = parts.store
-    if (runs.count('lane', queuedLane(session_id)) > 0 && runs.count('lane', activeLane(session_id)) === 0) hungry.add(session_id)
+    if (runs.count('lane', queuedLane(session_id)) > 0 && runs.count('lane', activeLane(session_id)) === 0)
+      hungry.add(session_id)
     pump()
   }
   const pump = (): void => {
@@ -65,7 +68,9 @@ export const createExecutor = (parts: EngineParts): Executor => {
     }
   }
   return {
-    free, launch, offer,
+    free,
+    launch,
+    offer,
     find: (run_id) => executions.get(run_id),
     begin() {
       open = true
@@ -85,9 +90,16 @@ export const createExecutor = (parts: EngineParts): Executor => {
 }
 
 const createExecution = (parts: EngineParts, run: RunRecord): Execution => ({
-  parts, run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id,
-  controller: new AbortController(), stop: run.stopping, undone: false, attempts: 0,
-  since: parts.clock.elapsed(), done: Promise.resolve(),
+  parts,
+  run_id: run.run_id,
+  session_id: run.session_id,
+  agent_id: run.agent_id,
+  controller: new AbortController(),
+  stop: run.stopping,
+  undone: false,
+  attempts: 0,
+  since: parts.clock.elapsed(),
+  done: Promise.resolve(),
 })
 
 /** Tells an execution to end; the first reason counts. */
@@ -96,7 +108,10 @@ export const tellToStop = (execution: Execution, stop: Stop): void => {
   execution.controller.abort()
 }
 
-/** Starts the first queued run of an idle session. Nobody waits for this commit: the run's acceptance is durable already. */
+/**
+ * Starts the first queued run of an idle session. Nobody waits for this commit: the run's acceptance is durable
+ * already.
+ */
 const startNext = (parts: EngineParts, session_id: string, again: () => void): RunRecord | undefined => {
   const { runs, state } = parts.store
   const next = runs.list({ index: 'lane', group: queuedLane(session_id), limit: 1 })[0]
@@ -152,8 +167,10 @@ const attempt = async (execution: Execution): Promise<'done' | 'storage' | 'faul
 /** A run that cannot go on, although storage works, fails instead of trying for ever. */
 const giveUp = async (execution: Execution): Promise<void> => {
   const error = 'engine_fault: the daemon could not go on with this run; its log says why.'
-  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
-    .catch((fault: unknown) => execution.parts.log.error('a run could not be failed', { run_id: execution.run_id, error: String(fault) }))
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error })).catch(
+    (fault: unknown) =>
+      execution.parts.log.error('a run could not be failed', { run_id: execution.run_id, error: String(fault) }),
+  )
 }
 
 const endAll = async (parts: EngineParts, executions: readonly Execution[]): Promise<void> => {
@@ -165,10 +182,12 @@ const endAll = async (parts: EngineParts, executions: readonly Execution[]): Pro
   for (const execution of executions) execution.controller.abort()
   await Promise.race([ended, parts.clock.sleep(parts.config.stop_grace_ms, whole.signal)])
   whole.abort()
-  await parts.store.state.commit((tx) => {
-    for (const { run_id } of executions) {
-      const run = parts.store.runs.find(run_id)
-      if (run?.status === 'running') tx.put(parts.store.runs, { ...run, released: true })
-    }
-  }).catch((error: unknown) => parts.log.warn('runs could not be released', { error: String(error) }))
+  await parts.store.state
+    .commit((tx) => {
+      for (const { run_id } of executions) {
+        const run = parts.store.runs.find(run_id)
+        if (run?.status === 'running') tx.put(parts.store.runs, { ...run, released: true })
+      }
+    })
+    .catch((error: unknown) => parts.log.warn('runs could not be released', { error: String(error) }))
 }

@@ -1,7 +1,6 @@
 /** What others need to remember runs by. */
 import type { JournalEntry, RunRecord } from './contract.js'
-import { entryAt } from './store.js'
-import type { RunStore } from './store.js'
+import { entryAt, type RunStore } from './store.js'
 
 /** A part of the service: what has been. */
 export interface RunHistory {
@@ -17,15 +16,27 @@ const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_quest
 
 export const createHistory = (store: RunStore): RunHistory => ({
   texts(run) {
-    const content = (seq: number, type: 'accepted' | 'output'): string => contentOf(entryAt(store, run.session_id, seq), type)
+    const content = (seq: number, type: 'accepted' | 'output'): string =>
+      contentOf(entryAt(store, run.session_id, seq), type)
     const last = run.outputs?.findLast((seq) => content(seq, 'output').trim() !== '')
     return { request: content(run.first, 'accepted'), ...(last !== undefined && { outcome: content(last, 'output') }) }
   },
-  newest: ({ limit, before }) => store.runs.list({ index: 'all', group: 'all', order: 'desc', limit, ...(before !== undefined && { beyond: before }) }),
+  newest: ({ limit, before }) =>
+    store.runs.list({
+      index: 'all',
+      group: 'all',
+      order: 'desc',
+      limit,
+      ...(before !== undefined && { beyond: before }),
+    }),
   open: () => openStatuses.flatMap((status) => [...store.runs.ids('status', status)]),
 })
 
 const contentOf = (entry: JournalEntry | undefined, type: 'accepted' | 'output'): string => {
   if (entry?.type !== 'event' || entry.event.type !== type) return ''
-  return entry.event.type === 'accepted' ? entry.event.content : entry.event.type === 'output' ? entry.event.output.content : ''
+  return entry.event.type === 'accepted'
+    ? entry.event.content
+    : entry.event.type === 'output'
+      ? entry.event.output.content
+      : ''
 }

@@ -6,7 +6,8 @@ export const IdempotencyKey = optional(doc(string({ max: 255 }), 'May be sent in
 
 /** The key of a request, from header or body. */
 export const idempotencyKey = (header: string | undefined, body: string | undefined): string | undefined => {
-  const invalid = (path: string): Error => idempotencyErrors.invalid_idempotency_key({ errors: [{ path, rule: 'must be one key that is not empty' }] })
+  const invalid = (path: string): Error =>
+    idempotencyErrors.invalid_idempotency_key({ errors: [{ path, rule: 'must be one key that is not empty' }] })
   if (body !== undefined && body.trim() === '') throw invalid('body.idempotency_key')
   if (header !== undefined && body !== undefined && header !== body) throw invalid('header.idempotency-key')
   return body ?? header

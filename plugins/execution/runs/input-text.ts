@@ -1,4 +1,7 @@
-/** The text that a submission carries, and the rules about how it may carry it. Contract 1, "SubmitInputRequest" rules 1, 2 and 5. */
+/**
+ * The text that a submission carries, and the rules about how it may carry it. Contract 1, "SubmitInputRequest" rules
+ * 1, 2 and 5.
+ */
 import { runErrors } from './errors.js'
 import type { InputItem, SubmitInputRequest } from './submission.js'
 
@@ -6,17 +9,21 @@ import type { InputItem, SubmitInputRequest } from './submission.js'
 export const inputText = ({ content, input_items: items = [], attachments = [] }: SubmitInputRequest): string => {
   if (items.length === 0 && attachments.length === 0) return carried(content)
   if (items.length > 0 && (content !== '' || attachments.length > 0)) {
-    throw runErrors.run_input_conflict({ errors: [{ path: 'body.input_items', rule: 'cannot be combined with content or attachments' }] })
+    throw runErrors.run_input_conflict({
+      errors: [{ path: 'body.input_items', rule: 'cannot be combined with content or attachments' }],
+    })
   }
   for (const [at, item] of items.entries()) checkItem(item, `body.input_items.${at}`)
   for (const [at, asset] of attachments.entries()) checkAsset(asset, `body.attachments.${at}`)
   const stranger = attachments.length > 0 ? 'body.attachments.0' : strangerIn(items)
-  if (stranger !== undefined) throw runErrors.assets_unavailable({ errors: [{ path: stranger, rule: 'needs a plugin that keeps assets' }] })
+  if (stranger !== undefined)
+    throw runErrors.assets_unavailable({ errors: [{ path: stranger, rule: 'needs a plugin that keeps assets' }] })
   return carried(items.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n'))
 }
 
 const carried = (text: string): string => {
-  if (text.trim() === '') throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
+  if (text.trim() === '')
+    throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
   return text
 }
 
@@ -25,8 +32,10 @@ const checkItem = (item: InputItem, path: string): void => {
 }
 
 const checkAsset = (asset: { readonly file_name: string; readonly content_base64: string }, path: string): void => {
-  const empty = asset.file_name.trim() === '' ? 'file_name' : asset.content_base64.trim() === '' ? 'content_base64' : undefined
-  if (empty !== undefined) throw runErrors.inline_asset_empty({ errors: [{ path: `${path}.${empty}`, rule: 'must not be empty' }] })
+  const empty =
+    asset.file_name.trim() === '' ? 'file_name' : asset.content_base64.trim() === '' ? 'content_base64' : undefined
+  if (empty !== undefined)
+    throw runErrors.inline_asset_empty({ errors: [{ path: `${path}.${empty}`, rule: 'must not be empty' }] })
 }
 
 const strangerIn = (items: readonly InputItem[]): string | undefined => {

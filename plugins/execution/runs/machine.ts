@@ -6,7 +6,12 @@ import { runErrors } from './errors.js'
 /** What happens to a run. */
 export type Step =
   | { readonly to: 'running' }
-  | { readonly to: 'waiting_for_approval' | 'waiting_for_user_question'; readonly waiting: number; readonly pending: readonly string[]; readonly expires_at_ms?: number | undefined }
+  | {
+      readonly to: 'waiting_for_approval' | 'waiting_for_user_question'
+      readonly waiting: number
+      readonly pending: readonly string[]
+      readonly expires_at_ms?: number | undefined
+    }
   | { readonly to: SettledRun['status']; readonly error?: string | undefined }
 
 const table: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
@@ -27,7 +32,8 @@ export const isSettled = (run: RunRecord): run is SettledRun => table[run.status
 
 /** The run after a step. Throws `run_state_conflict` for a step that its status does not allow. */
 export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
-  if (!allowed(run.status, step.to)) throw runErrors.run_state_conflict({ details: { run_id: run.run_id, from: run.status, to: step.to } })
+  if (!allowed(run.status, step.to))
+    throw runErrors.run_state_conflict({ details: { run_id: run.run_id, from: run.status, to: step.to } })
   const plain = plainStep(run, step, now)
   if (plain !== undefined) return plain
   const base = baseOf(run, now)
@@ -38,16 +44,24 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
     case 'waiting_for_approval':
     case 'waiting_for_user_question':
       return {
-        ...base, status: step.to, started_at_ms: started ?? base.updated_at_ms, waiting: step.waiting, pending: step.pending,
-        ...(step.expires_at_ms !== undefined && { expires_at_ms: step.expires_at_ms }), ...(run.stopping !== undefined && { stopping: run.stopping }),
+        ...base,
+        status: step.to,
+        started_at_ms: started ?? base.updated_at_ms,
+        waiting: step.waiting,
+        pending: step.pending,
+        ...(step.expires_at_ms !== undefined && { expires_at_ms: step.expires_at_ms }),
+        ...(run.stopping !== undefined && { stopping: run.stopping }),
       }
     case 'completed':
     case 'failed':
     case 'interrupted':
     case 'cancelled':
       return {
-        ...base, status: step.to, finished_at_ms: base.updated_at_ms,
-        ...(started !== undefined && { started_at_ms: started }), ...(step.error !== undefined && { error: step.error }),
+        ...base,
+        status: step.to,
+        finished_at_ms: base.updated_at_ms,
+        ...(started !== undefined && { started_at_ms: started }),
+        ...(step.error !== undefined && { error: step.error }),
       }
     default:
       return assertNever(step)
@@ -57,8 +71,16 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
 /** The two steps that every run takes, where nothing has to be left out: one copy instead of three. */
 const plainStep = (run: RunRecord, step: Step, now: number): RunRecord | undefined => {
   const updated_at_ms = Math.max(run.updated_at_ms, now)
-  if (run.status === 'queued' && step.to === 'running' && run.released === undefined) return { ...run, status: 'running', started_at_ms: updated_at_ms, updated_at_ms }
-  if (run.status === 'running' && step.to === 'completed' && step.error === undefined && run.released === undefined && run.stopping === undefined) return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
+  if (run.status === 'queued' && step.to === 'running' && run.released === undefined)
+    return { ...run, status: 'running', started_at_ms: updated_at_ms, updated_at_ms }
+  if (
+    run.status === 'running' &&
+    step.to === 'completed' &&
+    step.error === undefined &&
+    run.released === undefined &&
+    run.stopping === undefined
+  )
+    return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
   return undefined
 }
 

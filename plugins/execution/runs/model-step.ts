@@ -1,15 +1,26 @@
 /** One model call: asked, collected, and judged as a whole. */
-import { inlineSchema } from '../../../core/plugin.js'
-import type { JsonObject } from '../../../core/plugin.js'
-import type { AssistantPart, Generation, ModelFailure, ModelRequest, ModelRoute, ModelTool, Usage } from '../models/contract.js'
+import { inlineSchema, type JsonObject } from '../../../core/plugin.js'
+import type {
+  AssistantPart,
+  Generation,
+  ModelFailure,
+  ModelRequest,
+  ModelRoute,
+  ModelTool,
+  Usage,
+} from '../models/contract.js'
 import type { Tool, ToolRegistry } from '../tools/contract.js'
 import type { RunRecord } from './contract.js'
-import { within } from './parts.js'
-import type { EngineParts, Execution } from './parts.js'
+import { within, type EngineParts, type Execution } from './parts.js'
 import type { Thread } from './thread.js'
 
 export type Answer =
-  | { readonly type: 'parts'; readonly parts: AssistantPart[]; readonly outcome: 'stop' | 'tool_calls' | 'length'; readonly usage: Usage }
+  | {
+      readonly type: 'parts'
+      readonly parts: AssistantPart[]
+      readonly outcome: 'stop' | 'tool_calls' | 'length'
+      readonly usage: Usage
+    }
   | { readonly type: 'failed'; readonly failure: ModelFailure }
 
 const failed = (failure: ModelFailure): Answer => ({ type: 'failed', failure })
@@ -23,7 +34,11 @@ const describe = (tool: Tool): ModelTool => {
   return made
 }
 
-export const modelRequest = (run: RunRecord, thread: Thread, { tools, system, generation }: { tools: ToolRegistry; system: string; generation: Generation }): ModelRequest => ({
+export const modelRequest = (
+  run: RunRecord,
+  thread: Thread,
+  { tools, system, generation }: { tools: ToolRegistry; system: string; generation: Generation },
+): ModelRequest => ({
   model: run.model,
   system,
   messages: thread.messages,
@@ -34,19 +49,30 @@ export const modelRequest = (run: RunRecord, thread: Thread, { tools, system, ge
 /** Asks the model once. Never throws; a provider that breaks its contract counts as one that failed. */
 export const askModel = async (execution: Execution, route: ModelRoute, request: ModelRequest): Promise<Answer> => {
   const { signal } = execution.controller
-  const answer = await within(execution.parts.clock, collect(execution.parts, route, { request, signal }), { signal, grace_ms: execution.parts.config.stop_grace_ms })
+  const answer = await within(execution.parts.clock, collect(execution.parts, route, { request, signal }), {
+    signal,
+    grace_ms: execution.parts.config.stop_grace_ms,
+  })
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
 }
 
-const collect = async (parts: EngineParts, route: ModelRoute, { request, signal }: { request: ModelRequest; signal: AbortSignal }): Promise<Answer> => {
+const collect = async (
+  parts: EngineParts,
+  route: ModelRoute,
+  { request, signal }: { request: ModelRequest; signal: AbortSignal },
+): Promise<Answer> => {
   const made: AssistantPart[] = []
   try {
     for await (const event of route.connection.stream(request, signal)) {
       if (event.type === 'part') made.push(event.part)
-      if (event.type === 'done') return event.outcome === 'failed' ? failed(event.failure) : judge(made, event.outcome, event.usage)
+      if (event.type === 'done')
+        return event.outcome === 'failed' ? failed(event.failure) : judge(made, event.outcome, event.usage)
     }
   } catch (error) {
-    parts.log.error('a model provider threw, which its contract forbids', { provider: route.provider, error: String(error) })
+    parts.log.error('a model provider threw, which its contract forbids', {
+      provider: route.provider,
+      error: String(error),
+    })
     return failed({ class: 'unknown', retryable: false, message: 'The provider failed in an unexpected way.' })
   }
   return failed({ class: 'truncated', retryable: true, message: 'The answer of the model was cut off.' })
@@ -54,16 +80,21 @@ const collect = async (parts: EngineParts, route: ModelRoute, { request, signal 
 
 const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
-  if (new Set(calls).size < calls.length) return failed({ class: 'invalid_output', retryable: true, message: 'The model gave two tool calls the same id.' })
+  if (new Set(calls).size < calls.length)
+    return failed({ class: 'invalid_output', retryable: true, message: 'The model gave two tool calls the same id.' })
   return { type: 'parts', parts, outcome, usage }
 }
 
 /** The text of an answer. */
-export const textOf = (parts: readonly AssistantPart[]): string => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+export const textOf = (parts: readonly AssistantPart[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 
 /** How long to wait before the next attempt: what the provider asks for, else doubled each time. */
-export const retryDelay = (failure: ModelFailure, attempt: number, { base, max }: { base: number; max: number }): number =>
-  Math.min(max, failure.retry_after_ms ?? base * 2 ** (attempt - 1))
+export const retryDelay = (
+  failure: ModelFailure,
+  attempt: number,
+  { base, max }: { base: number; max: number },
+): number => Math.min(max, failure.retry_after_ms ?? base * 2 ** (attempt - 1))
 
 /** Generation settings of a submission as a provider gets them. */
 export const generationOf = (stored: JsonObject | undefined): Generation => {

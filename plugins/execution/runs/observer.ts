@@ -1,6 +1,5 @@
 /** Evidence of model attempts and tool calls: put together only while somebody wants it. */
-import { defineToken } from '../../../core/plugin.js'
-import type { Token } from '../../../core/plugin.js'
+import { defineToken, type Token } from '../../../core/plugin.js'
 import type { Usage } from '../models/contract.js'
 import type { Execution } from './parts.js'
 
@@ -38,11 +37,22 @@ type Subject = Pick<Observed, 'kind' | 'name' | 'turn' | 'attempt' | 'tool_call_
 type Ending = Pick<Observed, 'outcome' | 'code' | 'usage' | 'answer'>
 
 /** Makes a call; what it was and how it ended is shown to the observer, if there is one that wants it. */
-export const observed = async <T>({ parts, run_id, session_id }: Execution, make: () => Promise<T>, { subject, ending }: { subject: () => Subject; ending: (value: T) => Ending }): Promise<T> => {
+export const observed = async <T>(
+  { parts, run_id, session_id }: Execution,
+  make: () => Promise<T>,
+  { subject, ending }: { subject: () => Subject; ending: (value: T) => Ending },
+): Promise<T> => {
   const observer = parts.observer()
   if (observer?.active !== true) return make()
   const [started_at_ms, from] = [parts.clock.now(), parts.clock.elapsed()]
   const value = await make()
-  observer.observe({ run_id, session_id, started_at_ms, duration_ms: Math.round(parts.clock.elapsed() - from), ...subject(), ...ending(value) })
+  observer.observe({
+    run_id,
+    session_id,
+    started_at_ms,
+    duration_ms: Math.round(parts.clock.elapsed() - from),
+    ...subject(),
+    ...ending(value),
+  })
   return value
 }

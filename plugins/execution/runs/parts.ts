@@ -4,10 +4,8 @@ import type { Models } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { WorkspaceFiles } from '../../tools/files/contract.js'
 import type { RunsConfig } from './config.js'
-import type { RunRecord, StopRequest, SystemSection, TraceData } from './contract.js'
-import { Trace } from './contract.js'
-import { editRun } from './edit.js'
-import type { EditParts, RunEdit } from './edit.js'
+import { type RunRecord, type StopRequest, type SystemSection, type TraceData, Trace } from './contract.js'
+import { editRun, type EditParts, type RunEdit } from './edit.js'
 import type { RunObserver } from './observer.js'
 import type { Threads } from './threads.js'
 
@@ -83,19 +81,43 @@ export const activeMs = (execution: Execution, run: RunRecord): number =>
 export const trace = (execution: Execution, kind: TraceData): void => {
   const timestamp_ms = execution.parts.clock.now()
   const { session_id, agent_id, run_id } = execution
-  execution.parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({ trace: { timestamp_ms, session_id, agent_id, run_id, ...('call_id' in kind && { tool_call_id: kind.call_id }), kind } }))
+  execution.parts.events.emit(Trace, { session: session_id, run: run_id }, () => ({
+    trace: {
+      timestamp_ms,
+      session_id,
+      agent_id,
+      run_id,
+      ...('call_id' in kind && { tool_call_id: kind.call_id }),
+      kind,
+    },
+  }))
 }
 
 /** The promise's value, or undefined if it is still open `grace_ms` after the signal aborted. */
-export const within = <T>(clock: Clock, promise: Promise<T>, { signal, grace_ms }: { signal: AbortSignal; grace_ms: number }): Promise<T | undefined> =>
+export const within = <T>(
+  clock: Clock,
+  promise: Promise<T>,
+  { signal, grace_ms }: { signal: AbortSignal; grace_ms: number },
+): Promise<T | undefined> =>
   new Promise((resolve, reject) => {
     let cancel: (() => void) | undefined
-    const abort = (): void => { cancel = clock.after(grace_ms, () => resolve(undefined)) }
+    const abort = (): void => {
+      cancel = clock.after(grace_ms, () => resolve(undefined))
+    }
     const settle = (): void => {
       cancel?.()
       signal.removeEventListener('abort', abort)
     }
-    promise.then((value) => { settle(); resolve(value) }, (error: unknown) => { settle(); reject(error) })
+    promise.then(
+      (value) => {
+        settle()
+        resolve(value)
+      },
+      (error: unknown) => {
+        settle()
+        reject(error)
+      },
+    )
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   })

@@ -9,8 +9,7 @@ import { ToolRegistry, Tools } from '../tools/contract.js'
 import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
-import { RunObserver, Runs, SystemSections } from './contract.js'
-import type { RunRecord } from './contract.js'
+import { RunObserver, Runs, SystemSections, type RunRecord } from './contract.js'
 import { createDues } from './dues.js'
 import { createExecutor } from './executor.js'
 import type { EngineParts } from './parts.js'
@@ -47,16 +46,40 @@ export default definePlugin({
       if ('expires_at_ms' in run) dues.stir()
     }
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const parts: EngineParts = { store, sessions, ledger, observer, models, tools, files, threads, clock, ids, log, events, config, rested, sections: ctx.view(SystemSections) }
+    const parts: EngineParts = {
+      store,
+      sessions,
+      ledger,
+      observer,
+      models,
+      tools,
+      files,
+      threads,
+      clock,
+      ids,
+      log,
+      events,
+      config,
+      rested,
+      sections: ctx.view(SystemSections),
+    }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
     ctx.routes(...runRoutes({ parts, executor, runs }), ...sessionRunRoutes({ parts, executor, runs }))
     ctx.contribute(SessionHolds, runHold(store))
-    ctx.contribute(Tools, emitOutput(() => runs))
+    ctx.contribute(
+      Tools,
+      emitOutput(() => runs),
+    )
     ctx.contribute(StatusSections, runsSection({ store, clock, config, dues }))
-    ctx.contribute(Capabilities, { name: 'session_events', value: true }, { name: 'restart_restore', value: true }, { name: 'session_run_idempotency', value: true })
+    ctx.contribute(
+      Capabilities,
+      { name: 'session_events', value: true },
+      { name: 'restart_restore', value: true },
+      { name: 'session_run_idempotency', value: true },
+    )
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(runRepair(parts, config.max_unclean_boots))
     ctx.onStart(() => {

@@ -1,18 +1,26 @@
 /** Runs as readable text, with the command that answers what a run waits for. */
-import { array, open, optional, parse, string, number } from '../../../core/plugin.js'
-import type { Infer, Json } from '../../../core/plugin.js'
+import { array, open, optional, parse, string, number, type Infer, type Json } from '../../../core/plugin.js'
 
 const Row = open({
-  run_id: string(), session_id: string(), status: string(),
+  run_id: string(),
+  session_id: string(),
+  status: string(),
   request: open({ text_preview: optional(string()), provider: optional(string()), model: optional(string()) }),
   error: optional(string()),
   outputs: optional(array(open({ content: string() }))),
   pending_approvals: optional(array(open({ id: string(), tool_name: string() }))),
-  pending_questions: optional(array(open({ id: string(), questions: array(open({ question: string(), options: array(open({ label: string() })) })) }))),
+  pending_questions: optional(
+    array(
+      open({ id: string(), questions: array(open({ question: string(), options: array(open({ label: string() })) })) }),
+    ),
+  ),
 })
 type Row = Infer<typeof Row>
 
-const Event = open({ timestamp_ms: number(), event: open({ type: string(), error: optional(string()), output: optional(open({ content: string() })) }) })
+const Event = open({
+  timestamp_ms: number(),
+  event: open({ type: string(), error: optional(string()), output: optional(open({ content: string() })) }),
+})
 
 /** Indented JSON, for answers of another shape. */
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
@@ -26,7 +34,11 @@ export const showRuns = (answer: Json): string => {
   const rows = parse(array(Row), answer)
   if (!rows.ok) return plain(answer)
   if (rows.value.length === 0) return 'No runs yet. Start one: holdfast runs submit SESSION TEXT'
-  return rows.value.map((run) => `${run.run_id}  ${run.status.padEnd(25)}  ${run.session_id}  ${oneLine(run.request.text_preview ?? '')}`).join('\n')
+  return rows.value
+    .map(
+      (run) => `${run.run_id}  ${run.status.padEnd(25)}  ${run.session_id}  ${oneLine(run.request.text_preview ?? '')}`,
+    )
+    .join('\n')
 }
 
 export const showRun = (answer: Json): string => {
@@ -46,9 +58,13 @@ const showRow = (run: Row): string =>
   ].join('\n')
 
 const waits = (run: Row): string[] => [
-  ...(run.pending_approvals ?? []).map(({ id, tool_name }) => `  asks     to use ${tool_name}: holdfast approvals allow ${run.run_id} ${id}`),
+  ...(run.pending_approvals ?? []).map(
+    ({ id, tool_name }) => `  asks     to use ${tool_name}: holdfast approvals allow ${run.run_id} ${id}`,
+  ),
   ...(run.pending_questions ?? []).flatMap(({ questions }) => [
-    ...questions.map(({ question, options }) => `  asks     ${question} (${options.map(({ label }) => label).join(', ')})`),
+    ...questions.map(
+      ({ question, options }) => `  asks     ${question} (${options.map(({ label }) => label).join(', ')})`,
+    ),
     `           holdfast questions answer ${run.run_id} ANSWER`,
   ]),
 ]
@@ -57,10 +73,15 @@ export const showEvents = (answer: Json): string => {
   const parsed = parse(array(Event), answer)
   if (!parsed.ok) return plain(answer)
   const start = parsed.value[0]?.timestamp_ms ?? 0
-  return parsed.value.map(({ timestamp_ms, event }) => {
-    const more = event.error ?? event.output?.content
-    return `+${((timestamp_ms - start) / 1000).toFixed(3).padStart(9)} s  ${event.type}${more === undefined ? '' : `  ${oneLine(more, 100)}`}`
-  }).join('\n')
+  return parsed.value
+    .map(({ timestamp_ms, event }) => {
+      const more = event.error ?? event.output?.content
+      return (
+        `+${((timestamp_ms - start) / 1000).toFixed(3).padStart(9)} s  ` +
+        `${event.type}${more === undefined ? '' : `  ${oneLine(more, 100)}`}`
+      )
+    })
+    .join('\n')
 }
 
 /** One line for an event of a stream; undefined for those that are not worth one. */
@@ -75,5 +96,9 @@ export const showStreamed = (event: string, data: Json): string | undefined => {
 /** True if this event says that the run has ended. */
 export const saysEnded = (event: string, data: Json): boolean => {
   const parsed = parse(open({ run: Row }), data)
-  return event === 'run_updated' && parsed.ok && ['completed', 'failed', 'interrupted', 'cancelled'].includes(parsed.value.run.status)
+  return (
+    event === 'run_updated' &&
+    parsed.ok &&
+    ['completed', 'failed', 'interrupted', 'cancelled'].includes(parsed.value.run.status)
+  )
 }

@@ -16,6 +16,11 @@ export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunR
 }
 
 /** Records the key beside its effect. */
-export const claim = (store: RunStore, tx: Tx, { receipt, run_id }: { receipt: ReceiptKey | undefined; run_id: string }): void => {
-  if (receipt !== undefined) tx.insert(store.receipts, { id: idOf(receipt), digest: receipt.digest, run_id, at: tx.now })
+export const claim = (
+  store: RunStore,
+  tx: Tx,
+  { receipt, run_id }: { receipt: ReceiptKey | undefined; run_id: string },
+): void => {
+  if (receipt !== undefined)
+    tx.insert(store.receipts, { id: idOf(receipt), digest: receipt.digest, run_id, at: tx.now })
 }

@@ -2,13 +2,17 @@
 import type { RepairStep } from '../../../core/plugin.js'
 import { closeRequests } from './close-requests.js'
 import type { RunEvent, RunRecord, StopRequest } from './contract.js'
-import { editRun } from './edit.js'
-import type { EditParts } from './edit.js'
+import { editRun, type EditParts } from './edit.js'
 import { isSettled, requeue } from './machine.js'
 
 /** Kinds that the daemon itself made and can make again. */
 const replayable: ReadonlySet<string> = new Set([
-  'scheduled_input', 'observation_materialization', 'scheduled_observation_materialization', 'mailbox_delivery', 'channel_delivery', 'parent_clarification',
+  'scheduled_input',
+  'observation_materialization',
+  'scheduled_observation_materialization',
+  'mailbox_delivery',
+  'channel_delivery',
+  'parent_clarification',
 ])
 
 export type Verdict = { readonly run_id: string } & (
@@ -19,7 +23,8 @@ export type Verdict = { readonly run_id: string } & (
 )
 
 const several = 'several_active_runs: another run of this session holds its slot.'
-const quarantined = (times: number): string => `crash_loop_quarantined: the daemon died ${times} times while this run was executing, so it is not tried again.`
+const quarantined = (times: number): string =>
+  `crash_loop_quarantined: the daemon died ${times} times while this run was executing, so it is not tried again.`
 
 /** What becomes of each open run. Runs that wait or are queued stay as they are. */
 export const judgeRuns = ({ store }: EditParts, max_unclean_boots: number): Verdict[] => {
@@ -28,24 +33,38 @@ export const judgeRuns = ({ store }: EditParts, max_unclean_boots: number): Verd
   const keepers = slotHolders(open)
   return open.flatMap((run): Verdict[] => {
     if (keepers.get(run.session_id) !== run.run_id) {
-      return [replayable.has(run.kind) ? { run_id: run.run_id, type: 'requeue' } : { run_id: run.run_id, type: 'interrupt', error: several }]
+      return [
+        replayable.has(run.kind)
+          ? { run_id: run.run_id, type: 'requeue' }
+          : { run_id: run.run_id, type: 'interrupt', error: several },
+      ]
     }
-    if (run.status !== 'running' && run.stopping !== undefined) return [{ run_id: run.run_id, type: 'stop', stop: run.stopping }]
+    if (run.status !== 'running' && run.stopping !== undefined)
+      return [{ run_id: run.run_id, type: 'stop', stop: run.stopping }]
     if (run.status !== 'running' || run.owner === generation) return []
     const boots = (run.unclean_boots ?? 0) + (run.released === true ? 0 : 1)
-    return [boots >= max_unclean_boots ? { run_id: run.run_id, type: 'interrupt', error: quarantined(boots) } : { run_id: run.run_id, type: 'resume' }]
+    return [
+      boots >= max_unclean_boots
+        ? { run_id: run.run_id, type: 'interrupt', error: quarantined(boots) }
+        : { run_id: run.run_id, type: 'resume' },
+    ]
   })
 }
 
 const openRuns = (runs: EditParts['store']['runs']): RunRecord[] =>
-  ['waiting_for_approval', 'waiting_for_user_question', 'running'].flatMap((status) => runs.ids('status', status).flatMap((id) => runs.find(id) ?? []))
+  ['waiting_for_approval', 'waiting_for_user_question', 'running'].flatMap((status) =>
+    runs.ids('status', status).flatMap((id) => runs.find(id) ?? []),
+  )
 
 /** The first waiting run of a session keeps its slot; without one, the first that was running. */
 const slotHolders = (open: readonly RunRecord[]): Map<string, string> => {
   const holders = new Map<string, RunRecord>()
   for (const run of open) {
     const holder = holders.get(run.session_id)
-    const better = holder === undefined || (holder.status === 'running') === (run.status === 'running') ? run.run_id < (holder?.run_id ?? '~') : holder.status === 'running'
+    const better =
+      holder === undefined || (holder.status === 'running') === (run.status === 'running')
+        ? run.run_id < (holder?.run_id ?? '~')
+        : holder.status === 'running'
     if (better) holders.set(run.session_id, run)
   }
   return new Map([...holders].map(([session_id, run]) => [session_id, run.run_id]))
@@ -54,22 +73,33 @@ const slotHolders = (open: readonly RunRecord[]): Map<string, string> => {
 export const runRepair = (parts: EditParts, max_unclean_boots: number): RepairStep<Verdict> => ({
   id: 'runs.restart',
   check: () => judgeRuns(parts, max_unclean_boots),
-  fix: (verdicts) => parts.store.state.commit((tx) => {
-    for (const verdict of verdicts) {
-      const run = parts.store.runs.find(verdict.run_id)
-      if (run !== undefined && !isSettled(run)) applyVerdict(parts, editRun(parts, tx, run), { verdict, now: tx.now })
-    }
-  }),
+  fix: (verdicts) =>
+    parts.store.state.commit((tx) => {
+      for (const verdict of verdicts) {
+        const run = parts.store.runs.find(verdict.run_id)
+        if (run !== undefined && !isSettled(run)) applyVerdict(parts, editRun(parts, tx, run), { verdict, now: tx.now })
+      }
+    }),
 })
 
-const applyVerdict = ({ store }: EditParts, edit: ReturnType<typeof editRun>, { verdict, now }: { verdict: Verdict; now: number }): void => {
+const applyVerdict = (
+  { store }: EditParts,
+  edit: ReturnType<typeof editRun>,
+  { verdict, now }: { verdict: Verdict; now: number },
+): void => {
   const { generation } = store.state.health
   switch (verdict.type) {
     case 'resume': {
       const { released, ...run } = edit.run
       const reason = released === true ? 'clean_stop' : 'unclean_stop'
       edit.note({ type: 'recovery', verdict: 'resumed', reason, generation })
-      edit.amend(({ last, first }) => ({ ...run, first, last, owner: generation, ...(released !== true && { unclean_boots: (run.unclean_boots ?? 0) + 1 }) }))
+      edit.amend(({ last, first }) => ({
+        ...run,
+        first,
+        last,
+        owner: generation,
+        ...(released !== true && { unclean_boots: (run.unclean_boots ?? 0) + 1 }),
+      }))
       break
     }
     case 'requeue':
@@ -78,7 +108,9 @@ const applyVerdict = ({ store }: EditParts, edit: ReturnType<typeof editRun>, { 
       edit.amend((run) => requeue(run, now))
       break
     case 'stop': {
-      const { stop: { kind, reason: error } } = verdict
+      const {
+        stop: { kind, reason: error },
+      } = verdict
       const to = kind === 'cancel' ? 'cancelled' : 'interrupted'
       edit.step({ to, error }, { type: to, ...(error !== undefined && { error }) })
       break

@@ -1,7 +1,6 @@
 /** Where the outputs of one run go. Contract 1, "SubmitInputRequest" rule 4; reference 1, 1.1. */
 import { Problem } from '../../../core/plugin.js'
-import { deliveryErrors } from '../deliveries/contract.js'
-import type { Outbox } from '../deliveries/contract.js'
+import { deliveryErrors, type Outbox } from '../deliveries/contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -11,8 +10,10 @@ type Find = () => Outbox | undefined
 /** The targets that a submission names, the primary one first; undefined if it names none. */
 export const replyTargets = (find: Find, input: SubmitInputRequest): readonly ReplyHandle[] | undefined => {
   const { reply_plugin, reply_address, reply_targets: others = [] } = input
-  if (reply_plugin === undefined && reply_address === undefined) return others.length === 0 ? undefined : handles(find, others, 'body.reply_targets')
-  if (reply_plugin === undefined || reply_address === undefined) throw incomplete(reply_plugin === undefined ? 'reply_plugin' : 'reply_address')
+  if (reply_plugin === undefined && reply_address === undefined)
+    return others.length === 0 ? undefined : handles(find, others, 'body.reply_targets')
+  if (reply_plugin === undefined || reply_address === undefined)
+    throw incomplete(reply_plugin === undefined ? 'reply_plugin' : 'reply_address')
   const primary = primaryOf(find, { plugin: reply_plugin, address: reply_address })
   return distinct(others.length === 0 ? primary : [...primary, ...handles(find, others, 'body.reply_targets')])
 }
@@ -24,17 +25,31 @@ const primaryOf = (find: Find, target: ReplyHandle): ReplyHandle[] => {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== deliveryErrors.reply_target_invalid.code) throw error
     const { errors = [] } = error.occurrence
-    throw deliveryErrors.reply_target_invalid({ errors: errors.map(({ path, rule }) => ({ path: path.endsWith('.plugin') ? 'body.reply_plugin' : 'body.reply_address', rule })) })
+    throw deliveryErrors.reply_target_invalid({
+      errors: errors.map(({ path, rule }) => ({
+        path: path.endsWith('.plugin') ? 'body.reply_plugin' : 'body.reply_address',
+        rule,
+      })),
+    })
   }
 }
 
-const incomplete = (missing: string): Error => runErrors.reply_target_incomplete({ errors: [{ path: `body.${missing}`, rule: 'is required' }] })
+const incomplete = (missing: string): Error =>
+  runErrors.reply_target_incomplete({ errors: [{ path: `body.${missing}`, rule: 'is required' }] })
 
-const handles = (find: Find, targets: NonNullable<SubmitInputRequest['reply_targets']>, path: string): ReplyHandle[] => {
+const handles = (
+  find: Find,
+  targets: NonNullable<SubmitInputRequest['reply_targets']>,
+  path: string,
+): ReplyHandle[] => {
   const outbox = find()
-  if (outbox === undefined) throw runErrors.reply_unavailable({ errors: [{ path, rule: 'needs a plugin that delivers outputs' }] })
+  if (outbox === undefined)
+    throw runErrors.reply_unavailable({ errors: [{ path, rule: 'needs a plugin that delivers outputs' }] })
   return outbox.normalize(targets, path)
 }
 
 const distinct = (targets: readonly ReplyHandle[]): ReplyHandle[] =>
-  targets.filter(({ plugin, address }, at) => targets.findIndex((other) => other.plugin === plugin && other.address === address) === at)
+  targets.filter(
+    ({ plugin, address }, at) =>
+      targets.findIndex((other) => other.plugin === plugin && other.address === address) === at,
+  )

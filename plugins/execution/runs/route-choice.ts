@@ -1,7 +1,6 @@
 /** Which model a run is pinned to. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
 import type { JsonObject } from '../../../core/plugin.js'
-import type { GenerationSettings } from '../models/contract.js'
-import type { Models } from '../models/contract.js'
+import type { GenerationSettings, Models } from '../models/contract.js'
 import type { SessionRecord, Sessions } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -14,18 +13,39 @@ export interface RouteChoice {
 }
 
 /** Where routes are, and who may use them. */
-interface RouteSources { readonly models: Models; readonly sessions: Pick<Sessions, 'mayUseRoute'> }
+interface RouteSources {
+  readonly models: Models
+  readonly sessions: Pick<Sessions, 'mayUseRoute'>
+}
 
-/** The run's own words come first, then the session's policy, then the default route. Throws the problems of `Models.ready` and `route_not_allowed`. */
-export const chooseRoute = ({ models, sessions }: RouteSources, session: SessionRecord, input: SubmitInputRequest): RouteChoice => {
+/**
+ * The run's own words come first, then the session's policy, then the default route. Throws the problems of
+ * `Models.ready` and `route_not_allowed`.
+ */
+export const chooseRoute = (
+  { models, sessions }: RouteSources,
+  session: SessionRecord,
+  input: SubmitInputRequest,
+): RouteChoice => {
   const policy = session.route_policy
   const route = models.ready(input.provider ?? policy?.provider)
   if (session.credential_scope !== undefined && !sessions.mayUseRoute(session, route.route_id)) {
-    throw runErrors.route_not_allowed({ details: { route_id: route.route_id }, errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }] })
+    throw runErrors.route_not_allowed({
+      details: { route_id: route.route_id },
+      errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }],
+    })
   }
   if (policy === undefined && input.generation === undefined) return { provider: route.route_id, model: route.model }
-  const generation = mergeGeneration(ofRoute(policy?.generation, route.route_id === (policy?.provider ?? models.default_route)), input.generation ?? {})
-  return { provider: route.route_id, model: generation.model ?? route.model, fallback_model: generation.fallback_model, generation: stored(generation) }
+  const generation = mergeGeneration(
+    ofRoute(policy?.generation, route.route_id === (policy?.provider ?? models.default_route)),
+    input.generation ?? {},
+  )
+  return {
+    provider: route.route_id,
+    model: generation.model ?? route.model,
+    fallback_model: generation.fallback_model,
+    generation: stored(generation),
+  }
 }
 
 /** Names of models mean something on the route that they were chosen for only. */
@@ -39,14 +59,27 @@ const ofRoute = (generation: GenerationSettings | undefined, same: boolean): Gen
 export const mergeGeneration = (base: GenerationSettings, over: GenerationSettings): GenerationSettings => ({
   model: over.model ?? base.model,
   fallback_model: over.fallback_model ?? base.fallback_model,
-  tool_choice: over.tool_choice === undefined || over.tool_choice.type === 'auto' ? (base.tool_choice ?? over.tool_choice) : over.tool_choice,
-  allow_parallel_tool_calls: over.allow_parallel_tool_calls === false ? false : (base.allow_parallel_tool_calls ?? over.allow_parallel_tool_calls),
+  tool_choice:
+    over.tool_choice === undefined || over.tool_choice.type === 'auto'
+      ? (base.tool_choice ?? over.tool_choice)
+      : over.tool_choice,
+  allow_parallel_tool_calls:
+    over.allow_parallel_tool_calls === false
+      ? false
+      : (base.allow_parallel_tool_calls ?? over.allow_parallel_tool_calls),
   max_output_tokens: over.max_output_tokens ?? base.max_output_tokens,
   temperature: over.temperature ?? base.temperature,
 })
 
 /** As the journal keeps it: without what is not set. */
-const stored = ({ model, fallback_model, tool_choice, allow_parallel_tool_calls, max_output_tokens, temperature }: GenerationSettings): JsonObject | undefined => {
+const stored = ({
+  model,
+  fallback_model,
+  tool_choice,
+  allow_parallel_tool_calls,
+  max_output_tokens,
+  temperature,
+}: GenerationSettings): JsonObject | undefined => {
   const kept = {
     ...(model !== undefined && { model }),
     ...(fallback_model !== undefined && { fallback_model }),

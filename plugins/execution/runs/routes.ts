@@ -1,104 +1,134 @@
-import { array, boolean, doc, enums, jsonReply, object, optional, streamReply, string, defineRoute, pageFields, pageOf, pageProblems } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
-import { RunEventEntry, runErrors, runStatuses, RunView } from './contract.js'
-import type { Runs } from './contract.js'
+import {
+  array,
+  boolean,
+  doc,
+  enums,
+  jsonReply,
+  object,
+  optional,
+  streamReply,
+  string,
+  defineRoute,
+  pageFields,
+  pageOf,
+  pageProblems,
+  type Route,
+} from '../../../core/plugin.js'
+import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { listRuns } from './run-list.js'
 import { stopOne } from './stop.js'
 import { runEvents } from './views.js'
 
-export interface RunRouteParts { readonly parts: EngineParts; readonly executor: Executor; readonly runs: Runs }
+export interface RunRouteParts {
+  readonly parts: EngineParts
+  readonly executor: Executor
+  readonly runs: Runs
+}
 
 const params = object({ run_id: string({ min: 1, max: 200 }) })
 
-export const runRoutes = (all: RunRouteParts): readonly Route[] => [list(all), read(all), events(all), stream(all), cancel(all), everything()]
+export const runRoutes = (all: RunRouteParts): readonly Route[] => [
+  list(all),
+  read(all),
+  events(all),
+  stream(all),
+  cancel(all),
+  everything(),
+]
 
-const list = ({ parts, runs }: RunRouteParts): Route => defineRoute({
-  id: 'runs.list',
-  method: 'GET',
-  path: '/v1/runs',
-  summary: 'Lists runs in order of submission. The plain array holds the newest.',
-  access: 'read',
-  query: object({
-    session_id: optional(string({ min: 1, max: 200 })),
-    status: optional(enums(runStatuses)),
-    priority_active: optional(doc(boolean(), 'Open runs first, then those that changed last.')),
-    ...pageFields,
-  }),
-  reply: jsonReply(pageOf(RunView)),
-  problems: [...pageProblems],
-  handler: ({ query }) => listRuns(parts.store, query, runs.view),
-})
+const list = ({ parts, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.list',
+    method: 'GET',
+    path: '/v1/runs',
+    summary: 'Lists runs in order of submission. The plain array holds the newest.',
+    access: 'read',
+    query: object({
+      session_id: optional(string({ min: 1, max: 200 })),
+      status: optional(enums(runStatuses)),
+      priority_active: optional(doc(boolean(), 'Open runs first, then those that changed last.')),
+      ...pageFields,
+    }),
+    reply: jsonReply(pageOf(RunView)),
+    problems: [...pageProblems],
+    handler: ({ query }) => listRuns(parts.store, query, runs.view),
+  })
 
-const read = ({ runs }: RunRouteParts): Route => defineRoute({
-  id: 'runs.get',
-  method: 'GET',
-  path: '/v1/runs/:run_id',
-  summary: 'Reads a run.',
-  access: 'read',
-  params,
-  reply: jsonReply(RunView),
-  problems: [runErrors.run_not_found],
-  handler: (input) => runs.view(runs.get(input.params.run_id)),
-})
+const read = ({ runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.get',
+    method: 'GET',
+    path: '/v1/runs/:run_id',
+    summary: 'Reads a run.',
+    access: 'read',
+    params,
+    reply: jsonReply(RunView),
+    problems: [runErrors.run_not_found],
+    handler: (input) => runs.view(runs.get(input.params.run_id)),
+  })
 
-const events = ({ parts, runs }: RunRouteParts): Route => defineRoute({
-  id: 'runs.events',
-  method: 'GET',
-  path: '/v1/runs/:run_id/events',
-  summary: 'Reads everything that happened to a run, oldest first.',
-  access: 'read',
-  params,
-  reply: jsonReply(array(RunEventEntry)),
-  problems: [runErrors.run_not_found],
-  handler: (input) => runEvents(parts.store, runs.get(input.params.run_id)),
-})
+const events = ({ parts, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.events',
+    method: 'GET',
+    path: '/v1/runs/:run_id/events',
+    summary: 'Reads everything that happened to a run, oldest first.',
+    access: 'read',
+    params,
+    reply: jsonReply(array(RunEventEntry)),
+    problems: [runErrors.run_not_found],
+    handler: (input) => runEvents(parts.store, runs.get(input.params.run_id)),
+  })
 
 const cursor = object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) })
 
-const stream = ({ runs }: RunRouteParts): Route => defineRoute({
-  id: 'runs.stream',
-  method: 'GET',
-  path: '/v1/runs/:run_id/stream',
-  summary: 'Follows the events of one run.',
-  access: 'read',
-  params,
-  query: cursor,
-  reply: streamReply(),
-  problems: [runErrors.run_not_found],
-  handler: (input) => ({ filter: { scope: 'run', id: runs.get(input.params.run_id).run_id } }),
-})
+const stream = ({ runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.stream',
+    method: 'GET',
+    path: '/v1/runs/:run_id/stream',
+    summary: 'Follows the events of one run.',
+    access: 'read',
+    params,
+    query: cursor,
+    reply: streamReply(),
+    problems: [runErrors.run_not_found],
+    handler: (input) => ({ filter: { scope: 'run', id: runs.get(input.params.run_id).run_id } }),
+  })
 
-const cancel = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
-  id: 'runs.cancel',
-  method: 'POST',
-  path: '/v1/runs/:run_id/cancel',
-  summary: 'Cancels a run and waits until what it started has ended. A cancelled run stays as it is.',
-  access: 'admin',
-  params,
-  body: object({}),
-  bodyOptional: true,
-  reply: jsonReply(RunView),
-  problems: [runErrors.run_not_found, runErrors.run_state_conflict],
-  durability: 'A',
-  handler: async (input) => runs.view(await stopOne({ parts, executor }, input.params.run_id, { kind: 'cancel' })),
-})
+const cancel = ({ parts, executor, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.cancel',
+    method: 'POST',
+    path: '/v1/runs/:run_id/cancel',
+    summary: 'Cancels a run and waits until what it started has ended. A cancelled run stays as it is.',
+    access: 'admin',
+    params,
+    body: object({}),
+    bodyOptional: true,
+    reply: jsonReply(RunView),
+    problems: [runErrors.run_not_found, runErrors.run_state_conflict],
+    durability: 'A',
+    handler: async (input) => runs.view(await stopOne({ parts, executor }, input.params.run_id, { kind: 'cancel' })),
+  })
 
-const everything = (): Route => defineRoute({
-  id: 'events.stream',
-  method: 'GET',
-  path: '/v1/events/stream',
-  summary: 'Follows the events of the daemon, of one session or of one run.',
-  access: 'read',
-  query: object({
-    session_id: optional(string({ min: 1, max: 200 })),
-    run_id: optional(string({ min: 1, max: 200 })),
-    cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
-  }),
-  reply: streamReply(),
-  handler: ({ query }) => {
-    if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id } }
-    return query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } }
-  },
-})
+const everything = (): Route =>
+  defineRoute({
+    id: 'events.stream',
+    method: 'GET',
+    path: '/v1/events/stream',
+    summary: 'Follows the events of the daemon, of one session or of one run.',
+    access: 'read',
+    query: object({
+      session_id: optional(string({ min: 1, max: 200 })),
+      run_id: optional(string({ min: 1, max: 200 })),
+      cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
+    }),
+    reply: streamReply(),
+    handler: ({ query }) => {
+      if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id } }
+      return query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } }
+    },
+  })

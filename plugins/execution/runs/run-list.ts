@@ -1,11 +1,14 @@
 /** `GET /v1/runs` in its three orders. Reference 1, 8. */
-import { arraySource, listPage } from '../../../core/plugin.js'
-import type { Page, PageRequest, PageSource } from '../../../core/plugin.js'
+import { arraySource, listPage, type Page, type PageRequest, type PageSource } from '../../../core/plugin.js'
 import type { RunRecord, RunStatus, RunView } from './contract.js'
 import { isSettled } from './machine.js'
 import type { RunStore } from './store.js'
 
-export interface RunQuery extends PageRequest { readonly session_id?: string | undefined; readonly priority_active?: boolean | undefined; readonly status?: RunStatus | undefined }
+export interface RunQuery extends PageRequest {
+  readonly session_id?: string | undefined
+  readonly priority_active?: boolean | undefined
+  readonly status?: RunStatus | undefined
+}
 
 const maxLimit = 100
 /** Longest plain array without a limit. */
@@ -15,7 +18,10 @@ const recent = 500
 
 const keyOf = (run: RunRecord): string => `${String(run.submitted_at_ms).padStart(20, '0')}:${run.run_id}`
 
-/** Runs with one status, of one session or of all. Ids sort by submission, and finding those that are in both lists reads no record. */
+/**
+ * Runs with one status, of one session or of all. Ids sort by submission, and finding those that are in both lists
+ * reads no record.
+ */
 const statusSource = (store: RunStore, status: RunStatus, session_id: string | undefined): PageSource<RunRecord> => {
   const listed = store.runs.ids('status', status)
   const own = session_id === undefined ? undefined : new Set(store.runs.ids('session', session_id))
@@ -40,25 +46,50 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
   return {
     count: () => store.runs.count(scope.index, scope.group),
     key: keyOf,
-    list: ({ limit, order, beyond }) => store.runs.list({ ...scope, limit, order, ...(beyond !== undefined && { beyond: idIn(beyond) }) }),
+    list: ({ limit, order, beyond }) =>
+      store.runs.list({ ...scope, limit, order, ...(beyond !== undefined && { beyond: idIn(beyond) }) }),
   }
 }
 
 /** The answer of the list in the form that the query asks for. A plain array without a limit is bounded. */
-export const listRuns = (store: RunStore, query: RunQuery, view: (run: RunRecord) => RunView): RunView[] | Page<RunView> => {
-  const source = query.status === undefined ? runSource(store, query.session_id) : statusSource(store, query.status, query.session_id)
+export const listRuns = (
+  store: RunStore,
+  query: RunQuery,
+  view: (run: RunRecord) => RunView,
+): RunView[] | Page<RunView> => {
+  const source =
+    query.status === undefined
+      ? runSource(store, query.session_id)
+      : statusSource(store, query.status, query.session_id)
   const paged = query.page === true || query.cursor !== undefined
-  if (paged || (query.limit !== undefined && query.priority_active !== true)) return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view })
+  if (paged || (query.limit !== undefined && query.priority_active !== true))
+    return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view })
   if (query.priority_active !== true) return [...source.list({ limit: plainMost, order: 'desc' })].reverse().map(view)
-  const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc' })).map((run, rank) => ({ run, rank }))
-  return listPage({ query: { limit: query.limit ?? maxLimit }, source: arraySource(ranked, ({ rank }) => String(rank).padStart(6, '0')), label: 'activity', view: ({ run }) => view(run) })
+  const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc' })).map((run, rank) => ({
+    run,
+    rank,
+  }))
+  return listPage({
+    query: { limit: query.limit ?? maxLimit },
+    source: arraySource(ranked, ({ rank }) => String(rank).padStart(6, '0')),
+    label: 'activity',
+    view: ({ run }) => view(run),
+  })
 }
 
-const busyFirst = (store: RunStore, { session_id, status: wanted }: RunQuery, newest: readonly RunRecord[]): RunRecord[] => {
+const busyFirst = (
+  store: RunStore,
+  { session_id, status: wanted }: RunQuery,
+  newest: readonly RunRecord[],
+): RunRecord[] => {
   const open = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued']
     .flatMap((status) => store.runs.list({ index: 'status', group: status, limit: recent }))
-    .filter((run) => (session_id === undefined || run.session_id === session_id) && (wanted === undefined || run.status === wanted))
+    .filter(
+      (run) =>
+        (session_id === undefined || run.session_id === session_id) && (wanted === undefined || run.status === wanted),
+    )
   return [...open.toSorted(lately), ...newest.filter(isSettled).toSorted(lately)]
 }
 
-const lately = (a: RunRecord, b: RunRecord): number => b.updated_at_ms - a.updated_at_ms || (a.run_id < b.run_id ? 1 : -1)
+const lately = (a: RunRecord, b: RunRecord): number =>
+  b.updated_at_ms - a.updated_at_ms || (a.run_id < b.run_id ? 1 : -1)

@@ -6,10 +6,20 @@ import type { CompletionRequirement } from './submission.js'
 /** How a run was asked to end. */
 export type StopRequest = { readonly kind: 'cancel' | 'interrupt' | 'end'; readonly reason?: string }
 
-/** What must hold before a run may complete: the journal sequence of its baseline, once taken, and how often the model was told what is missing. */
-export type Completion = { readonly requirements: readonly CompletionRequirement[]; readonly baseline?: number; readonly reminders: number }
+/**
+ * What must hold before a run may complete: the journal sequence of its baseline, once taken, and how often the model
+ * was told what is missing.
+ */
+export type Completion = {
+  readonly requirements: readonly CompletionRequirement[]
+  readonly baseline?: number
+  readonly reminders: number
+}
 
-/** What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the session's journal. */
+/**
+ * What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the
+ * session's journal.
+ */
 export type RunBase = {
   readonly run_id: string
   readonly session_id: string
@@ -51,7 +61,10 @@ export type RunBase = {
 export type QueuedRun = RunBase & { readonly status: 'queued' }
 /** A run that the engine executes. */
 export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
-/** A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open, `expires_at_ms` the earliest deadline of these. */
+/**
+ * A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open,
+ * `expires_at_ms` the earliest deadline of these.
+ */
 export type WaitingRun = RunBase & {
   readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
   readonly started_at_ms: number

@@ -34,13 +34,21 @@ export const createRests = (store: RunStore): Rests => {
       waiting.delete(run.run_id)
       if (isSettled(run)) for (const listener of ends) listener(run)
     },
-    wait: (run_id, signal) => new Promise((resolve) => {
-      const run = store.runs.find(run_id)
-      if (run === undefined || isSettled(run) || 'pending' in run || signal.aborted) return resolve()
-      const known = waiting.get(run_id) ?? new Set()
-      waiting.set(run_id, known.add(resolve))
-      signal.addEventListener('abort', () => { known.delete(resolve); resolve() }, { once: true })
-    }),
+    wait: (run_id, signal) =>
+      new Promise((resolve) => {
+        const run = store.runs.find(run_id)
+        if (run === undefined || isSettled(run) || 'pending' in run || signal.aborted) return resolve()
+        const known = waiting.get(run_id) ?? new Set()
+        waiting.set(run_id, known.add(resolve))
+        signal.addEventListener(
+          'abort',
+          () => {
+            known.delete(resolve)
+            resolve()
+          },
+          { once: true },
+        )
+      }),
     onSettled: (listener) => (ends.add(listener), () => void ends.delete(listener)),
   }
 }

@@ -7,9 +7,16 @@ import { outputRecord, runEvents } from './views.js'
 
 const defaultLimit = 2000
 
-export interface LogRange { readonly after?: number | undefined; readonly limit?: number | undefined }
+export interface LogRange {
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
+}
 
-export const sessionLog = ({ store, sessions }: { readonly store: RunStore; readonly sessions: Sessions }, session: SessionRecord, range: LogRange & { readonly caller: Caller }) => {
+export const sessionLog = (
+  { store, sessions }: { readonly store: RunStore; readonly sessions: Sessions },
+  session: SessionRecord,
+  range: LogRange & { readonly caller: Caller },
+) => {
   const { session_id } = session
   const limit = range.limit ?? defaultLimit
   const after = range.after ?? Math.max(0, store.journal.length(session_id) - limit)
@@ -52,6 +59,8 @@ const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[]
 }
 
 const nextOf = (known: readonly RunEventEntry[], entry: JournalEntry): RunEventEntry[] => {
-  const found = known.find(({ timestamp_ms, event }) => timestamp_ms === entry.at && entry.type === 'event' && event.type === entry.event.type)
+  const found = known.find(
+    ({ timestamp_ms, event }) => timestamp_ms === entry.at && entry.type === 'event' && event.type === entry.event.type,
+  )
   return found === undefined ? [] : [found]
 }

@@ -1,10 +1,42 @@
-import { array, boolean, committed, defineRoute, doc, integer, json, jsonObject, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
-import type { Infer, Route } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  committed,
+  defineRoute,
+  doc,
+  integer,
+  json,
+  jsonObject,
+  jsonReply,
+  object,
+  optional,
+  string,
+  trusted,
+  type Infer,
+  type Route,
+} from '../../../core/plugin.js'
 import { deliveryErrors } from '../deliveries/contract.js'
-import { DaemonOutputRecord, ManagedAgentSnapshot, SessionId, SessionInterrupted, SessionView, sessionErrors } from '../sessions/contract.js'
+import {
+  DaemonOutputRecord,
+  ManagedAgentSnapshot,
+  SessionId,
+  SessionInterrupted,
+  SessionView,
+  sessionErrors,
+} from '../sessions/contract.js'
 import { modelErrors } from '../models/contract.js'
-import { digest, idempotencyErrors, idempotencyKey, IdempotencyKey, JournalView, RunEventEntry, runErrors, RunView, submitFields } from './contract.js'
-import type { Submission } from './contract.js'
+import {
+  digest,
+  idempotencyErrors,
+  idempotencyKey,
+  IdempotencyKey,
+  JournalView,
+  RunEventEntry,
+  runErrors,
+  RunView,
+  submitFields,
+  type Submission,
+} from './contract.js'
 import { sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
 import { endRuns, interruptSession } from './stop.js'
@@ -13,127 +45,169 @@ import { submitRun } from './submit.js'
 const params = object({ session_id: SessionId })
 const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })
 const submitProblems = [
-  sessionErrors.session_not_found, runErrors.session_ended, runErrors.session_busy, runErrors.run_input_missing, runErrors.run_input_conflict,
-  runErrors.reserved_metadata_key, runErrors.run_queue_full, idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key,
-  modelErrors.route_not_ready, runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed,
-  runErrors.binding_key_blank, runErrors.binding_conflict, runErrors.reply_target_incomplete, deliveryErrors.reply_target_invalid, runErrors.reply_unavailable,
+  sessionErrors.session_not_found,
+  runErrors.session_ended,
+  runErrors.session_busy,
+  runErrors.run_input_missing,
+  runErrors.run_input_conflict,
+  runErrors.reserved_metadata_key,
+  runErrors.run_queue_full,
+  idempotencyErrors.idempotency_conflict,
+  idempotencyErrors.invalid_idempotency_key,
+  modelErrors.route_not_ready,
+  runErrors.inline_asset_empty,
+  runErrors.assets_unavailable,
+  runErrors.route_not_allowed,
+  runErrors.binding_key_blank,
+  runErrors.binding_conflict,
+  runErrors.reply_target_incomplete,
+  deliveryErrors.reply_target_invalid,
+  runErrors.reply_unavailable,
   runErrors.completion_requirement_invalid,
 ]
 
-export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [input(all), submit(all), interrupt(all), end(all), events(all)]
+export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [
+  input(all),
+  submit(all),
+  interrupt(all),
+  end(all),
+  events(all),
+]
 
 /** The body apart: what the run is told, and the key that names the request. */
 const submissionOf = (session_id: string, header: string | undefined, body: Infer<typeof SubmitBody>): Submission => {
   const key = idempotencyKey(header, body.idempotency_key)
   const { idempotency_key: _, ...input } = body
-  return { session_id, input, ...(key !== undefined && { receipt: { scope: `runs:${session_id}`, key, digest: digest(trusted(input)) } }) }
+  return {
+    session_id,
+    input,
+    ...(key !== undefined && { receipt: { scope: `runs:${session_id}`, key, digest: digest(trusted(input)) } }),
+  }
 }
 
-const input = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
-  id: 'sessions.input',
-  method: 'POST',
-  path: '/v1/sessions/:session_id/input',
-  summary: 'Executes a run and answers when it has ended or waits for a person, or when the daemon is told to stop: then the run goes on after the next start.',
-  access: 'admin',
-  params,
-  body: SubmitBody,
-  idempotent: true,
-  reply: jsonReply(SessionView),
-  problems: submitProblems,
-  durability: 'A',
-  example: { body: { content: 'Hello' } },
-  handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
-    const { run } = await submitRun({ parts, executor }, { ...submissionOf(session_id, header, body), alone: true })
-    await runs.rest(run.run_id, signal)
-    return parts.sessions.view(parts.sessions.get(session_id))
-  },
-})
+const input = ({ parts, executor, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.input',
+    method: 'POST',
+    path: '/v1/sessions/:session_id/input',
+    summary:
+      'Executes a run and answers when it has ended or waits for a person, or when the daemon is told to stop: ' +
+      'then the run goes on after the next start.',
+    access: 'admin',
+    params,
+    body: SubmitBody,
+    idempotent: true,
+    reply: jsonReply(SessionView),
+    problems: submitProblems,
+    durability: 'A',
+    example: { body: { content: 'Hello' } },
+    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
+      const { run } = await submitRun({ parts, executor }, { ...submissionOf(session_id, header, body), alone: true })
+      await runs.rest(run.run_id, signal)
+      return parts.sessions.view(parts.sessions.get(session_id))
+    },
+  })
 
-const submit = ({ parts, executor, runs }: RunRouteParts): Route => defineRoute({
-  id: 'sessions.runs.create',
-  method: 'POST',
-  path: '/v1/sessions/:session_id/runs',
-  summary: 'Accepts a run, which is executed when its turn comes.',
-  access: 'admin',
-  params,
-  body: SubmitBody,
-  idempotent: true,
-  reply: jsonReply(RunView, 202),
-  problems: submitProblems,
-  durability: 'A',
-  example: { body: { content: 'Hello' } },
-  handler: async ({ params: { session_id }, body, idempotencyKey: header }) => {
-    const { run, seen } = await submitRun({ parts, executor }, submissionOf(session_id, header, body))
-    return seen === undefined ? runs.view(run) : committed(seen)
-  },
-})
+const submit = ({ parts, executor, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.runs.create',
+    method: 'POST',
+    path: '/v1/sessions/:session_id/runs',
+    summary: 'Accepts a run, which is executed when its turn comes.',
+    access: 'admin',
+    params,
+    body: SubmitBody,
+    idempotent: true,
+    reply: jsonReply(RunView, 202),
+    problems: submitProblems,
+    durability: 'A',
+    example: { body: { content: 'Hello' } },
+    handler: async ({ params: { session_id }, body, idempotencyKey: header }) => {
+      const { run, seen } = await submitRun({ parts, executor }, submissionOf(session_id, header, body))
+      return seen === undefined ? runs.view(run) : committed(seen)
+    },
+  })
 
-const interrupt = ({ parts, executor }: RunRouteParts): Route => defineRoute({
-  id: 'sessions.interrupt',
-  method: 'POST',
-  path: '/v1/sessions/:session_id/interrupt',
-  summary: 'Ends the active run of a session; queued runs stay and the next one starts.',
-  access: 'admin',
-  params,
-  body: object({}),
-  bodyOptional: true,
-  reply: jsonReply(object({ interrupted: boolean(), snapshot: ManagedAgentSnapshot })),
-  problems: [sessionErrors.session_not_found],
-  durability: 'A',
-  handler: async ({ params: { session_id } }) => {
-    const { agent_id } = parts.sessions.get(session_id)
-    const interrupted = await interruptSession({ parts, executor }, session_id, { kind: 'interrupt' })
-    if (interrupted) parts.events.emit(SessionInterrupted, { session: session_id }, () => ({ session_id, agent_id }))
-    return { interrupted, snapshot: parts.sessions.snapshot(parts.sessions.get(session_id)) }
-  },
-})
+const interrupt = ({ parts, executor }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.interrupt',
+    method: 'POST',
+    path: '/v1/sessions/:session_id/interrupt',
+    summary: 'Ends the active run of a session; queued runs stay and the next one starts.',
+    access: 'admin',
+    params,
+    body: object({}),
+    bodyOptional: true,
+    reply: jsonReply(object({ interrupted: boolean(), snapshot: ManagedAgentSnapshot })),
+    problems: [sessionErrors.session_not_found],
+    durability: 'A',
+    handler: async ({ params: { session_id } }) => {
+      const { agent_id } = parts.sessions.get(session_id)
+      const interrupted = await interruptSession({ parts, executor }, session_id, { kind: 'interrupt' })
+      if (interrupted) parts.events.emit(SessionInterrupted, { session: session_id }, () => ({ session_id, agent_id }))
+      return { interrupted, snapshot: parts.sessions.snapshot(parts.sessions.get(session_id)) }
+    },
+  })
 
-const end = ({ parts, executor }: RunRouteParts): Route => defineRoute({
-  id: 'sessions.end',
-  method: 'POST',
-  path: '/v1/sessions/:session_id/end',
-  summary: 'Ends a session: queued runs are cancelled and the active one is interrupted.',
-  access: 'admin',
-  params,
-  body: object({ reason: optional(string({ max: 4000 })) }),
-  example: { body: { reason: 'The work is done.' } },
-  bodyOptional: true,
-  reply: jsonReply(SessionView),
-  problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
-  durability: 'A',
-  handler: async ({ params: { session_id }, body: { reason } }) => {
-    const session = parts.sessions.get(session_id)
-    const stop = { kind: 'end' as const, reason: `session_ended: the session was ended${reason === undefined ? '.' : `: ${reason}`}` }
-    if (session.ended_at_ms === undefined) {
-      await parts.store.state.commit((tx) => {
-        parts.sessions.end(tx, session_id, reason)
-        endRuns(parts, tx, { session_id, stop })
-      })
-    }
-    await interruptSession({ parts, executor }, session_id, stop)
-    return parts.sessions.view(parts.sessions.get(session_id))
-  },
-})
+const end = ({ parts, executor }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.end',
+    method: 'POST',
+    path: '/v1/sessions/:session_id/end',
+    summary: 'Ends a session: queued runs are cancelled and the active one is interrupted.',
+    access: 'admin',
+    params,
+    body: object({ reason: optional(string({ max: 4000 })) }),
+    example: { body: { reason: 'The work is done.' } },
+    bodyOptional: true,
+    reply: jsonReply(SessionView),
+    problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
+    durability: 'A',
+    handler: async ({ params: { session_id }, body: { reason } }) => {
+      const session = parts.sessions.get(session_id)
+      const stop = {
+        kind: 'end' as const,
+        reason: `session_ended: the session was ended${reason === undefined ? '.' : `: ${reason}`}`,
+      }
+      if (session.ended_at_ms === undefined) {
+        await parts.store.state.commit((tx) => {
+          parts.sessions.end(tx, session_id, reason)
+          endRuns(parts, tx, { session_id, stop })
+        })
+      }
+      await interruptSession({ parts, executor }, session_id, stop)
+      return parts.sessions.view(parts.sessions.get(session_id))
+    },
+  })
 
-const events = ({ parts }: RunRouteParts): Route => defineRoute({
-  id: 'sessions.events',
-  method: 'GET',
-  path: '/v1/sessions/:session_id/events',
-  summary: 'Reads the journal of a session, its outputs and the events of its runs: the newest entries, or those after one.',
-  access: 'read',
-  params,
-  query: object({
-    after: optional(doc(integer({ min: 0 }), 'Only journal entries beyond this sequence.')),
-    limit: optional(doc(integer({ min: 1, max: 10_000 }), 'Most journal entries; 2000 when absent.')),
-  }),
-  reply: jsonReply(object({
-    session: object({
-      session_id: string(), journal: array(JournalView), checkpoints: array(json()), audits: array(json()),
-      outputs: array(DaemonOutputRecord), metadata: jsonObject(),
+const events = ({ parts }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.events',
+    method: 'GET',
+    path: '/v1/sessions/:session_id/events',
+    summary:
+      'Reads the journal of a session, its outputs and the events of its runs: the newest entries, or those after one.',
+    access: 'read',
+    params,
+    query: object({
+      after: optional(doc(integer({ min: 0 }), 'Only journal entries beyond this sequence.')),
+      limit: optional(doc(integer({ min: 1, max: 10_000 }), 'Most journal entries; 2000 when absent.')),
     }),
-    daemon_outputs: array(DaemonOutputRecord),
-    run_events: array(RunEventEntry),
-  })),
-  problems: [sessionErrors.session_not_found],
-  handler: ({ params: { session_id }, query, caller }) => sessionLog(parts, parts.sessions.get(session_id), { ...query, caller }),
-})
+    reply: jsonReply(
+      object({
+        session: object({
+          session_id: string(),
+          journal: array(JournalView),
+          checkpoints: array(json()),
+          audits: array(json()),
+          outputs: array(DaemonOutputRecord),
+          metadata: jsonObject(),
+        }),
+        daemon_outputs: array(DaemonOutputRecord),
+        run_events: array(RunEventEntry),
+      }),
+    ),
+    problems: [sessionErrors.session_not_found],
+    handler: ({ params: { session_id }, query, caller }) =>
+      sessionLog(parts, parts.sessions.get(session_id), { ...query, caller }),
+  })

@@ -1,39 +1,73 @@
 /** What `/v1/status` says about runs. Reference 1, 6.7. */
-import { array, integer, object, optional, string } from '../../../core/plugin.js'
-import type { Clock, HealthCheck, Warning } from '../../../core/plugin.js'
+import {
+  array,
+  integer,
+  object,
+  optional,
+  string,
+  type Clock,
+  type HealthCheck,
+  type Warning,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunsConfig } from './config.js'
-import type { RunRecord } from './contract.js'
+import { type RunRecord, runStatuses } from './contract.js'
 import type { Dues } from './dues.js'
-import { runStatuses } from './contract.js'
-import { queuedLane } from './store.js'
-import type { RunStore } from './store.js'
+import { queuedLane, type RunStore } from './store.js'
 
 /** Open runs looked at in one status; counts are always exact. */
 const looked = 1000
 const sample = 10
 
 const RunsStatus = object({
-  total: integer(), queued: integer(), running: integer(), waiting_for_approval: integer(), waiting_for_user_question: integer(),
-  completed: integer(), failed: integer(), interrupted: integer(), cancelled: integer(),
-  pending_approval_count: integer(), pending_question_count: integer(), max_session_queue_depth: integer(),
-  oldest_queued_run_id: optional(string()), oldest_queued_run_age_ms: optional(integer()), queued_run_lag_threshold_ms: integer(),
-  oldest_non_terminal_run_id: optional(string()), oldest_non_terminal_run_age_ms: optional(integer()),
-  oldest_idle_non_terminal_run_id: optional(string()), oldest_non_terminal_run_idle_ms: optional(integer()),
-  stale_non_terminal_run_threshold_ms: integer(), stale_non_terminal_run_count: integer(), stale_non_terminal_run_ids: optional(array(string())),
+  total: integer(),
+  queued: integer(),
+  running: integer(),
+  waiting_for_approval: integer(),
+  waiting_for_user_question: integer(),
+  completed: integer(),
+  failed: integer(),
+  interrupted: integer(),
+  cancelled: integer(),
+  pending_approval_count: integer(),
+  pending_question_count: integer(),
+  max_session_queue_depth: integer(),
+  oldest_queued_run_id: optional(string()),
+  oldest_queued_run_age_ms: optional(integer()),
+  queued_run_lag_threshold_ms: integer(),
+  oldest_non_terminal_run_id: optional(string()),
+  oldest_non_terminal_run_age_ms: optional(integer()),
+  oldest_idle_non_terminal_run_id: optional(string()),
+  oldest_non_terminal_run_idle_ms: optional(integer()),
+  stale_non_terminal_run_threshold_ms: integer(),
+  stale_non_terminal_run_count: integer(),
+  stale_non_terminal_run_ids: optional(array(string())),
 })
 
-export interface StatusParts { readonly store: RunStore; readonly clock: Clock; readonly config: RunsConfig }
+export interface StatusParts {
+  readonly store: RunStore
+  readonly clock: Clock
+  readonly config: RunsConfig
+}
 
 const openStatuses = ['queued', 'running', 'waiting_for_approval', 'waiting_for_user_question'] as const
 
-const oldest = (store: RunStore, status: string): RunRecord[] => store.runs.list({ index: 'status', group: status, limit: looked })
+const oldest = (store: RunStore, status: string): RunRecord[] =>
+  store.runs.list({ index: 'status', group: status, limit: looked })
 
 const lowest = (runs: readonly RunRecord[], key: (run: RunRecord) => number): RunRecord | undefined =>
-  runs.reduce<RunRecord | undefined>((least, run) => (least === undefined || key(run) < key(least) ? run : least), undefined)
+  runs.reduce<RunRecord | undefined>(
+    (least, run) => (least === undefined || key(run) < key(least) ? run : least),
+    undefined,
+  )
 
 /** Expires what is due before it counts. Contract 1, "Runtime views". */
-export const runsSection = ({ store, clock, config, dues }: StatusParts & { readonly dues: Pick<Dues, 'look'> }): StatusSection => ({
+export const runsSection = ({
+  store,
+  clock,
+  config,
+  dues,
+}: StatusParts & { readonly dues: Pick<Dues, 'look'> }): StatusSection => ({
   name: 'runs',
   schema: RunsStatus,
   collect: () => {
@@ -41,7 +75,10 @@ export const runsSection = ({ store, clock, config, dues }: StatusParts & { read
     const now = clock.now()
     const counts = Object.fromEntries(runStatuses.map((status) => [status, store.runs.count('status', status)]))
     const open = openStatuses.flatMap((status) => oldest(store, status))
-    const queued = lowest(open.filter(({ status }) => status === 'queued'), (run) => run.submitted_at_ms)
+    const queued = lowest(
+      open.filter(({ status }) => status === 'queued'),
+      (run) => run.submitted_at_ms,
+    )
     const first = lowest(open, (run) => run.submitted_at_ms)
     const idle = lowest(open, (run) => run.updated_at_ms)
     const stale = open.filter((run) => now - run.updated_at_ms >= config.stale_non_terminal_run_threshold_ms)
@@ -51,10 +88,19 @@ export const runsSection = ({ store, clock, config, dues }: StatusParts & { read
       pending_approval_count: pendingIn(open, 'waiting_for_approval'),
       pending_question_count: pendingIn(open, 'waiting_for_user_question'),
       max_session_queue_depth: deepest(store, open),
-      ...(queued !== undefined && { oldest_queued_run_id: queued.run_id, oldest_queued_run_age_ms: now - queued.submitted_at_ms }),
+      ...(queued !== undefined && {
+        oldest_queued_run_id: queued.run_id,
+        oldest_queued_run_age_ms: now - queued.submitted_at_ms,
+      }),
       queued_run_lag_threshold_ms: config.queued_run_lag_warning_threshold_ms,
-      ...(first !== undefined && { oldest_non_terminal_run_id: first.run_id, oldest_non_terminal_run_age_ms: now - first.submitted_at_ms }),
-      ...(idle !== undefined && { oldest_idle_non_terminal_run_id: idle.run_id, oldest_non_terminal_run_idle_ms: now - idle.updated_at_ms }),
+      ...(first !== undefined && {
+        oldest_non_terminal_run_id: first.run_id,
+        oldest_non_terminal_run_age_ms: now - first.submitted_at_ms,
+      }),
+      ...(idle !== undefined && {
+        oldest_idle_non_terminal_run_id: idle.run_id,
+        oldest_non_terminal_run_idle_ms: now - idle.updated_at_ms,
+      }),
       stale_non_terminal_run_threshold_ms: config.stale_non_terminal_run_threshold_ms,
       stale_non_terminal_run_count: stale.length,
       ...(stale.length > 0 && { stale_non_terminal_run_ids: stale.slice(0, sample).map(({ run_id }) => run_id) }),
@@ -66,33 +112,46 @@ const pendingIn = (open: readonly RunRecord[], status: string): number =>
   open.reduce((sum, run) => sum + (run.status === status && 'pending' in run ? run.pending.length : 0), 0)
 
 const deepest = (store: RunStore, open: readonly RunRecord[]): number =>
-  [...new Set(open.map(({ session_id }) => session_id))].reduce((most, session_id) => Math.max(most, store.runs.count('lane', queuedLane(session_id))), 0)
+  [...new Set(open.map(({ session_id }) => session_id))].reduce(
+    (most, session_id) => Math.max(most, store.runs.count('lane', queuedLane(session_id))),
+    0,
+  )
 
 export const runsHealth = ({ store, clock, config }: StatusParts): HealthCheck => ({
   id: 'runs',
   check: () => {
     const now = clock.now()
     const [queued] = store.runs.list({ index: 'status', group: 'queued', limit: 1 })
-    const stale = openStatuses.flatMap((status) => oldest(store, status)).filter((run) => now - run.updated_at_ms >= config.stale_non_terminal_run_threshold_ms)
+    const stale = openStatuses
+      .flatMap((status) => oldest(store, status))
+      .filter((run) => now - run.updated_at_ms >= config.stale_non_terminal_run_threshold_ms)
     return [...lagWarning(queued, now, config.queued_run_lag_warning_threshold_ms), ...staleWarning(stale)]
   },
 })
 
 const lagWarning = (queued: RunRecord | undefined, now: number, threshold: number): Warning[] => {
   if (queued === undefined || now - queued.submitted_at_ms < threshold) return []
-  return [{
-    severity: 'warning', code: 'queued_run_lag', related_id: queued.run_id,
-    message: `Run ${queued.run_id} has been queued for ${Math.round((now - queued.submitted_at_ms) / 1000)} s.`,
-    action: 'See what its session is doing: answer what it waits for, or interrupt it.',
-  }]
+  return [
+    {
+      severity: 'warning',
+      code: 'queued_run_lag',
+      related_id: queued.run_id,
+      message: `Run ${queued.run_id} has been queued for ${Math.round((now - queued.submitted_at_ms) / 1000)} s.`,
+      action: 'See what its session is doing: answer what it waits for, or interrupt it.',
+    },
+  ]
 }
 
 const staleWarning = (stale: readonly RunRecord[]): Warning[] => {
   const [first] = stale
   if (first === undefined) return []
-  return [{
-    severity: 'warning', code: 'stale_non_terminal_runs', related_id: first.run_id,
-    message: `${stale.length} open runs have not moved for a while; the first is ${first.run_id}, ${first.status}.`,
-    action: 'Answer or cancel them.',
-  }]
+  return [
+    {
+      severity: 'warning',
+      code: 'stale_non_terminal_runs',
+      related_id: first.run_id,
+      message: `${stale.length} open runs have not moved for a while; the first is ${first.run_id}, ${first.status}.`,
+      action: 'Answer or cancel them.',
+    },
+  ]
 }

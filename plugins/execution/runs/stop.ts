@@ -3,14 +3,16 @@ import type { Tx } from '../../../core/plugin.js'
 import type { RunRecord, RunEvent, StopRequest } from './contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
-import { tellToStop } from './executor.js'
-import type { Desk } from './executor.js'
+import { tellToStop, type Desk } from './executor.js'
 import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'
 import { activeRun } from './activity.js'
 import { queuedLane } from './store.js'
 
-/** Ends one run. A run that already ended so is left as it is; one that ended otherwise is refused with `run_state_conflict`. */
+/**
+ * Ends one run. A run that already ended so is left as it is; one that ended otherwise is refused with
+ * `run_state_conflict`.
+ */
 export const stopOne = async ({ parts, executor }: Desk, run_id: string, stop: StopRequest): Promise<RunRecord> => {
   const { runs } = parts.store
   const find = (): RunRecord => {
@@ -33,15 +35,24 @@ export const stopOne = async ({ parts, executor }: Desk, run_id: string, stop: S
   return endNow({ parts, executor }, run, { to, error: stop.reason })
 }
 
-/** Nobody waits for this commit: what the stop leads to comes after it in the log, so a kill in between leaves a run that still has to end. */
+/**
+ * Nobody waits for this commit: what the stop leads to comes after it in the log, so a kill in between leaves a run
+ * that still has to end.
+ */
 const remember = (parts: EngineParts, run_id: string, stop: StopRequest): void => {
-  parts.store.state.commit((tx) => {
-    const run = parts.store.runs.find(run_id)
-    if (run?.status === 'running' && run.stopping === undefined) tx.put(parts.store.runs, { ...run, stopping: stop })
-  }).catch((error: unknown) => parts.log.warn('a request to stop could not be kept', { run_id, error: String(error) }))
+  parts.store.state
+    .commit((tx) => {
+      const run = parts.store.runs.find(run_id)
+      if (run?.status === 'running' && run.stopping === undefined) tx.put(parts.store.runs, { ...run, stopping: stop })
+    })
+    .catch((error: unknown) => parts.log.warn('a request to stop could not be kept', { run_id, error: String(error) }))
 }
 
-const endNow = async ({ parts, executor }: Desk, run: RunRecord, { to, error }: { to: 'cancelled' | 'interrupted'; error: string | undefined }): Promise<RunRecord> => {
+const endNow = async (
+  { parts, executor }: Desk,
+  run: RunRecord,
+  { to, error }: { to: 'cancelled' | 'interrupted'; error: string | undefined },
+): Promise<RunRecord> => {
   const event: RunEvent = { type: to, ...(error !== undefined && { error }) }
   const ended = await parts.store.state.commit((tx) => {
     const edit = editRun(parts, tx, run)
@@ -53,7 +64,11 @@ const endNow = async ({ parts, executor }: Desk, run: RunRecord, { to, error }: 
 }
 
 /** Ends the active run of a session, if there is one. */
-export const interruptSession = async ({ parts, executor }: Desk, session_id: string, stop: StopRequest): Promise<boolean> => {
+export const interruptSession = async (
+  { parts, executor }: Desk,
+  session_id: string,
+  stop: StopRequest,
+): Promise<boolean> => {
   const active = activeRun(parts.store, session_id)
   if (active === undefined) return false
   const ended = await stopOne({ parts, executor }, active.run_id, stop).catch((error: unknown) => {
@@ -64,17 +79,29 @@ export const interruptSession = async ({ parts, executor }: Desk, session_id: st
   return ended.status === 'interrupted'
 }
 
-/** What ends with a session, in the commit that ends it: queued runs are cancelled, a waiting one is interrupted, and one that executes will be. */
-export const endRuns = (parts: EngineParts, tx: Tx, { session_id, stop }: { session_id: string; stop: StopRequest }): void => {
+/**
+ * What ends with a session, in the commit that ends it: queued runs are cancelled, a waiting one is interrupted, and
+ * one that executes will be.
+ */
+export const endRuns = (
+  parts: EngineParts,
+  tx: Tx,
+  { session_id, stop }: { session_id: string; stop: StopRequest },
+): void => {
   const { runs } = parts.store
   const queued = [...runs.ids('lane', queuedLane(session_id))]
-  for (const id of queued) settle(parts, tx, { id, to: 'cancelled', error: 'session_ended: the session was ended before this run started.' })
+  for (const id of queued)
+    settle(parts, tx, { id, to: 'cancelled', error: 'session_ended: the session was ended before this run started.' })
   const active = activeRun(parts.store, session_id)
   if (active?.status === 'running') tx.put(runs, { ...active, stopping: active.stopping ?? stop })
   else if (active !== undefined) settle(parts, tx, { id: active.run_id, to: 'interrupted', error: stop.reason })
 }
 
-const settle = (parts: EngineParts, tx: Tx, { id, to, error }: { id: string; to: 'cancelled' | 'interrupted'; error: string | undefined }): void => {
+const settle = (
+  parts: EngineParts,
+  tx: Tx,
+  { id, to, error }: { id: string; to: 'cancelled' | 'interrupted'; error: string | undefined },
+): void => {
   const run = parts.store.runs.find(id)
   if (run === undefined) return
   const edit = editRun(parts, tx, run)

@@ -4,7 +4,12 @@ import type { Outbox } from '../deliveries/contract.js'
 import { isSettled } from './machine.js'
 
 /** An idempotency key that was used; `id` is the digest of scope and key. */
-export type ReceiptRecord = { readonly id: string; readonly digest: string; readonly run_id: string; readonly at: number }
+export type ReceiptRecord = {
+  readonly id: string
+  readonly digest: string
+  readonly run_id: string
+  readonly at: number
+}
 
 /** A key that leads to a session; `id` is its digest, because keys may be names of people. */
 export type BindingRecord = { readonly id: string; readonly session_id: string; readonly at: number }
@@ -23,8 +28,14 @@ const runCollection: CollectionSpec<RunRecord> = {
     all: { group: () => 'all' },
     session: { group: (run) => run.session_id },
     status: { group: (run) => run.status },
-    due: { group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined), sort: (run) => dueKey('expires_at_ms' in run ? run.expires_at_ms ?? 0 : 0, run.run_id) },
-    lane: { group: (run) => (isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id)) },
+    due: {
+      group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined),
+      sort: (run) => dueKey('expires_at_ms' in run ? (run.expires_at_ms ?? 0) : 0, run.run_id),
+    },
+    lane: {
+      group: (run) =>
+        isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id),
+    },
   },
   settled: isSettled,
   references: (run) => [{ collection: 'sessions', id: run.session_id }],

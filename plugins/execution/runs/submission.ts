@@ -1,6 +1,18 @@
 /** What a run is told. Contract 1, "SubmitInputRequest"; reference 1, section 1 row 1 and 1.1. */
-import { array, defaulted, doc, having, jsonObject, literal, named, object, optional, string, tagged } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import {
+  array,
+  defaulted,
+  doc,
+  having,
+  jsonObject,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  type Infer,
+} from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
 import { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
 
@@ -16,7 +28,11 @@ export const InlineAsset = named('InlineAsset', object(assetFields))
 export const InputItem = tagged('type', {
   text: object({ type: literal('text'), text: string() }),
   asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
-  board_reference: object({ type: literal('board_reference'), board_id: id(), revision_id: optional(doc(id(), 'The latest revision when absent.')) }),
+  board_reference: object({
+    type: literal('board_reference'),
+    board_id: id(),
+    revision_id: optional(doc(id(), 'The latest revision when absent.')),
+  }),
   inline_asset: object({ type: literal('inline_asset'), ...assetFields }),
 })
 /** The value form of `InputItem`. */
@@ -24,26 +40,58 @@ export type InputItem = Infer<typeof InputItem>
 
 /** What must hold before a run may complete. Reference 1, section 1 row 1. */
 export const CompletionRequirement = tagged('type', {
-  workspace_file: object({ type: literal('workspace_file'), path: optional(doc(string({ min: 1, max: 4096 }), 'A file that the run must create or update, relative to the workspace; any file when absent.')) }),
+  workspace_file: object({
+    type: literal('workspace_file'),
+    path: optional(
+      doc(
+        string({ min: 1, max: 4096 }),
+        'A file that the run must create or update, relative to the workspace; any file when absent.',
+      ),
+    ),
+  }),
 })
 /** The value form of `CompletionRequirement`. */
 export type CompletionRequirement = Infer<typeof CompletionRequirement>
 
 /** Its fields, for the bodies of routes that add to them. */
 export const submitFields = {
-  provider: optional(doc(string({ min: 1, max: 200 }), "Route for this run; the session's route policy when absent, and without one the default route.")),
+  provider: optional(
+    doc(
+      string({ min: 1, max: 200 }),
+      "Route for this run; the session's route policy when absent, and without one the default route.",
+    ),
+  ),
   source_plugin: optional(string({ min: 1, max: 200 })),
   source_kind: optional(string({ min: 1, max: 200 })),
   actor_id: optional(string({ min: 1, max: 200 })),
   content: defaulted(doc(string(), 'What the model is told.'), ''),
-  input_items: optional(doc(array(InputItem, { max: 100 }), 'In place of content and attachments. Assets and boards are refused while no plugin keeps them.')),
+  input_items: optional(
+    doc(
+      array(InputItem, { max: 100 }),
+      'In place of content and attachments. Assets and boards are refused while no plugin keeps them.',
+    ),
+  ),
   attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Refused while no plugin keeps assets.')),
   generation: optional(GenerationSettings),
-  completion_requirements: optional(doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.')),
+  completion_requirements: optional(
+    doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.'),
+  ),
   metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
-  binding_keys: optional(doc(array(string({ max: 1000 }), { max: 100 }), 'Keys that belong to this session from now on, trimmed; a key that belongs to another session is refused.')),
-  reply_targets: optional(doc(array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }), "Where the outputs of this run go, in place of the session's targets.")),
-  reply_plugin: optional(doc(string({ min: 1, max: 100 }), 'With reply_address: a target that comes before reply_targets.')),
+  binding_keys: optional(
+    doc(
+      array(string({ max: 1000 }), { max: 100 }),
+      'Keys that belong to this session from now on, trimmed; a key that belongs to another session is refused.',
+    ),
+  ),
+  reply_targets: optional(
+    doc(
+      array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }),
+      "Where the outputs of this run go, in place of the session's targets.",
+    ),
+  ),
+  reply_plugin: optional(
+    doc(string({ min: 1, max: 100 }), 'With reply_address: a target that comes before reply_targets.'),
+  ),
   reply_address: optional(string({ min: 1, max: 20_000 })),
 }
 /** What a run is told, as a schedule or another owner of submissions keeps it. */

@@ -1,29 +1,33 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
-import { Problem } from '../../../core/plugin.js'
-import type { JsonObject } from '../../../core/plugin.js'
+import { Problem, type JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import { bind, bindingKeys } from './bindings.js'
 import { checkRequirements } from './completion.js'
-import { editRun } from './edit.js'
-import type { RunEdit } from './edit.js'
+import { editRun, type RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
 import { inputText } from './input-text.js'
 import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
 import { replyTargets } from './reply.js'
-import { chooseRoute } from './route-choice.js'
-import type { RouteChoice } from './route-choice.js'
+import { chooseRoute, type RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from './store.js'
 import { viewRun } from './views.js'
 
 /** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
-export interface Submitted { readonly run: RunRecord; readonly seen?: RunView }
+export interface Submitted {
+  readonly run: RunRecord
+  readonly seen?: RunView
+}
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
 export const submitRun = async (desk: Desk, submission: Submission): Promise<Submitted> => {
-  const { session_id, input: { completion_requirements: requirements }, receipt } = submission
+  const {
+    session_id,
+    input: { completion_requirements: requirements },
+    receipt,
+  } = submission
   if (requirements !== undefined && requirements.length > 0) {
     desk.parts.sessions.get(session_id)
     // A repeated submission is answered by its receipt, whatever the workspace is like by now.
@@ -46,10 +50,15 @@ const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Pro
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
   const { busy, queued } = laneOf(parts, session_id)
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
-  if (queued >= parts.config.max_queued_runs) throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
+  if (queued >= parts.config.max_queued_runs)
+    throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
   const starts = !busy && executor.free()
   const submitted = await parts.store.state.commit((tx) => {
-    const edit = editRun(parts, tx, recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }))
+    const edit = editRun(
+      parts,
+      tx,
+      recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }),
+    )
     accept(edit, input, { text, position: queued + 1, generation: route.generation })
     if (keys !== undefined) bind(parts.store, tx, { keys, session_id })
     if (starts) edit.step({ to: 'running' }, { type: 'started' })
@@ -63,7 +72,10 @@ const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Pro
 }
 
 /** What can never be accepted. A route that is not ready now may be later. */
-export const checkSubmission = ({ models, store: { outbox }, sessions }: EngineParts, { session_id, input }: Pick<Submission, 'session_id' | 'input'>): void => {
+export const checkSubmission = (
+  { models, store: { outbox }, sessions }: EngineParts,
+  { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
+): void => {
   inputText(input)
   checkMetadata(input)
   replyTargets(outbox, input)
@@ -85,19 +97,42 @@ const reserved = ['service_flow', 'completion_requirements']
 
 const checkMetadata = ({ metadata }: SubmitInputRequest): void => {
   const key = metadata === undefined ? undefined : reserved.find((name) => Object.hasOwn(metadata, name))
-  if (key !== undefined) throw runErrors.reserved_metadata_key({ details: { key }, errors: [{ path: `body.metadata.${key}`, rule: 'belongs to the daemon' }] })
+  if (key !== undefined)
+    throw runErrors.reserved_metadata_key({
+      details: { key },
+      errors: [{ path: `body.metadata.${key}`, rule: 'belongs to the daemon' }],
+    })
 }
 
-interface Accepted { readonly text: string; readonly position: number; readonly generation: JsonObject | undefined }
+interface Accepted {
+  readonly text: string
+  readonly position: number
+  readonly generation: JsonObject | undefined
+}
 
 const accept = (edit: RunEdit, { metadata }: SubmitInputRequest, { text, position, generation }: Accepted): void => {
-  edit.event({ type: 'accepted', content: text, ...(metadata !== undefined && { metadata }), ...(generation !== undefined && { generation }) })
+  edit.event({
+    type: 'accepted',
+    content: text,
+    ...(metadata !== undefined && { metadata }),
+    ...(generation !== undefined && { generation }),
+  })
   edit.enqueue(position)
 }
 
-interface Pinned { readonly text: string; readonly now: number; readonly agent_id: string; readonly route: RouteChoice; readonly reply_targets: readonly ReplyHandle[] | undefined }
+interface Pinned {
+  readonly text: string
+  readonly now: number
+  readonly agent_id: string
+  readonly route: RouteChoice
+  readonly reply_targets: readonly ReplyHandle[] | undefined
+}
 
-const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned): RunRecord => ({
+const recordOf = (
+  parts: EngineParts,
+  { session_id, input, kind }: Submission,
+  { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
+): RunRecord => ({
   run_id: parts.ids.make('run'),
   session_id,
   agent_id,
@@ -114,11 +149,19 @@ const recordOf = (parts: EngineParts, { session_id, input, kind }: Submission, {
   first: parts.store.journal.length(session_id) + 1,
   last: 0,
   owner: parts.store.state.health.generation,
-  ...(input.completion_requirements !== undefined && input.completion_requirements.length > 0 && { completion: { requirements: input.completion_requirements, reminders: 0 } }),
+  ...(input.completion_requirements !== undefined &&
+    input.completion_requirements.length > 0 && {
+      completion: { requirements: input.completion_requirements, reminders: 0 },
+    }),
   ...(fallback_model !== undefined && { fallback_model }),
   ...(reply_targets !== undefined && { reply_targets }),
 })
 
 const previewLength = 200
 /** The beginning of a text, cut between code points. */
-const preview = (text: string): string => (text.length <= previewLength ? text : Array.from(text.slice(0, previewLength * 2)).slice(0, previewLength).join(''))
+const preview = (text: string): string =>
+  text.length <= previewLength
+    ? text
+    : Array.from(text.slice(0, previewLength * 2))
+        .slice(0, previewLength)
+        .join('')

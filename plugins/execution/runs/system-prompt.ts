@@ -2,7 +2,11 @@
 import type { Log } from '../../../core/plugin.js'
 import type { RunRecord, SystemSection } from './contract.js'
 
-interface PromptParts { readonly config: { readonly system_prompt: string }; readonly sections: () => readonly SystemSection[]; readonly log: Log }
+interface PromptParts {
+  readonly config: { readonly system_prompt: string }
+  readonly sections: () => readonly SystemSection[]
+  readonly log: Log
+}
 
 /** A section that throws, which its contract forbids, is left out: the run goes on. */
 const textOf = ({ log }: PromptParts, section: SystemSection, run: RunRecord): string | undefined => {
@@ -10,7 +14,11 @@ const textOf = ({ log }: PromptParts, section: SystemSection, run: RunRecord): s
     const text = section.text(run)?.trim() ?? ''
     return text === '' ? undefined : `<${section.id}>\n${text}\n</${section.id}>`
   } catch (error) {
-    log.error('a system section threw, which its contract forbids', { section: section.id, run_id: run.run_id, error: String(error) })
+    log.error('a system section threw, which its contract forbids', {
+      section: section.id,
+      run_id: run.run_id,
+      error: String(error),
+    })
     return undefined
   }
 }

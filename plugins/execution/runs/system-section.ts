@@ -1,6 +1,5 @@
 /** The point through which plugins tell models something in every call of a run. */
-import { definePoint } from '../../../core/plugin.js'
-import type { Point } from '../../../core/plugin.js'
+import { definePoint, type Point } from '../../../core/plugin.js'
 import type { RunRecord } from './contract.js'
 
 /** Text that models are told beside the system prompt, in every call of a run. */
@@ -9,8 +8,14 @@ export interface SystemSection {
   readonly id: string
   /** Sections stand in this order, smallest first: 10 persona, 20 operator contact, 30 modes, 40 memory. */
   readonly rank: number
-  /** Undefined or blank if there is nothing to tell. Must be fast and must not throw; called before every model call, and the same text each time lets providers reuse what they have read. */
+  /**
+   * Undefined or blank if there is nothing to tell. Must be fast and must not throw; called before every model call,
+   * and the same text each time lets providers reuse what they have read.
+   */
   text(run: RunRecord): string | undefined
 }
 /** Everything that models are told beside the system prompt. */
-export const SystemSections: Point<SystemSection> = definePoint<SystemSection>('system-sections@1', (section) => section.id)
+export const SystemSections: Point<SystemSection> = definePoint<SystemSection>(
+  'system-sections@1',
+  (section) => section.id,
+)

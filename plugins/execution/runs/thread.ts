@@ -1,14 +1,12 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
-import { assertNever } from '../../../core/plugin.js'
-import type { Json } from '../../../core/plugin.js'
+import { assertNever, type Json } from '../../../core/plugin.js'
 import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
 import { callFailure } from '../tools/contract.js'
 import { groundsOf } from './actions.js'
 import { callErrors } from './call-errors.js'
 import type { JournalEntry, RunEvent } from './contract.js'
-import { beginProgress, countFailure } from './turn.js'
-import type { Call, Progress } from './turn.js'
+import { beginProgress, countFailure, type Call, type Progress } from './turn.js'
 
 export interface Thread {
   /** Last journal sequence that was folded in. */
@@ -24,20 +22,40 @@ export interface Thread {
   readonly find: (run_id: string) => string
 }
 
-export const beginThread = (seq: number, find: Thread['find']): Thread => ({ find, seq, messages: [], bytes: 0, inputs: new Map(), progress: undefined })
+export const beginThread = (seq: number, find: Thread['find']): Thread => ({
+  find,
+  seq,
+  messages: [],
+  bytes: 0,
+  inputs: new Map(),
+  progress: undefined,
+})
 
 export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): void => {
   thread.seq = seq
   switch (entry.type) {
-    case 'event': return foldEvent(thread, entry.run_id, entry.event)
-    case 'message': return foldMessage(thread, entry.message)
-    case 'intent': return setState(thread, entry.tool_call_id, intended)
-    case 'outcome': return foldOutcome(thread, entry.tool_call_id, { type: 'tool_result', tool_call_id: entry.tool_call_id, name: entry.tool_name, output: entry.output, is_error: entry.state !== 'done' })
-    case 'audit': return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
+    case 'event':
+      return foldEvent(thread, entry.run_id, entry.event)
+    case 'message':
+      return foldMessage(thread, entry.message)
+    case 'intent':
+      return setState(thread, entry.tool_call_id, intended)
+    case 'outcome':
+      return foldOutcome(thread, entry.tool_call_id, {
+        type: 'tool_result',
+        tool_call_id: entry.tool_call_id,
+        name: entry.tool_name,
+        output: entry.output,
+        is_error: entry.state !== 'done',
+      })
+    case 'audit':
+      return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
     case 'baseline':
     case 'recovery':
-    case 'session': return
-    default: assertNever(entry)
+    case 'session':
+      return
+    default:
+      assertNever(entry)
   }
 }
 
@@ -54,18 +72,25 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
     case 'started':
       endProgress(thread)
       thread.progress = beginProgress(run_id)
-      push(thread, { role: 'user', content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }] })
+      push(thread, {
+        role: 'user',
+        content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }],
+      })
       thread.inputs.delete(run_id)
       return
     case 'waiting_for_approval':
-      for (const { id, tool_call_id } of event.requests) setState(thread, tool_call_id, () => ({ type: 'asked', request_id: id }))
+      for (const { id, tool_call_id } of event.requests)
+        setState(thread, tool_call_id, () => ({ type: 'asked', request_id: id }))
       return
     case 'waiting_for_user_question':
-      for (const { id, tool_call_id } of event.requests) setState(thread, tool_call_id, () => ({ type: 'questioned', request_id: id }))
+      for (const { id, tool_call_id } of event.requests)
+        setState(thread, tool_call_id, () => ({ type: 'questioned', request_id: id }))
       return
     case 'approval_resolved':
       for (const made of event.resolutions) {
-        const call = thread.progress?.calls.find(({ state }) => state.type === 'asked' && state.request_id === made.request_id)
+        const call = thread.progress?.calls.find(
+          ({ state }) => state.type === 'asked' && state.request_id === made.request_id,
+        )
         if (call === undefined || made.behavior !== 'allow') continue
         call.state = { type: 'ready', input: made.updated_input ?? call.part.input, digest: made.input_digest }
         call.grounds = { type: 'approval', id: made.request_id }
@@ -125,10 +150,18 @@ const foldOutcome = (thread: Thread, tool_call_id: string, result: ToolResultPar
 
 /** Pairs every call with a result: its own, or one that says it has none. */
 const pushResults = (thread: Thread, progress: Progress): void =>
-  push(thread, { role: 'tool', content: progress.calls.map(({ part, state }) => (state.type === 'done' ? state.result : unfinished(part.id, part.name, state.type === 'intended'))) })
+  push(thread, {
+    role: 'tool',
+    content: progress.calls.map(({ part, state }) =>
+      state.type === 'done' ? state.result : unfinished(part.id, part.name, state.type === 'intended'),
+    ),
+  })
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({
-  type: 'tool_result', tool_call_id, name, is_error: true,
+  type: 'tool_result',
+  tool_call_id,
+  name,
+  is_error: true,
   output: callFailure(acted ? callErrors.call_outcome_lost() : callErrors.call_not_made()),
 })
 

@@ -1,9 +1,7 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
 import type { RunRecord } from './contract.js'
-import { entryAt } from './store.js'
-import type { RunStore } from './store.js'
-import { beginThread, foldEntry, trimThread } from './thread.js'
-import type { Thread } from './thread.js'
+import { entryAt, type RunStore } from './store.js'
+import { beginThread, foldEntry, trimThread, type Thread } from './thread.js'
 
 /** Entries of the journal's end that a thread is folded from, at most. */
 const tail = 5000
@@ -35,10 +33,14 @@ export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: numb
     at(run) {
       const { session_id } = run
       const known = threads.get(session_id)
-      const thread = known ?? beginThread(Math.max(0, Math.min(run.first - 1, store.journal.length(session_id) - tail)), input)
+      const thread =
+        known ?? beginThread(Math.max(0, Math.min(run.first - 1, store.journal.length(session_id) - tail)), input)
       threads.delete(session_id)
       threads.set(session_id, thread)
-      for (const [oldest] of threads) { if (threads.size <= kept) break; threads.delete(oldest) }
+      for (const [oldest] of threads) {
+        if (threads.size <= kept) break
+        threads.delete(oldest)
+      }
       catchUp(session_id, thread)
       if (thread.bytes > max_bytes) trimThread(thread, max_bytes)
       return thread

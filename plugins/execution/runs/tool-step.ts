@@ -4,17 +4,14 @@ import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { OutcomeState } from './contract.js'
-import { concludeCall, intendCall, keyOf } from './actions.js'
-import type { Attempt } from './actions.js'
+import { concludeCall, intendCall, keyOf, type Attempt } from './actions.js'
 import { digest } from './digest.js'
 import { observed } from './observer.js'
-import { activeMs, change, changeLazily, trace } from './parts.js'
-import type { EngineParts, Execution } from './parts.js'
+import { activeMs, change, changeLazily, trace, type EngineParts, type Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
 import { refused } from './permission.js'
 import { weighJson } from './thread.js'
-import { invoke, prepare } from './tool-call.js'
-import type { Invoked, Ready } from './tool-call.js'
+import { invoke, prepare, type Invoked, type Ready } from './tool-call.js'
 import type { Call, Progress } from './turn.js'
 
 interface Ended {
@@ -25,11 +22,16 @@ interface Ended {
   /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
   readonly acted?: Attempt & { readonly state?: OutcomeState }
 }
-interface Ask { readonly call: Call; readonly key: string; readonly draft: AskDraft }
+interface Ask {
+  readonly call: Call
+  readonly key: string
+  readonly draft: AskDraft
+}
 
 /** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
 export const runTools = async (execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
-  const together = calls.length > 1 && calls.every(({ part }) => execution.parts.tools.find(part.name)?.parallel === true)
+  const together =
+    calls.length > 1 && calls.every(({ part }) => execution.parts.tools.find(part.name)?.parallel === true)
   const asks: Ask[] = []
   const waiting = [...calls]
   const goesOn = (): boolean => execution.stop === undefined && !execution.undone && (together || asks.length === 0)
@@ -48,38 +50,94 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
 }
 
 /** Makes a call and records its outcome. A call that asks gives its questions instead. */
-const runCall = async (execution: Execution, call: Call, { key, turn }: { key: string; turn: number }): Promise<AskDraft | undefined> => {
+const runCall = async (
+  execution: Execution,
+  call: Call,
+  { key, turn }: { key: string; turn: number },
+): Promise<AskDraft | undefined> => {
   const ready = prepare(execution.parts, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
-  if ('output' in ready) return recordOutcome(execution, { call, state: 'failed', output: ready.output, ...(call.state.type === 'intended' && { acted: { action_id: key, attempt: call.state.attempts, state: 'unknown' } }) }, true)
+  if ('output' in ready)
+    return recordOutcome(
+      execution,
+      {
+        call,
+        state: 'failed',
+        output: ready.output,
+        ...(call.state.type === 'intended' && {
+          acted: { action_id: key, attempt: call.state.attempts, state: 'unknown' },
+        }),
+      },
+      true,
+    )
   if (ready.tool.effect !== 'read' && !(await intend(execution, ready))) return undefined
-  if (ready.attempt === 1 && ready.tool.effect !== 'read' && execution.stop !== undefined && execution.stop.kind !== 'shutdown') return recordOutcome(execution, { call, state: 'failed', ...refused(callErrors.call_not_made()), acted: { action_id: key, attempt: 1 } }, true)
+  if (
+    ready.attempt === 1 &&
+    ready.tool.effect !== 'read' &&
+    execution.stop !== undefined &&
+    execution.stop.kind !== 'shutdown'
+  )
+    return recordOutcome(
+      execution,
+      { call, state: 'failed', ...refused(callErrors.call_not_made()), acted: { action_id: key, attempt: 1 } },
+      true,
+    )
   const { tool } = ready
   trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
   const invoked = await observed(execution, () => invoke(execution, ready), {
-    subject: () => ({ kind: 'tool', name: tool.name, turn, attempt: ready.attempt, tool_call_id: call.part.id, request: ready.input }),
-    ending: (ended) => ({ outcome: ended.type === 'result' && ended.is_error === true ? 'failed' : ended.type, answer: ended.type === 'result' ? ended.output : ended }),
+    subject: () => ({
+      kind: 'tool',
+      name: tool.name,
+      turn,
+      attempt: ready.attempt,
+      tool_call_id: call.part.id,
+      request: ready.input,
+    }),
+    ending: (ended) => ({
+      outcome: ended.type === 'result' && ended.is_error === true ? 'failed' : ended.type,
+      answer: ended.type === 'result' ? ended.output : ended,
+    }),
   })
   return conclude(execution, ready, invoked)
 }
 
-/** Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has ended. */
+/**
+ * Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has
+ * ended.
+ */
 const intend = async (execution: Execution, ready: Ready): Promise<boolean> => {
   if (ready.attempt > 1 && execution.parts.ledger() === undefined) return true
-  const { call: { part }, tool, input, key } = ready
-  const intent = { type: 'intent' as const, tool_call_id: part.id, tool_name: tool.name, effect: tool.effect, key, input_digest: digest(input) }
+  const {
+    call: { part },
+    tool,
+    input,
+    key,
+  } = ready
+  const intent = {
+    type: 'intent' as const,
+    tool_call_id: part.id,
+    tool_name: tool.name,
+    effect: tool.effect,
+    key,
+    input_digest: digest(input),
+  }
   return change(execution, (edit) => {
     edit.note(intent)
     return (tx) => intendCall(execution, tx, ready)
   })
 }
 
-const conclude = (execution: Execution, { call, tool, key, attempt }: Ready, invoked: Invoked): Promise<AskDraft | undefined> | AskDraft | undefined => {
+const conclude = (
+  execution: Execution,
+  { call, tool, key, attempt }: Ready,
+  invoked: Invoked,
+): Promise<AskDraft | undefined> | AskDraft | undefined => {
   const acts = tool.effect !== 'read'
   // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
   if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
   const acted = acts && { acted: { action_id: key, attempt } }
-  const failed = (problem: Problem, state: OutcomeState = 'failed') => recordOutcome(execution, { call, state, ...refused(problem), ...acted }, acts)
+  const failed = (problem: Problem, state: OutcomeState = 'failed') =>
+    recordOutcome(execution, { call, state, ...refused(problem), ...acted }, acts)
   switch (invoked.type) {
     case 'ask':
       return invoked.ask
@@ -95,7 +153,11 @@ const conclude = (execution: Execution, { call, tool, key, attempt }: Ready, inv
 }
 
 /** The limit that an output breaks, alone or with what stands around it. */
-const brokenLimit = ({ limits }: ToolRegistry, { part }: Call, { output, is_error = false }: Result): number | undefined => {
+const brokenLimit = (
+  { limits }: ToolRegistry,
+  { part }: Call,
+  { output, is_error = false }: Result,
+): number | undefined => {
   const envelope: ToolResultPart = { type: 'tool_result', tool_call_id: part.id, name: part.name, output, is_error }
   if (weighJson(output) > limits.max_output_bytes) return limits.max_output_bytes
   return weighJson(envelope) > limits.max_result_envelope_bytes ? limits.max_result_envelope_bytes : undefined
@@ -105,12 +167,17 @@ type Result = Extract<ToolOutcome, { type: 'result' }>
 const measured = ({ tools }: EngineParts, call: Call, result: Result): Omit<Ended, 'call'> => {
   const limit = brokenLimit(tools, call, result)
   const applied = result.apply !== undefined && { apply: result.apply }
-  if (limit !== undefined) return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
+  if (limit !== undefined)
+    return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
   return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
 }
 
 /** Writes an outcome; waits for the disk if something outside may have changed. */
-const recordOutcome = async (execution: Execution, { call, state, output, apply, acted }: Ended, acts: boolean): Promise<undefined> => {
+const recordOutcome = async (
+  execution: Execution,
+  { call, state, output, apply, acted }: Ended,
+  acts: boolean,
+): Promise<undefined> => {
   const { id, name } = call.part
   trace(execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' })
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
@@ -128,11 +195,17 @@ const recordOutcome = async (execution: Execution, { call, state, output, apply,
     })
   } catch (error) {
     if (apply === undefined || execution.parts.store.state.health.mode !== 'ok') throw error
-    execution.parts.log.error('a tool could not apply its result', { tool: name, run_id: execution.run_id, error: String(error) })
+    execution.parts.log.error('a tool could not apply its result', {
+      tool: name,
+      run_id: execution.run_id,
+      error: String(error),
+    })
     const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
     await change(execution, (edit) => {
       edit.note({ ...entry, ...failed })
-      return (tx) => { if (acted !== undefined) concludeCall(execution, tx, { ...failed, ...acted }) }
+      return (tx) => {
+        if (acted !== undefined) concludeCall(execution, tx, { ...failed, ...acted })
+      }
     })
   }
   return undefined
@@ -143,11 +216,22 @@ const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void
   const requests = asks.map((ask) => questionRequest(execution.parts, ask))
   const request_ids = requests.map(({ id }) => id)
   await change(execution, (edit) => {
-    edit.amend((run) => ({ ...run, questions: (run.questions ?? 0) + requests.length, active_ms: activeMs(execution, run) }))
+    edit.amend((run) => ({
+      ...run,
+      questions: (run.questions ?? 0) + requests.length,
+      active_ms: activeMs(execution, run),
+    }))
     edit.wait({ type: 'waiting_for_user_question', request_ids, requests })
     return (tx) => {
-      for (const { call, key } of asks.filter(({ call: { part } }) => execution.parts.tools.find(part.name)?.effect !== 'read')) {
-        concludeCall(execution, tx, { action_id: key, attempt: call.state.type === 'intended' ? call.state.attempts : 1, state: 'done', output: { asked: true } })
+      for (const { call, key } of asks.filter(
+        ({ call: { part } }) => execution.parts.tools.find(part.name)?.effect !== 'read',
+      )) {
+        concludeCall(execution, tx, {
+          action_id: key,
+          attempt: call.state.type === 'intended' ? call.state.attempts : 1,
+          state: 'done',
+          output: { asked: true },
+        })
       }
     }
   })

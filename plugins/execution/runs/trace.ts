@@ -1,9 +1,21 @@
 /** Steps of runs for people who watch. Reference 1, 6.1. */
-import { boolean, defineEvent, enums, integer, literal, object, optional, string, tagged, timestamp } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import {
+  boolean,
+  defineEvent,
+  enums,
+  integer,
+  literal,
+  object,
+  optional,
+  string,
+  tagged,
+  timestamp,
+  type Infer,
+} from '../../../core/plugin.js'
 import { actionKinds, actionOutcomes } from '../external-actions/contract.js'
 
-const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) => object({ type: literal(type), ...fields })
+const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) =>
+  object({ type: literal(type), ...fields })
 /** Kinds of traces. Reference 1, 6.1. */
 export const TraceKind = tagged('type', {
   model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
@@ -12,8 +24,12 @@ export const TraceKind = tagged('type', {
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
   external_action: traceOf('external_action', {
-    phase: enums(['intent', 'outcome']), kind: enums(actionKinds), target: string(),
-    request_digest: optional(string()), response_digest: optional(string()), outcome: optional(enums(actionOutcomes)),
+    phase: enums(['intent', 'outcome']),
+    kind: enums(actionKinds),
+    target: string(),
+    request_digest: optional(string()),
+    response_digest: optional(string()),
+    outcome: optional(enums(actionOutcomes)),
   }),
   permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
 })
@@ -23,5 +39,14 @@ export type TraceData = Infer<typeof TraceKind>
 export const Trace = defineEvent({
   name: 'trace',
   summary: 'A step of a run, for people who watch; not kept.',
-  data: object({ trace: object({ timestamp_ms: timestamp(), session_id: string(), agent_id: string(), run_id: string(), tool_call_id: optional(string()), kind: TraceKind }) }),
+  data: object({
+    trace: object({
+      timestamp_ms: timestamp(),
+      session_id: string(),
+      agent_id: string(),
+      run_id: string(),
+      tool_call_id: optional(string()),
+      kind: TraceKind,
+    }),
+  }),
 })

@@ -13,7 +13,11 @@ export type CallState =
   | { readonly type: 'done'; readonly result: ToolResultPart }
 
 /** `grounds` is what let it act. */
-export interface Call { readonly part: ToolCallPart; state: CallState; grounds?: ActionGrounds }
+export interface Call {
+  readonly part: ToolCallPart
+  state: CallState
+  grounds?: ActionGrounds
+}
 
 /** How far a started run has come. */
 export interface Progress {
@@ -31,7 +35,15 @@ export interface Progress {
   repeated: { key: string; count: number }
 }
 
-export const beginProgress = (run_id: string): Progress => ({ run_id, turns: 0, calls: [], called: 0, output_bytes: 0, envelope_bytes: 0, repeated: { key: '', count: 0 } })
+export const beginProgress = (run_id: string): Progress => ({
+  run_id,
+  turns: 0,
+  calls: [],
+  called: 0,
+  output_bytes: 0,
+  envelope_bytes: 0,
+  repeated: { key: '', count: 0 },
+})
 
 export type NextStep =
   | { readonly type: 'model' }
@@ -39,19 +51,26 @@ export type NextStep =
   | { readonly type: 'rest' }
   | { readonly type: 'fail'; readonly error: string }
 
-export interface TurnLimits { readonly max_turns: number; readonly max_output_bytes: number; readonly max_envelope_bytes: number }
+export interface TurnLimits {
+  readonly max_turns: number
+  readonly max_output_bytes: number
+  readonly max_envelope_bytes: number
+}
 
 /** Identical failures in a row after which a run stops. */
 const breaker = 3
 
 /** What a running run does next: a pure function of what its journal says. */
 export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
-  if (progress.repeated.count >= breaker) return { type: 'fail', error: `tool_failure_repeated: the same tool call failed ${breaker} times in a row.` }
-  if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes) return { type: 'fail', error: 'tool_output_limit: the tools of this run returned more bytes than its limit.' }
+  if (progress.repeated.count >= breaker)
+    return { type: 'fail', error: `tool_failure_repeated: the same tool call failed ${breaker} times in a row.` }
+  if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes)
+    return { type: 'fail', error: 'tool_output_limit: the tools of this run returned more bytes than its limit.' }
   const calls = progress.calls.filter(({ state }) => state.type === 'ready' || state.type === 'intended')
   if (calls.length > 0) return { type: 'tools', calls }
   if (progress.calls.some(({ state }) => state.type !== 'done')) return { type: 'rest' }
-  if (limits.max_turns > 0 && progress.turns >= limits.max_turns) return { type: 'fail', error: `turn_limit: the run used its ${limits.max_turns} turns.` }
+  if (limits.max_turns > 0 && progress.turns >= limits.max_turns)
+    return { type: 'fail', error: `turn_limit: the run used its ${limits.max_turns} turns.` }
   return { type: 'model' }
 }
 

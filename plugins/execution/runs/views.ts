@@ -1,14 +1,17 @@
 /** Runs as clients see them: made from the record and the journal. */
 import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from './contract.js'
 import { isSettled } from './machine.js'
-import { entryAt, queuedLane } from './store.js'
-import type { RunStore } from './store.js'
+import { entryAt, queuedLane, type RunStore } from './store.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
 import type { DeliveryView } from '../deliveries/contract.js'
 import type { DaemonOutputRecord } from '../sessions/contract.js'
 
-export const outputRecord = (session_id: string, run_id: string, event: Extract<RunEvent, { type: 'output' }>): DaemonOutputRecord => ({ session_id, run_id, ...event.output, address: null })
+export const outputRecord = (
+  session_id: string,
+  run_id: string,
+  event: Extract<RunEvent, { type: 'output' }>,
+): DaemonOutputRecord => ({ session_id, run_id, ...event.output, address: null })
 
 const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
   const entry = entryAt(store, session_id, seq)
@@ -33,7 +36,12 @@ const isOpen = (run: RunRecord, id: string): boolean => 'pending' in run && run.
 /** Who or what decided on a request of the run; undefined if it has not been decided on. */
 export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): Decider | undefined => {
   for (const { event } of ownEvents(store, run)) {
-    const decided = event.type === 'approval_resolved' ? event.resolutions : event.type === 'user_question_resolved' ? [event.resolution] : []
+    const decided =
+      event.type === 'approval_resolved'
+        ? event.resolutions
+        : event.type === 'user_question_resolved'
+          ? [event.resolution]
+          : []
     const found = decided.find((resolution) => resolution.request_id === request_id)
     if (found !== undefined) return found.decided_by
   }
@@ -48,17 +56,20 @@ export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[]
   })
 
 /** Position in its session's queue; 1 is next. */
-const position = (store: RunStore, run: RunRecord): number => store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
+const position = (store: RunStore, run: RunRecord): number =>
+  store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
 
 /** What became of its outputs. A run without outputs costs no look. */
-export const deliveriesOf = (store: RunStore, run: RunRecord): DeliveryView[] => (run.outputs === undefined ? [] : store.outbox()?.ofRun(run.run_id) ?? [])
+export const deliveriesOf = (store: RunStore, run: RunRecord): DeliveryView[] =>
+  run.outputs === undefined ? [] : (store.outbox()?.ofRun(run.run_id) ?? [])
 
 /** The view of a run as it is now. Made for every change of every run, so its members are set, not spread. */
 export const viewRun = (store: RunStore, run: RunRecord, deliveries = deliveriesOf(store, run)): RunView => {
   const view = frameOf(run, run.status === 'queued' ? position(store, run) : 0)
   const first = eventAt(store, run.session_id, run.first)
   if (first?.type === 'accepted' && first.metadata !== undefined) view.input_metadata = first.metadata
-  if ('waiting' in run) Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
+  if ('waiting' in run)
+    Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
   if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run)
   if (deliveries.length > 0) view.deliveries = deliveries
   return view
@@ -67,7 +78,16 @@ export const viewRun = (store: RunStore, run: RunRecord, deliveries = deliveries
 /** What needs no journal. */
 const frameOf = (run: RunRecord, queued_position: number): RunView => {
   const { run_id, session_id, agent_id, kind, status, submitted_at_ms, updated_at_ms } = run
-  const view: RunView = { run_id, session_id, agent_id, kind, status, submitted_at_ms, updated_at_ms, request: summaryOf(run) }
+  const view: RunView = {
+    run_id,
+    session_id,
+    agent_id,
+    kind,
+    status,
+    submitted_at_ms,
+    updated_at_ms,
+    request: summaryOf(run),
+  }
   if ('started_at_ms' in run && run.started_at_ms !== undefined) view.started_at_ms = run.started_at_ms
   if (queued_position > 0) view.queued_position = queued_position
   if (!isSettled(run)) return view
@@ -76,7 +96,17 @@ const frameOf = (run: RunRecord, queued_position: number): RunView => {
   return view
 }
 
-const summaryOf = ({ source_plugin, source_kind, actor_id, text_preview, provider, model, fallback_model, approvals, questions }: RunRecord): RunView['request'] => {
+const summaryOf = ({
+  source_plugin,
+  source_kind,
+  actor_id,
+  text_preview,
+  provider,
+  model,
+  fallback_model,
+  approvals,
+  questions,
+}: RunRecord): RunView['request'] => {
   const summary: RunView['request'] = { source_plugin, source_kind, actor_id, provider, model }
   if (text_preview !== '') summary.text_preview = text_preview
   if (fallback_model !== undefined) summary.fallback_model = fallback_model
@@ -98,7 +128,8 @@ export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => f
 type EventEntry = Extract<JournalEntry, { type: 'event' }>
 
 const ownEvents = (store: RunStore, run: RunRecord): EventEntry[] =>
-  store.journal.read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
+  store.journal
+    .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
     .flatMap(({ entry }) => (entry.run_id === run.run_id && entry.type === 'event' ? [entry] : []))
 
 const foldEvents = (run: RunRecord, entries: readonly EventEntry[]): RunEventEntry[] => {
@@ -107,11 +138,18 @@ const foldEvents = (run: RunRecord, entries: readonly EventEntry[]): RunEventEnt
   return entries.map(({ at, event }) => {
     projection = projectEvent(projection, at, event)
     const shown = error !== undefined && isEnd(event) ? { ...projection, error } : projection
-    return { timestamp_ms: at, run_id: run.run_id, session_id: run.session_id, agent_id: run.agent_id, event: showEvent(run, event, shown) }
+    return {
+      timestamp_ms: at,
+      run_id: run.run_id,
+      session_id: run.session_id,
+      agent_id: run.agent_id,
+      event: showEvent(run, event, shown),
+    }
   })
 }
 
-const isEnd = (event: RunEvent): boolean => event.type === 'interrupted' || event.type === 'cancelled' || event.type === 'failed'
+const isEnd = (event: RunEvent): boolean =>
+  event.type === 'interrupted' || event.type === 'cancelled' || event.type === 'failed'
 
 const projectEvent = (before: RunView, at: number, event: RunEvent): RunView => {
   const next: RunView = { ...before, updated_at_ms: at }
@@ -141,7 +179,13 @@ const projectEvent = (before: RunView, at: number, event: RunEvent): RunView => 
 }
 
 const withoutPending = (view: RunView): RunView => {
-  const { pending_approval_ids: _, pending_approvals: __, pending_question_ids: ___, pending_questions: ____, ...rest } = view
+  const {
+    pending_approval_ids: _,
+    pending_approvals: __,
+    pending_question_ids: ___,
+    pending_questions: ____,
+    ...rest
+  } = view
   return rest
 }
 

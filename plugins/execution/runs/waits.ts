@@ -1,10 +1,8 @@
 /** Answers to waiting runs: each is one commit with its receipt, and the run goes on when nothing is open. */
-import { assert } from '../../../core/plugin.js'
-import type { ProblemFactory, Tx } from '../../../core/plugin.js'
+import { assert, type ProblemFactory, type Tx } from '../../../core/plugin.js'
 import type { Decider } from '../approvals/contract.js'
 import type { ApprovalDecision, QuestionAnswer, RunRecord, WaitCancellation, WaitingRun } from './contract.js'
-import { deadlineOf, editRun } from './edit.js'
-import type { RunEdit } from './edit.js'
+import { deadlineOf, editRun, type RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
 import type { EngineParts } from './parts.js'
@@ -29,7 +27,10 @@ const denials: Readonly<Record<Decider, ProblemFactory>> = {
 }
 
 /** Records decisions; denied calls get their result at once. */
-export const decide = async ({ parts, executor }: Desk, { run_id, resolutions, receipt }: ApprovalDecision): Promise<void> => {
+export const decide = async (
+  { parts, executor }: Desk,
+  { run_id, resolutions, receipt }: ApprovalDecision,
+): Promise<void> => {
   const requests = openApprovals(parts.store, getRun(parts, run_id))
   await resume({ parts, executor }, run_id, (edit, tx) => {
     claim(parts.store, tx, { receipt, run_id })
@@ -38,27 +39,46 @@ export const decide = async ({ parts, executor }: Desk, { run_id, resolutions, r
       const request = requests.find(({ id }) => id === request_id)
       if (request === undefined || behavior === 'allow') continue
       const why = reason ?? justification
-      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: request.tool_name, state: 'refused', ...refused(denials[decided_by](), why === undefined ? {} : { reason: why }) })
+      edit.note({
+        type: 'outcome',
+        tool_call_id: request.tool_call_id,
+        tool_name: request.tool_name,
+        state: 'refused',
+        ...refused(denials[decided_by](), why === undefined ? {} : { reason: why }),
+      })
     }
     return resolutions.map(({ request_id }) => request_id)
   })
 }
 
 /** Records an answer, which is the result of the call that asked. */
-export const answer = async ({ parts, executor }: Desk, { run_id, resolution, result, receipt }: QuestionAnswer): Promise<void> => {
+export const answer = async (
+  { parts, executor }: Desk,
+  { run_id, resolution, result, receipt }: QuestionAnswer,
+): Promise<void> => {
   const request = openQuestions(parts.store, getRun(parts, run_id)).find(({ id }) => id === resolution.request_id)
   await resume({ parts, executor }, run_id, (edit, tx) => {
     claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
     if (request !== undefined) {
-      edit.note({ type: 'outcome', tool_call_id: request.tool_call_id, tool_name: 'ask_user_question', state: result.is_error ? 'failed' : 'done', output: result.output })
+      edit.note({
+        type: 'outcome',
+        tool_call_id: request.tool_call_id,
+        tool_name: 'ask_user_question',
+        state: result.is_error ? 'failed' : 'done',
+        output: result.output,
+      })
     }
     return [resolution.request_id]
   })
 }
 
 /** One commit on a waiting run; `write` gives the ids that are answered. */
-const resume = async ({ parts, executor }: Desk, run_id: string, write: (edit: RunEdit, tx: Tx) => readonly string[]): Promise<void> => {
+const resume = async (
+  { parts, executor }: Desk,
+  run_id: string,
+  write: (edit: RunEdit, tx: Tx) => readonly string[],
+): Promise<void> => {
   const goesOn = await parts.store.state.commit((tx) => {
     const waiting = getRun(parts, run_id)
     assert('pending' in waiting, 'an answer was given to a run that does not wait')
@@ -75,7 +95,11 @@ const resume = async ({ parts, executor }: Desk, run_id: string, write: (edit: R
 }
 
 /** A run that waits for fewer requests than before, and until the earliest deadline of these. */
-const narrowed = ({ store }: EngineParts, run: WaitingRun, { pending, now }: { pending: readonly string[]; now: number }): WaitingRun => {
+const narrowed = (
+  { store }: EngineParts,
+  run: WaitingRun,
+  { pending, now }: { pending: readonly string[]; now: number },
+): WaitingRun => {
   const { expires_at_ms: _, ...rest } = run
   const next = { ...rest, pending, updated_at_ms: Math.max(run.updated_at_ms, now) }
   const expires_at_ms = deadlineOf([...openApprovals(store, next), ...openQuestions(store, next)])
@@ -83,13 +107,20 @@ const narrowed = ({ store }: EngineParts, run: WaitingRun, { pending, now }: { p
 }
 
 /** Ends a waiting run as cancelled. */
-export const cancelWait = async ({ parts, executor }: Desk, { run_id, resolution, error, receipt }: WaitCancellation): Promise<void> => {
+export const cancelWait = async (
+  { parts, executor }: Desk,
+  { run_id, resolution, error, receipt }: WaitCancellation,
+): Promise<void> => {
   const run = getRun(parts, run_id)
   await parts.store.state.commit((tx) => {
     const edit = editRun(parts, tx, run)
     claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
-    edit.step({ to: 'cancelled', error }, { type: 'cancelled', ...(error !== undefined && { error }) }, { decided_by: resolution.decided_by, except: resolution.request_id })
+    edit.step(
+      { to: 'cancelled', error },
+      { type: 'cancelled', ...(error !== undefined && { error }) },
+      { decided_by: resolution.decided_by, except: resolution.request_id },
+    )
     edit.save()
   })
   executor.offer(run.session_id)

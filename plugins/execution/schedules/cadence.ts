@@ -5,7 +5,10 @@ import { cronFault, openCron } from './cron.js'
 import { scheduleErrors } from './errors.js'
 
 /** A cadence as it is kept; an interval counts from its anchor, any moment at which it fires. */
-export interface Beat { readonly cadence: Cadence; readonly anchor_ms: number }
+export interface Beat {
+  readonly cadence: Cadence
+  readonly anchor_ms: number
+}
 
 /** The first fire strictly after a moment; undefined if there is none. */
 export const fireAfter = ({ cadence, anchor_ms }: Beat, after: number): number | undefined => {
@@ -33,7 +36,10 @@ export const lastFireBefore = (beat: Beat, known: number, before: number): numbe
   return bisect(next, known, before)
 }
 
-/** `next` never goes back as its moment goes on, so the last fire is found by halves: it is never before `low` nor after `high`. */
+/**
+ * `next` never goes back as its moment goes on, so the last fire is found by halves: it is never before `low` nor after
+ * `high`.
+ */
 const bisect = (next: (after: number) => number | undefined, known: number, before: number): number => {
   const earlier = (after: number): number | undefined => {
     const fire = next(after)

@@ -1,14 +1,43 @@
-import { array, defineCommand, number, open, optional, parse, string } from '../../../core/plugin.js'
-import type { Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
+import {
+  array,
+  defineCommand,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  type Command,
+  type CommandInput,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
 const pathOf = (args: CommandInput['args']): string => `/v1/schedules/${encodeURIComponent(args['schedule_id'] ?? '')}`
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 
-const Cadence = open({ type: string(), fire_at_ms: optional(number()), every_seconds: optional(number()), expression: optional(string()), timezone: optional(string()) })
-const Execution = open({ fire_at_ms: number(), status: string(), run_id: optional(string()), error: optional(string()) })
+const Cadence = open({
+  type: string(),
+  fire_at_ms: optional(number()),
+  every_seconds: optional(number()),
+  expression: optional(string()),
+  timezone: optional(string()),
+})
+const Execution = open({
+  fire_at_ms: number(),
+  status: string(),
+  run_id: optional(string()),
+  error: optional(string()),
+})
 const Schedule = open({
-  schedule_id: string(), name: string(), target_session_id: string(), status: string(), cadence: Cadence,
-  next_fire_at_ms: optional(number()), last_error: optional(string()), last_scheduler_error: optional(string()), recent_executions: array(Execution),
+  schedule_id: string(),
+  name: string(),
+  target_session_id: string(),
+  status: string(),
+  cadence: Cadence,
+  next_fire_at_ms: optional(number()),
+  last_error: optional(string()),
+  last_scheduler_error: optional(string()),
+  recent_executions: array(Execution),
 })
 type Schedule = Infer<typeof Schedule>
 
@@ -20,22 +49,32 @@ const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: 
 }
 
 const row = ({ schedule_id, name, status, cadence, next_fire_at_ms }: Schedule): string =>
-  `${schedule_id}  ${status}  ${name}  (${cadenceText(cadence)})${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
+  `${schedule_id}  ${status}  ${name}  ` +
+  `(${cadenceText(cadence)})${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
 
 const showAll = (answer: Json): string => {
   const parsed = parse(array(Schedule), answer)
   if (!parsed.ok) return plain(answer)
-  return parsed.value.length === 0 ? 'No schedules yet. Make one: holdfast schedules create SESSION "TEXT" --every 3600' : parsed.value.map(row).join('\n')
+  return parsed.value.length === 0
+    ? 'No schedules yet. Make one: holdfast schedules create SESSION "TEXT" --every 3600'
+    : parsed.value.map(row).join('\n')
 }
 
-const detail = (schedule: Schedule): string => [
-  row(schedule),
-  `  session  ${schedule.target_session_id}`,
-  ...(schedule.last_error === undefined ? [] : [`  error    ${schedule.last_error}`]),
-  ...(schedule.last_scheduler_error === undefined ? [] : [`  waits    ${schedule.last_scheduler_error}`]),
-  ...schedule.recent_executions.slice(-5).map(({ fire_at_ms, status, run_id, error }) => `  ${moment(fire_at_ms)}  ${status}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${error}`}`),
-  `  next     holdfast schedules preview ${schedule.schedule_id}`,
-].join('\n')
+const detail = (schedule: Schedule): string =>
+  [
+    row(schedule),
+    `  session  ${schedule.target_session_id}`,
+    ...(schedule.last_error === undefined ? [] : [`  error    ${schedule.last_error}`]),
+    ...(schedule.last_scheduler_error === undefined ? [] : [`  waits    ${schedule.last_scheduler_error}`]),
+    ...schedule.recent_executions
+      .slice(-5)
+      .map(
+        ({ fire_at_ms, status, run_id, error }) =>
+          `  ${moment(fire_at_ms)}  ` +
+          `${status}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${error}`}`,
+      ),
+    `  next     holdfast schedules preview ${schedule.schedule_id}`,
+  ].join('\n')
 
 const show = (answer: Json): string => {
   const parsed = parse(Schedule, answer)
@@ -52,17 +91,31 @@ const showPreview = (answer: Json): string => {
   const parsed = parse(Preview, answer)
   if (!parsed.ok) return plain(answer)
   if (parsed.value.fires.length === 0) return 'It fires no more.'
-  return parsed.value.fires.map(({ utc, local, notes }) => [`${utc.replace('.000', '')}  ${local}`, ...notes.map((note) => `  ${note}`)].join('\n')).join('\n')
+  return parsed.value.fires
+    .map(({ utc, local, notes }) =>
+      [`${utc.replace('.000', '')}  ${local}`, ...notes.map((note) => `  ${note}`)].join('\n'),
+    )
+    .join('\n')
 }
 
-const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+const text = (value: string | boolean | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined
 
 /** Whatever is no number is sent as it is: the daemon says what is wrong with it. */
-const numeric = (value: string): number | string => (value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value))
+const numeric = (value: string): number | string =>
+  value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value)
 
-/** All that was given is sent: the daemon refuses what does not go together, where a choice made here would drop a flag in silence. */
+/**
+ * All that was given is sent: the daemon refuses what does not go together, where a choice made here would drop a flag
+ * in silence.
+ */
 const cadenceFlags = ({ flags }: CommandInput): Json => {
-  const [at, every, cron, timezone] = [text(flags['at']), text(flags['every']), text(flags['cron']), text(flags['timezone'])]
+  const [at, every, cron, timezone] = [
+    text(flags['at']),
+    text(flags['every']),
+    text(flags['cron']),
+    text(flags['timezone']),
+  ]
   const parsed = Date.parse(at ?? '')
   return {
     type: cron !== undefined ? 'cron' : every !== undefined ? 'interval' : 'once',
@@ -78,7 +131,10 @@ const create = (input: CommandInput): Promise<Json> => {
   const most = text(flags['max-executions'])
   const content = args['text'] ?? ''
   return client.send('POST', '/v1/schedules', {
-    name: text(flags['name']) ?? content.slice(0, 60), target_session_id: args['session_id'] ?? '', cadence: cadenceFlags(input), request: { content },
+    name: text(flags['name']) ?? content.slice(0, 60),
+    target_session_id: args['session_id'] ?? '',
+    cadence: cadenceFlags(input),
+    request: { content },
     ...(flags['overlap'] !== undefined && { overlap_policy: flags['overlap'] }),
     ...(flags['misfire'] !== undefined && { misfire_policy: { type: flags['misfire'] } }),
     ...(most !== undefined && { max_executions: numeric(most) }),
@@ -96,18 +152,55 @@ const createFlags = {
   'max-executions': { kind: 'text', summary: 'Executions after which it is completed.' },
 } as const
 
-const actions = [['trigger', 'Makes one execution now.'], ['pause', 'Takes no more fires until it is resumed.'], ['resume', 'Lets a paused schedule fire again.'], ['cancel', 'Ends a schedule for good.']] as const
+const actions = [
+  ['trigger', 'Makes one execution now.'],
+  ['pause', 'Takes no more fires until it is resumed.'],
+  ['resume', 'Lets a paused schedule fire again.'],
+  ['cancel', 'Ends a schedule for good.'],
+] as const
 
 export const scheduleCommands: readonly Command[] = [
   defineCommand({
-    path: ['schedules', 'list'], summary: 'Schedules by id.', flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' } },
-    run: ({ client, flags }) => client.get(`/v1/schedules?limit=100${typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''}`), show: showAll,
+    path: ['schedules', 'list'],
+    summary: 'Schedules by id.',
+    flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' } },
+    run: ({ client, flags }) =>
+      client.get(
+        `/v1/schedules?limit=100${typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''}`,
+      ),
+    show: showAll,
   }),
-  defineCommand({ path: ['schedules', 'get'], summary: 'One schedule and its last executions.', args: ['schedule_id'], run: ({ client, args }) => client.get(pathOf(args)), show }),
-  defineCommand({ path: ['schedules', 'create'], summary: 'Plans runs of a session: --at, --every or --cron.', args: ['session_id', 'text'], flags: createFlags, run: create, show }),
   defineCommand({
-    path: ['schedules', 'preview'], summary: 'The next fires in UTC and local time.', args: ['schedule_id'], flags: { count: { kind: 'text', summary: 'How many, 1 to 100.' } },
-    run: ({ client, args, flags }) => client.get(`${pathOf(args)}/preview?count=${encodeURIComponent(String(flags['count'] ?? 5))}`), show: showPreview,
+    path: ['schedules', 'get'],
+    summary: 'One schedule and its last executions.',
+    args: ['schedule_id'],
+    run: ({ client, args }) => client.get(pathOf(args)),
+    show,
   }),
-  ...actions.map(([action, summary]) => defineCommand({ path: ['schedules', action], summary, args: ['schedule_id'], run: ({ client, args }) => client.send('POST', `${pathOf(args)}/${action}`), show: showChanged })),
+  defineCommand({
+    path: ['schedules', 'create'],
+    summary: 'Plans runs of a session: --at, --every or --cron.',
+    args: ['session_id', 'text'],
+    flags: createFlags,
+    run: create,
+    show,
+  }),
+  defineCommand({
+    path: ['schedules', 'preview'],
+    summary: 'The next fires in UTC and local time.',
+    args: ['schedule_id'],
+    flags: { count: { kind: 'text', summary: 'How many, 1 to 100.' } },
+    run: ({ client, args, flags }) =>
+      client.get(`${pathOf(args)}/preview?count=${encodeURIComponent(String(flags['count'] ?? 5))}`),
+    show: showPreview,
+  }),
+  ...actions.map(([action, summary]) =>
+    defineCommand({
+      path: ['schedules', action],
+      summary,
+      args: ['schedule_id'],
+      run: ({ client, args }) => client.send('POST', `${pathOf(args)}/${action}`),
+      show: showChanged,
+    }),
+  ),
 ]

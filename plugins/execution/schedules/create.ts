@@ -1,15 +1,11 @@
 /** Making a schedule: everything that could never work is refused before anything is kept. */
-import { Problem, trusted } from '../../../core/plugin.js'
-import type { JsonObject, Tx } from '../../../core/plugin.js'
-import { runErrors } from '../runs/contract.js'
-import type { SubmitInputRequest } from '../runs/contract.js'
+import { Problem, trusted, type JsonObject, type Tx } from '../../../core/plugin.js'
+import { runErrors, type SubmitInputRequest } from '../runs/contract.js'
 import { checkCadence, fireAfter, invalid } from './cadence.js'
-import { payloadKinds } from './contract.js'
-import type { ScheduleCreateRequest } from './contract.js'
+import { payloadKinds, type ScheduleCreateRequest } from './contract.js'
 import { scheduleErrors } from './errors.js'
 import type { ScheduleParts } from './parts.js'
-import { ownerOf } from './store.js'
-import type { Payload, ScheduleRecord } from './store.js'
+import { ownerOf, type Payload, type ScheduleRecord } from './store.js'
 
 /** Schedules of one owner that are not over, at most. Reference 1, 6.12. */
 export const mostPerOwner = 128
@@ -23,23 +19,43 @@ export const draftSchedule = (parts: ScheduleParts, body: ScheduleCreateRequest)
   checkCadence(cadence, now)
   const anchor_ms = cadence.type === 'once' ? Math.max(cadence.fire_at_ms, now) : now
   return {
-    schedule_id: parts.ids.make('schedule'), name, target_session_id: body.target_session_id, status: 'active', cadence, anchor_ms, payload,
-    ...given(body), overlap_policy, misfire_policy, ...(max_executions !== undefined && { max_executions }),
+    schedule_id: parts.ids.make('schedule'),
+    name,
+    target_session_id: body.target_session_id,
+    status: 'active',
+    cadence,
+    anchor_ms,
+    payload,
+    ...given(body),
+    overlap_policy,
+    misfire_policy,
+    ...(max_executions !== undefined && { max_executions }),
     next_fire_at_ms: cadence.type === 'once' ? anchor_ms : fireAfter({ cadence, anchor_ms }, now),
-    execution_count: 0, consecutive_failures: 0, executions: [], reckoned_at_ms: now, created_at_ms: now, updated_at_ms: now,
+    execution_count: 0,
+    consecutive_failures: 0,
+    executions: [],
+    reckoned_at_ms: now,
+    created_at_ms: now,
+    updated_at_ms: now,
   }
 }
 
 /** Stores a draft, unless its owner has too many. */
 export const keep = ({ store: { schedules } }: ScheduleParts, tx: Tx, draft: ScheduleRecord): ScheduleRecord => {
   const owner = ownerOf(draft)
-  if (schedules.count('owner', owner) >= mostPerOwner) throw scheduleErrors.schedule_limit_reached({ details: { owner: `Session ${owner}`, limit: mostPerOwner } })
+  if (schedules.count('owner', owner) >= mostPerOwner)
+    throw scheduleErrors.schedule_limit_reached({ details: { owner: `Session ${owner}`, limit: mostPerOwner } })
   const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
   tx.insert(schedules, record)
   return record
 }
 
-const given = ({ target_agent_id, owner_session_id, owner_agent_id, created_by_run_id }: ScheduleCreateRequest): Partial<ScheduleRecord> => ({
+const given = ({
+  target_agent_id,
+  owner_session_id,
+  owner_agent_id,
+  created_by_run_id,
+}: ScheduleCreateRequest): Partial<ScheduleRecord> => ({
   ...(target_agent_id !== undefined && { target_agent_id }),
   ...(owner_session_id !== undefined && { owner_session_id }),
   ...(owner_agent_id !== undefined && { owner_agent_id }),
@@ -51,23 +67,40 @@ const checkPeople = ({ sessions }: ScheduleParts, body: ScheduleCreateRequest): 
   const { target_session_id, target_agent_id, owner_session_id, owner_agent_id } = body
   const target = sessions.get(target_session_id)
   if (target.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id: target_session_id } })
-  if (target_agent_id !== undefined && target_agent_id !== target.agent_id) throw invalid('target_agent_id', 'must be the agent of the target session')
+  if (target_agent_id !== undefined && target_agent_id !== target.agent_id)
+    throw invalid('target_agent_id', 'must be the agent of the target session')
   const owner = owner_session_id === undefined ? target : sessions.get(owner_session_id)
-  if (owner_agent_id !== undefined && owner_agent_id !== owner.agent_id) throw invalid('owner_agent_id', 'must be the agent of the owner session')
+  if (owner_agent_id !== undefined && owner_agent_id !== owner.agent_id)
+    throw invalid('owner_agent_id', 'must be the agent of the owner session')
 }
 
 const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {
-  const others = payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: trusted<JsonObject>(body[kind]) }]))
+  const others = payloadKinds.flatMap((kind) =>
+    body[kind] === undefined ? [] : [{ kind, value: trusted<JsonObject>(body[kind]) }],
+  )
   const count = others.length + (body.request === undefined ? 0 : 1)
-  if (count !== 1) throw scheduleErrors.schedule_payload_ambiguous({ details: { count }, errors: [{ path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' }] })
+  if (count !== 1)
+    throw scheduleErrors.schedule_payload_ambiguous({
+      details: { count },
+      errors: [
+        { path: 'body.request', rule: 'must be the only one of request, observation_materialization and flow_start' },
+      ],
+    })
   const [other] = others
-  if (body.request !== undefined) return { kind: 'request', request: checkRequest(parts, body.target_session_id, body.request) }
+  if (body.request !== undefined)
+    return { kind: 'request', request: checkRequest(parts, body.target_session_id, body.request) }
   const maker = parts.payloads().find(({ kind }) => kind === other?.kind)
   if (other === undefined || maker === undefined) {
     const kind = other?.kind ?? ''
-    throw scheduleErrors.schedule_payload_unavailable({ details: { kind }, errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }] })
+    throw scheduleErrors.schedule_payload_unavailable({
+      details: { kind },
+      errors: [{ path: `body.${kind}`, rule: 'needs a plugin that is not there' }],
+    })
   }
-  const value = maker.check(other.value, { target_session_id: body.target_session_id, recurring: body.cadence.type !== 'once' })
+  const value = maker.check(other.value, {
+    target_session_id: body.target_session_id,
+    recurring: body.cadence.type !== 'once',
+  })
   return { kind: other.kind, value }
 }
 
@@ -77,8 +110,16 @@ const checkRequest = ({ runs }: ScheduleParts, session_id: string, request: Subm
     runs.check({ session_id, input: request })
     return request
   } catch (error) {
-    throw error instanceof Problem ? new Problem(error.code, error.spec, { ...error.occurrence, ...(error.occurrence.errors !== undefined && { errors: error.occurrence.errors.map(inRequest) }) }) : error
+    throw error instanceof Problem
+      ? new Problem(error.code, error.spec, {
+          ...error.occurrence,
+          ...(error.occurrence.errors !== undefined && { errors: error.occurrence.errors.map(inRequest) }),
+        })
+      : error
   }
 }
 
-const inRequest = ({ path, rule }: { path: string; rule: string }): { path: string; rule: string } => ({ path: path.replace(/^body\./u, 'body.request.'), rule })
+const inRequest = ({ path, rule }: { path: string; rule: string }): { path: string; rule: string } => ({
+  path: path.replace(/^body\./u, 'body.request.'),
+  rule,
+})

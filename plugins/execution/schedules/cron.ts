@@ -14,7 +14,10 @@ export interface CronTimes {
 
 export const openCron = (expression: string, timezone: string): CronTimes => {
   const cron = new Cron(expression.trim(), {
-    paused: true, timezone, mode: fieldsOf(expression).length === 6 ? '6-part' : '5-part', fixedTimeRule: 'no-wildcard',
+    paused: true,
+    timezone,
+    mode: fieldsOf(expression).length === 6 ? '6-part' : '5-part',
+    fixedTimeRule: 'no-wildcard',
   })
   return { next: (after) => cron.nextRun(new Date(after))?.getTime() }
 }
@@ -26,19 +29,26 @@ export const closest = 5000
 const minute = 60_000
 
 /** A rule that an expression or its zone breaks. */
-export interface BrokenRule { readonly field: 'expression' | 'timezone'; readonly rule: string }
+export interface BrokenRule {
+  readonly field: 'expression' | 'timezone'
+  readonly rule: string
+}
 
 /** Looks at an expression as of a moment; undefined if it can be scheduled. */
 export const cronFault = (expression: string, timezone: string, now: number): BrokenRule | undefined => {
   const form = formFault(expression)
   if (form !== undefined) return { field: 'expression', rule: form }
-  if (!isZone(timezone)) return { field: 'timezone', rule: 'must be the name of an IANA time zone, such as Europe/Berlin' }
+  if (!isZone(timezone))
+    return { field: 'timezone', rule: 'must be the name of an IANA time zone, such as Europe/Berlin' }
   const times = attempt(() => openCron(expression, timezone))
-  if (times === undefined) return { field: 'expression', rule: 'has a field that is no cron field, or a value out of range' }
+  if (times === undefined)
+    return { field: 'expression', rule: 'has a field that is no cron field, or a value out of range' }
   const first = attempt(() => times.next(now))
   if (first === undefined) return { field: 'expression', rule: 'never fires' }
   if (times.next(first) === undefined) return { field: 'expression', rule: 'fires only once; use the cadence once' }
-  return tooClose(expression, times, first) ? { field: 'expression', rule: 'must not fire more often than every 5 seconds' } : undefined
+  return tooClose(expression, times, first)
+    ? { field: 'expression', rule: 'must not fire more often than every 5 seconds' }
+    : undefined
 }
 
 /** The parser also takes nicknames, dates, years and a plus sign; these would mean something else elsewhere. */
@@ -50,7 +60,8 @@ const formFault = (expression: string): string | undefined => {
 
 /** A zone has a name; offsets such as +02:00 and the zone of the host are not names of zones. */
 const isZone = (timezone: string): boolean =>
-  /^[A-Za-z][\w+\-/]*$/u.test(timezone) && attempt(() => new Intl.DateTimeFormat('en', { timeZone: timezone })) !== undefined
+  /^[A-Za-z][\w+\-/]*$/u.test(timezone) &&
+  attempt(() => new Intl.DateTimeFormat('en', { timeZone: timezone })) !== undefined
 
 const attempt = <T>(work: () => T): T | undefined => {
   try {

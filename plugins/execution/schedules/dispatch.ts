@@ -1,22 +1,29 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
 import { trusted } from '../../../core/plugin.js'
-import { digest } from '../runs/contract.js'
-import type { ReceiptKey, RunRecord } from '../runs/contract.js'
+import { digest, type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import type { ScheduleExecution } from './contract.js'
 import { scheduleErrors } from './errors.js'
-import { dispatched, refused, settled } from './machine.js'
-import type { Ending } from './machine.js'
+import { dispatched, refused, settled, type Ending } from './machine.js'
 import type { ScheduleParts } from './parts.js'
 import { isLastAttempt, passes, retryDelay, sentenceOf } from './retry.js'
 import type { ScheduleRecord } from './store.js'
 
 /** One execution of one schedule. */
-export interface Due { readonly record: ScheduleRecord; readonly execution: ScheduleExecution }
+export interface Due {
+  readonly record: ScheduleRecord
+  readonly execution: ScheduleExecution
+}
 /** What became of its dispatch. */
-export type Dispatched = { readonly schedule_id: string; readonly fire: number } & ({ readonly run: RunRecord } | { readonly error: unknown })
+export type Dispatched = { readonly schedule_id: string; readonly fire: number } & (
+  | { readonly run: RunRecord }
+  | { readonly error: unknown }
+)
 
-export const receiptOf = ({ schedule_id, payload }: ScheduleRecord, fire: number): ReceiptKey =>
-  ({ scope: `schedule:${schedule_id}`, key: String(fire), digest: digest(trusted(payload)) })
+export const receiptOf = ({ schedule_id, payload }: ScheduleRecord, fire: number): ReceiptKey => ({
+  scope: `schedule:${schedule_id}`,
+  key: String(fire),
+  digest: digest(trusted(payload)),
+})
 
 const makeRun = ({ runs, payloads }: ScheduleParts, { record, execution: { fire_at_ms } }: Due): Promise<RunRecord> => {
   const { schedule_id, target_session_id, payload } = record
@@ -32,11 +39,15 @@ const makeRun = ({ runs, payloads }: ScheduleParts, { record, execution: { fire_
 
 /** Never rejects. */
 export const dispatch = async (parts: ScheduleParts, due: Due): Promise<Dispatched> => {
-  const { record: { schedule_id }, execution: { fire_at_ms: fire } } = due
+  const {
+    record: { schedule_id },
+    execution: { fire_at_ms: fire },
+  } = due
   try {
     return { schedule_id, fire, run: await makeRun(parts, due) }
   } catch (error) {
-    if (!passes(error)) parts.log.warn('a schedule could not make its run', { schedule_id, fire_at_ms: fire, error: String(error) })
+    if (!passes(error))
+      parts.log.warn('a schedule could not make its run', { schedule_id, fire_at_ms: fire, error: String(error) })
     return { schedule_id, fire, error }
   }
 }
@@ -58,7 +69,11 @@ export const endingOf = (run: RunRecord | undefined, now: number): Ending | unde
 }
 
 /** The record with what became of a dispatch. The run may be over by now. */
-export const noted = ({ runs, config, ids }: ScheduleParts, record: ScheduleRecord, { outcome, now }: { outcome: Dispatched; now: number }): ScheduleRecord => {
+export const noted = (
+  { runs, config, ids }: ScheduleParts,
+  record: ScheduleRecord,
+  { outcome, now }: { outcome: Dispatched; now: number },
+): ScheduleRecord => {
   const { fire } = outcome
   if ('run' in outcome) {
     const sent = dispatched(record, fire, { run_id: outcome.run.run_id, now })

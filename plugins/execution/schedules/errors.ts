@@ -1,26 +1,52 @@
 import { defineErrors } from '../../../core/plugin.js'
 
 export const scheduleErrors = defineErrors({
-  schedule_not_found: { status: 404, domain: 'schedules', detail: 'There is no schedule {schedule_id}.', action: 'List the schedules with GET /v1/schedules.' },
-  invalid_schedule: { status: 400, domain: 'schedules', detail: 'The schedule cannot be: {field} {rule}.', action: 'Correct the field and send it again.' },
+  schedule_not_found: {
+    status: 404,
+    domain: 'schedules',
+    detail: 'There is no schedule {schedule_id}.',
+    action: 'List the schedules with GET /v1/schedules.',
+  },
+  invalid_schedule: {
+    status: 400,
+    domain: 'schedules',
+    detail: 'The schedule cannot be: {field} {rule}.',
+    action: 'Correct the field and send it again.',
+  },
   schedule_payload_ambiguous: {
-    status: 400, domain: 'schedules', detail: 'A schedule has exactly one of request, observation_materialization and flow_start; this one has {count}.',
+    status: 400,
+    domain: 'schedules',
+    detail: 'A schedule has exactly one of request, observation_materialization and flow_start; this one has {count}.',
     action: 'Send one of them.',
   },
   schedule_payload_unavailable: {
-    status: 400, domain: 'schedules', detail: 'No plugin of this daemon makes runs from {kind}.', action: 'Use request, or load a plugin that makes such runs.',
+    status: 400,
+    domain: 'schedules',
+    detail: 'No plugin of this daemon makes runs from {kind}.',
+    action: 'Use request, or load a plugin that makes such runs.',
   },
   schedule_limit_reached: {
-    status: 409, domain: 'schedules', detail: '{owner} owns {limit} schedules that are not over, which is the limit.', action: 'Cancel some of them first.',
+    status: 409,
+    domain: 'schedules',
+    detail: '{owner} owns {limit} schedules that are not over, which is the limit.',
+    action: 'Cancel some of them first.',
   },
   schedule_state_conflict: {
-    status: 409, domain: 'schedules', detail: 'Schedule {schedule_id} is {status}: it cannot {verb}.', action: 'Read the schedule: its status says what is possible.',
+    status: 409,
+    domain: 'schedules',
+    detail: 'Schedule {schedule_id} is {status}: it cannot {verb}.',
+    action: 'Read the schedule: its status says what is possible.',
   },
   schedule_busy: {
-    status: 409, domain: 'schedules', detail: 'Schedule {schedule_id} has an execution that is not over, and its overlap policy allows no other.',
+    status: 409,
+    domain: 'schedules',
+    detail: 'Schedule {schedule_id} has an execution that is not over, and its overlap policy allows no other.',
     action: 'Wait until its run has ended, or cancel that run.',
   },
   schedule_target_unavailable: {
-    status: 400, domain: 'schedules', detail: 'There is no {target} agent: a session has one agent, its own.', action: 'Use the target self, or session with a session_id.',
+    status: 400,
+    domain: 'schedules',
+    detail: 'There is no {target} agent: a session has one agent, its own.',
+    action: 'Use the target self, or session with a session_id.',
   },
 })

@@ -1,5 +1,4 @@
-import { definePlugin, trusted } from '../../../core/plugin.js'
-import type { JsonObject } from '../../../core/plugin.js'
+import { definePlugin, trusted, type JsonObject } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -27,7 +26,16 @@ export default definePlugin({
   commands: scheduleCommands,
   register(ctx, { runs, sessions }) {
     const { config, clock, ids, log } = ctx
-    const parts = { store: declareStore(ctx.state), runs, sessions, payloads: ctx.view(SchedulePayloads), clock, ids, log, config }
+    const parts = {
+      store: declareStore(ctx.state),
+      runs,
+      sessions,
+      payloads: ctx.view(SchedulePayloads),
+      clock,
+      ids,
+      log,
+      config,
+    }
     const rounds = createRounds(parts)
     const worker = createWorker(parts, rounds)
     const service = createSchedules(parts, rounds, worker)
@@ -35,7 +43,11 @@ export default definePlugin({
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config
-    ctx.contribute(RuntimeSections, { name: 'scheduler_policy', schema: SchedulerPolicy, collect: () => trusted<JsonObject>(policy) })
+    ctx.contribute(RuntimeSections, {
+      name: 'scheduler_policy',
+      schema: SchedulerPolicy,
+      collect: () => trusted<JsonObject>(policy),
+    })
     ctx.health(schedulesHealth(parts))
     ctx.onStart(() => (config.dispatch_enabled ? worker.begin() : undefined))
   },

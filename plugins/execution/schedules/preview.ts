@@ -1,17 +1,18 @@
 /** The next fires of a schedule as people read them, with what clock changes do to them named. */
-import { array, integer, named, object, string, timestamp } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import { array, integer, named, object, string, timestamp, type Infer } from '../../../core/plugin.js'
 import { fireAfter } from './cadence.js'
 import { openCron } from './cron.js'
-import { isTerminal } from './store.js'
-import type { ScheduleRecord } from './store.js'
+import { isTerminal, type ScheduleRecord } from './store.js'
 import { clockText, localText, secondOccurrence, wallOf } from './zone.js'
 
-export const SchedulePreview = named('SchedulePreview', object({
-  schedule_id: string(),
-  timezone: string(),
-  fires: array(object({ fire_at_ms: timestamp(), utc: string(), local: string(), notes: array(string()) })),
-}))
+export const SchedulePreview = named(
+  'SchedulePreview',
+  object({
+    schedule_id: string(),
+    timezone: string(),
+    fires: array(object({ fire_at_ms: timestamp(), utc: string(), local: string(), notes: array(string()) })),
+  }),
+)
 export type SchedulePreview = Infer<typeof SchedulePreview>
 export const previewCount = integer({ min: 1, max: 100 })
 
@@ -19,7 +20,9 @@ export const previewOf = (record: ScheduleRecord, count: number, now: number): S
   const { cadence, schedule_id } = record
   const timezone = cadence.type === 'cron' ? cadence.timezone : 'UTC'
   const fires = firesOf(record, count, now).map((fire) => ({
-    fire_at_ms: fire, utc: new Date(fire).toISOString(), local: localText(fire, timezone),
+    fire_at_ms: fire,
+    utc: new Date(fire).toISOString(),
+    local: localText(fire, timezone),
     notes: cadence.type === 'cron' ? notesOf(cadence.expression, timezone, fire) : [],
   }))
   return { schedule_id, timezone, fires }
@@ -43,9 +46,15 @@ const firesOf = (record: ScheduleRecord, count: number, now: number): number[] =
   return fires
 }
 
-export const notesOf = (expression: string, timezone: string, fire: number): string[] => [...gapNote(expression, timezone, fire), ...overlapNote(expression, timezone, fire)]
+export const notesOf = (expression: string, timezone: string, fire: number): string[] => [
+  ...gapNote(expression, timezone, fire),
+  ...overlapNote(expression, timezone, fire),
+]
 
-/** In a zone without clock changes the expression names what the wall would have shown: a time that the wall left out lies between what it showed before and now. */
+/**
+ * In a zone without clock changes the expression names what the wall would have shown: a time that the wall left out
+ * lies between what it showed before and now.
+ */
 const gapNote = (expression: string, timezone: string, fire: number): string[] => {
   const [before, shown] = [wallOf(fire - 1000, timezone), wallOf(fire, timezone)]
   if (shown - before <= 1000) return []
@@ -59,5 +68,9 @@ const overlapNote = (expression: string, timezone: string, fire: number): string
   const again = secondOccurrence(fire, timezone)
   const { next } = openCron(expression, timezone)
   if (again === undefined) return []
-  return [next(again - 1000) === again ? `${shown} happens twice on this day in ${timezone}: fires at both` : `${shown} happens twice on this day in ${timezone}: fires at the first`]
+  return [
+    next(again - 1000) === again
+      ? `${shown} happens twice on this day in ${timezone}: fires at both`
+      : `${shown} happens twice on this day in ${timezone}: fires at the first`,
+  ]
 }

@@ -1,17 +1,25 @@
 /** What becomes of a dispatch that was refused. Reference 1, 5.3 `SCHEDULER_RETRY_*`. */
-import { Problem } from '../../../core/plugin.js'
-import type { Ids } from '../../../core/plugin.js'
+import { Problem, type Ids } from '../../../core/plugin.js'
 import type { SchedulerPolicy } from './contract.js'
 
 /** Refusals that pass: the session or its queue is busy, a route or the storage is not ready. The others are final. */
 export const passes = (error: unknown): boolean =>
-  error instanceof Problem && (error.spec.status === 429 || error.spec.status >= 500 || error.code === 'route_not_ready' || error.code === 'session_busy')
+  error instanceof Problem &&
+  (error.spec.status === 429 ||
+    error.spec.status >= 500 ||
+    error.code === 'route_not_ready' ||
+    error.code === 'session_busy')
 
 /** The wait behind attempt 1, 2, … */
 export const retryDelay = (policy: SchedulerPolicy, attempt: number, ids: Ids): number =>
-  Math.min(policy.retry_max_delay_ms, policy.retry_base_delay_ms * 2 ** Math.min(attempt - 1, 40)) + Math.floor((parseInt(ids.random(4), 16) / 2 ** 32) * (policy.retry_jitter_ms + 1))
+  Math.min(policy.retry_max_delay_ms, policy.retry_base_delay_ms * 2 ** Math.min(attempt - 1, 40)) +
+  Math.floor((parseInt(ids.random(4), 16) / 2 ** 32) * (policy.retry_jitter_ms + 1))
 
-export const isLastAttempt = ({ retry_max_attempts }: SchedulerPolicy, attempt: number): boolean => retry_max_attempts > 0 && attempt >= retry_max_attempts
+export const isLastAttempt = ({ retry_max_attempts }: SchedulerPolicy, attempt: number): boolean =>
+  retry_max_attempts > 0 && attempt >= retry_max_attempts
 
 /** An error as it stands in a schedule: a stable code and a sentence. */
-export const sentenceOf = (error: unknown): string => (error instanceof Problem ? `${error.code}: ${error.message}` : 'internal_error: The run could not be made; see the log of the daemon.')
+export const sentenceOf = (error: unknown): string =>
+  error instanceof Problem
+    ? `${error.code}: ${error.message}`
+    : 'internal_error: The run could not be made; see the log of the daemon.'

@@ -4,12 +4,10 @@
  */
 import type { Tx } from '../../../core/plugin.js'
 import type { RunRecord } from '../runs/contract.js'
-import { dispatch, endingOf, noted, receiptOf } from './dispatch.js'
-import type { Due } from './dispatch.js'
+import { dispatch, endingOf, noted, receiptOf, type Due } from './dispatch.js'
 import { advance, reckonAgain, settled } from './machine.js'
 import type { ScheduleParts } from './parts.js'
-import { wakeOf } from './store.js'
-import type { ScheduleRecord } from './store.js'
+import { wakeOf, type ScheduleRecord } from './store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 const batch = 32
@@ -33,7 +31,12 @@ export interface Rounds {
 type Change = (record: ScheduleRecord) => ScheduleRecord
 
 export const createRounds = (parts: ScheduleParts): Rounds => {
-  const { store, store: { state, schedules }, runs, clock } = parts
+  const {
+    store,
+    store: { state, schedules },
+    runs,
+    clock,
+  } = parts
   const dispatching = new Set<string>()
   /** Schedules by run, for executions that have been dispatched: derived, made again by `sweep`. */
   const executing = new Map<string, string>()
@@ -44,19 +47,26 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
     return changed
   }
   const hasRun = (record: ScheduleRecord, fire: number): boolean => runs.replayed(receiptOf(record, fire)) !== undefined
-  const withEndings: Change = (record) => record.executions.reduce((changed, { status, run_id, fire_at_ms }) => {
-    if (status !== 'dispatched' || run_id === undefined) return changed
-    const ending = endingOf(runs.find(run_id), clock.now())
-    if (ending === undefined) executing.set(run_id, record.schedule_id)
-    else executing.delete(run_id)
-    return ending === undefined ? changed : settled(changed, fire_at_ms, ending)
-  }, record)
+  const withEndings: Change = (record) =>
+    record.executions.reduce((changed, { status, run_id, fire_at_ms }) => {
+      if (status !== 'dispatched' || run_id === undefined) return changed
+      const ending = endingOf(runs.find(run_id), clock.now())
+      if (ending === undefined) executing.set(run_id, record.schedule_id)
+      else executing.delete(run_id)
+      return ending === undefined ? changed : settled(changed, fire_at_ms, ending)
+    }, record)
   return {
-    due: (now) => schedules.list({ index: 'due', group: 'due', limit: batch }).filter((record) => (wakeOf(record) ?? Infinity) <= now),
-    claim: (due, { now, awake_since }) => state.commit((tx) => due.flatMap(({ schedule_id }) => {
-      const record = update(tx, schedule_id, (found) => advance(found, { now, awake_since, has_run: hasRun }))
-      return record === undefined ? [] : wanting(record, now)
-    })),
+    due: (now) =>
+      schedules
+        .list({ index: 'due', group: 'due', limit: batch })
+        .filter((record) => (wakeOf(record) ?? Infinity) <= now),
+    claim: (due, { now, awake_since }) =>
+      state.commit((tx) =>
+        due.flatMap(({ schedule_id }) => {
+          const record = update(tx, schedule_id, (found) => advance(found, { now, awake_since, has_run: hasRun }))
+          return record === undefined ? [] : wanting(record, now)
+        }),
+      ),
     async send(due) {
       const ordered = due.toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
       const keys = ordered.map(({ record, execution }) => keyOf(record.schedule_id, execution.fire_at_ms))
@@ -65,15 +75,23 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
         const outcomes = await Promise.all(ordered.map((one) => dispatch(parts, one)))
         for (const outcome of outcomes) if ('run' in outcome) executing.set(outcome.run.run_id, outcome.schedule_id)
         const now = clock.now()
-        await state.commit((tx) => { for (const outcome of outcomes) update(tx, outcome.schedule_id, (record) => noted(parts, record, { outcome, now })) })
+        await state.commit((tx) => {
+          for (const outcome of outcomes)
+            update(tx, outcome.schedule_id, (record) => noted(parts, record, { outcome, now }))
+        })
       } finally {
         for (const key of keys) dispatching.delete(key)
       }
     },
     async reckon(now, later) {
-      const ahead = (): ScheduleRecord[] => schedules.list({ index: 'reckoned', group: 'reckoned', limit: batch, order: 'desc' }).filter((record) => record.reckoned_at_ms > later)
+      const ahead = (): ScheduleRecord[] =>
+        schedules
+          .list({ index: 'reckoned', group: 'reckoned', limit: batch, order: 'desc' })
+          .filter((record) => record.reckoned_at_ms > later)
       for (let found = ahead(); found.length > 0; found = ahead()) {
-        await state.commit((tx) => { for (const { schedule_id } of found) update(tx, schedule_id, (record) => reckonAgain(record, now)) })
+        await state.commit((tx) => {
+          for (const { schedule_id } of found) update(tx, schedule_id, (record) => reckonAgain(record, now))
+        })
       }
     },
     async sweep() {
@@ -81,7 +99,10 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
         const record = schedules.find(id)
         return record !== undefined && withEndings(record) !== record
       })
-      for (let at = 0; at < over.length; at += batch) await state.commit((tx) => { for (const id of over.slice(at, at + batch)) update(tx, id, withEndings) })
+      for (let at = 0; at < over.length; at += batch)
+        await state.commit((tx) => {
+          for (const id of over.slice(at, at + batch)) update(tx, id, withEndings)
+        })
     },
     settle({ run_id }) {
       const schedule_id = executing.get(run_id)
@@ -93,6 +114,9 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
 
 const keyOf = (schedule_id: string, fire: number): string => `${schedule_id}/${fire}`
 
-const wanting = (record: ScheduleRecord, now: number): Due[] => record.executions
-  .filter(({ status, retry_after_ms }) => status === 'claimed' || (status === 'retrying' && (retry_after_ms ?? 0) <= now))
-  .map((execution) => ({ record, execution }))
+const wanting = (record: ScheduleRecord, now: number): Due[] =>
+  record.executions
+    .filter(
+      ({ status, retry_after_ms }) => status === 'claimed' || (status === 'retrying' && (retry_after_ms ?? 0) <= now),
+    )
+    .map((execution) => ({ record, execution }))

@@ -1,82 +1,128 @@
-import { collectionSource, defaulted, defineRoute, doc, jsonReply, listPage, object, optional, pageFields, pageOf, pageProblems, string } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
+import {
+  collectionSource,
+  defaulted,
+  defineRoute,
+  doc,
+  jsonReply,
+  listPage,
+  object,
+  optional,
+  pageFields,
+  pageOf,
+  pageProblems,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
 import { runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './parts.js'
 import { previewCount, previewOf, SchedulePreview } from './preview.js'
-import { scheduleActions } from './service.js'
-import type { ScheduleAction, Schedules } from './service.js'
+import { scheduleActions, type ScheduleAction, type Schedules } from './service.js'
 import { viewSchedule } from './view.js'
 
-export interface ScheduleRouteParts extends ScheduleParts { readonly service: Schedules }
+export interface ScheduleRouteParts extends ScheduleParts {
+  readonly service: Schedules
+}
 
 const params = object({ schedule_id: string({ min: 1, max: 200 }) })
 
-export const scheduleRoutes = (parts: ScheduleRouteParts): readonly Route[] =>
-  [list(parts), create(parts), read(parts), preview(parts), ...scheduleActions.map((action) => act(parts, action))]
+export const scheduleRoutes = (parts: ScheduleRouteParts): readonly Route[] => [
+  list(parts),
+  create(parts),
+  read(parts),
+  preview(parts),
+  ...scheduleActions.map((action) => act(parts, action)),
+]
 
-const list = ({ store: { schedules, whole } }: ScheduleRouteParts): Route => defineRoute({
-  id: 'schedules.list',
-  method: 'GET',
-  path: '/v1/schedules',
-  summary: 'Lists schedules by id.',
-  access: 'read',
-  query: object({ session_id: optional(doc(SessionId, 'Only those whose runs go to this session.')), ...pageFields }),
-  reply: jsonReply(pageOf(ScheduleView)),
-  problems: [...pageProblems],
-  handler: ({ query }) => {
-    const source = query.session_id === undefined ? collectionSource(schedules, 'all', 'all') : collectionSource(schedules, 'session', query.session_id)
-    return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)) })
-  },
-})
+const list = ({ store: { schedules, whole } }: ScheduleRouteParts): Route =>
+  defineRoute({
+    id: 'schedules.list',
+    method: 'GET',
+    path: '/v1/schedules',
+    summary: 'Lists schedules by id.',
+    access: 'read',
+    query: object({ session_id: optional(doc(SessionId, 'Only those whose runs go to this session.')), ...pageFields }),
+    reply: jsonReply(pageOf(ScheduleView)),
+    problems: [...pageProblems],
+    handler: ({ query }) => {
+      const source =
+        query.session_id === undefined
+          ? collectionSource(schedules, 'all', 'all')
+          : collectionSource(schedules, 'session', query.session_id)
+      return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)) })
+    },
+  })
 
-const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route => defineRoute({
-  id: 'schedules.create',
-  method: 'POST',
-  path: '/v1/schedules',
-  summary: 'Plans runs of a session: once, at an interval or by a cron expression.',
-  access: 'admin',
-  body: ScheduleCreateRequest,
-  reply: jsonReply(ScheduleView, 201),
-  problems: [
-    scheduleErrors.invalid_schedule, scheduleErrors.schedule_payload_ambiguous, scheduleErrors.schedule_payload_unavailable, scheduleErrors.schedule_limit_reached,
-    sessionErrors.session_not_found, runErrors.session_ended, runErrors.run_not_found, runErrors.run_input_missing, runErrors.run_input_conflict, runErrors.reserved_metadata_key,
-    runErrors.inline_asset_empty, runErrors.assets_unavailable, runErrors.route_not_allowed, runErrors.binding_key_blank, runErrors.reply_target_incomplete, runErrors.reply_unavailable,
-  ],
-  durability: 'A',
-  example: { body: { name: 'morning', target_session_id: 'first', cadence: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'Europe/Berlin' }, request: { content: 'What is new?' } } },
-  handler: async ({ body }) => {
-    if (body.created_by_run_id !== undefined) runs.get(body.created_by_run_id)
-    const draft = service.draft(body)
-    return viewSchedule(await state.commit((tx) => service.add(tx, draft)))
-  },
-})
+const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route =>
+  defineRoute({
+    id: 'schedules.create',
+    method: 'POST',
+    path: '/v1/schedules',
+    summary: 'Plans runs of a session: once, at an interval or by a cron expression.',
+    access: 'admin',
+    body: ScheduleCreateRequest,
+    reply: jsonReply(ScheduleView, 201),
+    problems: [
+      scheduleErrors.invalid_schedule,
+      scheduleErrors.schedule_payload_ambiguous,
+      scheduleErrors.schedule_payload_unavailable,
+      scheduleErrors.schedule_limit_reached,
+      sessionErrors.session_not_found,
+      runErrors.session_ended,
+      runErrors.run_not_found,
+      runErrors.run_input_missing,
+      runErrors.run_input_conflict,
+      runErrors.reserved_metadata_key,
+      runErrors.inline_asset_empty,
+      runErrors.assets_unavailable,
+      runErrors.route_not_allowed,
+      runErrors.binding_key_blank,
+      runErrors.reply_target_incomplete,
+      runErrors.reply_unavailable,
+    ],
+    durability: 'A',
+    example: {
+      body: {
+        name: 'morning',
+        target_session_id: 'first',
+        cadence: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'Europe/Berlin' },
+        request: { content: 'What is new?' },
+      },
+    },
+    handler: async ({ body }) => {
+      if (body.created_by_run_id !== undefined) runs.get(body.created_by_run_id)
+      const draft = service.draft(body)
+      return viewSchedule(await state.commit((tx) => service.add(tx, draft)))
+    },
+  })
 
-const read = ({ service }: ScheduleRouteParts): Route => defineRoute({
-  id: 'schedules.get',
-  method: 'GET',
-  path: '/v1/schedules/:schedule_id',
-  summary: 'Reads a schedule with its last fifty executions.',
-  access: 'read',
-  params,
-  reply: jsonReply(ScheduleView),
-  problems: [scheduleErrors.schedule_not_found],
-  handler: (input) => viewSchedule(service.get(input.params.schedule_id)),
-})
+const read = ({ service }: ScheduleRouteParts): Route =>
+  defineRoute({
+    id: 'schedules.get',
+    method: 'GET',
+    path: '/v1/schedules/:schedule_id',
+    summary: 'Reads a schedule with its last fifty executions.',
+    access: 'read',
+    params,
+    reply: jsonReply(ScheduleView),
+    problems: [scheduleErrors.schedule_not_found],
+    handler: (input) => viewSchedule(service.get(input.params.schedule_id)),
+  })
 
-const preview = ({ service, clock }: ScheduleRouteParts): Route => defineRoute({
-  id: 'schedules.preview',
-  method: 'GET',
-  path: '/v1/schedules/:schedule_id/preview',
-  summary: 'The next fires in UTC and in local time, with what clock changes do to them.',
-  access: 'read',
-  params,
-  query: object({ count: defaulted(previewCount, 5) }),
-  reply: jsonReply(SchedulePreview),
-  problems: [scheduleErrors.schedule_not_found],
-  handler: (input) => previewOf(service.get(input.params.schedule_id), input.query.count, clock.now()),
-})
+const preview = ({ service, clock }: ScheduleRouteParts): Route =>
+  defineRoute({
+    id: 'schedules.preview',
+    method: 'GET',
+    path: '/v1/schedules/:schedule_id/preview',
+    summary: 'The next fires in UTC and in local time, with what clock changes do to them.',
+    access: 'read',
+    params,
+    query: object({ count: defaulted(previewCount, 5) }),
+    reply: jsonReply(SchedulePreview),
+    problems: [scheduleErrors.schedule_not_found],
+    handler: (input) => previewOf(service.get(input.params.schedule_id), input.query.count, clock.now()),
+  })
 
 const summaries: Readonly<Record<ScheduleAction, string>> = {
   cancel: 'Ends a schedule for good; runs that it has made go on.',
@@ -85,15 +131,22 @@ const summaries: Readonly<Record<ScheduleAction, string>> = {
   trigger: 'Makes one execution now, as the overlap policy allows.',
 }
 
-const act = ({ store: { state }, service }: ScheduleRouteParts, action: ScheduleAction): Route => defineRoute({
-  id: `schedules.${action}`,
-  method: 'POST',
-  path: `/v1/schedules/:schedule_id/${action}`,
-  summary: summaries[action],
-  access: 'admin',
-  params,
-  reply: jsonReply(object({ schedule: ScheduleView })),
-  problems: [scheduleErrors.schedule_not_found, scheduleErrors.schedule_state_conflict, ...(action === 'trigger' ? [scheduleErrors.schedule_busy] : [])],
-  durability: 'A',
-  handler: async (input) => ({ schedule: viewSchedule(await state.commit((tx) => service.change(tx, action, input.params.schedule_id))) }),
-})
+const act = ({ store: { state }, service }: ScheduleRouteParts, action: ScheduleAction): Route =>
+  defineRoute({
+    id: `schedules.${action}`,
+    method: 'POST',
+    path: `/v1/schedules/:schedule_id/${action}`,
+    summary: summaries[action],
+    access: 'admin',
+    params,
+    reply: jsonReply(object({ schedule: ScheduleView })),
+    problems: [
+      scheduleErrors.schedule_not_found,
+      scheduleErrors.schedule_state_conflict,
+      ...(action === 'trigger' ? [scheduleErrors.schedule_busy] : []),
+    ],
+    durability: 'A',
+    handler: async (input) => ({
+      schedule: viewSchedule(await state.commit((tx) => service.change(tx, action, input.params.schedule_id))),
+    }),
+  })

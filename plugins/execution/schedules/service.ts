@@ -35,10 +35,20 @@ export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Wo
     const record = get(schedule_id)
     const now = clock.now()
     switch (action) {
-      case 'pause': return pause(record, now)
-      case 'resume': return resume(record, now)
-      case 'trigger': return trigger(record, now)
-      case 'cancel': return cancel(record, now, ({ fire_at_ms }) => !rounds.isDispatching(schedule_id, fire_at_ms) && runs.replayed(receiptOf(record, fire_at_ms)) === undefined)
+      case 'pause':
+        return pause(record, now)
+      case 'resume':
+        return resume(record, now)
+      case 'trigger':
+        return trigger(record, now)
+      case 'cancel':
+        return cancel(
+          record,
+          now,
+          ({ fire_at_ms }) =>
+            !rounds.isDispatching(schedule_id, fire_at_ms) &&
+            runs.replayed(receiptOf(record, fire_at_ms)) === undefined,
+        )
     }
   }
   return {

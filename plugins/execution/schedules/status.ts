@@ -1,16 +1,33 @@
 /** What `/v1/status` says about schedules. Reference 1, 6.7. */
-import { boolean, integer, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { HealthCheck, Warning } from '../../../core/plugin.js'
+import {
+  boolean,
+  integer,
+  object,
+  optional,
+  string,
+  timestamp,
+  type HealthCheck,
+  type Warning,
+} from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import { scheduleStatuses } from './contract.js'
 import type { ScheduleParts } from './parts.js'
-import { wakeOf } from './store.js'
-import type { ScheduleRecord } from './store.js'
+import { wakeOf, type ScheduleRecord } from './store.js'
 
 const SchedulesStatus = object({
-  dispatch_worker_enabled: boolean(), total: integer(), active: integer(), paused: integer(), completed: integer(), canceled: integer(),
-  due_count: integer(), backoff_count: integer(), in_flight_count: integer(), queued_fire_count: integer(),
-  next_due_at_ms: optional(timestamp()), oldest_due_schedule_id: optional(string()), oldest_due_schedule_lag_ms: optional(integer()),
+  dispatch_worker_enabled: boolean(),
+  total: integer(),
+  active: integer(),
+  paused: integer(),
+  completed: integer(),
+  canceled: integer(),
+  due_count: integer(),
+  backoff_count: integer(),
+  in_flight_count: integer(),
+  queued_fire_count: integer(),
+  next_due_at_ms: optional(timestamp()),
+  oldest_due_schedule_id: optional(string()),
+  oldest_due_schedule_lag_ms: optional(integer()),
 })
 
 /** Due schedules that are counted, at most. */
@@ -19,28 +36,46 @@ const looked = 10_000
 /** Active schedules whose next fire is due, the oldest first. */
 const dueOf = ({ store: { schedules }, clock }: ScheduleParts): ScheduleRecord[] => {
   const now = clock.now()
-  return schedules.list({ index: 'due', group: 'due', limit: looked }).filter((record) => (wakeOf(record) ?? Infinity) <= now)
+  return schedules
+    .list({ index: 'due', group: 'due', limit: looked })
+    .filter((record) => (wakeOf(record) ?? Infinity) <= now)
 }
 
 const lagOf = (record: ScheduleRecord, now: number): number => {
-  const since = [record.next_fire_at_ms ?? Infinity, ...record.executions.filter(({ status }) => status === 'claimed' || status === 'retrying').map(({ fire_at_ms }) => fire_at_ms)]
+  const since = [
+    record.next_fire_at_ms ?? Infinity,
+    ...record.executions
+      .filter(({ status }) => status === 'claimed' || status === 'retrying')
+      .map(({ fire_at_ms }) => fire_at_ms),
+  ]
   return Math.max(0, now - Math.min(now, ...since))
 }
 
-const oldestOf = (parts: ScheduleParts, due: readonly ScheduleRecord[]): { record: ScheduleRecord; lag: number } | undefined => {
+const oldestOf = (
+  parts: ScheduleParts,
+  due: readonly ScheduleRecord[],
+): { record: ScheduleRecord; lag: number } | undefined => {
   const now = parts.clock.now()
-  return due.map((record) => ({ record, lag: lagOf(record, now) })).reduce<{ record: ScheduleRecord; lag: number } | undefined>((most, one) => (most === undefined || one.lag > most.lag ? one : most), undefined)
+  return due
+    .map((record) => ({ record, lag: lagOf(record, now) }))
+    .reduce<{ record: ScheduleRecord; lag: number } | undefined>(
+      (most, one) => (most === undefined || one.lag > most.lag ? one : most),
+      undefined,
+    )
 }
 
 export const schedulesSection = (parts: ScheduleParts): StatusSection => ({
   name: 'schedules',
   schema: SchedulesStatus,
   collect: () => {
-    const { store: { schedules }, config } = parts
+    const {
+      store: { schedules },
+      config,
+    } = parts
     const due = dueOf(parts)
     const oldest = oldestOf(parts, due)
     const [next] = schedules.list({ index: 'due', group: 'due', limit: 1 })
-    const nextAt = next === undefined ? undefined : next.next_fire_at_ms ?? wakeOf(next)
+    const nextAt = next === undefined ? undefined : (next.next_fire_at_ms ?? wakeOf(next))
     return {
       dispatch_worker_enabled: config.dispatch_enabled,
       total: schedules.count('all', 'all'),
@@ -50,7 +85,10 @@ export const schedulesSection = (parts: ScheduleParts): StatusSection => ({
       in_flight_count: schedules.count('open', 'open'),
       queued_fire_count: schedules.count('queued', 'queued'),
       ...(nextAt !== undefined && { next_due_at_ms: nextAt }),
-      ...(oldest !== undefined && { oldest_due_schedule_id: oldest.record.schedule_id, oldest_due_schedule_lag_ms: oldest.lag }),
+      ...(oldest !== undefined && {
+        oldest_due_schedule_id: oldest.record.schedule_id,
+        oldest_due_schedule_lag_ms: oldest.lag,
+      }),
     }
   },
 })
@@ -61,22 +99,35 @@ export const schedulesHealth = (parts: ScheduleParts): HealthCheck => ({
 })
 
 const lagWarning = (parts: ScheduleParts): Warning[] => {
-  const { config: { lag_warning_threshold_ms, dispatch_enabled } } = parts
+  const {
+    config: { lag_warning_threshold_ms, dispatch_enabled },
+  } = parts
   const oldest = oldestOf(parts, dueOf(parts))
   if (oldest === undefined || oldest.lag < lag_warning_threshold_ms) return []
-  return [{
-    severity: 'warning', code: 'scheduler_lag', related_id: oldest.record.schedule_id,
-    message: `Schedule ${oldest.record.schedule_id} has been due for ${Math.round(oldest.lag / 1000)} s.`,
-    action: dispatch_enabled ? 'See the storage and the log of the daemon.' : 'Start the daemon with its scheduler.',
-  }]
+  return [
+    {
+      severity: 'warning',
+      code: 'scheduler_lag',
+      related_id: oldest.record.schedule_id,
+      message: `Schedule ${oldest.record.schedule_id} has been due for ${Math.round(oldest.lag / 1000)} s.`,
+      action: dispatch_enabled ? 'See the storage and the log of the daemon.' : 'Start the daemon with its scheduler.',
+    },
+  ]
 }
 
 /** Schedules named in one status. */
 const sample = 10
 
 const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
-  schedules.list({ index: 'failing', group: 'failing', limit: sample }).map(({ schedule_id, name, consecutive_failures, last_error }) => ({
-    severity: 'warning', code: 'schedule_failing', related_id: schedule_id,
-    message: `Schedule ${name} has failed ${consecutive_failures} times in a row${last_error === undefined ? '' : `: ${last_error}`}`.slice(0, 500),
-    action: `See GET /v1/schedules/${schedule_id}; pause or cancel it if it cannot work.`,
-  }))
+  schedules
+    .list({ index: 'failing', group: 'failing', limit: sample })
+    .map(({ schedule_id, name, consecutive_failures, last_error }) => ({
+      severity: 'warning',
+      code: 'schedule_failing',
+      related_id: schedule_id,
+      message: (
+        `Schedule ${name} has failed ${consecutive_failures} times in a ` +
+        `row${last_error === undefined ? '' : `: ${last_error}`}`
+      ).slice(0, 500),
+      action: `See GET /v1/schedules/${schedule_id}; pause or cancel it if it cannot work.`,
+    }))

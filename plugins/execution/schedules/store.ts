@@ -1,6 +1,13 @@
 import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../core/plugin.js'
 import type { SubmitInputRequest } from '../runs/contract.js'
-import type { Cadence, MisfirePolicy, OverlapPolicy, PayloadKind, ScheduleExecution, ScheduleStatus } from './contract.js'
+import type {
+  Cadence,
+  MisfirePolicy,
+  OverlapPolicy,
+  PayloadKind,
+  ScheduleExecution,
+  ScheduleStatus,
+} from './contract.js'
 
 /** What a fire becomes. */
 export type Payload =
@@ -42,17 +49,23 @@ export type ScheduleRecord = {
 }
 
 export const isTerminal = ({ status }: ScheduleRecord): boolean => status === 'completed' || status === 'canceled'
-export const isOpen = ({ status }: ScheduleExecution): boolean => status === 'claimed' || status === 'retrying' || status === 'dispatched'
+export const isOpen = ({ status }: ScheduleExecution): boolean =>
+  status === 'claimed' || status === 'retrying' || status === 'dispatched'
 export const openOf = ({ executions }: ScheduleRecord): ScheduleExecution[] => executions.filter(isOpen)
 /** Whose limit a schedule counts against. */
-export const ownerOf = ({ owner_session_id, target_session_id }: Pick<ScheduleRecord, 'owner_session_id' | 'target_session_id'>): string => owner_session_id ?? target_session_id
+export const ownerOf = ({
+  owner_session_id,
+  target_session_id,
+}: Pick<ScheduleRecord, 'owner_session_id' | 'target_session_id'>): string => owner_session_id ?? target_session_id
 
 /** When the dispatcher has to look at a schedule next; 0 is at once, undefined is never. */
 export const wakeOf = (record: ScheduleRecord): number | undefined => {
   const open = openOf(record)
   const fires = record.status === 'active'
   const times = [
-    ...open.flatMap(({ status, retry_after_ms }) => (status === 'claimed' ? [0] : status === 'retrying' ? [retry_after_ms ?? 0] : [])),
+    ...open.flatMap(({ status, retry_after_ms }) =>
+      status === 'claimed' ? [0] : status === 'retrying' ? [retry_after_ms ?? 0] : [],
+    ),
     ...(fires && record.next_fire_at_ms !== undefined ? [record.next_fire_at_ms] : []),
     ...(fires && record.queued_fire_at_ms !== undefined && open.length === 0 ? [0] : []),
   ]
@@ -75,20 +88,35 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
     made_by: { group: (record) => record.owner_session_id },
     status: { group: (record) => record.status },
     due: { group: (record) => when(wakeOf(record) !== undefined, 'due'), sort: (record) => padded(wakeOf(record)) },
-    reckoned: { group: (record) => when(wakeOf(record) !== undefined, 'reckoned'), sort: (record) => padded(record.reckoned_at_ms) },
+    reckoned: {
+      group: (record) => when(wakeOf(record) !== undefined, 'reckoned'),
+      sort: (record) => padded(record.reckoned_at_ms),
+    },
     open: { group: (record) => when(openOf(record).length > 0, 'open') },
-    backoff: { group: (record) => when(record.executions.some(({ status }) => status === 'retrying'), 'backoff') },
+    backoff: {
+      group: (record) =>
+        when(
+          record.executions.some(({ status }) => status === 'retrying'),
+          'backoff',
+        ),
+    },
     queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },
     failing: { group: (record) => when(!isTerminal(record) && record.consecutive_failures >= manyFailures, 'failing') },
   },
   settled: (record) => isTerminal(record) && openOf(record).length === 0,
 }
 
-/** The executions of a schedule that are over, oldest first: apart, so that a fire does not write them again with each of its steps. */
+/**
+ * The executions of a schedule that are over, oldest first: apart, so that a fire does not write them again with each
+ * of its steps.
+ */
 export type ScheduleHistory = { readonly schedule_id: string; readonly executions: readonly ScheduleExecution[] }
 
 const historyCollection: CollectionSpec<ScheduleHistory> = {
-  name: 'schedule_histories', version: 1, id: ({ schedule_id }) => schedule_id, indexes: {},
+  name: 'schedule_histories',
+  version: 1,
+  id: ({ schedule_id }) => schedule_id,
+  indexes: {},
   references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
 }
 
@@ -107,7 +135,10 @@ export const declareStore = (state: State): ScheduleStore => {
   const schedules = state.collection(scheduleCollection)
   const histories = state.collection(historyCollection)
   const historyOf = (schedule_id: string): readonly ScheduleExecution[] => histories.find(schedule_id)?.executions ?? []
-  const whole = (stored: ScheduleRecord): ScheduleRecord => ({ ...stored, executions: [...historyOf(stored.schedule_id), ...stored.executions] })
+  const whole = (stored: ScheduleRecord): ScheduleRecord => ({
+    ...stored,
+    executions: [...historyOf(stored.schedule_id), ...stored.executions],
+  })
   return {
     state,
     schedules,
@@ -121,7 +152,8 @@ export const declareStore = (state: State): ScheduleStore => {
       const over = record.executions.filter((execution) => !isOpen(execution))
       const known = historyOf(schedule_id)
       tx.put(schedules, { ...record, executions: openOf(record) })
-      if (over.length !== known.length || over.some((execution, at) => execution !== known[at])) tx.put(histories, { schedule_id, executions: over })
+      if (over.length !== known.length || over.some((execution, at) => execution !== known[at]))
+        tx.put(histories, { schedule_id, executions: over })
     },
   }
 }

@@ -1,6 +1,5 @@
 import type { ScheduleView } from './contract.js'
-import { openOf } from './store.js'
-import type { ScheduleRecord } from './store.js'
+import { openOf, type ScheduleRecord } from './store.js'
 
 /** A schedule as the contract shows it; members that are empty are left out. */
 export const viewSchedule = (record: ScheduleRecord): ScheduleView => {
@@ -10,7 +9,10 @@ export const viewSchedule = (record: ScheduleRecord): ScheduleView => {
   const view: ScheduleView = {
     ...kept,
     ...(first !== undefined && { in_flight_fire_at_ms: first.fire_at_ms, in_flight_run_id: first.run_id }),
-    ...(retrying !== undefined && { scheduler_retry_after_ms: retrying.retry_after_ms, scheduler_retry_attempt: retrying.attempt }),
+    ...(retrying !== undefined && {
+      scheduler_retry_after_ms: retrying.retry_after_ms,
+      scheduler_retry_attempt: retrying.attempt,
+    }),
     recent_executions: executions.slice(-50),
     ...(payload.kind === 'request' ? { request: payload.request } : { [payload.kind]: payload.value }),
   }

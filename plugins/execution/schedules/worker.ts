@@ -19,7 +19,14 @@ export interface Worker {
 }
 
 export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = watch): Worker => {
-  const { store: { schedules }, runs, clock, ids, log, config } = parts
+  const {
+    store: { schedules },
+    runs,
+    clock,
+    ids,
+    log,
+    config,
+  } = parts
   let awakeSince = 0
   let expected = 0
   /** On the clock that never jumps: since then the wall clock has not been looked at. */
@@ -73,10 +80,12 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = wat
   const look = (): void => {
     if (ended) return
     again = running !== undefined
-    running ??= work().then(plan, failed).finally(() => {
-      running = undefined
-      if (again) look()
-    })
+    running ??= work()
+      .then(plan, failed)
+      .finally(() => {
+        running = undefined
+        if (again) look()
+      })
   }
 
   const heard = (run: RunRecord): void => {

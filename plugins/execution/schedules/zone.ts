@@ -7,7 +7,15 @@ const formatOf = (timezone: string): Intl.DateTimeFormat => {
   const known = formats.get(timezone)
   if (known !== undefined) return known
   const made = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', era: 'short',
+    timeZone: timezone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    era: 'short',
   })
   if (formats.size > 500) formats.clear()
   formats.set(timezone, made)
@@ -16,7 +24,11 @@ const formatOf = (timezone: string): Intl.DateTimeFormat => {
 
 /** What the clock on the wall shows at a moment, written as the moment at which a clock in UTC shows the same. */
 export const wallOf = (at: number, timezone: string): number => {
-  const parts = Object.fromEntries(formatOf(timezone).formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+  const parts = Object.fromEntries(
+    formatOf(timezone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
   const { year = 0, month = 1, day = 1, hour: hours = 0, minute = 0, second = 0 } = parts
   return Date.UTC(year, month - 1, day, hours, minute, second)
 }
@@ -24,7 +36,10 @@ export const wallOf = (at: number, timezone: string): number => {
 /** The offset of the zone from UTC at a moment, ms. */
 export const offsetOf = (at: number, timezone: string): number => wallOf(at, timezone) - Math.floor(at / 1000) * 1000
 
-/** The moment at which the wall shows the same as at `at` once more, because clocks go back behind it; undefined if there is none. */
+/**
+ * The moment at which the wall shows the same as at `at` once more, because clocks go back behind it; undefined if
+ * there is none.
+ */
 export const secondOccurrence = (at: number, timezone: string): number | undefined => {
   const offset = offsetOf(at, timezone)
   for (const ahead of [hour, 2 * hour, 3 * hour]) {

@@ -1,6 +1,5 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
-import { trusted } from '../../../core/plugin.js'
-import type { Json, State } from '../../../core/plugin.js'
+import { trusted, type Json, type State } from '../../../core/plugin.js'
 import { canonical } from '../runs/contract.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
 import { noteOf } from './views.js'
@@ -21,13 +20,21 @@ export interface SettingChange<N extends SettingName> {
 const changesWhileBusy: ReadonlySet<SettingName> = new Set(['route_policy'])
 
 /** A session with one setting replaced, or without it. */
-export const withSetting = <N extends SettingName>(session: SessionRecord, name: N, value: SessionRecord[N] | undefined): SessionRecord => {
+export const withSetting = <N extends SettingName>(
+  session: SessionRecord,
+  name: N,
+  value: SessionRecord[N] | undefined,
+): SessionRecord => {
   const { [name]: _, ...rest } = session
   return trusted<SessionRecord>(value === undefined ? rest : { ...rest, [name]: value })
 }
 
 /** A change that changes nothing leaves no entry. */
-export const changeSetting = async <N extends SettingName>({ sessions, state, activity }: SettingParts, session_id: string, { name, next }: SettingChange<N>): Promise<void> => {
+export const changeSetting = async <N extends SettingName>(
+  { sessions, state, activity }: SettingParts,
+  session_id: string,
+  { name, next }: SettingChange<N>,
+): Promise<void> => {
   sessions.get(session_id)
   await state.commit((tx) => {
     const before = sessions.get(session_id)
@@ -40,7 +47,11 @@ export const changeSetting = async <N extends SettingName>({ sessions, state, ac
   })
 }
 
-export const changedView = async <N extends SettingName>(parts: SettingParts, session_id: string, change: SettingChange<N>): Promise<SessionView> => {
+export const changedView = async <N extends SettingName>(
+  parts: SettingParts,
+  session_id: string,
+  change: SettingChange<N>,
+): Promise<SessionView> => {
   await changeSetting(parts, session_id, change)
   return parts.sessions.view(parts.sessions.get(session_id))
 }

@@ -1,29 +1,43 @@
 /** Reply targets and operator contact. Contract 1, Sessions table. */
-import { array, defineRoute, jsonReply, object } from '../../../core/plugin.js'
-import type { Caller, Route } from '../../../core/plugin.js'
+import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
 import { deliveryErrors } from '../deliveries/contract.js'
-import { changeSetting } from './change.js'
-import type { SettingParts } from './change.js'
-import { checkClear, contactOf, handlesOf, noContact } from './contact.js'
-import type { FindOutbox } from './contact.js'
-import { OperatorContact, ReplyTargetRequest, SessionId, SessionReplyTargetsView, sessionErrors } from './contract.js'
-import type { ReplyHandle, SessionRecord } from './contract.js'
+import { changeSetting, type SettingParts } from './change.js'
+import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
+import {
+  OperatorContact,
+  ReplyTargetRequest,
+  SessionId,
+  SessionReplyTargetsView,
+  sessionErrors,
+  type ReplyHandle,
+  type SessionRecord,
+} from './contract.js'
 import { shownTargets } from './views.js'
 
-export interface ContactRouteParts extends SettingParts { readonly outbox: FindOutbox }
+export interface ContactRouteParts extends SettingParts {
+  readonly outbox: FindOutbox
+}
 
 const params = object({ session_id: SessionId })
 const most = 100
 const TargetsBody = object({ reply_targets: array(ReplyTargetRequest, { max: most }) })
 const changed = [sessionErrors.session_not_found, sessionErrors.session_not_idle]
 
-export const contactRoutes = (parts: ContactRouteParts): readonly Route[] => [...targetRoutes(parts), ...operatorRoutes(parts)]
+export const contactRoutes = (parts: ContactRouteParts): readonly Route[] => [
+  ...targetRoutes(parts),
+  ...operatorRoutes(parts),
+]
 
-const targetsView = ({ reply_targets = [] }: SessionRecord, caller?: Caller): { reply_targets: ReplyHandle[] } => ({ reply_targets: shownTargets(reply_targets, caller) })
+const targetsView = ({ reply_targets = [] }: SessionRecord, caller?: Caller): { reply_targets: ReplyHandle[] } => ({
+  reply_targets: shownTargets(reply_targets, caller),
+})
 
 const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
   const shared = { path: '/v1/sessions/:session_id/reply-targets', params, reply: jsonReply(SessionReplyTargetsView) }
-  const set = async (session_id: string, handles: () => readonly ReplyHandle[]): Promise<{ reply_targets: ReplyHandle[] }> => {
+  const set = async (
+    session_id: string,
+    handles: () => readonly ReplyHandle[],
+  ): Promise<{ reply_targets: ReplyHandle[] }> => {
     await changeSetting(parts, session_id, {
       name: 'reply_targets',
       next: (session) => {
@@ -34,22 +48,40 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
     })
     return targetsView(parts.sessions.get(session_id))
   }
-  const replace = (method: 'POST' | 'PUT', id: string): Route => defineRoute({
-    ...shared, id, method, summary: 'Sets where the outputs of a session go. An empty list is an explicit clear.', access: 'admin', durability: 'A',
-    body: TargetsBody, problems: [...changed, deliveryErrors.reply_target_invalid, sessionErrors.reply_targets_needed],
-    example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
-    handler: (input) => set(input.params.session_id, () => handlesOf(parts.outbox(), input.body.reply_targets)),
-  })
+  const replace = (method: 'POST' | 'PUT', id: string): Route =>
+    defineRoute({
+      ...shared,
+      id,
+      method,
+      summary: 'Sets where the outputs of a session go. An empty list is an explicit clear.',
+      access: 'admin',
+      durability: 'A',
+      body: TargetsBody,
+      problems: [...changed, deliveryErrors.reply_target_invalid, sessionErrors.reply_targets_needed],
+      example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
+      handler: (input) => set(input.params.session_id, () => handlesOf(parts.outbox(), input.body.reply_targets)),
+    })
   return [
     defineRoute({
-      ...shared, id: 'sessions.reply_targets.get', method: 'GET', summary: 'Reads where the outputs of a session go.', access: 'read',
-      problems: [sessionErrors.session_not_found], handler: (input) => targetsView(parts.sessions.get(input.params.session_id), input.caller),
+      ...shared,
+      id: 'sessions.reply_targets.get',
+      method: 'GET',
+      summary: 'Reads where the outputs of a session go.',
+      access: 'read',
+      problems: [sessionErrors.session_not_found],
+      handler: (input) => targetsView(parts.sessions.get(input.params.session_id), input.caller),
     }),
     replace('POST', 'sessions.reply_targets.set'),
     replace('PUT', 'sessions.reply_targets.replace'),
     defineRoute({
-      ...shared, id: 'sessions.reply_targets.clear', method: 'DELETE', summary: 'Clears the reply targets of a session, which is remembered.', access: 'admin', durability: 'A',
-      problems: [...changed, sessionErrors.reply_targets_needed], handler: (input) => set(input.params.session_id, () => []),
+      ...shared,
+      id: 'sessions.reply_targets.clear',
+      method: 'DELETE',
+      summary: 'Clears the reply targets of a session, which is remembered.',
+      access: 'admin',
+      durability: 'A',
+      problems: [...changed, sessionErrors.reply_targets_needed],
+      handler: (input) => set(input.params.session_id, () => []),
     }),
   ]
 }
@@ -57,25 +89,46 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
 const operatorRoutes = (parts: ContactRouteParts): readonly Route[] => {
   const shared = { path: '/v1/sessions/:session_id/operator', params, reply: jsonReply(OperatorContact) }
   const set = async (session_id: string, contact: OperatorContact): Promise<OperatorContact> => {
-    await changeSetting(parts, session_id, { name: 'operator', next: (session) => contactOf(parts.outbox(), session, contact) })
+    await changeSetting(parts, session_id, {
+      name: 'operator',
+      next: (session) => contactOf(parts.outbox(), session, contact),
+    })
     return parts.sessions.get(session_id).operator ?? noContact
   }
-  const replace = (method: 'POST' | 'PUT', id: string): Route => defineRoute({
-    ...shared, id, method, summary: 'Sets whether and how the model may contact the operator.', access: 'admin', durability: 'A', body: OperatorContact,
-    problems: [...changed, sessionErrors.operator_contact_unsafe, sessionErrors.reply_targets_needed],
-    example: { body: { enabled: true, display_name: 'Robin', allow_notify: false } },
-    handler: (input) => set(input.params.session_id, input.body),
-  })
+  const replace = (method: 'POST' | 'PUT', id: string): Route =>
+    defineRoute({
+      ...shared,
+      id,
+      method,
+      summary: 'Sets whether and how the model may contact the operator.',
+      access: 'admin',
+      durability: 'A',
+      body: OperatorContact,
+      problems: [...changed, sessionErrors.operator_contact_unsafe, sessionErrors.reply_targets_needed],
+      example: { body: { enabled: true, display_name: 'Robin', allow_notify: false } },
+      handler: (input) => set(input.params.session_id, input.body),
+    })
   return [
     defineRoute({
-      ...shared, id: 'sessions.operator.get', method: 'GET', summary: 'Reads whether and how the model may contact the operator.', access: 'read',
-      problems: [sessionErrors.session_not_found], handler: (input) => parts.sessions.get(input.params.session_id).operator ?? noContact,
+      ...shared,
+      id: 'sessions.operator.get',
+      method: 'GET',
+      summary: 'Reads whether and how the model may contact the operator.',
+      access: 'read',
+      problems: [sessionErrors.session_not_found],
+      handler: (input) => parts.sessions.get(input.params.session_id).operator ?? noContact,
     }),
     replace('POST', 'sessions.operator.set'),
     replace('PUT', 'sessions.operator.replace'),
     defineRoute({
-      ...shared, id: 'sessions.operator.clear', method: 'DELETE', summary: 'Lets the model contact the operator no longer.', access: 'admin', durability: 'A',
-      problems: changed, handler: (input) => set(input.params.session_id, noContact),
+      ...shared,
+      id: 'sessions.operator.clear',
+      method: 'DELETE',
+      summary: 'Lets the model contact the operator no longer.',
+      access: 'admin',
+      durability: 'A',
+      problems: changed,
+      handler: (input) => set(input.params.session_id, noContact),
     }),
   ]
 }

@@ -1,7 +1,9 @@
-/** Whether and how the model may contact the operator, and where outputs go: the two settings that bind each other. Contract 1, "Operator contact". */
+/**
+ * Whether and how the model may contact the operator, and where outputs go: the two settings that bind each other.
+ * Contract 1, "Operator contact".
+ */
 import { Problem } from '../../../core/plugin.js'
-import { deliveryErrors } from '../deliveries/contract.js'
-import type { Outbox } from '../deliveries/contract.js'
+import { deliveryErrors, type Outbox } from '../deliveries/contract.js'
 import type { OperatorContact, ReplyHandle, ReplyTargetRequest, SessionRecord } from './contract.js'
 import { sessionErrors } from './errors.js'
 import { unsafeText } from './operator-text.js'
@@ -14,7 +16,9 @@ export const noContact: OperatorContact = { enabled: false, allow_notify: true, 
 /** Requested targets as handles. Without a plugin that delivers, no target is known. */
 export const handlesOf = (outbox: Outbox | undefined, targets: readonly ReplyTargetRequest[]): ReplyHandle[] => {
   if (outbox !== undefined || targets.length === 0) return outbox?.normalize(targets, 'body.reply_targets') ?? []
-  throw deliveryErrors.reply_target_invalid({ errors: [{ path: 'body.reply_targets.0', rule: 'must be for a plugin that takes replies' }] })
+  throw deliveryErrors.reply_target_invalid({
+    errors: [{ path: 'body.reply_targets.0', rule: 'must be for a plugin that takes replies' }],
+  })
 }
 
 const isDeliverable = (outbox: Outbox, handle: ReplyHandle): boolean => {
@@ -30,30 +34,56 @@ const isDeliverable = (outbox: Outbox, handle: ReplyHandle): boolean => {
 export const deliverable = (outbox: Outbox | undefined, { reply_targets = [] }: SessionRecord): ReplyHandle[] =>
   outbox === undefined ? [] : reply_targets.filter((handle) => isDeliverable(outbox, handle))
 
-export const mayNotify = (contact: OperatorContact | undefined): boolean => contact?.enabled === true && contact.allow_notify
+export const mayNotify = (contact: OperatorContact | undefined): boolean =>
+  contact?.enabled === true && contact.allow_notify
 
 /** Targets must not go while the model may notify through them. */
 export const checkClear = ({ session_id, operator }: SessionRecord, targets: readonly ReplyHandle[]): void => {
   if (targets.length > 0 || !mayNotify(operator)) return
-  throw sessionErrors.reply_targets_needed({ details: { session_id }, errors: [{ path: 'body.reply_targets', rule: 'must not be empty while allow_notify is on' }] })
+  throw sessionErrors.reply_targets_needed({
+    details: { session_id },
+    errors: [{ path: 'body.reply_targets', rule: 'must not be empty while allow_notify is on' }],
+  })
 }
 
-const shownField = (contact: OperatorContact, field: 'display_name' | 'communication_style'): { [F in typeof field]?: string } => {
+const shownField = (
+  contact: OperatorContact,
+  field: 'display_name' | 'communication_style',
+): { [F in typeof field]?: string } => {
   const text = contact[field]?.trim()
   if (text === undefined || text === '') return {}
   const what = unsafeText(text)
-  if (what !== undefined) throw sessionErrors.operator_contact_unsafe({ details: { field, what }, errors: [{ path: `body.${field}`, rule: `must not hold ${what}` }] })
+  if (what !== undefined)
+    throw sessionErrors.operator_contact_unsafe({
+      details: { field, what },
+      errors: [{ path: `body.${field}`, rule: `must not hold ${what}` }],
+    })
   return { [field]: text }
 }
 
 /** A contact as it is stored: checked, blank texts left out; undefined if it is off. */
-export const contactOf = (outbox: Outbox | undefined, session: SessionRecord, contact: OperatorContact): OperatorContact | undefined => {
+export const contactOf = (
+  outbox: Outbox | undefined,
+  session: SessionRecord,
+  contact: OperatorContact,
+): OperatorContact | undefined => {
   const { enabled, allow_notify, allow_questions } = contact
-  const stored: OperatorContact = { enabled, ...shownField(contact, 'display_name'), ...shownField(contact, 'communication_style'), allow_notify, allow_questions }
+  const stored: OperatorContact = {
+    enabled,
+    ...shownField(contact, 'display_name'),
+    ...shownField(contact, 'communication_style'),
+    allow_notify,
+    allow_questions,
+  }
   if (!enabled) return undefined
   if (!mayNotify(stored) || deliverable(outbox, session).length > 0) return stored
   throw sessionErrors.reply_targets_needed({
     details: { session_id: session.session_id },
-    errors: [{ path: 'body.allow_notify', rule: 'must be false while the session has no reply target that can be delivered to' }],
+    errors: [
+      {
+        path: 'body.allow_notify',
+        rule: 'must be false while the session has no reply target that can be delivered to',
+      },
+    ],
   })
 }

@@ -1,12 +1,39 @@
 /** Durable containers of runs. Contract 1, "Session"; reference 1, 6.2 and 6.6. */
 import {
-  array, defineEvent, definePoint, defineToken, doc, enums, integer, literal, named, nullable, object, optional, string, timestamp,
+  array,
+  defineEvent,
+  definePoint,
+  defineToken,
+  doc,
+  enums,
+  integer,
+  literal,
+  named,
+  nullable,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Caller,
+  type Collection,
+  type Infer,
+  type Json,
+  type Point,
+  type StructOf,
+  type Token,
+  type Tx,
 } from '../../../core/plugin.js'
-import type { Caller, Collection, Infer, Json, Point, StructOf, Token, Tx } from '../../../core/plugin.js'
 import { ApprovalRequestView } from '../approvals/contract.js'
 import { UserQuestionRequestView } from '../questions/contract.js'
-import { settingFields } from './settings.js'
-import type { CapabilityScope, CredentialScope, OperatorContact, PersonaSnapshot, ReplyHandle, SessionRoutePolicy } from './settings.js'
+import {
+  settingFields,
+  type CapabilityScope,
+  type CredentialScope,
+  type OperatorContact,
+  type PersonaSnapshot,
+  type ReplyHandle,
+  type SessionRoutePolicy,
+} from './settings.js'
 
 /** Problems about sessions that other plugins' routes may answer with. */
 export { sessionErrors } from './errors.js'
@@ -38,68 +65,87 @@ export { blankEntry, normalScope, permitsCapability, permitsCredential } from '.
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
 
 /** States of a session's root agent. Reference 1, 2.1. */
-export const agentStatuses = ['idle', 'running', 'waiting_for_approval', 'waiting_for_user_input', 'failed', 'completed'] as const
+export const agentStatuses = [
+  'idle',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_input',
+  'failed',
+  'completed',
+] as const
 /** One of `agentStatuses`. */
 export type AgentStatus = (typeof agentStatuses)[number]
 
 /** One part of an output. Reference 1, 6.3. */
 export const OutputPart = object({ type: literal('text'), text: string() })
 /** What a run said to the outside. Contract 1, `DaemonOutputRecord`. */
-export const DaemonOutputRecord = named('DaemonOutputRecord', object({
-  session_id: string(),
-  run_id: string(),
-  content: doc(string(), 'Plain text of all parts.'),
-  parts: optional(array(OutputPart)),
-  source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
-  address: doc(nullable(string()), 'Where it is delivered to; null if only readers of the session see it.'),
-}))
+export const DaemonOutputRecord = named(
+  'DaemonOutputRecord',
+  object({
+    session_id: string(),
+    run_id: string(),
+    content: doc(string(), 'Plain text of all parts.'),
+    parts: optional(array(OutputPart)),
+    source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
+    address: doc(nullable(string()), 'Where it is delivered to; null if only readers of the session see it.'),
+  }),
+)
 /** The value form of `DaemonOutputRecord`. */
 export type DaemonOutputRecord = Infer<typeof DaemonOutputRecord>
 
 /** The live state of a session's root agent. Reference 1, 6.2. */
-export const ManagedAgentSnapshot = named('ManagedAgentSnapshot', object({
-  agent: object({
-    id: string(),
-    parent: nullable(string()),
-    conversation: object({ session_id: string(), thread_id: nullable(string()) }),
-    status: enums(agentStatuses),
-    retention: enums(['retain', 'close_on_settle']),
-    spawned_at_ms: timestamp(),
-    closed_at_ms: optional(timestamp()),
-    subtasks: array(object({ name: string(), description: string() })),
-    sidechain_session_id: nullable(string()),
-    fork_context: nullable(object({})),
+export const ManagedAgentSnapshot = named(
+  'ManagedAgentSnapshot',
+  object({
+    agent: object({
+      id: string(),
+      parent: nullable(string()),
+      conversation: object({ session_id: string(), thread_id: nullable(string()) }),
+      status: enums(agentStatuses),
+      retention: enums(['retain', 'close_on_settle']),
+      spawned_at_ms: timestamp(),
+      closed_at_ms: optional(timestamp()),
+      subtasks: array(object({ name: string(), description: string() })),
+      sidechain_session_id: nullable(string()),
+      fork_context: nullable(object({})),
+    }),
+    pending_approvals: array(ApprovalRequestView),
+    pending_questions: optional(array(UserQuestionRequestView)),
+    last_assistant_message: nullable(string()),
+    journal_len: integer(),
+    checkpoint_len: integer(),
+    last_error: nullable(string()),
   }),
-  pending_approvals: array(ApprovalRequestView),
-  pending_questions: optional(array(UserQuestionRequestView)),
-  last_assistant_message: nullable(string()),
-  journal_len: integer(),
-  checkpoint_len: integer(),
-  last_error: nullable(string()),
-}))
+)
 /** The value form of `ManagedAgentSnapshot`. */
 export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
 
 /** Contract 1, `SessionView`. `outputs` holds the newest hundred; the rest is in the session's events. */
-export const SessionView = named('SessionView', object({
-  session_id: string(),
-  agent_id: string(),
-  snapshot: ManagedAgentSnapshot,
-  ...settingFields,
-  outputs: array(DaemonOutputRecord),
-}))
+export const SessionView = named(
+  'SessionView',
+  object({
+    session_id: string(),
+    agent_id: string(),
+    snapshot: ManagedAgentSnapshot,
+    ...settingFields,
+    outputs: array(DaemonOutputRecord),
+  }),
+)
 /** The value form of `SessionView`. */
 export type SessionView = Infer<typeof SessionView>
 
 /** One row of the session list. Reference 1, 6.6. */
-export const SessionViewSummary = named('SessionViewSummary', object({
-  session_id: string(),
-  agent_id: string(),
-  status: enums(agentStatuses),
-  pending_approvals: integer(),
-  pending_questions: integer(),
-  ...settingFields,
-}))
+export const SessionViewSummary = named(
+  'SessionViewSummary',
+  object({
+    session_id: string(),
+    agent_id: string(),
+    status: enums(agentStatuses),
+    pending_approvals: integer(),
+    pending_questions: integer(),
+    ...settingFields,
+  }),
+)
 
 /** A change of a session itself, as its journal keeps it: no soul of a persona and no address of a reply target. */
 export type SessionNote =
@@ -114,13 +160,21 @@ export interface SessionActivity {
   /** Numbers of open approval and question requests. */
   pending(session_id: string): { readonly approvals: number; readonly questions: number }
   /** The members of a snapshot that come from runs. */
-  facts(session_id: string): Pick<ManagedAgentSnapshot, 'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'>
+  facts(
+    session_id: string,
+  ): Pick<
+    ManagedAgentSnapshot,
+    'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'
+  >
   /** The newest outputs, oldest first. */
   outputs(session_id: string, limit: number): DaemonOutputRecord[]
   /** Adds a change of the session itself to its journal, in a commit. */
   record(tx: Tx, session_id: string, note: SessionNote): void
 }
-/** What a commit changed in a session. `facts` is called after the commit, at most once; it must not depend on later changes. */
+/**
+ * What a commit changed in a session. `facts` is called after the commit, at most once; it must not depend on later
+ * changes.
+ */
 export interface SessionChange {
   readonly status: AgentStatus
   readonly approvals: number
@@ -136,7 +190,10 @@ export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivi
  */
 export interface SessionHold {
   readonly id: string
-  /** What the session has, in words that can follow "it has": "a run that waits for approval". Undefined if nothing. Must be fast and must not throw. */
+  /**
+   * What the session has, in words that can follow "it has": "a run that waits for approval". Undefined if nothing.
+   * Must be fast and must not throw.
+   */
   holds(session_id: string): string | undefined
 }
 /** Everything that may hold a session. */
@@ -145,11 +202,17 @@ export const SessionHolds: Point<SessionHold> = definePoint<SessionHold>('sessio
 /** May keep a session from being ended. */
 export interface SessionEndGuard {
   readonly id: string
-  /** Why the session cannot be ended now, as the end of a sentence: "it is a member of project p1". Undefined if it can. Must be fast and must not throw. */
+  /**
+   * Why the session cannot be ended now, as the end of a sentence: "it is a member of project p1". Undefined if it can.
+   * Must be fast and must not throw.
+   */
   veto(session: SessionRecord): string | undefined
 }
 /** Everything that may keep a session from being ended. */
-export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGuard>('session-end-guards@1', (guard) => guard.id)
+export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGuard>(
+  'session-end-guards@1',
+  (guard) => guard.id,
+)
 
 /** A member of the metadata of sessions that another plugin keeps. */
 export interface SessionMetadata {
@@ -159,7 +222,10 @@ export interface SessionMetadata {
   value(session_id: string): Json | undefined
 }
 /** Members of the metadata of sessions, by key. */
-export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetadata>('session-metadata@1', (member) => member.key)
+export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetadata>(
+  'session-metadata@1',
+  (member) => member.key,
+)
 
 /** The sessions of this daemon. */
 export interface Sessions {
@@ -172,9 +238,15 @@ export interface Sessions {
   snapshot(session: SessionRecord): ManagedAgentSnapshot
   /** Adds the event `session_state_changed` to a commit, and `session_snapshot` if there are facts for it. */
   announce(tx: Tx, session_id: string, change: SessionChange): void
-  /** Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard keeps it. */
+  /**
+   * Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard
+   * keeps it.
+   */
   end(tx: Tx, session_id: string, reason: string | undefined): void
-  /** Settings by their names in the journal, as `metadata` of the event log shows them; `caller` as for `view`. An explicit clear of reply targets is an empty list. */
+  /**
+   * Settings by their names in the journal, as `metadata` of the event log shows them; `caller` as for `view`. An
+   * explicit clear of reply targets is an empty list.
+   */
   metadata(session: SessionRecord, caller?: Caller): { [key: string]: Json }
   /** Throws `session_not_idle` (409) if something holds the session. */
   requireIdle(session_id: string): void
@@ -183,7 +255,10 @@ export interface Sessions {
   /** True if the credential scope of the session lets it use a model route. */
   mayUseRoute(session: SessionRecord, route_id: string): boolean
   /** True if the credential scope of the session lets a connector use a credential, named by its environment key. */
-  mayUseConnectorCredential(session: SessionRecord, use: { readonly connector: string; readonly credential: string }): boolean
+  mayUseConnectorCredential(
+    session: SessionRecord,
+    use: { readonly connector: string; readonly credential: string },
+  ): boolean
 }
 /** The sessions of this daemon. */
 export const Sessions: Token<Sessions> = defineToken<Sessions>('sessions@1')
@@ -192,7 +267,13 @@ export const Sessions: Token<Sessions> = defineToken<Sessions>('sessions@1')
 export const SessionStateChanged = defineEvent({
   name: 'session_state_changed',
   summary: 'The state of a session changed.',
-  data: object({ session_id: string(), agent_id: string(), status: enums(agentStatuses), pending_approvals: integer(), pending_questions: integer() }),
+  data: object({
+    session_id: string(),
+    agent_id: string(),
+    status: enums(agentStatuses),
+    pending_approvals: integer(),
+    pending_questions: integer(),
+  }),
 })
 /** Reference 1, 6.1. */
 export const SessionSnapshotTaken = defineEvent({

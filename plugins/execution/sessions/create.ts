@@ -1,13 +1,29 @@
 /** Creating a session, and using one again. Contract 1, "Session". */
-import { defineRoute, doc, jsonReply, object, optional, string, trusted } from '../../../core/plugin.js'
-import type { Ids, Infer, Json, Route, Tx } from '../../../core/plugin.js'
-import { personaErrors } from '../../coordination/personas/contract.js'
-import type { Personas } from '../../coordination/personas/contract.js'
+import {
+  defineRoute,
+  doc,
+  jsonReply,
+  object,
+  optional,
+  string,
+  trusted,
+  type Ids,
+  type Infer,
+  type Json,
+  type Route,
+  type Tx,
+} from '../../../core/plugin.js'
+import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
 import { canonical } from '../runs/contract.js'
-import { withSetting } from './change.js'
-import type { SettingParts } from './change.js'
-import { CapabilityScope, CredentialScope, SessionView, sessionErrors } from './contract.js'
-import type { SessionRecord, SettingName } from './contract.js'
+import { withSetting, type SettingParts } from './change.js'
+import {
+  CapabilityScope,
+  CredentialScope,
+  SessionView,
+  sessionErrors,
+  type SessionRecord,
+  type SettingName,
+} from './contract.js'
 import { checkedScope, rebound } from './rules.js'
 import { noteOf } from './views.js'
 
@@ -20,59 +36,98 @@ const CreateSession = object({
 })
 
 /** What a request says about a session, its scopes as they are stored. */
-interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | 'credential_scope'> { readonly session_id: string; readonly persona_id?: string }
+interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | 'credential_scope'> {
+  readonly session_id: string
+  readonly persona_id?: string
+}
 
-export interface CreateParts extends SettingParts { readonly ids: Ids; readonly personas: Personas }
+export interface CreateParts extends SettingParts {
+  readonly ids: Ids
+  readonly personas: Personas
+}
 
-export const createRoute = (parts: CreateParts): Route => defineRoute({
-  id: 'sessions.create',
-  method: 'POST',
-  path: '/v1/sessions',
-  summary: 'Creates a session, or uses the one that has this id; an ended one is opened again.',
-  access: 'admin',
-  body: CreateSession,
-  bodyOptional: true,
-  reply: jsonReply(SessionView, 201),
-  problems: [sessionErrors.invalid_session_id, sessionErrors.session_conflict, sessionErrors.blank_scope_entry, personaErrors.persona_not_found],
-  durability: 'A',
-  example: { body: { session_id: 'first' } },
-  handler: async ({ body }) => {
-    const draft = draftOf(parts, body)
-    const known = parts.sessions.find(draft.session_id)
-    if (known === undefined) await parts.state.commit((tx) => create(parts, tx, draft))
-    else await reuse(parts, known, { draft, body })
-    return parts.sessions.view(parts.sessions.get(draft.session_id))
-  },
-})
+export const createRoute = (parts: CreateParts): Route =>
+  defineRoute({
+    id: 'sessions.create',
+    method: 'POST',
+    path: '/v1/sessions',
+    summary: 'Creates a session, or uses the one that has this id; an ended one is opened again.',
+    access: 'admin',
+    body: CreateSession,
+    bodyOptional: true,
+    reply: jsonReply(SessionView, 201),
+    problems: [
+      sessionErrors.invalid_session_id,
+      sessionErrors.session_conflict,
+      sessionErrors.blank_scope_entry,
+      personaErrors.persona_not_found,
+    ],
+    durability: 'A',
+    example: { body: { session_id: 'first' } },
+    handler: async ({ body }) => {
+      const draft = draftOf(parts, body)
+      const known = parts.sessions.find(draft.session_id)
+      if (known === undefined) await parts.state.commit((tx) => create(parts, tx, draft))
+      else await reuse(parts, known, { draft, body })
+      return parts.sessions.view(parts.sessions.get(draft.session_id))
+    },
+  })
 
-const draftOf = ({ ids }: CreateParts, { session_id = ids.make('session'), thread_id, persona_id, ...scopes }: Infer<typeof CreateSession>): Draft => {
+const draftOf = (
+  { ids }: CreateParts,
+  { session_id = ids.make('session'), thread_id, persona_id, ...scopes }: Infer<typeof CreateSession>,
+): Draft => {
   checkId(session_id)
-  const capability_scope = scopes.capability_scope === undefined ? undefined : checkedScope(scopes.capability_scope, 'body.capability_scope')
-  const credential_scope = scopes.credential_scope === undefined ? undefined : checkedScope(scopes.credential_scope, 'body.credential_scope')
+  const capability_scope =
+    scopes.capability_scope === undefined ? undefined : checkedScope(scopes.capability_scope, 'body.capability_scope')
+  const credential_scope =
+    scopes.credential_scope === undefined ? undefined : checkedScope(scopes.credential_scope, 'body.credential_scope')
   return {
     session_id,
-    ...(thread_id !== undefined && { thread_id }), ...(persona_id !== undefined && { persona_id }),
-    ...(capability_scope !== undefined && { capability_scope }), ...(credential_scope !== undefined && { credential_scope }),
+    ...(thread_id !== undefined && { thread_id }),
+    ...(persona_id !== undefined && { persona_id }),
+    ...(capability_scope !== undefined && { capability_scope }),
+    ...(credential_scope !== undefined && { credential_scope }),
   }
 }
 
 /** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
 const checkId = (session_id: string): void => {
-  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(session_id)) return
-  throw sessionErrors.invalid_session_id({ errors: [{ path: 'body.session_id', rule: 'must not be empty, "." or "..", and must hold no slash, backslash or control character' }] })
+  if (session_id.trim() !== '' && session_id !== '.' && session_id !== '..' && !/[/\\\p{Cc}\p{Cs}]/u.test(session_id))
+    return
+  throw sessionErrors.invalid_session_id({
+    errors: [
+      {
+        path: 'body.session_id',
+        rule: 'must not be empty, "." or "..", and must hold no slash, backslash or control character',
+      },
+    ],
+  })
 }
 
 const create = ({ sessions, ids, personas, activity }: CreateParts, tx: Tx, { persona_id, ...draft }: Draft): void => {
   const bare: SessionRecord = { agent_id: ids.make('agent'), created_at_ms: tx.now, ...draft }
-  const session = persona_id === undefined ? bare : withSetting(bare, 'persona', rebound(undefined, personas.snapshot(persona_id), tx.now))
+  const session =
+    persona_id === undefined
+      ? bare
+      : withSetting(bare, 'persona', rebound(undefined, personas.snapshot(persona_id), tx.now))
   tx.put(sessions.collection, session)
-  const set = (['persona', 'capability_scope', 'credential_scope'] satisfies SettingName[]).filter((name) => session[name] !== undefined)
+  const set = (['persona', 'capability_scope', 'credential_scope'] satisfies SettingName[]).filter(
+    (name) => session[name] !== undefined,
+  )
   for (const name of set) activity()?.record(tx, session.session_id, noteOf(session, name))
 }
 
-interface Reuse { readonly draft: Draft; readonly body: Infer<typeof CreateSession> }
+interface Reuse {
+  readonly draft: Draft
+  readonly body: Infer<typeof CreateSession>
+}
 
-const reuse = async ({ sessions, state, activity }: CreateParts, known: SessionRecord, { draft, body }: Reuse): Promise<void> => {
+const reuse = async (
+  { sessions, state, activity }: CreateParts,
+  known: SessionRecord,
+  { draft, body }: Reuse,
+): Promise<void> => {
   checkReuse(known, { draft, body })
   const joins = draft.thread_id !== undefined && known.thread_id === undefined
   if (known.ended_at_ms === undefined && !joins) return
@@ -83,11 +138,18 @@ const reuse = async ({ sessions, state, activity }: CreateParts, known: SessionR
     const { session_id } = known
     activity()?.record(tx, session_id, { change: 'opened' })
     const pending = activity()?.pending(session_id)
-    sessions.announce(tx, session_id, { status: activity()?.status(session_id) ?? 'idle', approvals: pending?.approvals ?? 0, questions: pending?.questions ?? 0 })
+    sessions.announce(tx, session_id, {
+      status: activity()?.status(session_id) ?? 'idle',
+      approvals: pending?.approvals ?? 0,
+      questions: pending?.questions ?? 0,
+    })
   })
 }
 
-/** What a request says must be what is stored: a session is never widened, narrowed or bound anew by being created again. */
+/**
+ * What a request says must be what is stored: a session is never widened, narrowed or bound anew by being created
+ * again.
+ */
 const checkReuse = (known: SessionRecord, { draft, body }: Reuse): void => {
   const same = (a: unknown, b: unknown): boolean => canonical(trusted<Json>(a)) === canonical(trusted<Json>(b))
   const differs = {
@@ -98,5 +160,8 @@ const checkReuse = (known: SessionRecord, { draft, body }: Reuse): void => {
   }
   const [field] = Object.entries(differs).flatMap(([name, other]) => (other ? [name] : []))
   if (field === undefined) return
-  throw sessionErrors.session_conflict({ details: { session_id: known.session_id, field }, errors: [{ path: `body.${field}`, rule: 'must equal the stored one' }] })
+  throw sessionErrors.session_conflict({
+    details: { session_id: known.session_id, field },
+    errors: [{ path: `body.${field}`, rule: 'must equal the stored one' }],
+  })
 }

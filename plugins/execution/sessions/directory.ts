@@ -1,8 +1,25 @@
 /** The sessions service: records, views and the events that announce them. */
 import type { Caller, Collection, Json, Tx } from '../../../core/plugin.js'
-import { SessionSnapshotTaken, SessionStateChanged } from './contract.js'
-import type { AgentStatus, ManagedAgentSnapshot, SessionActivity, SessionChange, SessionEndGuard, SessionHold, SessionMetadata, SessionRecord, Sessions, SessionView } from './contract.js'
-import { effectiveCapabilityScope, effectiveCredentialScope, mayUseConnectorCredential, mayUseRoute } from './effective.js'
+import {
+  SessionSnapshotTaken,
+  SessionStateChanged,
+  type AgentStatus,
+  type ManagedAgentSnapshot,
+  type SessionActivity,
+  type SessionChange,
+  type SessionEndGuard,
+  type SessionHold,
+  type SessionMetadata,
+  type SessionRecord,
+  type Sessions,
+  type SessionView,
+} from './contract.js'
+import {
+  effectiveCapabilityScope,
+  effectiveCredentialScope,
+  mayUseConnectorCredential,
+  mayUseRoute,
+} from './effective.js'
 import { sessionErrors } from './errors.js'
 import { metadataOf, shownSettings } from './views.js'
 
@@ -31,7 +48,11 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     if (session === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
     return session
   }
-  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => ({ agent: agentOf(session, live().status(session.session_id)), checkpoint_len: 0, ...live().facts(session.session_id) })
+  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => ({
+    agent: agentOf(session, live().status(session.session_id)),
+    checkpoint_len: 0,
+    ...live().facts(session.session_id),
+  })
   const view = (session: SessionRecord, caller?: Caller): SessionView => ({
     session_id: session.session_id,
     agent_id: session.agent_id,
@@ -42,9 +63,18 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
   const announce = (tx: Tx, session_id: string, { status, approvals, questions, facts }: SessionChange): void => {
     const session = get(session_id)
     const { agent_id } = session
-    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, status: statusOf(session, status), pending_approvals: approvals, pending_questions: questions }))
+    tx.emit(SessionStateChanged, { session: session_id }, () => ({
+      session_id,
+      agent_id,
+      status: statusOf(session, status),
+      pending_approvals: approvals,
+      pending_questions: questions,
+    }))
     if (facts === undefined) return
-    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: { agent: agentOf(session, status), checkpoint_len: 0, ...facts() } }))
+    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({
+      session_id,
+      snapshot: { agent: agentOf(session, status), checkpoint_len: 0, ...facts() },
+    }))
   }
   const end = (tx: Tx, session_id: string, reason: string | undefined): void => {
     const session = get(session_id)
@@ -59,16 +89,29 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     if (reason !== undefined) throw sessionErrors.session_not_idle({ details: { session_id, reason } })
   }
   return {
-    collection, find: (id) => collection.find(id), get, view, snapshot, announce, end, requireIdle,
-    metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }), effectiveCapabilityScope, effectiveCredentialScope, mayUseRoute, mayUseConnectorCredential,
+    collection,
+    find: (id) => collection.find(id),
+    get,
+    view,
+    snapshot,
+    announce,
+    end,
+    requireIdle,
+    metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }),
+    effectiveCapabilityScope,
+    effectiveCredentialScope,
+    mayUseRoute,
+    mayUseConnectorCredential,
   }
 }
 
 const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>
-  Object.fromEntries(members.flatMap(({ key, value }): [string, Json][] => {
-    const kept = value(session_id)
-    return kept === undefined ? [] : [[key, kept]]
-  }))
+  Object.fromEntries(
+    members.flatMap(({ key, value }): [string, Json][] => {
+      const kept = value(session_id)
+      return kept === undefined ? [] : [[key, kept]]
+    }),
+  )
 
 const firstOf = <T>(items: readonly T[], reason: (item: T) => string | undefined): string | undefined => {
   for (const item of items) {

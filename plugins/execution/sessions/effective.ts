@@ -12,5 +12,9 @@ export const effectiveCredentialScope = ({ credential_scope }: SessionRecord): C
 export const mayUseRoute = ({ credential_scope }: SessionRecord, route_id: string): boolean =>
   permitsCredential(credential_scope, 'route', route_id)
 
-export const mayUseConnectorCredential = ({ credential_scope }: SessionRecord, { connector, credential }: { readonly connector: string; readonly credential: string }): boolean =>
-  permitsCredential(credential_scope, 'connector', connector) && permitsCredential(credential_scope, 'connector_credential', credential)
+export const mayUseConnectorCredential = (
+  { credential_scope }: SessionRecord,
+  { connector, credential }: { readonly connector: string; readonly credential: string },
+): boolean =>
+  permitsCredential(credential_scope, 'connector', connector) &&
+  permitsCredential(credential_scope, 'connector_credential', credential)

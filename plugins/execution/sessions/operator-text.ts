@@ -6,15 +6,30 @@
  */
 import { looksSecret } from '../../../core/plugin.js'
 
-interface TextRule { readonly what: string; readonly pattern: RegExp }
+interface TextRule {
+  readonly what: string
+  readonly pattern: RegExp
+}
 
 /** In this order: the first that matches names the fault. */
 const rules: readonly TextRule[] = [
   { what: 'an e-mail address', pattern: /[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+/u },
   { what: 'webhook details', pattern: /web[ _-]?hook|hooks\.\w/iu },
-  { what: 'a URL', pattern: /\b[a-z][a-z0-9+.-]*:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/|:\d)|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu },
-  { what: 'a token', pattern: /\b(?:sk|pk|rk)[-_][\w-]{8,}|\bxox[a-z]-\S+|\bgh[a-z]_\w{10,}|\bgithub_pat_\w+|\bglpat-\S+|\bAKIA[A-Z0-9]{8,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}|\b\d{6,}:[\w-]{20,}/u },
-  { what: 'a channel id', pattern: /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]+>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u },
+  {
+    what: 'a URL',
+    pattern:
+      /\b[a-z][a-z0-9+.-]*:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/|:\d)|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu,
+  },
+  {
+    what: 'a token',
+    pattern:
+      /\b(?:sk|pk|rk)[-_][\w-]{8,}|\bxox[a-z]-\S+|\bgh[a-z]_\w{10,}|\bgithub_pat_\w+|\bglpat-\S+|\bAKIA[A-Z0-9]{8,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}|\b\d{6,}:[\w-]{20,}/u,
+  },
+  {
+    what: 'a channel id',
+    pattern:
+      /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]+>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u,
+  },
   { what: 'a chat id', pattern: /-?\d{6,}|\+?\d(?:[ ()./-]?\d){7,}|\bchat[ _-]?id\b/iu },
   // Long runs of letters and digits mixed are no words of any language.
   { what: 'a token', pattern: /(?=[\w+/=]*\d)(?=[\w+/=]*[a-z])[\w+/=]{20,}/iu },

@@ -26,7 +26,13 @@ export default definePlugin({
   commands: sessionCommands,
   register(ctx, { activity, outbox, runs, models, personas }) {
     const { state, ids } = ctx
-    const sessions = createSessions({ collection: state.collection(sessionCollection), activity, holds: ctx.view(SessionHolds), guards: ctx.view(SessionEndGuards), members: ctx.view(SessionMetadata) })
+    const sessions = createSessions({
+      collection: state.collection(sessionCollection),
+      activity,
+      holds: ctx.view(SessionHolds),
+      guards: ctx.view(SessionEndGuards),
+      members: ctx.view(SessionMetadata),
+    })
     ctx.provide(Sessions, sessions)
     ctx.routes(...sessionRoutes({ sessions, state, ids, activity, outbox, models, personas }))
     ctx.contribute(Tools, notifyOperator({ sessions, outbox, runs }))

@@ -1,24 +1,55 @@
 /** Sessions as people read them on a terminal. */
-import { array, nullable, number, open, optional, parse, string } from '../../../core/plugin.js'
-import type { CommandInput, Json } from '../../../core/plugin.js'
+import {
+  array,
+  nullable,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  type CommandInput,
+  type Json,
+} from '../../../core/plugin.js'
 
-export const sessionPath = (args: CommandInput['args']): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`
+export const sessionPath = (args: CommandInput['args']): string =>
+  `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`
 
 export const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 
-const Rows = array(open({ session_id: string(), status: string(), pending_approvals: number(), pending_questions: number(), ended_at_ms: optional(number()) }))
+const Rows = array(
+  open({
+    session_id: string(),
+    status: string(),
+    pending_approvals: number(),
+    pending_questions: number(),
+    ended_at_ms: optional(number()),
+  }),
+)
 const Session = open({
   session_id: string(),
   persona: optional(open({ display_name: string(), persona_version: number() })),
-  route_policy: optional(open({ provider: optional(string()), generation: optional(open({ model: optional(string()) })) })),
-  snapshot: open({ agent: open({ status: string(), closed_at_ms: optional(number()) }), pending_approvals: array(open({ id: string() })), last_assistant_message: nullable(string()), last_error: nullable(string()) }),
+  route_policy: optional(
+    open({ provider: optional(string()), generation: optional(open({ model: optional(string()) })) }),
+  ),
+  snapshot: open({
+    agent: open({ status: string(), closed_at_ms: optional(number()) }),
+    pending_approvals: array(open({ id: string() })),
+    last_assistant_message: nullable(string()),
+    last_error: nullable(string()),
+  }),
 })
 
 export const showSessions = (answer: Json): string => {
   const rows = parse(Rows, answer)
   if (!rows.ok) return plain(answer)
   if (rows.value.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
-  return rows.value.map((row) => `${row.session_id}  ${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${row.pending_approvals} approvals, ${row.pending_questions} questions` : ''}`).join('\n')
+  return rows.value
+    .map(
+      (row) =>
+        `${row.session_id}  ` +
+        `${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${row.pending_approvals} approvals, ${row.pending_questions} questions` : ''}`,
+    )
+    .join('\n')
 }
 
 export const showSession = (answer: Json): string => {
@@ -29,10 +60,14 @@ export const showSession = (answer: Json): string => {
   return [
     `${session_id}  ${ended ? 'ended' : snapshot.agent.status}`,
     ...(persona === undefined ? [] : [`  as     ${persona.display_name}, version ${persona.persona_version}`]),
-    ...(route_policy === undefined ? [] : [`  route  ${[route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()}`]),
+    ...(route_policy === undefined
+      ? []
+      : [`  route  ${[route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()}`]),
     ...(snapshot.last_assistant_message === null ? [] : [`  said   ${snapshot.last_assistant_message}`]),
     ...(snapshot.last_error === null ? [] : [`  error  ${snapshot.last_error}`]),
     ...(snapshot.pending_approvals.length === 0 ? [] : ['  waits  holdfast approvals list']),
-    ended ? `  next   open it again: holdfast sessions create ${session_id}` : `  next   holdfast runs submit ${session_id} TEXT`,
+    ended
+      ? `  next   open it again: holdfast sessions create ${session_id}`
+      : `  next   holdfast runs submit ${session_id} TEXT`,
   ].join('\n')
 }

@@ -1,13 +1,23 @@
-import { collectionSource, defineRoute, doc, jsonReply, listPage, object, optional, pageFields, pageOf, pageProblems, streamReply, string } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
-import { contactRoutes } from './contact-routes.js'
-import type { ContactRouteParts } from './contact-routes.js'
+import {
+  collectionSource,
+  defineRoute,
+  doc,
+  jsonReply,
+  listPage,
+  object,
+  optional,
+  pageFields,
+  pageOf,
+  pageProblems,
+  streamReply,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
+import { contactRoutes, type ContactRouteParts } from './contact-routes.js'
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
-import { createRoute } from './create.js'
-import type { CreateParts } from './create.js'
+import { createRoute, type CreateParts } from './create.js'
 import { statusOf } from './directory.js'
-import { scopeRoutes } from './setting-routes.js'
-import type { SettingRouteParts } from './setting-routes.js'
+import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
 
 export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRouteParts
@@ -15,55 +25,75 @@ export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRoutePa
 const params = object({ session_id: SessionId })
 
 export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
-  createRoute(parts), list(parts), read(parts), stream(parts), ...scopeRoutes(parts), ...contactRoutes(parts),
+  createRoute(parts),
+  list(parts),
+  read(parts),
+  stream(parts),
+  ...scopeRoutes(parts),
+  ...contactRoutes(parts),
 ]
 
-const list = ({ sessions, activity }: SessionRouteParts): Route => defineRoute({
-  id: 'sessions.list',
-  method: 'GET',
-  path: '/v1/sessions',
-  summary: 'Lists sessions by id.',
-  access: 'read',
-  query: object({ persona_id: optional(doc(string({ min: 1, max: 200 }), 'Only sessions that are bound to this persona, in whatever version.')), ...pageFields }),
-  reply: jsonReply(pageOf(SessionViewSummary)),
-  problems: [...pageProblems],
-  handler: ({ query: { persona_id, ...query }, caller }) => listPage({
-    query,
-    source: persona_id === undefined ? collectionSource(sessions.collection, 'all', 'all') : collectionSource(sessions.collection, 'persona', persona_id),
-    label: 'session_id_asc',
-    view: (session) => {
-      const { session_id, agent_id } = session
-      const pending = activity()?.pending(session_id)
-      return {
-        session_id, agent_id, status: statusOf(session, activity()?.status(session_id) ?? 'idle'),
-        pending_approvals: pending?.approvals ?? 0, pending_questions: pending?.questions ?? 0,
-        ...shownSettings(session, caller),
-      }
-    },
-  }),
-})
+const list = ({ sessions, activity }: SessionRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.list',
+    method: 'GET',
+    path: '/v1/sessions',
+    summary: 'Lists sessions by id.',
+    access: 'read',
+    query: object({
+      persona_id: optional(
+        doc(string({ min: 1, max: 200 }), 'Only sessions that are bound to this persona, in whatever version.'),
+      ),
+      ...pageFields,
+    }),
+    reply: jsonReply(pageOf(SessionViewSummary)),
+    problems: [...pageProblems],
+    handler: ({ query: { persona_id, ...query }, caller }) =>
+      listPage({
+        query,
+        source:
+          persona_id === undefined
+            ? collectionSource(sessions.collection, 'all', 'all')
+            : collectionSource(sessions.collection, 'persona', persona_id),
+        label: 'session_id_asc',
+        view: (session) => {
+          const { session_id, agent_id } = session
+          const pending = activity()?.pending(session_id)
+          return {
+            session_id,
+            agent_id,
+            status: statusOf(session, activity()?.status(session_id) ?? 'idle'),
+            pending_approvals: pending?.approvals ?? 0,
+            pending_questions: pending?.questions ?? 0,
+            ...shownSettings(session, caller),
+          }
+        },
+      }),
+  })
 
-const read = ({ sessions }: SessionRouteParts): Route => defineRoute({
-  id: 'sessions.get',
-  method: 'GET',
-  path: '/v1/sessions/:session_id',
-  summary: 'Reads a session with its newest outputs.',
-  access: 'read',
-  params,
-  reply: jsonReply(SessionView),
-  problems: [sessionErrors.session_not_found],
-  handler: (input) => sessions.view(sessions.get(input.params.session_id), input.caller),
-})
+const read = ({ sessions }: SessionRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.get',
+    method: 'GET',
+    path: '/v1/sessions/:session_id',
+    summary: 'Reads a session with its newest outputs.',
+    access: 'read',
+    params,
+    reply: jsonReply(SessionView),
+    problems: [sessionErrors.session_not_found],
+    handler: (input) => sessions.view(sessions.get(input.params.session_id), input.caller),
+  })
 
-const stream = ({ sessions }: SessionRouteParts): Route => defineRoute({
-  id: 'sessions.stream',
-  method: 'GET',
-  path: '/v1/sessions/:session_id/stream',
-  summary: 'Follows the events of one session.',
-  access: 'read',
-  params,
-  query: object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) }),
-  reply: streamReply(),
-  problems: [sessionErrors.session_not_found],
-  handler: (input) => ({ filter: { scope: 'session', id: sessions.get(input.params.session_id).session_id } }),
-})
+const stream = ({ sessions }: SessionRouteParts): Route =>
+  defineRoute({
+    id: 'sessions.stream',
+    method: 'GET',
+    path: '/v1/sessions/:session_id/stream',
+    summary: 'Follows the events of one session.',
+    access: 'read',
+    params,
+    query: object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) }),
+    reply: streamReply(),
+    problems: [sessionErrors.session_not_found],
+    handler: (input) => ({ filter: { scope: 'session', id: sessions.get(input.params.session_id).session_id } }),
+  })

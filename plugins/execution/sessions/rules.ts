@@ -6,15 +6,21 @@ import { blankEntry, normalScope } from './scopes.js'
 /** A scope as it is stored. Throws `blank_scope_entry` with the path of the entry. */
 export const checkedScope = <S extends CapabilityScope | CredentialScope>(scope: S, path: string): S | undefined => {
   const blank = blankEntry(scope)
-  if (blank !== undefined) throw sessionErrors.blank_scope_entry({ errors: [{ path: `${path}.${blank}`, rule: 'must not be blank' }] })
+  if (blank !== undefined)
+    throw sessionErrors.blank_scope_entry({ errors: [{ path: `${path}.${blank}`, rule: 'must not be blank' }] })
   return normalScope(scope)
 }
 
 /** A snapshot before it is bound. */
 export type Unbound = Omit<PersonaSnapshot, 'bound_at_ms'>
 
-/** The binding of a snapshot; the one before if it is of the same persona as it is now. Its soul is compared by digest. */
+/**
+ * The binding of a snapshot; the one before if it is of the same persona as it is now. Its soul is compared by digest.
+ */
 export const rebound = (before: PersonaSnapshot | undefined, snapshot: Unbound, now: number): PersonaSnapshot =>
-  before !== undefined && before.persona_id === snapshot.persona_id && before.persona_version === snapshot.persona_version && before.soul_sha256 === snapshot.soul_sha256
+  before !== undefined &&
+  before.persona_id === snapshot.persona_id &&
+  before.persona_version === snapshot.persona_version &&
+  before.soul_sha256 === snapshot.soul_sha256
     ? before
     : { ...snapshot, bound_at_ms: now }

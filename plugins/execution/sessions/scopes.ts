@@ -12,7 +12,10 @@ import type { CapabilityScope, CredentialScope } from './settings.js'
 
 type Names = readonly string[]
 /** One pair of a scope. */
-export interface Pair { readonly allow: Names; readonly deny: Names }
+export interface Pair {
+  readonly allow: Names
+  readonly deny: Names
+}
 type Scope = CapabilityScope | CredentialScope
 type Lists = Readonly<Record<string, Names>>
 
@@ -45,7 +48,9 @@ export const blankEntry = (scope: Scope): string | undefined => {
 
 /** True if a pair lets a name pass. */
 export const permits = ({ allow, deny }: Pair, name: string): boolean =>
-  (allow.length === 0 || allow.includes(everything) || allow.includes(name)) && !deny.includes(everything) && !deny.includes(name)
+  (allow.length === 0 || allow.includes(everything) || allow.includes(name)) &&
+  !deny.includes(everything) &&
+  !deny.includes(name)
 
 const isOpen = (allow: Names): boolean => allow.length === 0 || allow.includes(everything)
 
@@ -59,7 +64,10 @@ export const restrictPair = (baseline: Pair, by: Pair): Pair => {
 }
 
 /** The pair of a scope for one kind of name, such as `skill`. */
-const pairOf = (lists: Lists, kind: string): Pair => ({ allow: lists[`${kind}_allow`] ?? [], deny: lists[`${kind}_deny`] ?? [] })
+const pairOf = (lists: Lists, kind: string): Pair => ({
+  allow: lists[`${kind}_allow`] ?? [],
+  deny: lists[`${kind}_deny`] ?? [],
+})
 
 /** A baseline restricted by a scope; never wider than either. */
 export const restrict = <S extends Scope>(baseline: S | undefined, by: S | undefined): S | undefined => {
@@ -71,10 +79,15 @@ export const restrict = <S extends Scope>(baseline: S | undefined, by: S | undef
   })
 }
 
-/** With the rule that is not written into it: where connectors are scoped and no credential of theirs is allowed by name, none may be used. */
+/**
+ * With the rule that is not written into it: where connectors are scoped and no credential of theirs is allowed by
+ * name, none may be used.
+ */
 export const withDefaultDeny = (scope: CredentialScope): CredentialScope => {
   const scoped = scope.connector_allow.length > 0 || scope.connector_deny.length > 0
-  return scoped && scope.connector_credential_allow.length === 0 ? { ...scope, connector_credential_deny: [everything] } : scope
+  return scoped && scope.connector_credential_allow.length === 0
+    ? { ...scope, connector_credential_deny: [everything] }
+    : scope
 }
 
 /** Kinds of names in a capability scope. */

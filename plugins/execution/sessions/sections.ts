@@ -1,12 +1,22 @@
-/** What models are told of the session: who they are, and how to reach the operator. Contract 3, "Persona"; contract 1, "Operator contact". */
+/**
+ * What models are told of the session: who they are, and how to reach the operator. Contract 3, "Persona"; contract 1,
+ * "Operator contact".
+ */
 import type { SystemSection } from '../runs/contract.js'
 import type { OperatorContact, Sessions } from './contract.js'
 
 export const personaSection = (sessions: Sessions): SystemSection => ({
-  id: 'persona', rank: 10, text: ({ session_id }) => sessions.find(session_id)?.persona?.soul,
+  id: 'persona',
+  rank: 10,
+  text: ({ session_id }) => sessions.find(session_id)?.persona?.soul,
 })
 
-const describe = ({ display_name, communication_style, allow_notify, allow_questions }: OperatorContact): string | undefined => {
+const describe = ({
+  display_name,
+  communication_style,
+  allow_notify,
+  allow_questions,
+}: OperatorContact): string | undefined => {
   if (!allow_notify && !allow_questions) return undefined
   return [
     `${display_name ?? 'A person'} operates this session.`,
@@ -17,7 +27,8 @@ const describe = ({ display_name, communication_style, allow_notify, allow_quest
 }
 
 export const contactSection = (sessions: Sessions): SystemSection => ({
-  id: 'operator', rank: 20,
+  id: 'operator',
+  rank: 20,
   text: ({ session_id }) => {
     const contact = sessions.find(session_id)?.operator
     return contact === undefined ? undefined : describe(contact)

@@ -1,15 +1,30 @@
 /** The routes that set what a session may see, call and use. Contract 1, Sessions table. */
-import { defineRoute, jsonReply, object, string } from '../../../core/plugin.js'
-import type { AnyStruct, Infer, Json, ProblemFactory, Route } from '../../../core/plugin.js'
-import { personaErrors } from '../../coordination/personas/contract.js'
-import type { Personas } from '../../coordination/personas/contract.js'
-import { modelErrors } from '../models/contract.js'
-import type { Models } from '../models/contract.js'
+import {
+  defineRoute,
+  jsonReply,
+  object,
+  string,
+  type AnyStruct,
+  type Infer,
+  type Json,
+  type ProblemFactory,
+  type Route,
+} from '../../../core/plugin.js'
+import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
+import { modelErrors, type Models } from '../models/contract.js'
 import { runErrors } from '../runs/contract.js'
-import { changedView } from './change.js'
-import type { SettingChange, SettingParts } from './change.js'
-import { CapabilityScope, CredentialScope, SessionId, SessionRoutePolicy, SessionView, sessionErrors } from './contract.js'
-import type { SessionRecord, Sessions, SettingName } from './contract.js'
+import { changedView, type SettingChange, type SettingParts } from './change.js'
+import {
+  CapabilityScope,
+  CredentialScope,
+  SessionId,
+  SessionRoutePolicy,
+  SessionView,
+  sessionErrors,
+  type SessionRecord,
+  type Sessions,
+  type SettingName,
+} from './contract.js'
 import { checkedScope, rebound } from './rules.js'
 
 export interface SettingRouteParts extends SettingParts {
@@ -32,19 +47,33 @@ interface SettingRoutes<N extends SettingName, B extends AnyStruct> {
 }
 
 /** POST and PUT replace a setting, DELETE clears it; all answer with the session. */
-const settingRoutes = <N extends SettingName, B extends AnyStruct>(parts: SettingParts, { name, segment, what, body, example, problems, set }: SettingRoutes<N, B>): readonly Route[] => {
+const settingRoutes = <N extends SettingName, B extends AnyStruct>(
+  parts: SettingParts,
+  { name, segment, what, body, example, problems, set }: SettingRoutes<N, B>,
+): readonly Route[] => {
   const path = `/v1/sessions/:session_id/${segment}`
   const shared = { path, access: 'admin' as const, params, reply: jsonReply(SessionView), durability: 'A' as const }
   const found = [sessionErrors.session_not_found, ...(name === 'route_policy' ? [] : [sessionErrors.session_not_idle])]
-  const replace = (method: 'POST' | 'PUT', id: string): Route => defineRoute({
-    ...shared, id, method, body, summary: `Sets ${what} of a session.`, problems: [...found, ...problems], example: { body: example },
-    handler: (input) => changedView(parts, input.params.session_id, { name, next: set(input.body) }),
-  })
+  const replace = (method: 'POST' | 'PUT', id: string): Route =>
+    defineRoute({
+      ...shared,
+      id,
+      method,
+      body,
+      summary: `Sets ${what} of a session.`,
+      problems: [...found, ...problems],
+      example: { body: example },
+      handler: (input) => changedView(parts, input.params.session_id, { name, next: set(input.body) }),
+    })
   return [
     replace('POST', `sessions.${name}.set`),
     replace('PUT', `sessions.${name}.replace`),
     defineRoute({
-      ...shared, id: `sessions.${name}.clear`, method: 'DELETE', summary: `Clears ${what} of a session.`, problems: found,
+      ...shared,
+      id: `sessions.${name}.clear`,
+      method: 'DELETE',
+      summary: `Clears ${what} of a session.`,
+      problems: found,
       handler: (input) => changedView(parts, input.params.session_id, { name, next: () => undefined }),
     }),
   ]
@@ -52,37 +81,79 @@ const settingRoutes = <N extends SettingName, B extends AnyStruct>(parts: Settin
 
 export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
   ...settingRoutes(parts, {
-    name: 'persona', segment: 'persona', what: 'the persona', body: object({ persona_id: string({ min: 1, max: 200 }) }), example: { persona_id: 'reviewer' },
+    name: 'persona',
+    segment: 'persona',
+    what: 'the persona',
+    body: object({ persona_id: string({ min: 1, max: 200 }) }),
+    example: { persona_id: 'reviewer' },
     problems: [personaErrors.persona_not_found],
-    set: ({ persona_id }) => (session, now) => rebound(session.persona, parts.personas.snapshot(persona_id), now),
+    set:
+      ({ persona_id }) =>
+      (session, now) =>
+        rebound(session.persona, parts.personas.snapshot(persona_id), now),
   }),
   ...settingRoutes(parts, {
-    name: 'capability_scope', segment: 'capability-scope', what: 'the capability scope', body: object({ capability_scope: CapabilityScope }),
-    example: { capability_scope: { skill_allow: ['review'], mcp_tool_deny: ['*'] } }, problems: [sessionErrors.blank_scope_entry],
-    set: ({ capability_scope }) => () => checkedScope(capability_scope, 'body.capability_scope'),
+    name: 'capability_scope',
+    segment: 'capability-scope',
+    what: 'the capability scope',
+    body: object({ capability_scope: CapabilityScope }),
+    example: { capability_scope: { skill_allow: ['review'], mcp_tool_deny: ['*'] } },
+    problems: [sessionErrors.blank_scope_entry],
+    set:
+      ({ capability_scope }) =>
+      () =>
+        checkedScope(capability_scope, 'body.capability_scope'),
   }),
   ...settingRoutes(parts, {
-    name: 'credential_scope', segment: 'credential-scope', what: 'the credential scope', body: object({ credential_scope: CredentialScope }),
-    example: { credential_scope: { route_allow: ['demo'] } }, problems: [sessionErrors.blank_scope_entry],
-    set: ({ credential_scope }) => () => checkedScope(credential_scope, 'body.credential_scope'),
+    name: 'credential_scope',
+    segment: 'credential-scope',
+    what: 'the credential scope',
+    body: object({ credential_scope: CredentialScope }),
+    example: { credential_scope: { route_allow: ['demo'] } },
+    problems: [sessionErrors.blank_scope_entry],
+    set:
+      ({ credential_scope }) =>
+      () =>
+        checkedScope(credential_scope, 'body.credential_scope'),
   }),
   ...settingRoutes(parts, {
-    name: 'route_policy', segment: 'route-policy', what: 'the route policy', body: object({ route_policy: SessionRoutePolicy }),
-    example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } }, problems: [modelErrors.bad_request, runErrors.route_not_allowed],
-    set: ({ route_policy }) => (session) => checkedPolicy(parts, session, route_policy),
+    name: 'route_policy',
+    segment: 'route-policy',
+    what: 'the route policy',
+    body: object({ route_policy: SessionRoutePolicy }),
+    example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } },
+    problems: [modelErrors.bad_request, runErrors.route_not_allowed],
+    set:
+      ({ route_policy }) =>
+      (session) =>
+        checkedPolicy(parts, session, route_policy),
   }),
 ]
 
 /** A policy that names a route must name one that the daemon has and the session may use. An empty one is none. */
-const checkedPolicy = ({ models, sessions }: { models: Models; sessions: Sessions }, session: SessionRecord, policy: SessionRoutePolicy): SessionRoutePolicy | undefined => {
+const checkedPolicy = (
+  { models, sessions }: { models: Models; sessions: Sessions },
+  session: SessionRecord,
+  policy: SessionRoutePolicy,
+): SessionRoutePolicy | undefined => {
   const { provider, generation } = policy
   const path = 'body.route_policy.provider'
   if (provider !== undefined) {
-    if (models.find(provider) === undefined) throw modelErrors.bad_request({ details: { route_id: provider }, errors: [{ path, rule: 'must be a route_id of this daemon' }] })
+    if (models.find(provider) === undefined)
+      throw modelErrors.bad_request({
+        details: { route_id: provider },
+        errors: [{ path, rule: 'must be a route_id of this daemon' }],
+      })
     if (!sessions.mayUseRoute(session, provider)) {
-      throw runErrors.route_not_allowed({ details: { session_id: session.session_id, route_id: provider }, errors: [{ path, rule: 'must be allowed by the credential scope of the session' }] })
+      throw runErrors.route_not_allowed({
+        details: { session_id: session.session_id, route_id: provider },
+        errors: [{ path, rule: 'must be allowed by the credential scope of the session' }],
+      })
     }
   }
-  const kept = { ...(provider !== undefined && { provider }), ...(generation !== undefined && Object.keys(generation).length > 0 && { generation }) }
+  const kept = {
+    ...(provider !== undefined && { provider }),
+    ...(generation !== undefined && Object.keys(generation).length > 0 && { generation }),
+  }
   return Object.keys(kept).length === 0 ? undefined : kept
 }

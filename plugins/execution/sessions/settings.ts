@@ -1,39 +1,78 @@
-/** What a session is set up with. Contract 1, "Session"; reference 1, 1.1. Lists are stored trimmed, sorted and without repetition; `*` stands alone. */
-import { array, boolean, defaulted, doc, integer, literal, named, object, optional, record, string, tagged, timestamp } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+/**
+ * What a session is set up with. Contract 1, "Session"; reference 1, 1.1. Lists are stored trimmed, sorted and without
+ * repetition; `*` stands alone.
+ */
+import {
+  array,
+  boolean,
+  defaulted,
+  doc,
+  integer,
+  literal,
+  named,
+  object,
+  optional,
+  record,
+  string,
+  tagged,
+  timestamp,
+  type Infer,
+} from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
 
 const names = () => defaulted(array(string({ max: 400 }), { max: 1000 }), [])
 
 /** What is visible or callable. An empty allow list restricts nothing; a deny list is applied after it. */
-export const CapabilityScope = named('CapabilityScope', object({
-  skill_allow: names(), skill_deny: names(),
-  mcp_server_allow: names(), mcp_server_deny: names(),
-  mcp_tool_allow: names(), mcp_tool_deny: names(),
-}))
+export const CapabilityScope = named(
+  'CapabilityScope',
+  object({
+    skill_allow: names(),
+    skill_deny: names(),
+    mcp_server_allow: names(),
+    mcp_server_deny: names(),
+    mcp_tool_allow: names(),
+    mcp_tool_deny: names(),
+  }),
+)
 /** The value form of `CapabilityScope`. */
 export type CapabilityScope = Infer<typeof CapabilityScope>
 
 /** Which auth-backed routes, connector credentials and credentialed MCP surfaces can resolve. */
-export const CredentialScope = named('CredentialScope', object({
-  route_allow: names(), route_deny: names(),
-  connector_allow: names(), connector_deny: names(),
-  connector_credential_allow: names(), connector_credential_deny: names(),
-  mcp_server_allow: names(), mcp_server_deny: names(),
-}))
+export const CredentialScope = named(
+  'CredentialScope',
+  object({
+    route_allow: names(),
+    route_deny: names(),
+    connector_allow: names(),
+    connector_deny: names(),
+    connector_credential_allow: names(),
+    connector_credential_deny: names(),
+    mcp_server_allow: names(),
+    mcp_server_deny: names(),
+  }),
+)
 /** The value form of `CredentialScope`. */
 export type CredentialScope = Infer<typeof CredentialScope>
 
 /** The model that runs of a session use unless they say otherwise. */
-export const SessionRoutePolicy = named('SessionRoutePolicy', object({
-  provider: optional(doc(string({ min: 1, max: 200 }), 'Preferred route id.')),
-  generation: optional(GenerationSettings),
-}))
+export const SessionRoutePolicy = named(
+  'SessionRoutePolicy',
+  object({
+    provider: optional(doc(string({ min: 1, max: 200 }), 'Preferred route id.')),
+    generation: optional(GenerationSettings),
+  }),
+)
 /** The value form of `SessionRoutePolicy`. */
 export type SessionRoutePolicy = Infer<typeof SessionRoutePolicy>
 
 /** A place that outputs go to: which reply plugin, and what it needs to reach it. */
-export const ReplyHandle = named('ReplyHandle', object({ plugin: string({ min: 1, max: 100 }), address: doc(string({ min: 1, max: 20_000 }), 'What the plugin needs, as text.') }))
+export const ReplyHandle = named(
+  'ReplyHandle',
+  object({
+    plugin: string({ min: 1, max: 100 }),
+    address: doc(string({ min: 1, max: 20_000 }), 'What the plugin needs, as text.'),
+  }),
+)
 /** The value form of `ReplyHandle`. */
 export type ReplyHandle = Infer<typeof ReplyHandle>
 
@@ -42,21 +81,41 @@ const id = () => string({ min: 1, max: 400 })
 export const ReplyTargetRequest = tagged('type', {
   raw: object({ type: literal('raw'), plugin: string({ min: 1, max: 100 }), address: string({ min: 1, max: 20_000 }) }),
   external: object({ type: literal('external'), connector: id(), route: string({ min: 1, max: 20_000 }) }),
-  telegram: object({ type: literal('telegram'), connector: id(), chat_id: integer(), message_thread_id: optional(integer()), reply_to_message_id: optional(integer()) }),
-  slack: object({ type: literal('slack'), connector: id(), channel_id: id(), enterprise_id: optional(id()), team_id: optional(id()), thread_ts: optional(id()) }),
-  http: object({ type: literal('http'), url: string({ min: 1, max: 8000 }), headers: optional(record(string({ max: 8000 }))) }),
+  telegram: object({
+    type: literal('telegram'),
+    connector: id(),
+    chat_id: integer(),
+    message_thread_id: optional(integer()),
+    reply_to_message_id: optional(integer()),
+  }),
+  slack: object({
+    type: literal('slack'),
+    connector: id(),
+    channel_id: id(),
+    enterprise_id: optional(id()),
+    team_id: optional(id()),
+    thread_ts: optional(id()),
+  }),
+  http: object({
+    type: literal('http'),
+    url: string({ min: 1, max: 8000 }),
+    headers: optional(record(string({ max: 8000 }))),
+  }),
 })
 /** The value form of `ReplyTargetRequest`. */
 export type ReplyTargetRequest = Infer<typeof ReplyTargetRequest>
 
 /** Whether and how the model may contact the operator. */
-export const OperatorContact = named('OperatorContact', object({
-  enabled: defaulted(boolean(), false),
-  display_name: optional(doc(string({ max: 200 }), 'Shown to the model.')),
-  communication_style: optional(doc(string({ max: 2000 }), 'Shown to the model.')),
-  allow_notify: defaulted(boolean(), true),
-  allow_questions: defaulted(boolean(), true),
-}))
+export const OperatorContact = named(
+  'OperatorContact',
+  object({
+    enabled: defaulted(boolean(), false),
+    display_name: optional(doc(string({ max: 200 }), 'Shown to the model.')),
+    communication_style: optional(doc(string({ max: 2000 }), 'Shown to the model.')),
+    allow_notify: defaulted(boolean(), true),
+    allow_questions: defaulted(boolean(), true),
+  }),
+)
 /** The value form of `OperatorContact`. */
 export type OperatorContact = Infer<typeof OperatorContact>
 
@@ -71,7 +130,15 @@ export type PersonaSnapshot = {
   readonly bound_at_ms: number
 }
 /** What a session tells of its persona. Contract 1, `persona`. */
-export const SessionPersona = named('SessionPersona', object({ persona_id: string(), persona_version: integer({ min: 1 }), display_name: string(), bound_at_ms: timestamp() }))
+export const SessionPersona = named(
+  'SessionPersona',
+  object({
+    persona_id: string(),
+    persona_version: integer({ min: 1 }),
+    display_name: string(),
+    bound_at_ms: timestamp(),
+  }),
+)
 /** The value form of `SessionPersona`. */
 export type SessionPersona = Infer<typeof SessionPersona>
 
@@ -94,9 +161,16 @@ export type SettingName = keyof typeof settingKeys
 export const settingFields = {
   route_policy: optional(SessionRoutePolicy),
   capability_scope: optional(CapabilityScope),
-  effective_capability_scope: optional(doc(CapabilityScope, 'The baseline of the persona, restricted by the scope of the session.')),
+  effective_capability_scope: optional(
+    doc(CapabilityScope, 'The baseline of the persona, restricted by the scope of the session.'),
+  ),
   credential_scope: optional(CredentialScope),
-  effective_credential_scope: optional(doc(CredentialScope, 'With connector credentials denied where connectors are scoped and no credential is allowed by name.')),
+  effective_credential_scope: optional(
+    doc(
+      CredentialScope,
+      'With connector credentials denied where connectors are scoped and no credential is allowed by name.',
+    ),
+  ),
   persona: optional(SessionPersona),
   reply_targets: optional(array(ReplyHandle)),
   operator: optional(OperatorContact),

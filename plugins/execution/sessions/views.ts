@@ -1,23 +1,55 @@
 /** What a session shows of its settings. Pure. */
-import { trusted } from '../../../core/plugin.js'
-import type { Caller, Json } from '../../../core/plugin.js'
+import { trusted, type Caller, type Json } from '../../../core/plugin.js'
 import { digest } from '../runs/contract.js'
-import type { ReplyHandle, SessionNote, SessionPersona, SessionRecord, SessionView } from './contract.js'
-import { settingKeys } from './contract.js'
-import type { SettingName } from './contract.js'
+import {
+  type ReplyHandle,
+  type SessionNote,
+  type SessionPersona,
+  type SessionRecord,
+  type SessionView,
+  settingKeys,
+  type SettingName,
+} from './contract.js'
 import { effectiveCapabilityScope, effectiveCredentialScope } from './effective.js'
 
-type Shown = Pick<SessionView, 'route_policy' | 'capability_scope' | 'effective_capability_scope' | 'credential_scope' | 'effective_credential_scope' | 'persona' | 'reply_targets' | 'operator' | 'ended_at_ms'>
+type Shown = Pick<
+  SessionView,
+  | 'route_policy'
+  | 'capability_scope'
+  | 'effective_capability_scope'
+  | 'credential_scope'
+  | 'effective_credential_scope'
+  | 'persona'
+  | 'reply_targets'
+  | 'operator'
+  | 'ended_at_ms'
+>
 
-const summaryOf = ({ persona_id, persona_version, display_name, bound_at_ms }: SessionPersona): SessionPersona => ({ persona_id, persona_version, display_name, bound_at_ms })
+const summaryOf = ({ persona_id, persona_version, display_name, bound_at_ms }: SessionPersona): SessionPersona => ({
+  persona_id,
+  persona_version,
+  display_name,
+  bound_at_ms,
+})
 
-/** An address may be all that is needed to write to somebody, and may hold a credential: one who may only read does not see it. */
+/**
+ * An address may be all that is needed to write to somebody, and may hold a credential: one who may only read does not
+ * see it.
+ */
 export const shownTargets = (targets: readonly ReplyHandle[], caller?: Caller): ReplyHandle[] =>
   targets.map(({ plugin, address }) => ({ plugin, address: caller?.role === 'read' ? 'hidden' : address }))
 
 /** Members that are empty are left out. */
 export const shownSettings = (session: SessionRecord, caller?: Caller): Shown => {
-  const { route_policy, capability_scope, credential_scope, persona, reply_targets = [], operator, ended_at_ms } = session
+  const {
+    route_policy,
+    capability_scope,
+    credential_scope,
+    persona,
+    reply_targets = [],
+    operator,
+    ended_at_ms,
+  } = session
   const effective = { capability: effectiveCapabilityScope(session), credential: effectiveCredentialScope(session) }
   return {
     ...(route_policy !== undefined && { route_policy }),
@@ -36,22 +68,37 @@ const names = trusted<SettingName[]>(Object.keys(settingKeys))
 
 const shownValue = (session: SessionRecord, name: SettingName, caller: Caller | undefined): Json | undefined => {
   if (name === 'persona') return session.persona === undefined ? undefined : summaryOf(session.persona)
-  if (name === 'reply_targets') return session.reply_targets === undefined ? undefined : shownTargets(session.reply_targets, caller)
+  if (name === 'reply_targets')
+    return session.reply_targets === undefined ? undefined : shownTargets(session.reply_targets, caller)
   return trusted<Json | undefined>(session[name])
 }
 
 export const metadataOf = (session: SessionRecord, caller?: Caller): { [key: string]: Json } =>
-  Object.fromEntries(names.flatMap((name): [string, Json][] => {
-    const value = shownValue(session, name, caller)
-    return value === undefined ? [] : [[settingKeys[name], value]]
-  }))
+  Object.fromEntries(
+    names.flatMap((name): [string, Json][] => {
+      const value = shownValue(session, name, caller)
+      return value === undefined ? [] : [[settingKeys[name], value]]
+    }),
+  )
 
-/** A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest stands for it. */
+/**
+ * A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest
+ * stands for it.
+ */
 export const noteOf = (session: SessionRecord, name: SettingName): SessionNote => {
   const key = settingKeys[name]
   const value = metadataOf(session)[key]
   if (value === undefined) return { change: 'cleared', key }
-  if (name === 'persona') return { change: 'set', key, value: { ...trusted<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' } }
+  if (name === 'persona')
+    return {
+      change: 'set',
+      key,
+      value: { ...trusted<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' },
+    }
   if (name !== 'reply_targets') return { change: 'set', key, value }
-  return { change: 'set', key, value: (session.reply_targets ?? []).map(({ plugin, address }) => ({ plugin, address_sha256: digest(address) })) }
+  return {
+    change: 'set',
+    key,
+    value: (session.reply_targets ?? []).map(({ plugin, address }) => ({ plugin, address_sha256: digest(address) })),
+  }
 }

@@ -1,14 +1,32 @@
-import { array, boolean, defineCommand, integer, open, optional, parse, string } from '../../../core/plugin.js'
-import type { Command, CommandInput, Infer, Json } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  defineCommand,
+  integer,
+  open,
+  optional,
+  parse,
+  string,
+  type Command,
+  type CommandInput,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
 const Row = open({
-  id: string(), title: string(), status: string(), blocked_by: optional(array(string())),
-  metadata: optional(open({ stop_requested: optional(boolean()), exit_code: optional(integer()), terminal_reason: optional(string()) })),
+  id: string(),
+  title: string(),
+  status: string(),
+  blocked_by: optional(array(string())),
+  metadata: optional(
+    open({ stop_requested: optional(boolean()), exit_code: optional(integer()), terminal_reason: optional(string()) }),
+  ),
 })
 const View = open({ retrieval_status: string(), task: Row, output_excerpt: string(), output_text: optional(string()) })
 
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
-const listPath = ({ args }: CommandInput): string => `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/tasks`
+const listPath = ({ args }: CommandInput): string =>
+  `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/tasks`
 const path = (input: CommandInput): string => `${listPath(input)}/${encodeURIComponent(input.args['task_id'] ?? '')}`
 
 /** What the status does not say. */
@@ -16,7 +34,9 @@ const more = ({ blocked_by = [], metadata = {} }: Infer<typeof Row>): string[] =
   ...(blocked_by.length > 0 ? [`waits for ${blocked_by.join(', ')}`] : []),
   ...(metadata.stop_requested === true ? ['is being stopped'] : []),
   ...(metadata.exit_code === undefined ? [] : [`exit code ${metadata.exit_code}`]),
-  ...(metadata.terminal_reason === undefined || metadata.terminal_reason === 'exited' ? [] : [metadata.terminal_reason]),
+  ...(metadata.terminal_reason === undefined || metadata.terminal_reason === 'exited'
+    ? []
+    : [metadata.terminal_reason]),
 ]
 
 const line = (row: Infer<typeof Row>): string => [row.id, row.status.padEnd(11), row.title, ...more(row)].join('  ')
@@ -33,7 +53,11 @@ const showOutput = (answer: Json): string => {
 }
 
 const list = (input: CommandInput): Promise<Json> =>
-  input.client.get(typeof input.flags['status'] === 'string' ? `${listPath(input)}?status=${encodeURIComponent(input.flags['status'])}` : listPath(input))
+  input.client.get(
+    typeof input.flags['status'] === 'string'
+      ? `${listPath(input)}?status=${encodeURIComponent(input.flags['status'])}`
+      : listPath(input),
+  )
 
 const output = (input: CommandInput): Promise<Json> => {
   const query = new URLSearchParams()
@@ -47,28 +71,45 @@ const output = (input: CommandInput): Promise<Json> => {
 }
 
 const stop = (input: CommandInput): Promise<Json> =>
-  input.client.send('POST', `${path(input)}/stop`, typeof input.flags['reason'] === 'string' ? { reason: input.flags['reason'] } : {})
+  input.client.send(
+    'POST',
+    `${path(input)}/stop`,
+    typeof input.flags['reason'] === 'string' ? { reason: input.flags['reason'] } : {},
+  )
 
 const args = ['session_id', 'task_id']
 
 export const taskCommands: readonly Command[] = [
   defineCommand({
-    path: ['tasks', 'list'], summary: 'The tasks of a session.', args: ['session_id'],
-    flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } }, run: list, show: showAll,
+    path: ['tasks', 'list'],
+    summary: 'The tasks of a session.',
+    args: ['session_id'],
+    flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } },
+    run: list,
+    show: showAll,
   }),
   defineCommand({ path: ['tasks', 'get'], summary: 'One task.', args, run: (input) => input.client.get(path(input)) }),
   defineCommand({
-    path: ['tasks', 'output'], summary: 'What a task has put out.', args,
+    path: ['tasks', 'output'],
+    summary: 'What a task has put out.',
+    args,
     flags: {
       full: { kind: 'switch', summary: 'All that is kept.' },
       'tail-bytes': { kind: 'text', summary: 'Bytes of the end that are shown.' },
       'wait-ms': { kind: 'text', summary: 'Waits for the end of the task, at most so many milliseconds.' },
     },
-    run: output, show: showOutput,
+    run: output,
+    show: showOutput,
   }),
   defineCommand({
-    path: ['tasks', 'stop'], summary: 'Stops a task with everything it has started.', args,
-    flags: { reason: { kind: 'text', summary: 'Kept with the task.' } }, run: stop,
-    show: (answer) => { const row = parse(Row, answer); return row.ok ? line(row.value) : plain(answer) },
+    path: ['tasks', 'stop'],
+    summary: 'Stops a task with everything it has started.',
+    args,
+    flags: { reason: { kind: 'text', summary: 'Kept with the task.' } },
+    run: stop,
+    show: (answer) => {
+      const row = parse(Row, answer)
+      return row.ok ? line(row.value) : plain(answer)
+    },
   }),
 ]

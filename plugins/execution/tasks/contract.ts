@@ -1,6 +1,24 @@
 /** What a session has to do, and what runs behind it. Contract 1, "Task"; reference 1, 2.3 and 6.11. */
-import { array, boolean, definePoint, defineToken, doc, enums, integer, jsonObject, named, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Infer, JsonObject, Point, Token, Tx } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  definePoint,
+  defineToken,
+  doc,
+  enums,
+  integer,
+  jsonObject,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+  type JsonObject,
+  type Point,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
 
 /** Problems about tasks that other plugins may answer with. */
 export { taskErrors } from './errors.js'
@@ -11,19 +29,22 @@ export const taskStatuses = ['pending', 'in_progress', 'blocked', 'completed', '
 export type TaskStatus = (typeof taskStatuses)[number]
 
 /** Contract 1, `TaskRecord`; members that are empty are left out. */
-export const TaskRecord = named('TaskRecord', object({
-  id: string(),
-  title: string(),
-  description: string(),
-  status: enums(taskStatuses),
-  owner_agent_id: optional(string()),
-  blocked_by: optional(doc(array(string()), 'Tasks that must end before this one.')),
-  blocks: optional(doc(array(string()), 'Tasks that wait for this one.')),
-  output: optional(string()),
-  metadata: optional(jsonObject()),
-  created_at_ms: timestamp(),
-  updated_at_ms: timestamp(),
-}))
+export const TaskRecord = named(
+  'TaskRecord',
+  object({
+    id: string(),
+    title: string(),
+    description: string(),
+    status: enums(taskStatuses),
+    owner_agent_id: optional(string()),
+    blocked_by: optional(doc(array(string()), 'Tasks that must end before this one.')),
+    blocks: optional(doc(array(string()), 'Tasks that wait for this one.')),
+    output: optional(string()),
+    metadata: optional(jsonObject()),
+    created_at_ms: timestamp(),
+    updated_at_ms: timestamp(),
+  }),
+)
 /** The value form of `TaskRecord`. */
 export type TaskRecord = Infer<typeof TaskRecord>
 
@@ -47,19 +68,25 @@ export type SessionTask = {
   readonly archived?: { readonly reason: 'deleted'; readonly note?: string; readonly at_ms: number }
 }
 
-/** Contract 1, `TaskOutputView`. `success` means that the task has ended and the view was read, not that the task succeeded. */
-export const TaskOutputView = named('TaskOutputView', object({
-  retrieval_status: enums(['success', 'not_ready', 'timeout']),
-  task: TaskRecord,
-  output_file_path: optional(doc(string(), 'Where the output is on the machine of the daemon.')),
-  output_excerpt: doc(string(), 'The end of the output.'),
-  output_text: optional(doc(string(), 'All that is kept of the output; only with `full`.')),
-  output_truncated: doc(boolean(), 'True if the text that is shown is not the whole output.'),
-  output_size_bytes: doc(integer({ min: 0 }), 'Bytes that are kept.'),
-  output_total_bytes: doc(integer({ min: 0 }), 'Bytes that were ever put out.'),
-  output_rotated: boolean(),
-  output_rotation_count: integer({ min: 0 }),
-}))
+/**
+ * Contract 1, `TaskOutputView`. `success` means that the task has ended and the view was read, not that the task
+ * succeeded.
+ */
+export const TaskOutputView = named(
+  'TaskOutputView',
+  object({
+    retrieval_status: enums(['success', 'not_ready', 'timeout']),
+    task: TaskRecord,
+    output_file_path: optional(doc(string(), 'Where the output is on the machine of the daemon.')),
+    output_excerpt: doc(string(), 'The end of the output.'),
+    output_text: optional(doc(string(), 'All that is kept of the output; only with `full`.')),
+    output_truncated: doc(boolean(), 'True if the text that is shown is not the whole output.'),
+    output_size_bytes: doc(integer({ min: 0 }), 'Bytes that are kept.'),
+    output_total_bytes: doc(integer({ min: 0 }), 'Bytes that were ever put out.'),
+    output_rotated: boolean(),
+    output_rotation_count: integer({ min: 0 }),
+  }),
+)
 /** The value form of `TaskOutputView`. */
 export type TaskOutputView = Infer<typeof TaskOutputView>
 
@@ -67,7 +94,10 @@ export type TaskOutputView = Infer<typeof TaskOutputView>
 export type Todo = { readonly id: string; readonly content: string; readonly completed: boolean }
 
 /** What is read of an output: its last bytes, and all that is kept if `full`. */
-export interface OutputWish { readonly tail_bytes: number; readonly full: boolean }
+export interface OutputWish {
+  readonly tail_bytes: number
+  readonly full: boolean
+}
 /** The members of a `TaskOutputView` that are about the output itself. */
 export type TaskOutput = Omit<TaskOutputView, 'retrieval_status' | 'task'>
 
@@ -75,7 +105,10 @@ export type TaskOutput = Omit<TaskOutputView, 'retrieval_status' | 'task'>
 export interface TaskRunner {
   /** The kind, which tasks carry as `runner`. */
   readonly kind: string
-  /** Asks for the end of a task in progress. Resolves when that is durable; the task ends later. Asked again while it ends, it changes nothing. */
+  /**
+   * Asks for the end of a task in progress. Resolves when that is durable; the task ends later. Asked again while it
+   * ends, it changes nothing.
+   */
   stop(task: SessionTask, reason: string | undefined): Promise<void>
   /** What the task has put out so far. Must not throw when nothing is left of it. */
   output(task: SessionTask, wish: OutputWish): TaskOutput
@@ -93,7 +126,10 @@ export interface DrivenTask {
   readonly metadata: JsonObject
 }
 /** What a runner says of its task: members of `metadata` are added, null takes one away. */
-export interface TaskNews { readonly status?: TaskStatus; readonly metadata?: JsonObject }
+export interface TaskNews {
+  readonly status?: TaskStatus
+  readonly metadata?: JsonObject
+}
 
 /** The tasks of all sessions, for plugins that run or show them. */
 export interface Tasks {

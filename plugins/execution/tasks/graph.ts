@@ -17,14 +17,19 @@ export interface TaskSet {
 export const openSet = (store: TaskStore, session_id: string, now: number): TaskSet => {
   const changed = new Map<string, SessionTask>()
   return {
-    session_id, store, now,
+    session_id,
+    store,
+    now,
     find: (id) => changed.get(id) ?? store.find(session_id, id),
     put: (task) => void changed.set(task.id, { ...task, updated_at_ms: Math.max(now, task.updated_at_ms) }),
     changed: () => [...changed.values()],
   }
 }
 
-export interface Dependencies { readonly blocked_by: readonly string[]; readonly blocks: readonly string[] }
+export interface Dependencies {
+  readonly blocked_by: readonly string[]
+  readonly blocks: readonly string[]
+}
 type Side = keyof Dependencies
 const opposite: Readonly<Record<Side, Side>> = { blocked_by: 'blocks', blocks: 'blocked_by' }
 

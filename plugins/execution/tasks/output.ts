@@ -1,8 +1,9 @@
-/** `TaskOutputView`: what a task has put out, perhaps after waiting for its end. Contract 1, "Task"; reference 1, 6.11. */
+/**
+ * `TaskOutputView`: what a task has put out, perhaps after waiting for its end. Contract 1, "Task"; reference 1, 6.11.
+ */
 import type { OutputWish, SessionTask, TaskOutput, TaskOutputView, TaskRunner } from './contract.js'
 import { getTask } from './changes.js'
-import { hasEnded, viewTask } from './store.js'
-import type { TaskStore } from './store.js'
+import { hasEnded, viewTask, type TaskStore } from './store.js'
 import type { Waits } from './waits.js'
 
 export interface OutputParts {
@@ -34,8 +35,13 @@ const tailOf = (text: string, limit: number): string => {
 const ownOutput = ({ output = '' }: SessionTask, { tail_bytes, full }: OutputWish): TaskOutput => {
   const [size, excerpt] = [Buffer.byteLength(output), tailOf(output, tail_bytes)]
   return {
-    output_excerpt: excerpt, ...(full && { output_text: output }), output_truncated: !full && excerpt.length < output.length,
-    output_size_bytes: size, output_total_bytes: size, output_rotated: false, output_rotation_count: 0,
+    output_excerpt: excerpt,
+    ...(full && { output_text: output }),
+    output_truncated: !full && excerpt.length < output.length,
+    output_size_bytes: size,
+    output_total_bytes: size,
+    output_rotated: false,
+    output_rotation_count: 0,
   }
 }
 
@@ -45,11 +51,19 @@ const statusOf = (task: SessionTask, waited: boolean): TaskOutputView['retrieval
 }
 
 /** Throws `task_not_found` (404). */
-export const readOutput = async ({ store, waits, runners }: OutputParts, { session_id, task_id }: { session_id: string; task_id: string }, query: OutputQuery): Promise<TaskOutputView> => {
+export const readOutput = async (
+  { store, waits, runners }: OutputParts,
+  { session_id, task_id }: { session_id: string; task_id: string },
+  query: OutputQuery,
+): Promise<TaskOutputView> => {
   const find = (): SessionTask => getTask({ find: (id) => store.find(session_id, id) }, task_id)
   if (query.wait && !hasEnded(find())) await waits.until(task_id, query)
   const task = find()
   const wish: OutputWish = { full: query.full, tail_bytes: Math.min(query.tail_bytes, mostTailBytes) }
   const runner = runners().find(({ kind }) => kind === task.runner)
-  return { retrieval_status: statusOf(task, query.wait), task: viewTask(task), ...(runner?.output(task, wish) ?? ownOutput(task, wish)) }
+  return {
+    retrieval_status: statusOf(task, query.wait),
+    task: viewTask(task),
+    ...(runner?.output(task, wish) ?? ownOutput(task, wish)),
+  }
 }

@@ -21,13 +21,27 @@ export default definePlugin({
   summary: 'What a session has to do, and what runs behind it.',
   needs: { sessions: Sessions },
   provides: [Tasks],
-  config: object({ max_open_tasks: doc(defaulted(integer({ min: 1, max: 100_000 }), 500), 'Tasks of one session that have not ended, at most.') }),
+  config: object({
+    max_open_tasks: doc(
+      defaulted(integer({ min: 1, max: 100_000 }), 500),
+      'Tasks of one session that have not ended, at most.',
+    ),
+  }),
   commands: taskCommands,
   register(ctx, { sessions }) {
     const { state, clock, ids, config } = ctx
     const waits = createWaits(clock, ctx.signal)
     const store = declareStore(state, waits.ended)
-    const parts = { state, store, waits, sessions, clock, ids, runners: ctx.view(TaskRunners), max_open: config.max_open_tasks }
+    const parts = {
+      state,
+      store,
+      waits,
+      sessions,
+      clock,
+      ids,
+      runners: ctx.view(TaskRunners),
+      max_open: config.max_open_tasks,
+    }
     ctx.provide(Tasks, createTasks(store, sessions))
     ctx.routes(...taskRoutes(parts))
     ctx.contribute(Tools, todoWriteTool(store.todoLists), ...taskTools(parts))

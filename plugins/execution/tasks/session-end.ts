@@ -1,17 +1,24 @@
-/** What runs behind a session ends with it. A daemon that dies in between leaves nothing running, so its next start has nothing to stop. */
+/**
+ * What runs behind a session ends with it. A daemon that dies in between leaves nothing running, so its next start has
+ * nothing to stop.
+ */
 import type { Events, Log } from '../../../core/plugin.js'
-import { SessionStateChanged } from '../sessions/contract.js'
-import type { Sessions } from '../sessions/contract.js'
-import { stopTask } from './stop.js'
-import type { StopParts } from './stop.js'
+import { SessionStateChanged, type Sessions } from '../sessions/contract.js'
+import { stopTask, type StopParts } from './stop.js'
 
-export interface SessionEndParts extends StopParts { readonly sessions: Sessions; readonly events: Events; readonly log: Log }
+export interface SessionEndParts extends StopParts {
+  readonly sessions: Sessions
+  readonly events: Events
+  readonly log: Log
+}
 
-export const watchSessionEnds = (parts: SessionEndParts): (() => void) => parts.events.on(SessionStateChanged, ({ session_id }) => {
-  if (parts.sessions.find(session_id)?.ended_at_ms === undefined) return
-  for (const task of parts.store.openIn(session_id)) {
-    if (task.runner === undefined) continue
-    stopTask(parts, { session_id, task_id: task.id, reason: 'the session was ended' })
-      .catch((error: unknown) => parts.log.warn('a task of an ended session could not be stopped', { task_id: task.id, error: String(error) }))
-  }
-})
+export const watchSessionEnds = (parts: SessionEndParts): (() => void) =>
+  parts.events.on(SessionStateChanged, ({ session_id }) => {
+    if (parts.sessions.find(session_id)?.ended_at_ms === undefined) return
+    for (const task of parts.store.openIn(session_id)) {
+      if (task.runner === undefined) continue
+      stopTask(parts, { session_id, task_id: task.id, reason: 'the session was ended' }).catch((error: unknown) =>
+        parts.log.warn('a task of an ended session could not be stopped', { task_id: task.id, error: String(error) }),
+      )
+    }
+  })

@@ -9,8 +9,14 @@ const count = () => integer({ min: 0 })
 export const tasksSection = ({ tasks }: TaskStore): StatusSection => ({
   name: 'tasks',
   schema: object({
-    live_background_shell_task_count: count(), total: count(),
-    pending: count(), in_progress: count(), blocked: count(), completed: count(), failed: count(), cancelled: count(),
+    live_background_shell_task_count: count(),
+    total: count(),
+    pending: count(),
+    in_progress: count(),
+    blocked: count(),
+    completed: count(),
+    failed: count(),
+    cancelled: count(),
   }),
   collect: () => {
     const counts = taskStatuses.map((status): [string, number] => [status, tasks.count('status', status)])

@@ -1,17 +1,38 @@
 /** Tasks by id, and the to-do list of a session: one record, replaced as a whole. */
-import { array, boolean, enums, integer, jsonObject, literal, object, optional, string, timestamp } from '../../../core/plugin.js'
-import type { Collection, CollectionSpec, State, Tx } from '../../../core/plugin.js'
-import { taskStatuses } from './contract.js'
-import type { SessionTask, TaskRecord, TaskStatus, Todo } from './contract.js'
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  jsonObject,
+  literal,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Collection,
+  type CollectionSpec,
+  type State,
+  type Tx,
+} from '../../../core/plugin.js'
+import { taskStatuses, type SessionTask, type TaskRecord, type TaskStatus, type Todo } from './contract.js'
 
-export type TodoRecord = { readonly session_id: string; readonly todos: readonly Todo[]; readonly updated_at_ms: number }
+export type TodoRecord = {
+  readonly session_id: string
+  readonly todos: readonly Todo[]
+  readonly updated_at_ms: number
+}
 
 const todoLists: CollectionSpec<TodoRecord> = {
   name: 'todos',
   version: 1,
   id: ({ session_id }) => session_id,
   indexes: {},
-  schema: object({ session_id: string(), todos: array(object({ id: string(), content: string(), completed: boolean() })), updated_at_ms: timestamp() }),
+  schema: object({
+    session_id: string(),
+    todos: array(object({ id: string(), content: string(), completed: boolean() })),
+    updated_at_ms: timestamp(),
+  }),
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }
 
@@ -19,7 +40,10 @@ const terminal: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cance
 export const hasEnded = ({ status }: Pick<SessionTask, 'status'>): boolean => terminal.has(status)
 
 /** Tasks that are shown: all but deleted ones. */
-const shown = <T>(of: (task: SessionTask) => T) => (task: SessionTask): T | undefined => (task.archived === undefined ? of(task) : undefined)
+const shown =
+  <T>(of: (task: SessionTask) => T) =>
+  (task: SessionTask): T | undefined =>
+    task.archived === undefined ? of(task) : undefined
 const open = <T>(of: (task: SessionTask) => T) => shown((task) => (hasEnded(task) ? undefined : of(task)))
 
 /** The group of the tasks of a session in one status. A status has no space in it. */
@@ -35,15 +59,29 @@ const taskRecords: CollectionSpec<SessionTask> = {
     session_status: { group: shown(({ session_id, status }) => statusGroup(session_id, status)) },
     status: { group: shown(({ status }) => status) },
     open: { group: open(({ session_id }) => session_id) },
-    title: { group: open(({ session_id, title, runner }) => (runner === undefined ? titleGroup(session_id, title) : undefined)) },
+    title: {
+      group: open(({ session_id, title, runner }) =>
+        runner === undefined ? titleGroup(session_id, title) : undefined,
+      ),
+    },
     runner: { group: open(({ runner }) => runner) },
     driven: { group: shown(({ runner }) => runner) },
   },
   settled: (task) => task.archived !== undefined || hasEnded(task),
   schema: object({
-    id: string(), session_id: string(), title: string(), description: string(), status: enums(taskStatuses), owner_agent_id: optional(string()),
-    blocked_by: optional(array(string())), blocks: optional(array(string())), output: optional(string()), metadata: optional(jsonObject()),
-    created_at_ms: integer(), updated_at_ms: integer(), runner: optional(string()),
+    id: string(),
+    session_id: string(),
+    title: string(),
+    description: string(),
+    status: enums(taskStatuses),
+    owner_agent_id: optional(string()),
+    blocked_by: optional(array(string())),
+    blocks: optional(array(string())),
+    output: optional(string()),
+    metadata: optional(jsonObject()),
+    created_at_ms: integer(),
+    updated_at_ms: integer(),
+    runner: optional(string()),
     archived: optional(object({ reason: literal('deleted'), note: optional(string()), at_ms: integer() })),
   }),
   references: ({ session_id, blocked_by = [], blocks = [] }) => [
@@ -76,7 +114,8 @@ export interface TaskStore {
 
 export const declareStore = (state: State, onEnd: (id: string) => void): TaskStore => {
   const tasks = state.collection(taskRecords)
-  const all = (index: string, group: string): SessionTask[] => tasks.list({ index, group, limit: tasks.count(index, group) })
+  const all = (index: string, group: string): SessionTask[] =>
+    tasks.list({ index, group, limit: tasks.count(index, group) })
   return {
     tasks,
     todoLists: state.collection(todoLists),
@@ -100,12 +139,28 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
 }
 
 /** The wire form: what is empty is left out. */
-export const viewTask = ({ id, title, description, status, owner_agent_id, blocked_by = [], blocks = [], output = '', metadata = {}, created_at_ms, updated_at_ms }: SessionTask): TaskRecord => ({
-  id, title, description, status,
+export const viewTask = ({
+  id,
+  title,
+  description,
+  status,
+  owner_agent_id,
+  blocked_by = [],
+  blocks = [],
+  output = '',
+  metadata = {},
+  created_at_ms,
+  updated_at_ms,
+}: SessionTask): TaskRecord => ({
+  id,
+  title,
+  description,
+  status,
   ...(owner_agent_id !== undefined && { owner_agent_id }),
   ...(blocked_by.length > 0 && { blocked_by: [...blocked_by] }),
   ...(blocks.length > 0 && { blocks: [...blocks] }),
   ...(output !== '' && { output }),
   ...(Object.keys(metadata).length > 0 && { metadata: { ...metadata } }),
-  created_at_ms, updated_at_ms,
+  created_at_ms,
+  updated_at_ms,
 })

@@ -1,17 +1,31 @@
-import { array, boolean, defaulted, doc, object, optional, string } from '../../../core/plugin.js'
-import type { Collection, Infer } from '../../../core/plugin.js'
-import { defineTool, failedCall } from '../tools/contract.js'
-import type { Tool } from '../tools/contract.js'
+import {
+  array,
+  boolean,
+  defaulted,
+  doc,
+  object,
+  optional,
+  string,
+  type Collection,
+  type Infer,
+} from '../../../core/plugin.js'
+import { defineTool, failedCall, type Tool } from '../tools/contract.js'
 import type { Todo } from './contract.js'
 import { taskErrors } from './errors.js'
 import type { TodoRecord } from './store.js'
 
 const TodoInput = object({
-  todos: doc(array(object({
-    id: optional(doc(string({ min: 1, max: 100 }), 'Kept from the list before; made if it is left out.')),
-    content: doc(string({ min: 1, max: 2_000 }), 'What is to be done.'),
-    completed: defaulted(boolean(), false),
-  }), { max: 500 }), 'The whole new list.'),
+  todos: doc(
+    array(
+      object({
+        id: optional(doc(string({ min: 1, max: 100 }), 'Kept from the list before; made if it is left out.')),
+        content: doc(string({ min: 1, max: 2_000 }), 'What is to be done.'),
+        completed: defaulted(boolean(), false),
+      }),
+      { max: 500 },
+    ),
+    'The whole new list.',
+  ),
 })
 type TodoDraft = Infer<typeof TodoInput>['todos'][number]
 
@@ -35,18 +49,24 @@ const repeatedId = (drafts: readonly TodoDraft[]): string | undefined => {
 }
 
 /** `idempotent`: the list is replaced in the commit of the outcome, so that an interrupted call has changed nothing. */
-export const todoWriteTool = (lists: Collection<TodoRecord>): Tool => defineTool({
-  name: 'todo_write',
-  description: 'Replaces the to-do list of this session. Give the whole list each time; mark what is done with completed.',
-  input: TodoInput,
-  effect: 'idempotent',
-  parallel: false,
-  timeout_ms: 10_000,
-  sandbox: 'inherited',
-  run: ({ todos: drafts }, { session_id }) => {
-    const repeated = repeatedId(drafts)
-    if (repeated !== undefined) return failedCall(taskErrors.todo_duplicate_id({ details: { id: repeated } }))
-    const todos = withIds(drafts)
-    return { type: 'result', output: { todos }, apply: (tx) => tx.put(lists, { session_id, todos, updated_at_ms: tx.now }) }
-  },
-})
+export const todoWriteTool = (lists: Collection<TodoRecord>): Tool =>
+  defineTool({
+    name: 'todo_write',
+    description:
+      'Replaces the to-do list of this session. Give the whole list each time; mark what is done with completed.',
+    input: TodoInput,
+    effect: 'idempotent',
+    parallel: false,
+    timeout_ms: 10_000,
+    sandbox: 'inherited',
+    run: ({ todos: drafts }, { session_id }) => {
+      const repeated = repeatedId(drafts)
+      if (repeated !== undefined) return failedCall(taskErrors.todo_duplicate_id({ details: { id: repeated } }))
+      const todos = withIds(drafts)
+      return {
+        type: 'result',
+        output: { todos },
+        apply: (tx) => tx.put(lists, { session_id, todos, updated_at_ms: tx.now }),
+      }
+    },
+  })

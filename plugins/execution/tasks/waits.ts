@@ -2,7 +2,10 @@
 import type { Clock } from '../../../core/plugin.js'
 
 export interface Waits {
-  /** Resolves when the task has ended, the time is over, or the signal aborts. The caller has seen that it is open, in the same turn of the event loop. */
+  /**
+   * Resolves when the task has ended, the time is over, or the signal aborts. The caller has seen that it is open, in
+   * the same turn of the event loop.
+   */
   until(task_id: string, limit: { readonly timeout_ms: number; readonly signal: AbortSignal }): Promise<void>
   ended(task_id: string): void
 }

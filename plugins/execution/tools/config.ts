@@ -1,8 +1,6 @@
 /** The operator's settings for tools. */
-import { array, defaulted, doc, enums, integer, object, optional, string } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
-import { permissionModes, sandboxes } from './contract.js'
-import type { ToolLimits } from './contract.js'
+import { array, defaulted, doc, enums, integer, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { permissionModes, sandboxes, type ToolLimits } from './contract.js'
 
 const MiB = 1024 * 1024
 
@@ -24,25 +22,49 @@ const limit = (value: number, description: string) => doc(defaulted(integer({ mi
 const ToolLimitsConfig = object({
   max_input_bytes: limit(defaultLimits.max_input_bytes, 'Largest input of one tool call, in bytes of JSON.'),
   max_output_bytes: limit(defaultLimits.max_output_bytes, 'Largest output of one tool call, in bytes of JSON.'),
-  max_result_envelope_bytes: limit(defaultLimits.max_result_envelope_bytes, 'Largest result of one tool call with all that is kept beside its output, in bytes.'),
-  max_timeout_ms: limit(defaultLimits.max_timeout_ms, 'Longest time a tool call may take, milliseconds; a tool\'s own limit holds when it is shorter.'),
+  max_result_envelope_bytes: limit(
+    defaultLimits.max_result_envelope_bytes,
+    'Largest result of one tool call with all that is kept beside its output, in bytes.',
+  ),
+  max_timeout_ms: limit(
+    defaultLimits.max_timeout_ms,
+    "Longest time a tool call may take, milliseconds; a tool's own limit holds when it is shorter.",
+  ),
   max_parallel_tools: limit(defaultLimits.max_parallel_tools, 'Tool calls of one run that may work at the same time.'),
   max_calls_per_turn: limit(defaultLimits.max_calls_per_turn, 'Tool calls that one model turn may make.'),
-  max_cumulative_output_bytes: limit(defaultLimits.max_cumulative_output_bytes, 'Output of all tool calls of one model turn, in bytes.'),
-  max_cumulative_result_envelope_bytes: limit(defaultLimits.max_cumulative_result_envelope_bytes, 'Results of all tool calls of one model turn, in bytes.'),
-  max_sandbox: doc(defaulted(enums(sandboxes), defaultLimits.max_sandbox), 'The widest power a tool may declare; a tool that declares more is denied. `inherited` sets no bound.'),
+  max_cumulative_output_bytes: limit(
+    defaultLimits.max_cumulative_output_bytes,
+    'Output of all tool calls of one model turn, in bytes.',
+  ),
+  max_cumulative_result_envelope_bytes: limit(
+    defaultLimits.max_cumulative_result_envelope_bytes,
+    'Results of all tool calls of one model turn, in bytes.',
+  ),
+  max_sandbox: doc(
+    defaulted(enums(sandboxes), defaultLimits.max_sandbox),
+    'The widest power a tool may declare; a tool that declares more is denied. `inherited` sets no bound.',
+  ),
 })
 
 const ConfiguredRule = object({
   scope: doc(enums(['user', 'project']), 'Rules of the project are looked at before those of the user.'),
-  tool_name_pattern: doc(string({ min: 1, max: 200, pattern: '^[^*\\s]*\\*?$' }), 'An exact tool name, a prefix with a trailing star, or `*`.'),
+  tool_name_pattern: doc(
+    string({ min: 1, max: 200, pattern: '^[^*\\s]*\\*?$' }),
+    'An exact tool name, a prefix with a trailing star, or `*`.',
+  ),
   behavior: enums(['allow', 'deny', 'ask']),
   reason: optional(string({ min: 1, max: 500 })),
 })
 
 export const ToolsConfig = object({
-  permission_mode: doc(defaulted(enums(permissionModes), 'default'), 'What becomes of tools that would ask: see "Permission modes". A session\'s own mode beats it.'),
-  permission_rules: doc(defaulted(array(ConfiguredRule, { max: 1000 }), []), 'Rules that decide before the built-in ones. The most exact pattern wins.'),
+  permission_mode: doc(
+    defaulted(enums(permissionModes), 'default'),
+    'What becomes of tools that would ask: see "Permission modes". A session\'s own mode beats it.',
+  ),
+  permission_rules: doc(
+    defaulted(array(ConfiguredRule, { max: 1000 }), []),
+    'Rules that decide before the built-in ones. The most exact pattern wins.',
+  ),
   limits: doc(defaulted(ToolLimitsConfig, defaultLimits), 'Bounds of every tool call.'),
 })
 export type ToolsConfig = Infer<typeof ToolsConfig>

@@ -1,6 +1,17 @@
 /** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
-import { definePoint, defineToken, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, Infer, Json, JsonObject, Point, Problem, Token, Tx } from '../../../core/plugin.js'
+import {
+  definePoint,
+  defineToken,
+  trusted,
+  type AnyStruct,
+  type Infer,
+  type Json,
+  type JsonObject,
+  type Point,
+  type Problem,
+  type Token,
+  type Tx,
+} from '../../../core/plugin.js'
 
 /**
  * What a repetition would do: `read` may be repeated; `idempotent` may be
@@ -29,11 +40,23 @@ export interface ToolCall {
 }
 
 /** One option of a question; its id is given by the questions plugin. */
-export interface QuestionOptionDraft { readonly label: string; readonly description?: string; readonly preview?: string }
+export interface QuestionOptionDraft {
+  readonly label: string
+  readonly description?: string
+  readonly preview?: string
+}
 /** One question with two to four options. Contract 1, `UserQuestionRequest`. */
-export interface QuestionDraft { readonly header: string; readonly question: string; readonly options: readonly QuestionOptionDraft[]; readonly multi_select: boolean }
+export interface QuestionDraft {
+  readonly header: string
+  readonly question: string
+  readonly options: readonly QuestionOptionDraft[]
+  readonly multi_select: boolean
+}
 /** One to four questions that suspend the run. `expires_at_ms` is Unix ms. */
-export interface AskDraft { readonly questions: readonly QuestionDraft[]; readonly expires_at_ms?: number }
+export interface AskDraft {
+  readonly questions: readonly QuestionDraft[]
+  readonly expires_at_ms?: number
+}
 
 /**
  * `result` ends the call; its `apply` is part of the same commit as the
@@ -63,13 +86,20 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   run(input: Infer<S>, call: ToolCall): Promise<ToolOutcome> | ToolOutcome
 }
 
-/** What a model reads of a call that failed: the problem's code, sentence and action, and what else there is to know. The one form of every failure. */
+/**
+ * What a model reads of a call that failed: the problem's code, sentence and action, and what else there is to know.
+ * The one form of every failure.
+ */
 export const callFailure = ({ code, message, spec: { action } }: Problem, more: JsonObject = {}): JsonObject => ({
   error: { code, message, ...(action !== undefined && { action }), ...more },
 })
 
 /** The outcome that tells a model what it can correct: the problem's code, sentence and action. */
-export const failedCall = (problem: Problem): ToolOutcome => ({ type: 'result', is_error: true, output: callFailure(problem) })
+export const failedCall = (problem: Problem): ToolOutcome => ({
+  type: 'result',
+  is_error: true,
+  output: callFailure(problem),
+})
 
 /** Checks a tool's types and returns it. */
 export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => trusted<Tool>(tool)
@@ -122,9 +152,16 @@ export type PermissionAudit = {
   approval_request_id: string | null
 }
 /** The call that a decision was made on; `approval_request_id` is that of the request it led to. */
-export interface AuditedCall { readonly tool_name: string; readonly tool_call_id?: string | undefined; readonly approval_request_id?: string | undefined }
+export interface AuditedCall {
+  readonly tool_name: string
+  readonly tool_call_id?: string | undefined
+  readonly approval_request_id?: string | undefined
+}
 /** The record of a decision on a call: one for real calls and for the dry run. */
-export const permissionAudit = ({ tool_name, tool_call_id, approval_request_id }: AuditedCall, decision: PermissionDecision): PermissionAudit => ({
+export const permissionAudit = (
+  { tool_name, tool_call_id, approval_request_id }: AuditedCall,
+  decision: PermissionDecision,
+): PermissionAudit => ({
   scope: decision.scope,
   tool_name,
   ...(tool_call_id !== undefined && { tool_call_id }),

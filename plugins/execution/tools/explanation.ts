@@ -1,55 +1,69 @@
 /** The dry-run answer about one tool. Contract 1, "PermissionExplanation"; reference 1, 2.5. */
-import { boolean, enums, literal, named, nullable, object, optional, string } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
-import { permissionAudit, permissionModes } from './contract.js'
-import type { PermissionDecision } from './contract.js'
+import { boolean, enums, literal, named, nullable, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { permissionAudit, permissionModes, type PermissionDecision } from './contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
 const Scope = enums(['user', 'project', 'session'])
 
-const PermissionRuleView = named('PermissionRule', object({ scope: Scope, tool_name_pattern: string(), behavior: Behavior, reason: optional(string()) }))
+const PermissionRuleView = named(
+  'PermissionRule',
+  object({ scope: Scope, tool_name_pattern: string(), behavior: Behavior, reason: optional(string()) }),
+)
 
-const AuditPreview = named('PermissionAudit', object({
-  scope: Scope,
-  tool_name: string(),
-  tool_call_id: optional(string()),
-  decision: Behavior,
-  base_decision: optional(Behavior),
-  effective_mode: optional(enums(permissionModes)),
-  mode_effect: optional(string()),
-  matched_rule_pattern: optional(string()),
-  matched_rule_origin: optional(enums(['static', 'hook_update'])),
-  justification: nullable(string()),
-  reason: nullable(string()),
-  approval_request_id: nullable(string()),
-}))
+const AuditPreview = named(
+  'PermissionAudit',
+  object({
+    scope: Scope,
+    tool_name: string(),
+    tool_call_id: optional(string()),
+    decision: Behavior,
+    base_decision: optional(Behavior),
+    effective_mode: optional(enums(permissionModes)),
+    mode_effect: optional(string()),
+    matched_rule_pattern: optional(string()),
+    matched_rule_origin: optional(enums(['static', 'hook_update'])),
+    justification: nullable(string()),
+    reason: nullable(string()),
+    approval_request_id: nullable(string()),
+  }),
+)
 
-export const PermissionExplanation = named('PermissionExplanation', object({
-  tool_call_id: string(),
-  tool_name: string(),
-  effective_mode: enums(permissionModes),
-  decision: Behavior,
-  base_decision: optional(Behavior),
-  mode_applied: optional(boolean()),
-  mode_effect: optional(string()),
-  approval_required: boolean(),
-  hooks_evaluated: literal(false),
-  hook_policy: literal('not_executed_in_dry_run'),
-  scope: Scope,
-  reason: optional(string()),
-  matched_rule: optional(PermissionRuleView),
-  audit_preview: AuditPreview,
-}))
+export const PermissionExplanation = named(
+  'PermissionExplanation',
+  object({
+    tool_call_id: string(),
+    tool_name: string(),
+    effective_mode: enums(permissionModes),
+    decision: Behavior,
+    base_decision: optional(Behavior),
+    mode_applied: optional(boolean()),
+    mode_effect: optional(string()),
+    approval_required: boolean(),
+    hooks_evaluated: literal(false),
+    hook_policy: literal('not_executed_in_dry_run'),
+    scope: Scope,
+    reason: optional(string()),
+    matched_rule: optional(PermissionRuleView),
+    audit_preview: AuditPreview,
+  }),
+)
 export type PermissionExplanation = Infer<typeof PermissionExplanation>
 
 /** Stands for an id that only a real call has. */
 const dryRun = 'dry-run'
 
-export const explain = (tool_name: string, tool_call_id: string | undefined, decision: PermissionDecision): PermissionExplanation => ({
+export const explain = (
+  tool_name: string,
+  tool_call_id: string | undefined,
+  decision: PermissionDecision,
+): PermissionExplanation => ({
   tool_call_id: tool_call_id ?? dryRun,
   tool_name,
   ...decision,
   hooks_evaluated: false,
   hook_policy: 'not_executed_in_dry_run',
-  audit_preview: permissionAudit({ tool_name, tool_call_id, approval_request_id: decision.approval_required ? dryRun : undefined }, decision),
+  audit_preview: permissionAudit(
+    { tool_name, tool_call_id, approval_request_id: decision.approval_required ? dryRun : undefined },
+    decision,
+  ),
 })

@@ -7,20 +7,52 @@ const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'appl
 
 /** What plan mode leaves usable: looking, and talking to people and agents. */
 export const planTools: ReadonlySet<string> = new Set([
-  'read_file', 'list_files', 'glob_search', 'grep_search', 'web_fetch', 'web_search',
-  'list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'list_skills', 'read_channel_thread',
-  'ask_operator', 'ask_user_question', 'request_parent_clarification',
-  'spawn_agent', 'list_agents', 'list_agent_summaries', 'message_agent', 'wait_agent', 'get_agent',
-  'enter_plan_mode', 'exit_plan_mode', 'task_get', 'task_list', 'task_output', 'schedule_get', 'schedule_list', 'get_goal',
+  'read_file',
+  'list_files',
+  'glob_search',
+  'grep_search',
+  'web_fetch',
+  'web_search',
+  'list_mcp_resources',
+  'list_mcp_resource_templates',
+  'read_mcp_resource',
+  'list_skills',
+  'read_channel_thread',
+  'ask_operator',
+  'ask_user_question',
+  'request_parent_clarification',
+  'spawn_agent',
+  'list_agents',
+  'list_agent_summaries',
+  'message_agent',
+  'wait_agent',
+  'get_agent',
+  'enter_plan_mode',
+  'exit_plan_mode',
+  'task_get',
+  'task_list',
+  'task_output',
+  'schedule_get',
+  'schedule_list',
+  'get_goal',
 ])
 
 const asking = [
-  'bash', 'write_file', 'edit_file', 'apply_patch', 'mcp__*',
-  'list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource', 'exit_plan_mode',
+  'bash',
+  'write_file',
+  'edit_file',
+  'apply_patch',
+  'mcp__*',
+  'list_mcp_resources',
+  'list_mcp_resource_templates',
+  'read_mcp_resource',
+  'exit_plan_mode',
 ]
 /** What holds when nobody said otherwise: what acts on the outside asks, the rest may run. */
 export const builtInRules: readonly PermissionRule[] = Object.freeze([
-  ...asking.map((tool_name_pattern): PermissionRule => Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask' })),
+  ...asking.map((tool_name_pattern): PermissionRule =>
+    Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask' }),
+  ),
   Object.freeze({ scope: 'session', tool_name_pattern: '*', behavior: 'allow' } as const),
 ])
 
@@ -75,27 +107,42 @@ const firstMatch = (scopes: PermissionCase['rules'], tool: string): PermissionRu
   return undefined
 }
 
-interface ModeAnswer { readonly decision: RuleBehavior; readonly effect?: string }
+interface ModeAnswer {
+  readonly decision: RuleBehavior
+  readonly effect?: string
+}
 
 const applyMode = (mode: PermissionMode, base: RuleBehavior, tool: string): ModeAnswer => {
   if (base === 'deny') return { decision: 'deny' }
   switch (mode) {
-    case 'default': return { decision: base }
+    case 'default':
+      return { decision: base }
     case 'acceptEdits':
-      return base === 'ask' && editTools.has(tool) ? { decision: 'allow', effect: 'accept_edits_auto_allowed_edit_approval' } : { decision: base }
+      return base === 'ask' && editTools.has(tool)
+        ? { decision: 'allow', effect: 'accept_edits_auto_allowed_edit_approval' }
+        : { decision: base }
     case 'bypassPermissions':
-      return base === 'ask' ? { decision: 'allow', effect: 'bypass_permissions_auto_allowed_approval' } : { decision: base }
+      return base === 'ask'
+        ? { decision: 'allow', effect: 'bypass_permissions_auto_allowed_approval' }
+        : { decision: base }
     case 'plan':
       return planTools.has(tool)
         ? { decision: base, effect: 'plan_mode_allowed_read_only_or_coordination_tool' }
         : { decision: 'deny', effect: 'plan_mode_denied_non_whitelisted_tool' }
     case 'dontAsk':
       return base === 'ask' ? { decision: 'deny', effect: 'dont_ask_denied_approval' } : { decision: base }
-    default: return assertNever(mode)
+    default:
+      return assertNever(mode)
   }
 }
 
-interface Grounds { readonly rule: PermissionRule | undefined; readonly decision: RuleBehavior; readonly effect: string | undefined; readonly tool_name: string; readonly mode: PermissionMode }
+interface Grounds {
+  readonly rule: PermissionRule | undefined
+  readonly decision: RuleBehavior
+  readonly effect: string | undefined
+  readonly tool_name: string
+  readonly mode: PermissionMode
+}
 
 const reasonFor = ({ rule, decision, effect, tool_name, mode }: Grounds): string | undefined => {
   if (decision === 'deny' && effect !== undefined) return `The permission mode ${mode} does not let ${tool_name} run.`

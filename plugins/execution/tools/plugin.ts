@@ -16,7 +16,12 @@ export default definePlugin({
   config: ToolsConfig,
   flags: { permission_mode: 'permission-mode' },
   register(ctx, { host, sessions, modes }) {
-    const registry = createRegistry({ config: ctx.config, workspace: host.workspaceRoot, tools: ctx.view(Tools), modes })
+    const registry = createRegistry({
+      config: ctx.config,
+      workspace: host.workspaceRoot,
+      tools: ctx.view(Tools),
+      modes,
+    })
     ctx.provide(ToolRegistry, registry)
     ctx.routes(...permissionRoutes(registry, (session_id) => sessions()?.find(session_id) !== undefined))
   },

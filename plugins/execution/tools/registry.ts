@@ -1,5 +1,13 @@
 /** The tools that plugins contributed, and who decides about them. */
-import type { PermissionDecision, PermissionQuestion, PermissionRule, SessionModes, Tool, ToolLimits, ToolRegistry } from './contract.js'
+import type {
+  PermissionDecision,
+  PermissionQuestion,
+  PermissionRule,
+  SessionModes,
+  Tool,
+  ToolLimits,
+  ToolRegistry,
+} from './contract.js'
 import { builtInRules, decidePermission } from './permissions.js'
 import type { ToolsConfig } from './config.js'
 
@@ -30,7 +38,8 @@ export interface RegistryParts {
 }
 
 export const createRegistry = ({ config, workspace, tools, modes }: RegistryParts): ToolRegistry => {
-  const ofScope = (scope: PermissionRule['scope']): PermissionRule[] => config.permission_rules.filter((rule) => rule.scope === scope)
+  const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
+    config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user'), builtInRules]
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
   const decide = ({ tool_name, session_id = '' }: PermissionQuestion): PermissionDecision => {

@@ -1,5 +1,14 @@
-import { defineRoute, doc, jsonObject, jsonReply, nullable, object, optional, string } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
+import {
+  defineRoute,
+  doc,
+  jsonObject,
+  jsonReply,
+  nullable,
+  object,
+  optional,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
 import type { ToolRegistry } from './contract.js'
 import { toolErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
@@ -7,11 +16,14 @@ import { PermissionExplanation, explain } from './explanation.js'
 const CheckBody = object({
   tool_name: string({ min: 1, max: 200 }),
   tool_call_id: optional(string({ min: 1, max: 200 })),
-  session_id: optional(doc(string({ min: 1, max: 200 }), 'Decides by this session\'s mode and rules.')),
+  session_id: optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules.")),
   input: optional(doc(nullable(jsonObject()), 'The input the tool would get. Rules look at names only.')),
 })
 
-export const permissionRoutes = (registry: ToolRegistry, sessionExists: (session_id: string) => boolean): readonly Route[] => [
+export const permissionRoutes = (
+  registry: ToolRegistry,
+  sessionExists: (session_id: string) => boolean,
+): readonly Route[] => [
   defineRoute({
     id: 'permissions.check',
     method: 'POST',
@@ -23,8 +35,13 @@ export const permissionRoutes = (registry: ToolRegistry, sessionExists: (session
     problems: [toolErrors.session_not_found],
     example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
     handler: ({ body: { tool_name, tool_call_id, session_id } }) => {
-      if (session_id !== undefined && !sessionExists(session_id)) throw toolErrors.session_not_found({ details: { session_id } })
-      return explain(tool_name, tool_call_id, registry.decide({ tool_name, ...(session_id !== undefined && { session_id }) }))
+      if (session_id !== undefined && !sessionExists(session_id))
+        throw toolErrors.session_not_found({ details: { session_id } })
+      return explain(
+        tool_name,
+        tool_call_id,
+        registry.decide({ tool_name, ...(session_id !== undefined && { session_id }) }),
+      )
     },
   }),
 ]

@@ -1,36 +1,65 @@
 /** How the daemon is set up now. Contract 1, "Runtime views"; reference 1, 6.7. */
-import { array, defineEvent, definePoint, doc, enums, integer, lazy, named, object, open, optional, string, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, EventSpec, Infer, Json, JsonObject, Point, StructOf } from '../../../core/plugin.js'
+import {
+  array,
+  defineEvent,
+  definePoint,
+  doc,
+  enums,
+  integer,
+  lazy,
+  named,
+  object,
+  open,
+  optional,
+  string,
+  trusted,
+  type AnyStruct,
+  type EventSpec,
+  type Infer,
+  type Json,
+  type JsonObject,
+  type Point,
+  type StructOf,
+} from '../../../core/plugin.js'
 import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
 import { routeCapabilityFields } from '../../execution/models/contract.js'
 
 /** The limits of tool calls. Bytes and milliseconds; reference 1, 6.7 "Tool limits". */
-export const ToolLimitsView = named('ToolLimits', object({
-  max_input_bytes: integer({ min: 1 }),
-  max_output_bytes: integer({ min: 1 }),
-  max_result_envelope_bytes: integer({ min: 1 }),
-  max_timeout_ms: integer({ min: 1 }),
-  max_parallel_tools: integer({ min: 1 }),
-  max_calls_per_turn: integer({ min: 1 }),
-  max_cumulative_output_bytes: integer({ min: 1 }),
-  max_cumulative_result_envelope_bytes: integer({ min: 1 }),
-  max_sandbox: enums(sandboxes),
-}))
+export const ToolLimitsView = named(
+  'ToolLimits',
+  object({
+    max_input_bytes: integer({ min: 1 }),
+    max_output_bytes: integer({ min: 1 }),
+    max_result_envelope_bytes: integer({ min: 1 }),
+    max_timeout_ms: integer({ min: 1 }),
+    max_parallel_tools: integer({ min: 1 }),
+    max_calls_per_turn: integer({ min: 1 }),
+    max_cumulative_output_bytes: integer({ min: 1 }),
+    max_cumulative_result_envelope_bytes: integer({ min: 1 }),
+    max_sandbox: enums(sandboxes),
+  }),
+)
 
-const RouteView = named('RuntimeRouteView', object({
-  route_id: string(),
-  provider: string(),
-  model: doc(string(), 'Empty if none is named and the provider has no default.'),
-  auth_ref: optional(string()),
-  ...routeCapabilityFields,
-}))
+const RouteView = named(
+  'RuntimeRouteView',
+  object({
+    route_id: string(),
+    provider: string(),
+    model: doc(string(), 'Empty if none is named and the provider has no default.'),
+    auth_ref: optional(string()),
+    ...routeCapabilityFields,
+  }),
+)
 
-const RouteDiagnostic = named('RouteDiagnostic', object({
-  severity: enums(['info', 'warning', 'error']),
-  code: string(),
-  route_id: optional(string()),
-  message: string(),
-}))
+const RouteDiagnostic = named(
+  'RouteDiagnostic',
+  object({
+    severity: enums(['info', 'warning', 'error']),
+    code: string(),
+    route_id: optional(string()),
+    message: string(),
+  }),
+)
 
 const ownFields = {
   default_route: string(),
@@ -58,12 +87,17 @@ export interface RuntimeSection {
   readonly collect: () => Json
 }
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */
-export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>('runtime-sections@1', (section) => section.name)
+export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>(
+  'runtime-sections@1',
+  (section) => section.name,
+)
 
 /** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Sections are known only when every plugin has registered. */
 export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): StructOf<JsonObject> =>
   lazy('RuntimeSettingsView', () => {
-    const contributed: Record<string, AnyStruct> = Object.fromEntries(sections().map(({ name, schema }) => [name, optional(schema)]))
+    const contributed: Record<string, AnyStruct> = Object.fromEntries(
+      sections().map(({ name, schema }) => [name, optional(schema)]),
+    )
     return trusted<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
   })
 

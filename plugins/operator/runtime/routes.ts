@@ -1,9 +1,11 @@
-import { defineRoute, jsonReply } from '../../../core/plugin.js'
-import type { JsonObject, Route, StructOf } from '../../../core/plugin.js'
-import { ToolLimitsView } from './contract.js'
-import type { RuntimeSettings } from './contract.js'
+import { defineRoute, jsonReply, type JsonObject, type Route, type StructOf } from '../../../core/plugin.js'
+import { ToolLimitsView, type RuntimeSettings } from './contract.js'
 
-export interface RuntimeParts { readonly schema: StructOf<JsonObject>; readonly collect: () => JsonObject; readonly settings: () => RuntimeSettings }
+export interface RuntimeParts {
+  readonly schema: StructOf<JsonObject>
+  readonly collect: () => JsonObject
+  readonly settings: () => RuntimeSettings
+}
 
 export const runtimeRoutes = ({ schema, collect, settings }: RuntimeParts): readonly Route[] => [
   defineRoute({

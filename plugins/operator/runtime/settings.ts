@@ -1,10 +1,13 @@
-import { trusted } from '../../../core/plugin.js'
-import type { HostView, JsonObject } from '../../../core/plugin.js'
+import { trusted, type HostView, type JsonObject } from '../../../core/plugin.js'
 import type { ModelRoute, Models } from '../../execution/models/contract.js'
 import type { ToolRegistry } from '../../execution/tools/contract.js'
 import type { RuntimeSection, RuntimeSettings } from './contract.js'
 
-export interface Parts { readonly models: Models; readonly tools: ToolRegistry; readonly host: HostView }
+export interface Parts {
+  readonly models: Models
+  readonly tools: ToolRegistry
+  readonly host: HostView
+}
 
 export const collectSettings = ({ models, tools, host }: Parts): RuntimeSettings => {
   const routes = models.list()
@@ -27,8 +30,19 @@ export const collectSettings = ({ models, tools, host }: Parts): RuntimeSettings
 export const settingsView = (settings: RuntimeSettings, sections: readonly RuntimeSection[]): JsonObject =>
   trusted<JsonObject>({ ...Object.fromEntries(sections.map(({ name, collect }) => [name, collect()])), ...settings })
 
-const routeView = ({ route_id, provider, model, auth_ref, capabilities }: ModelRoute): RuntimeSettings['routes'][number] =>
-  ({ route_id, provider, model, ...(auth_ref !== undefined && { auth_ref }), ...capabilities })
+const routeView = ({
+  route_id,
+  provider,
+  model,
+  auth_ref,
+  capabilities,
+}: ModelRoute): RuntimeSettings['routes'][number] => ({
+  route_id,
+  provider,
+  model,
+  ...(auth_ref !== undefined && { auth_ref }),
+  ...capabilities,
+})
 
 const diagnose = ({ route_id, connection }: ModelRoute): RuntimeSettings['route_diagnostics'] => {
   const { state, code, message } = connection.readiness()

@@ -1,5 +1,4 @@
-import { defineCommand } from '../../../core/plugin.js'
-import type { Command } from '../../../core/plugin.js'
+import { defineCommand, type Command } from '../../../core/plugin.js'
 import { showStatus } from './summary.js'
 
 export const statusCommands: readonly Command[] = [

@@ -1,6 +1,8 @@
-/** `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here. Contract 1, "Runtime views". */
-import { definePoint } from '../../../core/plugin.js'
-import type { AnyStruct, JsonObject, Point } from '../../../core/plugin.js'
+/**
+ * `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here. Contract 1, "Runtime
+ * views".
+ */
+import { definePoint, type AnyStruct, type JsonObject, type Point } from '../../../core/plugin.js'
 
 /** One top-level member of `/v1/status`. */
 export interface StatusSection {
@@ -11,9 +13,18 @@ export interface StatusSection {
   readonly collect: () => JsonObject
 }
 /** Members of `/v1/status` by name. */
-export const StatusSections: Point<StatusSection> = definePoint<StatusSection>('status-sections@1', (section) => section.name)
+export const StatusSections: Point<StatusSection> = definePoint<StatusSection>(
+  'status-sections@1',
+  (section) => section.name,
+)
 
 /** Booleans and versions that a plugin adds to `/v1/capabilities`. */
-export interface CapabilityClaim { readonly name: string; readonly value: boolean | number | string }
+export interface CapabilityClaim {
+  readonly name: string
+  readonly value: boolean | number | string
+}
 /** Members of `/v1/capabilities` by name. */
-export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>('capabilities@1', (claim) => claim.name)
+export const Capabilities: Point<CapabilityClaim> = definePoint<CapabilityClaim>(
+  'capabilities@1',
+  (claim) => claim.name,
+)

@@ -12,6 +12,8 @@ export default definePlugin({
   commands: statusCommands,
   register(ctx, { host }) {
     const { state, clock, log } = ctx
-    ctx.routes(...statusRoutes({ host, state, clock, log, sections: ctx.view(StatusSections), claims: ctx.view(Capabilities) }))
+    ctx.routes(
+      ...statusRoutes({ host, state, clock, log, sections: ctx.view(StatusSections), claims: ctx.view(Capabilities) }),
+    )
   },
 })

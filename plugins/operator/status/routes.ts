@@ -1,8 +1,6 @@
-import { defineRoute, jsonReply } from '../../../core/plugin.js'
-import type { Route } from '../../../core/plugin.js'
+import { defineRoute, jsonReply, type Route } from '../../../core/plugin.js'
 import { CapabilitiesView, collectCapabilities } from './capabilities.js'
-import { collectStatus } from './snapshot.js'
-import type { StatusParts } from './snapshot.js'
+import { collectStatus, type StatusParts } from './snapshot.js'
 import { statusView } from './view.js'
 
 export const statusRoutes = (parts: StatusParts): readonly Route[] => [

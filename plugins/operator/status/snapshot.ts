@@ -1,6 +1,14 @@
 /** Puts `/v1/status` together from the host, the state and the sections of plugins. */
-import { trusted } from '../../../core/plugin.js'
-import type { Clock, HostView, Json, JsonObject, Log, State, Warning } from '../../../core/plugin.js'
+import {
+  trusted,
+  type Clock,
+  type HostView,
+  type Json,
+  type JsonObject,
+  type Log,
+  type State,
+  type Warning,
+} from '../../../core/plugin.js'
 import { collectCapabilities } from './capabilities.js'
 import type { CapabilityClaim, StatusSection } from './contract.js'
 import { ownNames } from './view.js'
@@ -14,11 +22,17 @@ export interface StatusParts {
   readonly claims: () => readonly CapabilityClaim[]
 }
 
-interface Collected { readonly members: Readonly<Record<string, JsonObject>>; readonly warnings: readonly Warning[] }
+interface Collected {
+  readonly members: Readonly<Record<string, JsonObject>>
+  readonly warnings: readonly Warning[]
+}
 
 const failed = (name: string): Warning => ({
-  severity: 'error', code: 'status_section_failed', related_id: name,
-  message: `The ${name} part of the status could not be collected.`, action: 'See the log of the daemon.',
+  severity: 'error',
+  code: 'status_section_failed',
+  related_id: name,
+  message: `The ${name} part of the status could not be collected.`,
+  action: 'See the log of the daemon.',
 })
 
 /** A section that throws is left out and told, and takes no other with it. */
@@ -42,33 +56,62 @@ const writable = { code: 'state_root_writable', message: 'Changes are written to
 /** Times a real wait for the disk: until everything committed so far is on it. */
 const probe = async ({ host, state, clock }: StatusParts): Promise<JsonObject> => {
   const began = clock.elapsed()
-  const reached = await state.durable().then(() => true, () => false)
+  const reached = await state.durable().then(
+    () => true,
+    () => false,
+  )
   const { mode, reason, action } = state.health
   const ok = mode === 'ok' && reached
-  const refused = { code: reason ?? 'storage_write_probe_failed', message: 'The state root takes no changes.', ...(action !== undefined && { action }) }
-  return { name: 'state_root', path: host.stateRoot, state: mode, writable: ok, latency_ms: clock.elapsed() - began, ...(ok ? writable : refused) }
+  const refused = {
+    code: reason ?? 'storage_write_probe_failed',
+    message: 'The state root takes no changes.',
+    ...(action !== undefined && { action }),
+  }
+  return {
+    name: 'state_root',
+    path: host.stateRoot,
+    state: mode,
+    writable: ok,
+    latency_ms: clock.elapsed() - began,
+    ...(ok ? writable : refused),
+  }
 }
 
 const storageOf = (parts: StatusParts, probed: JsonObject): JsonObject => {
   const { health } = parts.state
   return {
-    checked_at_ms: parts.clock.now(), ok: probed['writable'] === true, write_error_count: health.writeErrors, sequence: health.sequence,
-    probes: [probed], state_root_lock: { ...parts.host.lock() },
+    checked_at_ms: parts.clock.now(),
+    ok: probed['writable'] === true,
+    write_error_count: health.writeErrors,
+    sequence: health.sequence,
+    probes: [probed],
+    state_root_lock: { ...parts.host.lock() },
   }
 }
 
 const probeWarning = (probed: JsonObject): Warning[] =>
-  probed['writable'] === true ? [] : [{
-    severity: 'error', code: 'storage_write_probe_failed', message: String(probed['message']), related_id: String(probed['path']),
-    ...(typeof probed['action'] === 'string' && { action: probed['action'] }),
-  }]
+  probed['writable'] === true
+    ? []
+    : [
+        {
+          severity: 'error',
+          code: 'storage_write_probe_failed',
+          message: String(probed['message']),
+          related_id: String(probed['path']),
+          ...(typeof probed['action'] === 'string' && { action: probed['action'] }),
+        },
+      ]
 
 const countIn = (member: JsonObject | undefined, field: string): number => {
   const value: Json | undefined = member?.[field]
   return typeof value === 'number' ? value : 0
 }
 
-interface HealthParts { readonly began: number; readonly warnings: readonly Warning[]; readonly readiness: JsonObject | undefined }
+interface HealthParts {
+  readonly began: number
+  readonly warnings: readonly Warning[]
+  readonly readiness: JsonObject | undefined
+}
 
 const healthOf = ({ clock }: StatusParts, { began, warnings, readiness }: HealthParts): JsonObject => ({
   generated_at_ms: clock.now(),
@@ -87,8 +130,12 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
   const all = [...probeWarning(probed), ...warnings, ...host.warnings()]
   const ready = host.phase() === 'ready'
   return {
-    status: ready ? 'ready' : 'draining', ready, version: host.version,
-    snapshot_at_ms: clock.now(), process_id: host.processId, started_at_ms: host.startedAtMs,
+    status: ready ? 'ready' : 'draining',
+    ready,
+    version: host.version,
+    snapshot_at_ms: clock.now(),
+    process_id: host.processId,
+    started_at_ms: host.startedAtMs,
     capabilities: collectCapabilities(claims()),
     plugins: trusted<Json>(host.plugins()),
     boot: trusted<Json>(host.boot()),

@@ -1,33 +1,86 @@
 /** The status as a person reads it, with what to do next. */
-import { array, boolean, integer, number, open, optional, parse, string } from '../../../core/plugin.js'
-import type { Infer, Json } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  integer,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
 const Answer = open({
-  status: string(), version: string(), process_id: integer(), snapshot_at_ms: integer(), started_at_ms: integer(),
+  status: string(),
+  version: string(),
+  process_id: integer(),
+  snapshot_at_ms: integer(),
+  started_at_ms: integer(),
   boot: open({ total_ms: number() }),
   control_plane: open({ base_url: string(), auth_enabled: boolean() }),
-  storage: open({ ok: boolean(), probes: array(open({ path: string(), code: string() })), state_root_lock: open({ generation: integer() }) }),
+  storage: open({
+    ok: boolean(),
+    probes: array(open({ path: string(), code: string() })),
+    state_root_lock: open({ generation: integer() }),
+  }),
   plugins: array(open({ id: string(), state: string(), reason: optional(string()) })),
-  provider_readiness: optional(open({ routes: array(open({ provider: string(), model: string(), active: boolean(), state: string(), message: string() })) })),
+  provider_readiness: optional(
+    open({
+      routes: array(
+        open({ provider: string(), model: string(), active: boolean(), state: string(), message: string() }),
+      ),
+    }),
+  ),
   sessions: optional(open({ total: integer() })),
-  runs: optional(open({
-    total: integer(), queued: integer(), running: integer(), waiting_for_approval: integer(), waiting_for_user_question: integer(),
-    completed: integer(), failed: integer(), interrupted: integer(), cancelled: integer(),
-  })),
-  health: open({ warnings: optional(array(open({ severity: string(), code: string(), message: string(), action: optional(string()) }))) }),
+  runs: optional(
+    open({
+      total: integer(),
+      queued: integer(),
+      running: integer(),
+      waiting_for_approval: integer(),
+      waiting_for_user_question: integer(),
+      completed: integer(),
+      failed: integer(),
+      interrupted: integer(),
+      cancelled: integer(),
+    }),
+  ),
+  health: open({
+    warnings: optional(
+      array(open({ severity: string(), code: string(), message: string(), action: optional(string()) })),
+    ),
+  }),
 })
 type Answer = Infer<typeof Answer>
 
-const units = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000]] as const
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
 const span = (ms: number): string => {
   const [unit, size] = units.find(([, least]) => ms >= least) ?? ['s', 1_000]
   return `${Math.floor(ms / size)} ${unit}`
 }
 
-const statuses = ['queued', 'running', 'waiting_for_approval', 'waiting_for_user_question', 'completed', 'failed', 'interrupted', 'cancelled'] as const
+const statuses = [
+  'queued',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_question',
+  'completed',
+  'failed',
+  'interrupted',
+  'cancelled',
+] as const
 
 const runsLine = (runs: NonNullable<Answer['runs']>): string => {
-  const parts = statuses.filter((status) => runs[status] > 0).map((status) => `${runs[status]} ${status.replaceAll('_', ' ')}`)
+  const parts = statuses
+    .filter((status) => runs[status] > 0)
+    .map((status) => `${runs[status]} ${status.replaceAll('_', ' ')}`)
   return parts.length === 0 ? '0' : `${runs.total}: ${parts.join(', ')}`
 }
 
@@ -42,8 +95,16 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
   const active = provider_readiness?.routes.find((route) => route.active)
   return [
     ['url', `${control_plane.base_url}${control_plane.auth_enabled ? '' : ' (no token needed)'}`],
-    ['state', `${storage.probes[0]?.path ?? '?'}, generation ${storage.state_root_lock.generation}, ${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`],
-    ...(active === undefined ? [] : [['model', `${active.provider}/${active.model}, ${active.state === 'ok' ? 'ready' : active.message}`] as const]),
+    [
+      'state',
+      `${storage.probes[0]?.path ?? '?'}, generation ${storage.state_root_lock.generation}, ` +
+        `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
+    ],
+    ...(active === undefined
+      ? []
+      : [
+          ['model', `${active.provider}/${active.model}, ${active.state === 'ok' ? 'ready' : active.message}`] as const,
+        ]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
     ['plugins', pluginsLine(answer.plugins)],
@@ -57,8 +118,10 @@ export const nextStep = ({ status, health, runs, sessions }: Answer): string => 
   const urgent = health.warnings?.find(({ severity }) => severity === 'error')
   if (status === 'draining') return 'The daemon is stopping. Start it again with: holdfast serve'
   if (urgent !== undefined) return urgent.action ?? `See to ${urgent.code}.`
-  if (runs !== undefined && runs.waiting_for_approval > 0) return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
-  if (runs !== undefined && runs.waiting_for_user_question > 0) return `${count(runs.waiting_for_user_question, 'run waits', 'runs wait')} for an answer: holdfast questions list`
+  if (runs !== undefined && runs.waiting_for_approval > 0)
+    return `${count(runs.waiting_for_approval, 'run waits', 'runs wait')} for approval: holdfast approvals list`
+  if (runs !== undefined && runs.waiting_for_user_question > 0)
+    return `${count(runs.waiting_for_user_question, 'run waits', 'runs wait')} for an answer: holdfast questions list`
   const warning = health.warnings?.find(({ action }) => action !== undefined)
   if (warning?.action !== undefined) return warning.action
   if (sessions?.total === 0) return 'Create a session: holdfast sessions create'
@@ -70,8 +133,14 @@ export const showStatus = (status: Json): string => {
   const parsed = parse(Answer, status)
   if (!parsed.ok) return JSON.stringify(status, null, 2)
   const answer = parsed.value
-  const head = `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
-  const warnings = (answer.health.warnings ?? []).map(({ severity, code, message }) => `  ${severity} ${code}: ${message}`)
+  const head =
+    `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ` +
+    `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
+  const warnings = (answer.health.warnings ?? []).map(
+    ({ severity, code, message }) => `  ${severity} ${code}: ${message}`,
+  )
   const rows = facts(answer).map(([name, text]) => `  ${name.padEnd(9)} ${text}`)
-  return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${nextStep(answer)}`].join('\n')
+  return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${nextStep(answer)}`].join(
+    '\n',
+  )
 }

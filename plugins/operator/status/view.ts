@@ -1,61 +1,146 @@
 /** The shape of `/v1/status`. Contract 1, "Runtime views"; reference 1, 6.7. */
-import { array, boolean, doc, enums, integer, lazy, number, object, open, optional, record, string, timestamp, json, trusted } from '../../../core/plugin.js'
-import type { AnyStruct, JsonObject, StructOf } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  doc,
+  enums,
+  integer,
+  lazy,
+  number,
+  object,
+  open,
+  optional,
+  record,
+  string,
+  timestamp,
+  json,
+  trusted,
+  type AnyStruct,
+  type JsonObject,
+  type StructOf,
+} from '../../../core/plugin.js'
 import { CapabilitiesView } from './capabilities.js'
 import type { StatusSection } from './contract.js'
 
 const severity = enums(['info', 'warning', 'error'])
-const WarningView = object({ severity, code: string(), message: string(), related_id: optional(string()), action: optional(string()) })
+const WarningView = object({
+  severity,
+  code: string(),
+  message: string(),
+  related_id: optional(string()),
+  action: optional(string()),
+})
 
 const Probe = object({
-  name: string(), path: string(), state: enums(['ok', 'read_only', 'closed']), writable: boolean(),
+  name: string(),
+  path: string(),
+  state: enums(['ok', 'read_only', 'closed']),
+  writable: boolean(),
   latency_ms: doc(number({ min: 0 }), 'How long it took until everything written before was on disk.'),
-  code: string(), message: string(), action: optional(string()),
+  code: string(),
+  message: string(),
+  action: optional(string()),
 })
 
 const StorageView = object({
-  checked_at_ms: timestamp(), ok: boolean(), write_error_count: integer({ min: 0 }), sequence: integer({ min: 0 }),
+  checked_at_ms: timestamp(),
+  ok: boolean(),
+  write_error_count: integer({ min: 0 }),
+  sequence: integer({ min: 0 }),
   probes: array(Probe),
   state_root_lock: object({ path: string(), held: boolean(), mechanism: string(), generation: integer({ min: 0 }) }),
 })
 
 const PluginView = object({
-  id: string(), version: string(), summary: string(), from: string(), required: boolean(),
-  state: enums(['loading', 'registered', 'ready', 'degraded', 'failed', 'skipped', 'stopped']), reason: optional(string()),
-  fault_count: integer({ min: 0 }), last_fault: optional(object({ at_ms: timestamp(), where: string(), message: string() })),
-  load_ms: number({ min: 0 }), register_ms: number({ min: 0 }), start_ms: number({ min: 0 }),
+  id: string(),
+  version: string(),
+  summary: string(),
+  from: string(),
+  required: boolean(),
+  state: enums(['loading', 'registered', 'ready', 'degraded', 'failed', 'skipped', 'stopped']),
+  reason: optional(string()),
+  fault_count: integer({ min: 0 }),
+  last_fault: optional(object({ at_ms: timestamp(), where: string(), message: string() })),
+  load_ms: number({ min: 0 }),
+  register_ms: number({ min: 0 }),
+  start_ms: number({ min: 0 }),
 })
 
 const BootView = object({
-  started_at_ms: timestamp(), total_ms: number({ min: 0 }), safe: boolean(),
+  started_at_ms: timestamp(),
+  total_ms: number({ min: 0 }),
+  safe: boolean(),
   steps: array(object({ step: string(), ms: number({ min: 0 }), details: optional(record(json())) })),
 })
 
 const ControlPlaneView = object({
-  base_url: string(), bind_addr: optional(string()), bind_is_loopback: boolean(), bind_is_unspecified: boolean(),
-  auth_enabled: boolean(), read_only_token_enabled: boolean(),
-  auth_effective_admin_token_available: boolean(), auth_effective_read_only_token_available: boolean(),
-  auth_token_file_count: integer(), auth_token_file_error_count: integer(), auth_duplicate_token: boolean(),
-  auth_token_files: optional(array(object({ role: enums(['admin', 'read_only']), path: string(), readable: boolean(), token_loaded: boolean(), error: optional(string()) }))),
-  cors_policy: enums(['loopback', 'exact']), cors_allowed_origin_count: integer(), externally_exposed_without_auth: boolean(),
+  base_url: string(),
+  bind_addr: optional(string()),
+  bind_is_loopback: boolean(),
+  bind_is_unspecified: boolean(),
+  auth_enabled: boolean(),
+  read_only_token_enabled: boolean(),
+  auth_effective_admin_token_available: boolean(),
+  auth_effective_read_only_token_available: boolean(),
+  auth_token_file_count: integer(),
+  auth_token_file_error_count: integer(),
+  auth_duplicate_token: boolean(),
+  auth_token_files: optional(
+    array(
+      object({
+        role: enums(['admin', 'read_only']),
+        path: string(),
+        readable: boolean(),
+        token_loaded: boolean(),
+        error: optional(string()),
+      }),
+    ),
+  ),
+  cors_policy: enums(['loopback', 'exact']),
+  cors_allowed_origin_count: integer(),
+  externally_exposed_without_auth: boolean(),
 })
 
 const EventsView = object({
-  history_capacity: integer(), retained_event_count: integer(), subscriber_count: integer(),
-  oldest_event_id: optional(string()), newest_event_id: optional(string()), next_event_id: string(), tail_event_id_cursor: optional(string()),
-  replay_buffer_utilization_percent: number(), evicted_event_count: integer(), replay_gap_count: integer(), stream_lagged_event_count: integer(),
-  scope_eviction_floor_id: string(), evicted_session_scope_count: integer(), evicted_run_scope_count: integer(),
+  history_capacity: integer(),
+  retained_event_count: integer(),
+  subscriber_count: integer(),
+  oldest_event_id: optional(string()),
+  newest_event_id: optional(string()),
+  next_event_id: string(),
+  tail_event_id_cursor: optional(string()),
+  replay_buffer_utilization_percent: number(),
+  evicted_event_count: integer(),
+  replay_gap_count: integer(),
+  stream_lagged_event_count: integer(),
+  scope_eviction_floor_id: string(),
+  evicted_session_scope_count: integer(),
+  evicted_run_scope_count: integer(),
 })
 
 const HealthView = object({
-  generated_at_ms: timestamp(), snapshot_duration_ms: number({ min: 0 }), ok: boolean(),
-  route_error_count: integer({ min: 0 }), route_warning_count: integer({ min: 0 }), warnings: optional(array(WarningView)),
+  generated_at_ms: timestamp(),
+  snapshot_duration_ms: number({ min: 0 }),
+  ok: boolean(),
+  route_error_count: integer({ min: 0 }),
+  route_warning_count: integer({ min: 0 }),
+  warnings: optional(array(WarningView)),
 })
 
 const ownFields = {
-  status: enums(['ready', 'draining']), ready: boolean(), version: string(), snapshot_at_ms: timestamp(), process_id: integer(), started_at_ms: timestamp(),
-  capabilities: CapabilitiesView, plugins: array(PluginView), boot: BootView,
-  storage: StorageView, control_plane: ControlPlaneView, events: EventsView, health: HealthView,
+  status: enums(['ready', 'draining']),
+  ready: boolean(),
+  version: string(),
+  snapshot_at_ms: timestamp(),
+  process_id: integer(),
+  started_at_ms: timestamp(),
+  capabilities: CapabilitiesView,
+  plugins: array(PluginView),
+  boot: BootView,
+  storage: StorageView,
+  control_plane: ControlPlaneView,
+  events: EventsView,
+  health: HealthView,
 }
 
 /** Names that sections cannot take. */
@@ -64,6 +149,8 @@ export const ownNames: ReadonlySet<string> = new Set(Object.keys(ownFields))
 /** Our own members and those of the sections, which are known only when every plugin has registered. */
 export const statusView = (sections: () => readonly StatusSection[]): StructOf<JsonObject> =>
   lazy('StatusView', () => {
-    const contributed: Record<string, AnyStruct> = Object.fromEntries(sections().map(({ name, schema }) => [name, optional(schema)]))
+    const contributed: Record<string, AnyStruct> = Object.fromEntries(
+      sections().map(({ name, schema }) => [name, optional(schema)]),
+    )
     return trusted<StructOf<JsonObject>>(open({ ...contributed, ...ownFields }))
   })

@@ -1,10 +1,20 @@
-import { assertNever } from '../../../core/plugin.js'
-import type { Clock, JsonObject } from '../../../core/plugin.js'
-import type { AssistantPart, FailureClass, ModelConnection, ModelEvent, ModelMessage, ModelRequest, Readiness, Usage } from '../../execution/models/contract.js'
-import { readScript, turnOf } from './script.js'
-import type { Step, Turn } from './script.js'
+import { assertNever, type Clock, type JsonObject } from '../../../core/plugin.js'
+import type {
+  AssistantPart,
+  FailureClass,
+  ModelConnection,
+  ModelEvent,
+  ModelMessage,
+  ModelRequest,
+  Readiness,
+  Usage,
+} from '../../execution/models/contract.js'
+import { readScript, turnOf, type Step, type Turn } from './script.js'
 
-interface Life { readonly clock: Clock; readonly idle_timeout_ms: number }
+interface Life {
+  readonly clock: Clock
+  readonly idle_timeout_ms: number
+}
 
 const readiness: Readiness = { state: 'ok', code: 'ready', message: 'The demo model is inside the daemon.' }
 
@@ -32,13 +42,20 @@ async function* play(request: ModelRequest, signal: AbortSignal, life: Life): As
 }
 
 const failure = (cls: FailureClass, retryable: boolean, message: string): ModelEvent => ({
-  type: 'done', outcome: 'failed', failure: { class: cls, retryable, message },
+  type: 'done',
+  outcome: 'failed',
+  failure: { class: cls, retryable, message },
 })
 
 /** Sleeps as long as a step asks for, and ends the call where it fails. */
-const wait = async (step: Step, signal: AbortSignal, { clock, idle_timeout_ms }: Life): Promise<ModelEvent | undefined> => {
+const wait = async (
+  step: Step,
+  signal: AbortSignal,
+  { clock, idle_timeout_ms }: Life,
+): Promise<ModelEvent | undefined> => {
   if (signal.aborted) return failure('aborted', false, 'The model call was aborted.')
-  if (step.type === 'fail') return step.retryable ? failure('overloaded', true, step.text) : failure('bad_request', false, step.text)
+  if (step.type === 'fail')
+    return step.retryable ? failure('overloaded', true, step.text) : failure('bad_request', false, step.text)
   if (step.type !== 'sleep') return undefined
   const whole = await clock.sleep(Math.min(step.ms, idle_timeout_ms), signal)
   if (!whole) return failure('aborted', false, 'The model call was aborted.')
@@ -48,11 +65,15 @@ const wait = async (step: Step, signal: AbortSignal, { clock, idle_timeout_ms }:
 /** The id is unique in a conversation and the same at every repetition of one call. */
 const partOf = (step: Step, id: string): AssistantPart | undefined => {
   switch (step.type) {
-    case 'say': return { type: 'text', text: step.text }
-    case 'call': return { type: 'tool_call', id, name: step.name, input: step.input }
+    case 'say':
+      return { type: 'text', text: step.text }
+    case 'call':
+      return { type: 'tool_call', id, name: step.name, input: step.input }
     case 'sleep':
-    case 'fail': return undefined
-    default: return assertNever(step)
+    case 'fail':
+      return undefined
+    default:
+      return assertNever(step)
   }
 }
 
@@ -72,24 +93,38 @@ const tokens = (characters: number): number => Math.ceil(characters / 4)
 const size = (value: JsonObject): number => {
   switch (value['type']) {
     case 'text':
-    case 'reasoning': return String(value['text']).length
-    case 'tool_call': return JSON.stringify(value['input']).length
-    default: return JSON.stringify(value['output']).length
+    case 'reasoning':
+      return String(value['text']).length
+    case 'tool_call':
+      return JSON.stringify(value['input']).length
+    default:
+      return JSON.stringify(value['output']).length
   }
 }
 
 const sizeOf = (parts: readonly JsonObject[]): number => parts.reduce((sum, part) => sum + size(part), 0)
 
 /** Four characters are a token. */
-const usage = (asked: number, parts: readonly AssistantPart[]): Usage => ({ input_tokens: tokens(asked), output_tokens: tokens(sizeOf(parts)) })
+const usage = (asked: number, parts: readonly AssistantPart[]): Usage => ({
+  input_tokens: tokens(asked),
+  output_tokens: tokens(sizeOf(parts)),
+})
 
-interface Count { messages: number; characters: number; answers: number }
+interface Count {
+  messages: number
+  characters: number
+  answers: number
+}
 const counts = new WeakMap<readonly ModelMessage[], Count>()
 
-/** A conversation grows from call to call: only what is new is counted, so that a long one costs no more than a short one. */
+/**
+ * A conversation grows from call to call: only what is new is counted, so that a long one costs no more than a short
+ * one.
+ */
 const countOf = (messages: readonly ModelMessage[]): Count => {
   const known = counts.get(messages)
-  const count = known !== undefined && known.messages <= messages.length ? known : { messages: 0, characters: 0, answers: 0 }
+  const count =
+    known !== undefined && known.messages <= messages.length ? known : { messages: 0, characters: 0, answers: 0 }
   for (const message of messages.slice(count.messages)) {
     count.characters += sizeOf(message.content)
     if (isAssistant(message)) count.answers += 1

@@ -20,10 +20,14 @@ const longestSleep = 3_600_000
 
 const directives: Readonly<Record<string, (rest: string) => Read>> = {
   say: (rest) => (rest === '' ? refuse('/say needs a text') : step({ type: 'say', text: rest })),
-  emit: (rest) => (rest === '' ? refuse('/emit needs a text') : step({ type: 'call', name: 'emit_output', input: { content: rest } })),
+  emit: (rest) =>
+    rest === '' ? refuse('/emit needs a text') : step({ type: 'call', name: 'emit_output', input: { content: rest } }),
   tool: (rest) => readTool(/^(\S+)\s*(.*)$/u.exec(rest)),
   ask: (rest) => readAsk(rest.split('|').map((piece) => piece.trim())),
-  sleep: (rest) => (/^\d{1,7}$/u.test(rest) && Number(rest) <= longestSleep ? step({ type: 'sleep', ms: Number(rest) }) : refuse(`/sleep needs milliseconds, at most ${longestSleep}`)),
+  sleep: (rest) =>
+    /^\d{1,7}$/u.test(rest) && Number(rest) <= longestSleep
+      ? step({ type: 'sleep', ms: Number(rest) })
+      : refuse(`/sleep needs milliseconds, at most ${longestSleep}`),
   fail: (rest) => readFail(/^(retryable|fatal)(?:\s+(.*))?$/u.exec(rest)),
 }
 
@@ -31,7 +35,9 @@ const readTool = (match: RegExpExecArray | null): Read => {
   const [, name, text = ''] = match ?? []
   if (name === undefined) return refuse('/tool needs the name of a tool')
   const input = parseJson(text === '' ? '{}' : text)
-  return input === undefined ? refuse('the input of /tool is not valid JSON') : step({ type: 'call', name, input: input.value })
+  return input === undefined
+    ? refuse('the input of /tool is not valid JSON')
+    : step({ type: 'call', name, input: input.value })
 }
 
 const parseJson = (text: string): { value: Json } | undefined => {
@@ -44,14 +50,23 @@ const parseJson = (text: string): { value: Json } | undefined => {
 }
 
 const readAsk = ([question = '', ...labels]: readonly string[]): Read => {
-  if (question === '' || labels.length < 2 || labels.length > 4 || labels.includes('')) return refuse('/ask needs a question and two to four options: /ask Question? | A | B')
+  if (question === '' || labels.length < 2 || labels.length > 4 || labels.includes(''))
+    return refuse('/ask needs a question and two to four options: /ask Question? | A | B')
   const options = labels.map((label) => ({ label }))
-  return step({ type: 'call', name: 'ask_user_question', input: { questions: [{ header: 'Question', question, options, multi_select: false }] } })
+  return step({
+    type: 'call',
+    name: 'ask_user_question',
+    input: { questions: [{ header: 'Question', question, options, multi_select: false }] },
+  })
 }
 
 const readFail = (match: RegExpExecArray | null): Read => {
   if (match === null) return refuse('/fail needs retryable or fatal, then a text')
-  return step({ type: 'fail', retryable: match[1] === 'retryable', text: match[2] ?? 'The demo model was asked to fail.' })
+  return step({
+    type: 'fail',
+    retryable: match[1] === 'retryable',
+    text: match[2] ?? 'The demo model was asked to fail.',
+  })
 }
 
 const known = new RegExp(`^/(${Object.keys(directives).join('|')})(\\s|$)`, 'u')
@@ -65,7 +80,13 @@ const isScript = (lines: readonly string[]): boolean => {
 const readLine = (line: string): Read => {
   const [, name = '', rest = ''] = slash.exec(line) ?? []
   const read = Object.hasOwn(directives, name) ? directives[name] : undefined
-  return read === undefined ? refuse(`it is not a directive; I know ${Object.keys(directives).map((word) => `/${word}`).join(', ')} and ---`) : read(rest.trim())
+  return read === undefined
+    ? refuse(
+        `it is not a directive; I know ${Object.keys(directives)
+          .map((word) => `/${word}`)
+          .join(', ')} and ---`,
+      )
+    : read(rest.trim())
 }
 
 /** The turns of a text: one that repeats it, the turns of a script, or one that says what is wrong with the script. */

@@ -1,7 +1,13 @@
 /** Collects what the vendor streams and decides at its end what the answer is. Nothing acts before that. */
-import { trusted } from '../../../core/plugin.js'
-import type { Json } from '../../../core/plugin.js'
-import type { AssistantPart, ModelEvent, ModelFailure, ProviderMetadata, ToolCallPart, Usage } from '../../execution/models/contract.js'
+import { trusted, type Json } from '../../../core/plugin.js'
+import type {
+  AssistantPart,
+  ModelEvent,
+  ModelFailure,
+  ProviderMetadata,
+  ToolCallPart,
+  Usage,
+} from '../../execution/models/contract.js'
 import type { ChatPart } from './chat-model.js'
 import { classify, failures } from './failure.js'
 
@@ -43,7 +49,11 @@ const take = (so: Collected, part: ChatPart): string | undefined => {
       return undefined
     case 'text-end':
     case 'reasoning-end':
-      so.parts.push({ type: part.type === 'text-end' ? 'text' : 'reasoning', text: so.open, ...beside(part.providerMetadata) })
+      so.parts.push({
+        type: part.type === 'text-end' ? 'text' : 'reasoning',
+        text: so.open,
+        ...beside(part.providerMetadata),
+      })
       so.open = ''
       return undefined
     case 'tool-input-delta':
@@ -67,9 +77,11 @@ const take = (so: Collected, part: ChatPart): string | undefined => {
 }
 
 const beside = (metadata: VendorFinish['providerMetadata']): { metadata?: ProviderMetadata } =>
-  (metadata === undefined ? {} : { metadata: trusted<ProviderMetadata>(metadata) })
+  metadata === undefined ? {} : { metadata: trusted<ProviderMetadata>(metadata) }
 
-interface RawChunk { choices?: { delta?: { tool_calls?: { function?: { arguments?: string | null } }[] | null } | null }[] }
+interface RawChunk {
+  choices?: { delta?: { tool_calls?: { function?: { arguments?: string | null } }[] | null } | null }[]
+}
 
 /** The package drops pieces of inputs that it cannot assign to a call; counting them is how we know. */
 const inputLength = (raw: unknown): number => {
@@ -80,7 +92,9 @@ const inputLength = (raw: unknown): number => {
 
 const end = (so: Collected, now: () => number): ModelEvent[] => {
   const usage = usageOf(so.finish)
-  const failed = (failure: ModelFailure): ModelEvent[] => [{ type: 'done', outcome: 'failed', failure, ...(usage !== undefined && { usage }) }]
+  const failed = (failure: ModelFailure): ModelEvent[] => [
+    { type: 'done', outcome: 'failed', failure, ...(usage !== undefined && { usage }) },
+  ]
   if (so.fault !== undefined) return failed(classify(so.fault, now))
   const reason = realReason(so.finish)
   if (reason === undefined) return failed(failures.truncated())
@@ -89,7 +103,10 @@ const end = (so: Collected, now: () => number): ModelEvent[] => {
   if (flaw !== undefined) return failed(flaw)
   const parts = [...so.parts, ...calls.flatMap((call) => (call === undefined ? [] : [call]))]
   const outcome = calls.length > 0 ? 'tool_calls' : reason === 'length' ? 'length' : 'stop'
-  return [...parts.map((part): ModelEvent => ({ type: 'part', part })), { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } }]
+  return [
+    ...parts.map((part): ModelEvent => ({ type: 'part', part })),
+    { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } },
+  ]
 }
 
 type Reason = VendorFinish['finishReason']['unified'] | 'broken'
@@ -104,11 +121,18 @@ const realReason = (finish: VendorFinish | undefined): Reason | undefined => {
   return brokenOff.has(raw) ? 'broken' : finish.finishReason.unified
 }
 
-const flawOf = (so: Collected, reason: Reason, calls: readonly (ToolCallPart | undefined)[]): ModelFailure | undefined => {
+const flawOf = (
+  so: Collected,
+  reason: Reason,
+  calls: readonly (ToolCallPart | undefined)[],
+): ModelFailure | undefined => {
   if (reason === 'broken') return failures.overloaded()
   if (reason === 'content-filter') return failures.filtered()
   if (so.sent !== so.placed) return failures.invalid('The pieces of its tool calls cannot be told apart.')
-  if (calls.includes(undefined)) return failures.invalid(reason === 'length' ? 'A tool call was cut at the output limit.' : 'The input of a tool call is not valid JSON.')
+  if (calls.includes(undefined))
+    return failures.invalid(
+      reason === 'length' ? 'A tool call was cut at the output limit.' : 'The input of a tool call is not valid JSON.',
+    )
   if (reason === 'tool-calls' && calls.length === 0) return failures.invalid('It announced tool calls and sent none.')
   if (reason === 'other' && calls.length > 0) return failures.invalid('It ended its tool calls with an unknown reason.')
   return undefined
@@ -116,7 +140,9 @@ const flawOf = (so: Collected, reason: Reason, calls: readonly (ToolCallPart | u
 
 const toolCall = ({ toolCallId, toolName, input, providerMetadata }: VendorCall): ToolCallPart | undefined => {
   const parsed = parseInput(input)
-  return parsed === undefined ? undefined : { type: 'tool_call', id: toolCallId, name: toolName, input: parsed.value, ...beside(providerMetadata) }
+  return parsed === undefined
+    ? undefined
+    : { type: 'tool_call', id: toolCallId, name: toolName, input: parsed.value, ...beside(providerMetadata) }
 }
 
 /** Servers send an empty text for a call without parameters. */
@@ -143,4 +169,5 @@ const usageOf = (finish: VendorFinish | undefined): Usage | undefined => {
 }
 
 /** A server's number may be anything. */
-const count = (value: number | undefined): number => (value !== undefined && Number.isSafeInteger(Math.trunc(value)) ? Math.max(0, Math.trunc(value)) : 0)
+const count = (value: number | undefined): number =>
+  value !== undefined && Number.isSafeInteger(Math.trunc(value)) ? Math.max(0, Math.trunc(value)) : 0

@@ -15,7 +15,11 @@ export interface Call {
   close(): void
 }
 
-export interface CallOptions { readonly clock: Clock; readonly signal: AbortSignal; readonly idle_timeout_ms: number }
+export interface CallOptions {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly idle_timeout_ms: number
+}
 
 export const createCall = ({ clock, signal, idle_timeout_ms }: CallOptions): Call => {
   const controller = new AbortController()

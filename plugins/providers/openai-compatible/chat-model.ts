@@ -12,7 +12,12 @@ export type ChatPart = ChatStream extends ReadableStream<infer P> ? P : never
  */
 export const vendorName = 'google'
 
-export interface ChatLink { readonly base_url: string; readonly api_key?: string | undefined; readonly model: string; readonly fetch: typeof globalThis.fetch }
+export interface ChatLink {
+  readonly base_url: string
+  readonly api_key?: string | undefined
+  readonly model: string
+  readonly fetch: typeof globalThis.fetch
+}
 
 export const openChatModel = async ({ base_url, api_key, model, fetch }: ChatLink): Promise<ChatModel> => {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
@@ -29,4 +34,4 @@ export const openChatModel = async ({ base_url, api_key, model, fetch }: ChatLin
 
 /** OpenAI's own newer models refuse `max_tokens`, which every other server knows. */
 const renameLimit = ({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> =>
-  (max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens })
+  max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens }

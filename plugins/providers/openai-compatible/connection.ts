@@ -1,20 +1,37 @@
 import type { Clock } from '../../../core/plugin.js'
-import type { ConnectionOptions, ModelConnection, ModelEvent, ModelFailure, ModelRequest, Readiness } from '../../execution/models/contract.js'
+import type {
+  ConnectionOptions,
+  ModelConnection,
+  ModelEvent,
+  ModelFailure,
+  ModelRequest,
+  Readiness,
+} from '../../execution/models/contract.js'
 import { createAnswer } from './answer.js'
 import { checkedBaseUrl } from './base-url.js'
-import { createCall } from './call.js'
-import type { Call } from './call.js'
+import { createCall, type Call } from './call.js'
 import { openChatModel } from './chat-model.js'
 import { linkErrors } from './errors.js'
 import { classify, failures } from './failure.js'
 import { chatOptions } from './prompt.js'
 import type { Transport } from './transport.js'
 
-interface Link extends ConnectionOptions { readonly base_url: string; readonly clock: Clock; readonly transport: Transport }
+interface Link extends ConnectionOptions {
+  readonly base_url: string
+  readonly clock: Clock
+  readonly transport: Transport
+}
 
-const ready: Readiness = { state: 'ok', code: 'ready', message: 'The route is configured; the provider is asked with the first run.' }
+const ready: Readiness = {
+  state: 'ok',
+  code: 'ready',
+  message: 'The route is configured; the provider is asked with the first run.',
+}
 const refused: Readiness = {
-  state: 'warning', code: 'credential_refused', message: 'The provider refused the key at the last call.', action: 'Start with a valid --api-key or --api-key-file.',
+  state: 'warning',
+  code: 'credential_refused',
+  message: 'The provider refused the key at the last call.',
+  action: 'Start with a valid --api-key or --api-key-file.',
 }
 
 /** Throws a Problem for options that cannot work. */
@@ -52,7 +69,11 @@ const failureOf = (error: unknown, call: Call, clock: Clock): ModelFailure => {
   return ended === 'aborted' ? failures.aborted() : failures.silent()
 }
 
-async function* answer({ base_url, api_key, transport, clock }: Link, request: ModelRequest, call: Call): AsyncGenerator<ModelEvent> {
+async function* answer(
+  { base_url, api_key, transport, clock }: Link,
+  request: ModelRequest,
+  call: Call,
+): AsyncGenerator<ModelEvent> {
   const fetch = await transport.fetchFor(call)
   const model = await openChatModel({ base_url, api_key, model: request.model, fetch })
   const { stream } = await call.wait(model.doStream(chatOptions(request, call.signal)))

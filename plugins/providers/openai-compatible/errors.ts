@@ -21,7 +21,13 @@ export const linkErrors = defineErrors({
 
 /** Answers that are none: repeating the question would bring the same. */
 export const answerErrors = defineErrors({
-  provider_redirected: { status: 502, detail: 'The provider answered with a redirect (status {status}), which is not followed.' },
-  provider_not_streaming: { status: 502, detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.' },
+  provider_redirected: {
+    status: 502,
+    detail: 'The provider answered with a redirect (status {status}), which is not followed.',
+  },
+  provider_not_streaming: {
+    status: 502,
+    detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.',
+  },
   provider_answer_too_large: { status: 502, detail: 'The answer of the provider is larger than 32 MiB.' },
 })

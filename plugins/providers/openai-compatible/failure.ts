@@ -1,9 +1,16 @@
-/** Sorts what can go wrong by what can be done about it. Sentences are ours: no address, key or body of the provider gets in. */
+/**
+ * Sorts what can go wrong by what can be done about it. Sentences are ours: no address, key or body of the provider
+ * gets in.
+ */
 import { Problem } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
 import { retryAfter } from './retry-after.js'
 
-const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({ class: cls, retryable, message })
+const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({
+  class: cls,
+  retryable,
+  message,
+})
 
 export const failures = {
   aborted: () => failure('aborted', false, 'The model call was aborted.'),
@@ -40,40 +47,61 @@ const byStatus = (seen: Seen, status: number, now: () => number): ModelFailure =
   const wait = retryAfter(seen.headers, now)
   const { class: cls, retryable, sentence } = rowOf(seen, status)
   const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
-  return { class: cls, retryable, message: `${sentence} (${said}).`, status, ...(retryable && wait !== undefined && { retry_after_ms: wait }) }
+  return {
+    class: cls,
+    retryable,
+    message: `${sentence} (${said}).`,
+    status,
+    ...(retryable && wait !== undefined && { retry_after_ms: wait }),
+  }
 }
 
-interface Row { readonly class: FailureClass; readonly retryable: boolean; readonly sentence: string }
+interface Row {
+  readonly class: FailureClass
+  readonly retryable: boolean
+  readonly sentence: string
+}
 const row = (cls: FailureClass, retryable: boolean, sentence: string): Row => ({ class: cls, retryable, sentence })
 
 const outOfCredit = /insufficient_quota|insufficient[ _]credits?|billing_hard_limit|exceeded your current quota/iu
-const tooLong = /context[ _]length|context[ _]window|context[ _]size|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/iu
+const tooLong =
+  /context[ _]length|context[ _]window|context[ _]size|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/iu
 
 const rowOf = ({ text }: Seen, status: number): Row => {
-  if (status === 402 || (status === 429 && outOfCredit.test(text))) return row('rate_limited', false, 'The account at the provider has no credit left')
+  if (status === 402 || (status === 429 && outOfCredit.test(text)))
+    return row('rate_limited', false, 'The account at the provider has no credit left')
   if (status === 429) return row('rate_limited', true, 'The provider limits the rate of requests')
   if (status === 401 || status === 403) return row('auth', false, 'The provider refused the key')
   if (status === 408) return row('timeout', true, 'The provider gave up waiting')
-  if (status === 413 || (status < 500 && tooLong.test(text))) return row('context_length', false, 'The conversation is too long for the model')
+  if (status === 413 || (status < 500 && tooLong.test(text)))
+    return row('context_length', false, 'The conversation is too long for the model')
   if (status === 409 || status === 425) return row('overloaded', true, 'The provider cannot answer now')
   if (status === 404) return row('bad_request', false, 'The provider knows no such address or model')
   if (status < 500) return row('bad_request', false, 'The provider refused the request')
-  return tooLong.test(text) ? row('context_length', false, 'The conversation is too long for the model') : row('overloaded', true, 'The provider failed')
+  return tooLong.test(text)
+    ? row('context_length', false, 'The conversation is too long for the model')
+    : row('overloaded', true, 'The provider failed')
 }
 
 const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HPE_/u
-const unreachable = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
+const unreachable =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
 
 const byMarks = (seen: Seen): ModelFailure => {
   const { status, marks, text, server } = seen
   const some = (pattern: RegExp): boolean => marks.some((mark) => pattern.test(mark))
-  if (some(untrusted)) return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
+  if (some(untrusted))
+    return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
-  if (some(cut)) return status === undefined ? failure('network', true, 'The connection to the provider broke.') : failures.truncated()
+  if (some(cut))
+    return status === undefined
+      ? failure('network', true, 'The connection to the provider broke.')
+      : failures.truncated()
   if (/without a finish reason/u.test(text)) return failures.truncated()
   if (server) return byWords(seen)
-  if (some(/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/u)) return failures.invalid('It does not follow the protocol.')
+  if (some(/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/u))
+    return failures.invalid('It does not follow the protocol.')
   return failure('unknown', false, 'The model call failed for a reason that is not known.')
 }
 
@@ -92,7 +120,11 @@ const look = (error: unknown): Seen => {
   return {
     status: chain.map(statusOf).find((status) => status !== undefined),
     headers: plainHeaders(outer['responseHeaders']),
-    text: chain.flatMap((link) => [link['message'], link['responseBody'], link['code'], link['type']]).filter((piece) => typeof piece === 'string').join('\n').slice(0, 10_000),
+    text: chain
+      .flatMap((link) => [link['message'], link['responseBody'], link['code'], link['type']])
+      .filter((piece) => typeof piece === 'string')
+      .join('\n')
+      .slice(0, 10_000),
     code: said,
     server: chain.some((link) => !(link instanceof Error) && typeof link['message'] === 'string'),
     marks: chain.flatMap((link) => [link['code'], link['name']]).filter((mark) => typeof mark === 'string'),
@@ -118,9 +150,13 @@ const statusOf = (link: Link): number | undefined => {
 }
 
 const saidBy = (link: Link): string | undefined =>
-  [link['code'], link['type']].find((word): word is string => typeof word === 'string' && /^[a-z]+(?:_[a-z]+){1,6}$/u.test(word) && word.length <= 48)
+  [link['code'], link['type']].find(
+    (word): word is string => typeof word === 'string' && /^[a-z]+(?:_[a-z]+){1,6}$/u.test(word) && word.length <= 48,
+  )
 
 const plainHeaders = (value: unknown): Readonly<Record<string, string>> => {
   if (!isLink(value)) return {}
-  return Object.fromEntries(Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name.toLowerCase(), text]] : [])))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name.toLowerCase(), text]] : [])),
+  )
 }

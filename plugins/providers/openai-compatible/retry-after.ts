@@ -1,4 +1,7 @@
-/** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, or `retry-after` as seconds or as a date. */
+/**
+ * When the server wants to be asked again, milliseconds from now: `retry-after-ms`, or `retry-after` as seconds or as a
+ * date.
+ */
 export const retryAfter = (headers: Readonly<Record<string, string>>, now: () => number): number | undefined => {
   const ms = positive(headers['retry-after-ms'])
   if (ms !== undefined) return Math.round(ms)
@@ -8,4 +11,5 @@ export const retryAfter = (headers: Readonly<Record<string, string>>, now: () =>
   return Number.isNaN(date) ? undefined : Math.max(0, date - now())
 }
 
-const positive = (text: string | undefined): number | undefined => (text !== undefined && /^\d{1,9}(?:\.\d{1,6})?$/u.test(text.trim()) ? Number(text) : undefined)
+const positive = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,9}(?:\.\d{1,6})?$/u.test(text.trim()) ? Number(text) : undefined

@@ -23,14 +23,30 @@ export const createTransport = (): Transport => {
   return { fetchFor, close: async () => void (await (await loaded)?.agent.destroy()) }
 }
 
-interface Wanted { readonly url: string; readonly init: RequestInit }
+interface Wanted {
+  readonly url: string
+  readonly init: RequestInit
+}
 
-const send = async ({ request, agent }: Awaited<ReturnType<typeof load>>, call: Call, { url, init }: Wanted): Promise<Response> => {
+const send = async (
+  { request, agent }: Awaited<ReturnType<typeof load>>,
+  call: Call,
+  { url, init }: Wanted,
+): Promise<Response> => {
   const headers = Object.fromEntries(new Headers(init.headers))
-  const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body: String(init.body), signal: call.signal })
+  const answer = await request(url, {
+    method: 'POST',
+    dispatcher: agent,
+    headers,
+    body: String(init.body),
+    signal: call.signal,
+  })
   call.alive()
   refuseUseless(answer)
-  return new Response(ReadableStream.from(readBody(answer.body, call)), { status: answer.statusCode, headers: flat(answer.headers) })
+  return new Response(ReadableStream.from(readBody(answer.body, call)), {
+    status: answer.statusCode,
+    headers: flat(answer.headers),
+  })
 }
 
 const flat = (headers: Dispatcher.ResponseData['headers']): [string, string][] =>
@@ -39,10 +55,13 @@ const flat = (headers: Dispatcher.ResponseData['headers']): [string, string][] =
 const refuseUseless = ({ statusCode, headers, body }: Dispatcher.ResponseData): void => {
   const type = String(headers['content-type'] ?? '')
   const redirected = statusCode >= 300 && statusCode < 400
-  const useless = statusCode < 300 && (/^(text\/html|application\/json)\b/iu.test(type) || statusCode === 204 || statusCode === 205)
+  const useless =
+    statusCode < 300 && (/^(text\/html|application\/json)\b/iu.test(type) || statusCode === 204 || statusCode === 205)
   if (!redirected && !useless) return
   body.destroy()
-  throw redirected ? answerErrors.provider_redirected({ details: { status: statusCode } }) : answerErrors.provider_not_streaming()
+  throw redirected
+    ? answerErrors.provider_redirected({ details: { status: statusCode } })
+    : answerErrors.provider_not_streaming()
 }
 
 const largest = 32 * 1024 * 1024

@@ -1,8 +1,6 @@
 /** What a file tool answers: its result, or what the model can correct. */
-import { Problem } from '../../../core/plugin.js'
-import type { Json, ProblemFactory } from '../../../core/plugin.js'
-import { failedCall } from '../../execution/tools/contract.js'
-import type { ToolOutcome } from '../../execution/tools/contract.js'
+import { Problem, type Json, type ProblemFactory } from '../../../core/plugin.js'
+import { failedCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import { fileErrors } from './errors.js'
 
 const bySystemCode: Readonly<Record<string, ProblemFactory>> = {

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileErrors } from './errors.js'
-import { openFile, parentOf, withFolder } from './workspace.js'
-import type { Folder, Place } from './workspace.js'
+import { openFile, parentOf, withFolder, type Folder, type Place } from './workspace.js'
 
 /** Largest file that is read or written whole, bytes. */
 export const maxFileBytes = 16 * 1024 * 1024
@@ -35,7 +34,10 @@ const readBounded = async (handle: FileHandle): Promise<{ bytes: Buffer; mode: n
   throw fileErrors.file_too_large({ details: { bytes: length, limit: maxFileBytes } })
 }
 
-export interface FileContent { readonly bytes: Buffer; readonly mode: number }
+export interface FileContent {
+  readonly bytes: Buffer
+  readonly mode: number
+}
 
 /** Reads a file of an open folder. */
 export const readIn = async (folder: Folder, name: string): Promise<FileContent> => {

@@ -1,6 +1,7 @@
-/** Files of the workspace as other plugins may look at them: where a path leads and what is there, never the content. */
-import { defineToken } from '../../../core/plugin.js'
-import type { Token } from '../../../core/plugin.js'
+/**
+ * Files of the workspace as other plugins may look at them: where a path leads and what is there, never the content.
+ */
+import { defineToken, type Token } from '../../../core/plugin.js'
 
 /** A regular file as it is now. Two states that are equal are of a file that nobody wrote in between. */
 export type FileState = {
@@ -14,13 +15,21 @@ export type FileState = {
 }
 
 /** A file that was looked for: `path` is relative to the workspace with all links resolved. */
-export interface FoundFile { readonly path: string; readonly state: FileState }
+export interface FoundFile {
+  readonly path: string
+  readonly state: FileState
+}
 
 /** Looks at files where the file tools may go, and nowhere else. */
 export interface WorkspaceFiles {
-  /** Rejects with a problem of the file tools, such as `path_outside_workspace`, for a path that no file tool would write to. The file need not exist. */
+  /**
+   * Rejects with a problem of the file tools, such as `path_outside_workspace`, for a path that no file tool would
+   * write to. The file need not exist.
+   */
   check(workspace: string, path: string): Promise<void>
-  /** The regular file at a path; undefined if there is none, or if the path leads to where the file tools may not go. */
+  /**
+   * The regular file at a path; undefined if there is none, or if the path leads to where the file tools may not go.
+   */
   look(workspace: string, path: string): Promise<FoundFile | undefined>
 }
 /** Looks at files of the workspace. */

@@ -2,8 +2,7 @@ import { promises as fs } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { escapePath, glob } from 'tinyglobby'
 import { doc, object, string } from '../../../core/plugin.js'
-import { defineTool } from '../../execution/tools/contract.js'
-import type { Tool, ToolCall } from '../../execution/tools/contract.js'
+import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
 import { baseField, below, fenceBelow, limitField } from './base.js'
 import { fileErrors } from './errors.js'
@@ -21,7 +20,14 @@ const leftOut = (place: Place, pattern: string): string[] => {
 
 const walk = async (place: Place, pattern: string, signal: ToolCall['signal']): Promise<string[]> => {
   try {
-    return await glob(pattern, { cwd: place.real, ignore: leftOut(place, pattern), dot: true, followSymbolicLinks: false, expandDirectories: false, signal })
+    return await glob(pattern, {
+      cwd: place.real,
+      ignore: leftOut(place, pattern),
+      dot: true,
+      followSymbolicLinks: false,
+      expandDirectories: false,
+      signal,
+    })
   } catch (error) {
     throw signal.aborted ? fileErrors.call_stopped() : error
   }
@@ -43,23 +49,32 @@ const keepInside = async (place: Place, paths: readonly string[]): Promise<strin
   return paths.filter((_, n) => inside[n] === true)
 }
 
-export const globSearchTool = ({ locate }: FileSurroundings): Tool => defineTool({
-  name: 'glob_search',
-  description: 'Finds files of the workspace whose path matches a glob pattern, such as `src/**/*.ts`, sorted by path. Leaves out .git and node_modules unless the pattern names them.',
-  input: object({
-    pattern: doc(string({ min: 1, max: 1000 }), 'Glob pattern, relative to the base. Must not contain "..".'),
-    base: baseField,
-    limit: limitField(1_000, 10_000),
-  }),
-  effect: 'read',
-  parallel: true,
-  timeout_ms: 10_000,
-  sandbox: 'read_only',
-  run: ({ pattern, base, limit }, call) => answer(async () => {
-    if (isAbsolute(pattern) || pattern.includes('..')) throw fileErrors.pattern_invalid()
-    const place = await locate(call, base)
-    const all = await walk(place, pattern, call.signal)
-    const paths = await keepInside(place, all.toSorted().slice(0, limit))
-    return { base: place.shown, pattern, paths: paths.map((path) => below(place, path)), truncated: all.length > limit }
-  }),
-})
+export const globSearchTool = ({ locate }: FileSurroundings): Tool =>
+  defineTool({
+    name: 'glob_search',
+    description:
+      'Finds files of the workspace whose path matches a glob pattern, such as `src/**/*.ts`, sorted by path. ' +
+      'Leaves out .git and node_modules unless the pattern names them.',
+    input: object({
+      pattern: doc(string({ min: 1, max: 1000 }), 'Glob pattern, relative to the base. Must not contain "..".'),
+      base: baseField,
+      limit: limitField(1_000, 10_000),
+    }),
+    effect: 'read',
+    parallel: true,
+    timeout_ms: 10_000,
+    sandbox: 'read_only',
+    run: ({ pattern, base, limit }, call) =>
+      answer(async () => {
+        if (isAbsolute(pattern) || pattern.includes('..')) throw fileErrors.pattern_invalid()
+        const place = await locate(call, base)
+        const all = await walk(place, pattern, call.signal)
+        const paths = await keepInside(place, all.toSorted().slice(0, limit))
+        return {
+          base: place.shown,
+          pattern,
+          paths: paths.map((path) => below(place, path)),
+          truncated: all.length > limit,
+        }
+      }),
+  })

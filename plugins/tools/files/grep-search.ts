@@ -1,37 +1,69 @@
 import { basename } from 'node:path'
 import { doc, object, string } from '../../../core/plugin.js'
-import { defineTool } from '../../execution/tools/contract.js'
-import type { Tool, ToolCall } from '../../execution/tools/contract.js'
+import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { answer, systemCode } from './answer.js'
 import { baseField, below, fenceBelow, limitField } from './base.js'
-import { excluding, ripgrep } from './ripgrep.js'
-import type { Found } from './ripgrep.js'
+import { excluding, ripgrep, type Found } from './ripgrep.js'
 import type { FileSurroundings } from './surroundings.js'
-import { openFile, parentOf, withFolder } from './workspace.js'
-import type { Place } from './workspace.js'
+import { openFile, parentOf, withFolder, type Place } from './workspace.js'
 
 type Match = { path: string; line: number; text: string }
 
 const matchForm = /^(\d+):([^]*)$/u
 
 /** `path NUL line:text`; what ripgrep says about binary files has no line number. */
-const readMatch = (pathOf: (found: string) => string) => (record: string): Match | undefined => {
-  const end = record.indexOf('\0')
-  const [, line, text] = matchForm.exec(record.slice(end + 1)) ?? []
-  if (end < 0 || line === undefined || text === undefined) return undefined
-  return { path: pathOf(record.slice(0, end).replace(/^\.\//u, '')), line: Number(line), text: text.replace(/\r$/u, '') }
+const readMatch =
+  (pathOf: (found: string) => string) =>
+  (record: string): Match | undefined => {
+    const end = record.indexOf('\0')
+    const [, line, text] = matchForm.exec(record.slice(end + 1)) ?? []
+    if (end < 0 || line === undefined || text === undefined) return undefined
+    return {
+      path: pathOf(record.slice(0, end).replace(/^\.\//u, '')),
+      line: Number(line),
+      text: text.replace(/\r$/u, ''),
+    }
+  }
+
+interface Grep {
+  readonly place: Place
+  readonly pattern: string
+  readonly limit: number
+  readonly signal: ToolCall['signal']
 }
 
-interface Grep { readonly place: Place; readonly pattern: string; readonly limit: number; readonly signal: ToolCall['signal'] }
-
-const form = ['--line-number', '--with-filename', '--null', '--no-heading', '--max-columns=500', '--max-columns-preview']
+const form = [
+  '--line-number',
+  '--with-filename',
+  '--null',
+  '--no-heading',
+  '--max-columns=500',
+  '--max-columns-preview',
+]
 
 const inFolder = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>> =>
   withFolder(place, {
-    use: (folder) => ripgrep({
-      args: [...form, '--hidden', '--no-require-git', '--sort=path', '--glob', '!.git', ...excluding(fenceBelow(place)), '--regexp', pattern, '--', './'],
-      cwd: folder.outside, separator: '\n', limit, signal, read: readMatch((found) => below(place, found)),
-    }),
+    use: (folder) =>
+      ripgrep({
+        args: [
+          ...form,
+          '--hidden',
+          '--no-require-git',
+          '--sort=path',
+          '--glob',
+          '!.git',
+          ...excluding(fenceBelow(place)),
+          '--regexp',
+          pattern,
+          '--',
+          './',
+        ],
+        cwd: folder.outside,
+        separator: '\n',
+        limit,
+        signal,
+        read: readMatch((found) => below(place, found)),
+      }),
   })
 
 /** The file is handed over open, so that what was checked is what is read. */
@@ -44,7 +76,11 @@ const inFile = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>> 
       try {
         return await ripgrep({
           args: [...form, '--regexp', pattern, '--', path],
-          cwd: folder.outside, separator: '\n', limit, signal, read: readMatch(() => place.shown),
+          cwd: folder.outside,
+          separator: '\n',
+          limit,
+          signal,
+          read: readMatch(() => place.shown),
         })
       } finally {
         await handle.close()
@@ -61,21 +97,28 @@ const search = async (grep: Grep): Promise<Found<Match>> => {
   }
 }
 
-export const grepSearchTool = ({ locate }: FileSurroundings): Tool => defineTool({
-  name: 'grep_search',
-  description: 'Finds lines that match a regular expression in a file or below a folder of the workspace. Leaves out binary files, what ignore files name, and .git. Long lines are cut.',
-  input: object({
-    pattern: doc(string({ min: 1, max: 1000 }), 'Regular expression of ripgrep, without look-around and back-references.'),
-    base: doc(baseField, 'Folder or file to search in, relative to the workspace.'),
-    limit: limitField(200, 2_000),
-  }),
-  effect: 'read',
-  parallel: true,
-  timeout_ms: 10_000,
-  sandbox: 'read_only',
-  run: ({ pattern, base, limit }, call) => answer(async () => {
-    const place = await locate(call, base)
-    const found = await search({ place, pattern, limit, signal: call.signal })
-    return { base: place.shown, pattern, matches: [...found.items], truncated: found.truncated }
-  }),
-})
+export const grepSearchTool = ({ locate }: FileSurroundings): Tool =>
+  defineTool({
+    name: 'grep_search',
+    description:
+      'Finds lines that match a regular expression in a file or below a folder of the workspace. Leaves out ' +
+      'binary files, what ignore files name, and .git. Long lines are cut.',
+    input: object({
+      pattern: doc(
+        string({ min: 1, max: 1000 }),
+        'Regular expression of ripgrep, without look-around and back-references.',
+      ),
+      base: doc(baseField, 'Folder or file to search in, relative to the workspace.'),
+      limit: limitField(200, 2_000),
+    }),
+    effect: 'read',
+    parallel: true,
+    timeout_ms: 10_000,
+    sandbox: 'read_only',
+    run: ({ pattern, base, limit }, call) =>
+      answer(async () => {
+        const place = await locate(call, base)
+        const found = await search({ place, pattern, limit, signal: call.signal })
+        return { base: place.shown, pattern, matches: [...found.items], truncated: found.truncated }
+      }),
+  })

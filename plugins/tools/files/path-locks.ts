@@ -1,5 +1,7 @@
 /** One writer for each path at a time; others wait their turn. */
-export interface PathLocks { hold<T>(path: string, work: () => Promise<T>): Promise<T> }
+export interface PathLocks {
+  hold<T>(path: string, work: () => Promise<T>): Promise<T>
+}
 
 export const createPathLocks = (): PathLocks => {
   const tails = new Map<string, Promise<unknown>>()

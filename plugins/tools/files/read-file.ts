@@ -1,7 +1,15 @@
-import { boolean, defaulted, doc, integer, object, optional, string } from '../../../core/plugin.js'
-import type { Infer, JsonObject } from '../../../core/plugin.js'
-import { defineTool } from '../../execution/tools/contract.js'
-import type { Tool } from '../../execution/tools/contract.js'
+import {
+  boolean,
+  defaulted,
+  doc,
+  integer,
+  object,
+  optional,
+  string,
+  type Infer,
+  type JsonObject,
+} from '../../../core/plugin.js'
+import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
 import { readPlace, sha256, textOf } from './content.js'
 import type { FileSurroundings } from './surroundings.js'
@@ -48,7 +56,11 @@ const cut = (text: string, limit: number): string => {
 }
 
 /** The asked lines of a text, and whether the text has more after them. */
-export const sliceLines = (text: string, first: number, count: number | undefined): { content: string; truncated: boolean } => {
+export const sliceLines = (
+  text: string,
+  first: number,
+  count: number | undefined,
+): { content: string; truncated: boolean } => {
   const rest = text.slice(lineStart(text, first))
   const asked = count === undefined ? rest : rest.slice(0, lineStart(rest, count + 1))
   const content = cut(asked, maxTextBytes)
@@ -74,17 +86,21 @@ const view = (shown: string, bytes: Buffer, input: ReadInput): JsonObject => {
   }
 }
 
-export const readFileTool = ({ locate }: FileSurroundings): Tool => defineTool({
-  name: 'read_file',
-  description: 'Reads a file of the workspace, whole or some of its lines. Says its SHA-256; `truncated` means that the file goes on after the returned lines (ask again with start_line).',
-  input: ReadInput,
-  effect: 'read',
-  parallel: true,
-  timeout_ms: 5_000,
-  sandbox: 'read_only',
-  run: (input, call) => answer(async () => {
-    const place = await locate(call, input.path)
-    const { bytes } = await readPlace(place)
-    return view(place.shown, bytes, input)
-  }),
-})
+export const readFileTool = ({ locate }: FileSurroundings): Tool =>
+  defineTool({
+    name: 'read_file',
+    description:
+      'Reads a file of the workspace, whole or some of its lines. Says its SHA-256; `truncated` means that the ' +
+      'file goes on after the returned lines (ask again with start_line).',
+    input: ReadInput,
+    effect: 'read',
+    parallel: true,
+    timeout_ms: 5_000,
+    sandbox: 'read_only',
+    run: (input, call) =>
+      answer(async () => {
+        const place = await locate(call, input.path)
+        const { bytes } = await readPlace(place)
+        return view(place.shown, bytes, input)
+      }),
+  })

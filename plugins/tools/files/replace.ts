@@ -3,11 +3,9 @@ import { createHash } from 'node:crypto'
 import { constants, promises as fs } from 'node:fs'
 import { basename } from 'node:path'
 import { systemCode } from './answer.js'
-import { readIn, sha256 } from './content.js'
-import type { FileContent } from './content.js'
+import { readIn, sha256, type FileContent } from './content.js'
 import { fileErrors } from './errors.js'
-import { parentOf, withFolder } from './workspace.js'
-import type { Folder, Place } from './workspace.js'
+import { parentOf, withFolder, type Folder, type Place } from './workspace.js'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
@@ -31,7 +29,9 @@ const readOld = async (folder: Folder, name: string): Promise<FileContent | unde
 }
 
 const remove = async (path: string): Promise<void> => {
-  await fs.unlink(path).catch((error: unknown) => { if (systemCode(error) !== 'ENOENT') throw error })
+  await fs.unlink(path).catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error
+  })
 }
 
 const writeNew = async (path: string, bytes: Buffer, mode: number): Promise<void> => {
@@ -44,8 +44,14 @@ const writeNew = async (path: string, bytes: Buffer, mode: number): Promise<void
   }
 }
 
-const swap = async (folder: Folder, name: string, { bytes, mode, key }: { bytes: Buffer; mode: number; key: string }): Promise<void> => {
-  const temporary = folder.at(`.holdfast-${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 16)}.tmp`)
+const swap = async (
+  folder: Folder,
+  name: string,
+  { bytes, mode, key }: { bytes: Buffer; mode: number; key: string },
+): Promise<void> => {
+  const temporary = folder.at(
+    `.holdfast-${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 16)}.tmp`,
+  )
   await remove(temporary)
   try {
     await writeNew(temporary, bytes, mode)

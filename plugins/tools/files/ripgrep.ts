@@ -13,7 +13,10 @@ export interface Ripgrep<T> {
   readonly limit: number
   readonly signal: AbortSignal
 }
-export interface Found<T> { readonly items: readonly T[]; readonly truncated: boolean }
+export interface Found<T> {
+  readonly items: readonly T[]
+  readonly truncated: boolean
+}
 
 /** Longest record that is kept; a longer one is dropped. */
 const maxRecord = 64 * 1024
@@ -49,15 +52,29 @@ const createHaul = <T>({ read, limit }: Ripgrep<T>, full: () => void) => {
 }
 
 /** The process's exit code and the beginning of what it said on standard error. */
-interface Ended { readonly code: number | null; readonly complaint: string }
+interface Ended {
+  readonly code: number | null
+  readonly complaint: string
+}
 
-const run = ({ args, cwd, separator, signal }: Ripgrep<unknown>, begin: (kill: () => void) => (record: string) => void): Promise<Ended> =>
+const run = (
+  { args, cwd, separator, signal }: Ripgrep<unknown>,
+  begin: (kill: () => void) => (record: string) => void,
+): Promise<Ended> =>
   new Promise((resolve, reject) => {
-    const child = spawn(rgPath, ['--no-config', '--no-messages', '--color=never', ...args], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-    const kill = (): void => { child.kill('SIGKILL') }
+    const child = spawn(rgPath, ['--no-config', '--no-messages', '--color=never', ...args], {
+      cwd,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const kill = (): void => {
+      child.kill('SIGKILL')
+    }
     let complaint = ''
     child.stdout.on('data', createSplitter(separator, begin(kill)))
-    child.stderr.on('data', (chunk: Uint8Array) => { if (complaint.length < 4096) complaint += Buffer.from(chunk).toString('latin1') })
+    child.stderr.on('data', (chunk: Uint8Array) => {
+      if (complaint.length < 4096) complaint += Buffer.from(chunk).toString('latin1')
+    })
     signal.addEventListener('abort', kill, { once: true })
     child.once('error', reject)
     child.once('close', (code) => {

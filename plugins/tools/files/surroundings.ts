@@ -1,9 +1,7 @@
 /** What every file tool works with. */
-import { openWorkspace, locate } from './workspace.js'
-import type { Place } from './workspace.js'
+import { openWorkspace, locate, type Place } from './workspace.js'
 import type { ToolCall } from '../../execution/tools/contract.js'
-import { createPathLocks } from './path-locks.js'
-import type { PathLocks } from './path-locks.js'
+import { createPathLocks, type PathLocks } from './path-locks.js'
 
 export interface FileSurroundings {
   /** Where a path of a call leads. Throws `path_outside_workspace`. */

@@ -27,7 +27,8 @@ export interface Place {
   readonly shown: string
 }
 
-const within = (folder: string, path: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+const within = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
 const realIfThere = async (path: string): Promise<string> => {
   try {
@@ -94,12 +95,17 @@ const folderOf = (handle: FileHandle, path: string): Folder => {
 
 const step = async (folder: Folder, name: string, make: boolean): Promise<FileHandle> => {
   const path = folder.at(name)
-  if (make) await fs.mkdir(path).catch((error: unknown) => { if (systemCode(error) !== 'EEXIST') throw error })
+  if (make)
+    await fs.mkdir(path).catch((error: unknown) => {
+      if (systemCode(error) !== 'EEXIST') throw error
+    })
   return fs.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 }
 
 const openFolder = async (workspace: Workspace, real: string, make: boolean): Promise<Folder> => {
-  const names = relative(workspace.root, real).split(sep).filter((name) => name !== '')
+  const names = relative(workspace.root, real)
+    .split(sep)
+    .filter((name) => name !== '')
   let path = workspace.root
   let folder = folderOf(await fs.open(path, O_RDONLY | O_DIRECTORY), path)
   for (const name of names) {
@@ -116,7 +122,10 @@ const openFolder = async (workspace: Workspace, real: string, make: boolean): Pr
   return folder
 }
 
-export interface FolderUse<T> { readonly make?: boolean; readonly use: (folder: Folder) => Promise<T> }
+export interface FolderUse<T> {
+  readonly make?: boolean
+  readonly use: (folder: Folder) => Promise<T>
+}
 
 /** Holds the folder of this place open while `use` works; `make` creates what is missing of it. */
 export const withFolder = async <T>({ workspace, real }: Place, { make = false, use }: FolderUse<T>): Promise<T> => {

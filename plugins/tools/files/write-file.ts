@@ -1,7 +1,5 @@
-import { doc, object, optional, string } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
-import { defineTool } from '../../execution/tools/contract.js'
-import type { Tool } from '../../execution/tools/contract.js'
+import { doc, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
 import { maxFileBytes, sha256 } from './content.js'
 import { fileErrors } from './errors.js'
@@ -25,7 +23,8 @@ const decode = (text: string): Buffer => {
 const bytesOf = ({ content, content_base64 }: WriteInput): Buffer => {
   if ((content === undefined) === (content_base64 === undefined)) throw fileErrors.content_ambiguous()
   const bytes = content === undefined ? decode(content_base64 ?? '') : Buffer.from(content)
-  if (bytes.length > maxFileBytes) throw fileErrors.file_too_large({ details: { bytes: bytes.length, limit: maxFileBytes } })
+  if (bytes.length > maxFileBytes)
+    throw fileErrors.file_too_large({ details: { bytes: bytes.length, limit: maxFileBytes } })
   return bytes
 }
 
@@ -33,26 +32,34 @@ const bytesOf = ({ content, content_base64 }: WriteInput): Buffer => {
  * `idempotent`: the input holds the whole new content, so a repetition ends in
  * the same file. A file that already is the new content meets any expectation.
  */
-export const writeFileTool = ({ locate, locks }: FileSurroundings): Tool => defineTool({
-  name: 'write_file',
-  description: 'Creates a file of the workspace or replaces it whole. The file is never seen half-written. To change a part of a file use edit_file.',
-  input: WriteInput,
-  effect: 'idempotent',
-  parallel: false,
-  timeout_ms: 5_000,
-  sandbox: 'workspace_write',
-  run: (input, call) => answer(async () => {
-    const bytes = bytesOf(input)
-    const digest = sha256(bytes)
-    const place = await locate(call, input.path)
-    await locks.hold(place.real, () => replaceFile({
-      place, make: true, key: call.key,
-      change: (old) => {
-        if (old !== undefined && sha256(old.bytes) === digest) return undefined
-        expectDigest(input.expected_sha256, old)
-        return bytes
-      },
-    }))
-    return { path: place.shown, bytes_written: bytes.length, sha256: digest }
-  }),
-})
+export const writeFileTool = ({ locate, locks }: FileSurroundings): Tool =>
+  defineTool({
+    name: 'write_file',
+    description:
+      'Creates a file of the workspace or replaces it whole. The file is never seen half-written. To change a ' +
+      'part of a file use edit_file.',
+    input: WriteInput,
+    effect: 'idempotent',
+    parallel: false,
+    timeout_ms: 5_000,
+    sandbox: 'workspace_write',
+    run: (input, call) =>
+      answer(async () => {
+        const bytes = bytesOf(input)
+        const digest = sha256(bytes)
+        const place = await locate(call, input.path)
+        await locks.hold(place.real, () =>
+          replaceFile({
+            place,
+            make: true,
+            key: call.key,
+            change: (old) => {
+              if (old !== undefined && sha256(old.bytes) === digest) return undefined
+              expectDigest(input.expected_sha256, old)
+              return bytes
+            },
+          }),
+        )
+        return { path: place.shown, bytes_written: bytes.length, sha256: digest }
+      }),
+  })

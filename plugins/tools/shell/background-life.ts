@@ -1,10 +1,8 @@
 /** One command in the background, from its start to the last word about it. */
 import type { Clock, JsonObject, Log, Spool, State } from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
-import { drainMs, letGo } from './launch.js'
-import type { Exit, Launched } from './launch.js'
-import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
-import type { Group, Stopped } from './process-tree.js'
+import { drainMs, letGo, type Exit, type Launched } from './launch.js'
+import { belongsTo, signalGroup, stopProcesses, type Group, type Stopped } from './process-tree.js'
 import { watchSilence } from './silence.js'
 
 export type TaskRef = Pick<SessionTask, 'id' | 'session_id'>
@@ -20,13 +18,22 @@ export interface LifeParts {
 }
 
 /** Why a command is told to end, and what its task is then. */
-export interface EndReason { readonly status: 'cancelled' | 'failed'; readonly terminal_reason: string }
+export interface EndReason {
+  readonly status: 'cancelled' | 'failed'
+  readonly terminal_reason: string
+}
 
 export interface Life {
   readonly group: Group
-  /** Tells the command to end, with all that it started. Told again it does nothing, unless something was left the last time. */
+  /**
+   * Tells the command to end, with all that it started. Told again it does nothing, unless something was left the last
+   * time.
+   */
   end(reason: EndReason): void
-  /** The daemon stops and ends the processes itself: the task stays in progress, and the next start says what became of it. */
+  /**
+   * The daemon stops and ends the processes itself: the task stays in progress, and the next start says what became of
+   * it.
+   */
   leave(): void
   /** Its end is on record. */
   readonly done: Promise<void>
@@ -46,11 +53,20 @@ const treeOf = ({ found, remaining, supported }: Stopped): JsonObject => ({
 })
 
 /** What both looks at the processes say together. */
-const both = (asked: Stopped | undefined, last: Stopped): Stopped => ({ ...last, found: (asked?.found ?? 0) + last.found })
+const both = (asked: Stopped | undefined, last: Stopped): Stopped => ({
+  ...last,
+  found: (asked?.found ?? 0) + last.found,
+})
 
 const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews & { metadata: JsonObject } => {
-  const end = { ...(code !== null && { exit_code: code }), ...(signal !== null && { signal }), stop_requested: null, silent_since_ms: null }
-  if (reason !== undefined) return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
+  const end = {
+    ...(code !== null && { exit_code: code }),
+    ...(signal !== null && { signal }),
+    stop_requested: null,
+    silent_since_ms: null,
+  }
+  if (reason !== undefined)
+    return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
   return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: 'exited' } }
 }
 
@@ -66,14 +82,20 @@ const pump = async ({ child }: Launched, spool: Spool, heard: () => void): Promi
 }
 
 /** A command with its process, where its output goes, and the last bytes of that. */
-export interface Started { readonly launched: Launched; readonly group: Group; readonly spool: Spool; readonly tail: () => Uint8Array }
+export interface Started {
+  readonly launched: Launched
+  readonly group: Group
+  readonly spool: Spool
+  readonly tail: () => Uint8Array
+}
 
 export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spool, tail }: Started): Life => {
   const { clock, log, grace_ms } = parts
   let reason: EndReason | undefined
   let shutdown: Promise<Stopped> | undefined
   let left = false
-  const stopAll = (grace: number): Promise<Stopped> => stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })
+  const stopAll = (grace: number): Promise<Stopped> =>
+    stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })
   const tell = (news: TaskNews): Promise<void> => parts.state.commit((tx) => parts.tasks.tell(tx, ref, news))
   /** Until it is on record; a daemon that stops meanwhile leaves it to the next start. */
   const record = async (news: TaskNews): Promise<void> => {
@@ -98,7 +120,12 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     })
   }
   const live = async (): Promise<void> => {
-    const silence = watchSilence({ clock, after_ms: parts.silence_ms, tail, tell: (since) => void record({ metadata: { silent_since_ms: since } }) })
+    const silence = watchSilence({
+      clock,
+      after_ms: parts.silence_ms,
+      tail,
+      tell: (since) => void record({ metadata: { silent_since_ms: since } }),
+    })
     const pumped = pump(launched, spool, silence.heard)
     const exit = await launched.exited
     const asked = await shutdown
@@ -115,5 +142,12 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     const news = newsOf(exit, reason)
     await record({ ...news, metadata: { ...news.metadata, ...tree, ended_at_ms: clock.now() } })
   }
-  return { group, end, leave: () => { left = true }, done: live() }
+  return {
+    group,
+    end,
+    leave: () => {
+      left = true
+    },
+    done: live(),
+  }
 }

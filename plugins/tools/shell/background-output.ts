@@ -14,7 +14,13 @@ const textOf = (bytes: Uint8Array, cut: boolean): string => {
 
 /** Of an output that is gone nobody can say that it was empty. */
 const nothing = ({ full }: OutputWish): TaskOutput => ({
-  output_excerpt: '', ...(full && { output_text: '' }), output_truncated: true, output_size_bytes: 0, output_total_bytes: 0, output_rotated: false, output_rotation_count: 0,
+  output_excerpt: '',
+  ...(full && { output_text: '' }),
+  output_truncated: true,
+  output_size_bytes: 0,
+  output_total_bytes: 0,
+  output_rotated: false,
+  output_rotation_count: 0,
 })
 
 /** After a rotation the text begins with a line that says what is missing before it. */
@@ -30,7 +36,11 @@ const lostOf = ({ metadata = {} }: SessionTask, lost: number): number => {
 export const backgroundOutput = (spools: Spools, task: SessionTask, wish: OutputWish): TaskOutput => {
   const reading = spools.read(task.id, wish.full ? whole : wish.tail_bytes)
   if (reading === undefined) return nothing(wish)
-  const { account: { kept, rotations, ...account }, bytes, path } = reading
+  const {
+    account: { kept, rotations, ...account },
+    bytes,
+    path,
+  } = reading
   const dropped = account.total - kept - account.lost
   const total = dropped + kept + lostOf(task, account.lost)
   const tail = bytes.subarray(Math.max(0, bytes.length - wish.tail_bytes))
@@ -40,6 +50,9 @@ export const backgroundOutput = (spools: Spools, task: SessionTask, wish: Output
     output_excerpt: textOf(tail, tail.length < total),
     ...(wish.full && { output_text: fullText(bytes, { dropped, rotated }) }),
     output_truncated: (wish.full ? bytes : tail).length < total,
-    output_size_bytes: kept, output_total_bytes: total, output_rotated: rotated, output_rotation_count: rotations,
+    output_size_bytes: kept,
+    output_total_bytes: total,
+    output_rotated: rotated,
+    output_rotation_count: rotations,
   }
 }

@@ -1,11 +1,11 @@
-/** Commands that go on behind the run that started them. Each is a task of the session. Contract 1, "Task"; reference 1, 2.3 and 6.11. */
-import { Problem, trusted } from '../../../core/plugin.js'
-import type { Ids, Json, JsonObject, Spools } from '../../../core/plugin.js'
-import { failedCall } from '../../execution/tools/contract.js'
-import type { ToolCall, ToolOutcome } from '../../execution/tools/contract.js'
+/**
+ * Commands that go on behind the run that started them. Each is a task of the session. Contract 1, "Task"; reference 1,
+ * 2.3 and 6.11.
+ */
+import { Problem, trusted, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
-import { beginLife } from './background-life.js'
-import type { EndReason, Life, LifeParts, TaskRef } from './background-life.js'
+import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
 import { backgroundOutput } from './background-output.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
@@ -42,7 +42,10 @@ export interface Background {
 }
 
 /** A command whose task is on record. It was `asked` to end, perhaps before there was a process. */
-interface Place { asked: boolean; life?: Life }
+interface Place {
+  asked: boolean
+  life?: Life
+}
 
 const stopped: EndReason = { status: 'cancelled', terminal_reason: 'stopped' }
 const outOfTime: EndReason = { status: 'failed', terminal_reason: 'time_limit' }
@@ -52,10 +55,15 @@ const tailBytes = 1_024
 
 /** Characters of a command that a record shows. */
 const shownCommand = 4_000
-const titleOf = ({ description, command }: Order): string => (description ?? command).trim().split('\n', 1).join('').slice(0, 200) || 'a command'
+const titleOf = ({ description, command }: Order): string =>
+  (description ?? command).trim().split('\n', 1).join('').slice(0, 200) || 'a command'
 
 const metadataOf = ({ command, workdir, call }: Order): JsonObject => ({
-  kind: backgroundKind, command: command.slice(0, shownCommand), ...(workdir !== undefined && { workdir }), created_by_run_id: call.run_id, tool_call_id: call.tool_call_id,
+  kind: backgroundKind,
+  command: command.slice(0, shownCommand),
+  ...(workdir !== undefined && { workdir }),
+  created_by_run_id: call.run_id,
+  tool_call_id: call.tool_call_id,
 })
 
 /** Longest wait for the ends of all commands when the daemon stops, beyond the grace; milliseconds. */
@@ -66,28 +74,55 @@ export const createBackground = (parts: BackgroundParts): Background => {
   const places = new Map<string, Place>()
 
   /** Limits and record are one commit, so that no two starts can pass the same last place. */
-  const claim = (order: Order, id: string): Promise<SessionTask> => state.commit((tx) => {
-    const open = tasks.listOpen({ runner: backgroundKind })
-    const own = open.filter(({ session_id }) => session_id === order.call.session_id).length
-    if (own >= config.background_per_session) throw shellErrors.background_limit({ details: { limit: config.background_per_session, whose: 'this session' } })
-    if (open.length >= config.background_total) throw shellErrors.background_limit({ details: { limit: config.background_total, whose: 'the daemon' } })
-    return tasks.add(tx, { id, session_id: order.call.session_id, runner: backgroundKind, title: titleOf(order), description: order.description ?? '', metadata: metadataOf(order) })
-  })
-  const giveUp = (ref: TaskRef): Promise<void> => state.commit((tx) => tasks.tell(tx, ref, { status: 'failed', metadata: { terminal_reason: 'not_started', stop_requested: null } }))
+  const claim = (order: Order, id: string): Promise<SessionTask> =>
+    state.commit((tx) => {
+      const open = tasks.listOpen({ runner: backgroundKind })
+      const own = open.filter(({ session_id }) => session_id === order.call.session_id).length
+      if (own >= config.background_per_session)
+        throw shellErrors.background_limit({ details: { limit: config.background_per_session, whose: 'this session' } })
+      if (open.length >= config.background_total)
+        throw shellErrors.background_limit({ details: { limit: config.background_total, whose: 'the daemon' } })
+      return tasks.add(tx, {
+        id,
+        session_id: order.call.session_id,
+        runner: backgroundKind,
+        title: titleOf(order),
+        description: order.description ?? '',
+        metadata: metadataOf(order),
+      })
+    })
+  const giveUp = (ref: TaskRef): Promise<void> =>
+    state.commit((tx) =>
+      tasks.tell(tx, ref, { status: 'failed', metadata: { terminal_reason: 'not_started', stop_requested: null } }),
+    )
 
   const begin = async (order: Order, task: SessionTask, place: Place): Promise<Life | undefined> => {
     const spool = await spools.begin(task.id)
     const marker = parts.makeMarker(task.id)
-    const launched = launch({ command: order.command, folder: order.folder, environment: parts.environment(marker), marker, merged: true })
+    const launched = launch({
+      command: order.command,
+      folder: order.folder,
+      environment: parts.environment(marker),
+      marker,
+      merged: true,
+    })
     const { group } = launched
     if (group === undefined) {
       await spool.close()
       return undefined
     }
-    const life = beginLife(parts, task, { launched, group, spool, tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array() })
+    const life = beginLife(parts, task, {
+      launched,
+      group,
+      spool,
+      tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array(),
+    })
     place.life = life
     if (place.asked) life.end(stopped)
-    const inTime = config.background_time_limit_ms === 0 ? () => {} : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))
+    const inTime =
+      config.background_time_limit_ms === 0
+        ? () => {}
+        : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))
     void life.done.finally(() => {
       inTime()
       places.delete(task.id)
@@ -101,13 +136,22 @@ export const createBackground = (parts: BackgroundParts): Background => {
     places.set(id, place)
     try {
       const task = await claim(order, id)
-      const life = await begin(order, task, place).catch((error: unknown) => log.warn('a command could not be started', { error: String(error) }))
+      const life = await begin(order, task, place).catch((error: unknown) =>
+        log.warn('a command could not be started', { error: String(error) }),
+      )
       if (life === undefined) {
         await giveUp(task)
         places.delete(id)
         return failedCall(shellErrors.command_not_started())
       }
-      await state.commit((tx) => tasks.tell(tx, task, { metadata: { pid: life.group.pid, ...(life.group.started !== undefined && { pid_started: life.group.started }) } }))
+      await state.commit((tx) =>
+        tasks.tell(tx, task, {
+          metadata: {
+            pid: life.group.pid,
+            ...(life.group.started !== undefined && { pid_started: life.group.started }),
+          },
+        }),
+      )
       return started(tasks.find(task.session_id, id) ?? task)
     } catch (error) {
       if (place.life === undefined) places.delete(id)
@@ -118,7 +162,15 @@ export const createBackground = (parts: BackgroundParts): Background => {
   }
   const started = (task: SessionTask): ToolOutcome => ({
     type: 'result',
-    output: { success: true, stdout: '', stderr: '', exit_code: null, background_task_id: task.id, backgrounded_by_user: false, task: trusted<Json>(tasks.view(task)) },
+    output: {
+      success: true,
+      stdout: '',
+      stderr: '',
+      exit_code: null,
+      background_task_id: task.id,
+      backgrounded_by_user: false,
+      task: trusted<Json>(tasks.view(task)),
+    },
   })
   const stop: TaskRunner['stop'] = async (task, reason) => {
     const place = places.get(task.id)
@@ -131,16 +183,26 @@ export const createBackground = (parts: BackgroundParts): Background => {
     place.asked = true
     place.life?.end(stopped)
   }
-  const tidy = async (): Promise<void> => void (await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...places.keys()]))
+  const tidy = async (): Promise<void> =>
+    void (await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...places.keys()]))
   const leave = async (): Promise<void> => {
     const lives = [...places.values()].flatMap(({ life }) => life ?? [])
     if (lives.length === 0) return
     for (const life of lives) life.leave()
-    await stopProcesses({ clock, grace_ms: config.grace_ms, of: (rows) => {
-      const groups = lives.map(({ group }) => belongsTo(group, rows))
-      return (row) => groups.some((belongs) => belongs(row))
-    } })
+    await stopProcesses({
+      clock,
+      grace_ms: config.grace_ms,
+      of: (rows) => {
+        const groups = lives.map(({ group }) => belongsTo(group, rows))
+        return (row) => groups.some((belongs) => belongs(row))
+      },
+    })
     await Promise.race([Promise.all(lives.map(({ done }) => done)), clock.sleep(leaveMs, new AbortController().signal)])
   }
-  return { runner: { kind: backgroundKind, stop, output: (task, wish) => backgroundOutput(spools, task, wish) }, start, tidy, leave }
+  return {
+    runner: { kind: backgroundKind, stop, output: (task, wish) => backgroundOutput(spools, task, wish) },
+    start,
+    tidy,
+    leave,
+  }
 }

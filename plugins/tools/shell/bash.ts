@@ -1,12 +1,19 @@
 import { promises as fs } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import { boolean, defaulted, doc, object, optional, string } from '../../../core/plugin.js'
-import type { Clock, Infer, JsonObject } from '../../../core/plugin.js'
-import { defineTool, failedCall } from '../../execution/tools/contract.js'
-import type { Tool, ToolCall, ToolOutcome } from '../../execution/tools/contract.js'
+import {
+  boolean,
+  defaulted,
+  doc,
+  object,
+  optional,
+  string,
+  type Clock,
+  type Infer,
+  type JsonObject,
+} from '../../../core/plugin.js'
+import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { Background } from './background.js'
-import { runCommand } from './command-run.js'
-import type { CommandEnd } from './command-run.js'
+import { runCommand, type CommandEnd } from './command-run.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
 
@@ -14,10 +21,21 @@ import { shellErrors } from './errors.js'
 const maxCommandBytes = 100_000
 
 const BashInput = object({
-  command: doc(string({ min: 1 }), 'What bash runs. It has no standard input, and what it leaves running is stopped when it ends.'),
+  command: doc(
+    string({ min: 1 }),
+    'What bash runs. It has no standard input, and what it leaves running is stopped when it ends.',
+  ),
   workdir: optional(doc(string({ min: 1, max: 4096 }), 'Folder to run in, relative to the workspace.')),
-  run_in_background: defaulted(doc(boolean(), 'Answers at once with a task: the command goes on after the call and the run. See task_output and task_stop.'), false),
-  description: optional(doc(string({ max: 500 }), 'What the command is for, in a few words, for the people who approve it.')),
+  run_in_background: defaulted(
+    doc(
+      boolean(),
+      'Answers at once with a task: the command goes on after the call and the run. See task_output and task_stop.',
+    ),
+    false,
+  ),
+  description: optional(
+    doc(string({ max: 500 }), 'What the command is for, in a few words, for the people who approve it.'),
+  ),
 })
 type BashInput = Infer<typeof BashInput>
 
@@ -43,7 +61,8 @@ const folderOf = async (workspace: string, workdir: string | undefined): Promise
   }
 }
 
-const isRunnable = (command: string): boolean => !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
+const isRunnable = (command: string): boolean =>
+  !command.includes('\0') && Buffer.byteLength(command) <= maxCommandBytes
 
 const view = ({ code, signal, stdout, stderr, remaining }: CommandEnd): JsonObject => ({
   success: code === 0,
@@ -61,10 +80,18 @@ const outcomeOf = (end: CommandEnd): ToolOutcome => {
   if (!end.started) return failedCall(shellErrors.command_not_started())
   if (!end.stopped) return { type: 'result', output: view(end) }
   const { code, message, spec } = shellErrors.command_stopped()
-  return { type: 'result', is_error: true, output: { error: { code, message, action: spec.action ?? '' }, ...view(end), success: false } }
+  return {
+    type: 'result',
+    is_error: true,
+    output: { error: { code, message, action: spec.action ?? '' }, ...view(end), success: false },
+  }
 }
 
-const run = async (parts: BashParts, { command, workdir, description, run_in_background }: BashInput, call: ToolCall): Promise<ToolOutcome> => {
+const run = async (
+  parts: BashParts,
+  { command, workdir, description, run_in_background }: BashInput,
+  call: ToolCall,
+): Promise<ToolOutcome> => {
   const { clock, config, makeMarker, environment, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folder = await folderOf(call.workspace, workdir)
@@ -73,20 +100,32 @@ const run = async (parts: BashParts, { command, workdir, description, run_in_bac
   if (run_in_background) return parts.background.start({ command, folder, workdir, description, call })
   const marker = makeMarker()
   const end = await runCommand({
-    command, folder, marker, environment: environment(marker), output_bytes: config.output_bytes, grace_ms: config.grace_ms, clock,
+    command,
+    folder,
+    marker,
+    environment: environment(marker),
+    output_bytes: config.output_bytes,
+    grace_ms: config.grace_ms,
+    clock,
     signal: AbortSignal.any([call.signal, signal]),
   })
   return outcomeOf(end)
 }
 
-/** `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result and no error. */
-export const bashTool = (parts: BashParts): Tool => defineTool({
-  name: 'bash',
-  description: 'Runs a command in bash in the workspace and waits for its end, or leaves it in the background as a task. Returns exit code, standard output and standard error; of long output the beginning and the end.',
-  input: BashInput,
-  effect: 'once',
-  parallel: false,
-  timeout_ms: 3_600_000,
-  sandbox: 'workspace_write',
-  run: (input, call) => run(parts, input, call),
-})
+/**
+ * `once`: nobody knows what a repetition of a command would do. A command that fails has still run, so it is a result
+ * and no error.
+ */
+export const bashTool = (parts: BashParts): Tool =>
+  defineTool({
+    name: 'bash',
+    description:
+      'Runs a command in bash in the workspace and waits for its end, or leaves it in the background as a task. ' +
+      'Returns exit code, standard output and standard error; of long output the beginning and the end.',
+    input: BashInput,
+    effect: 'once',
+    parallel: false,
+    timeout_ms: 3_600_000,
+    sandbox: 'workspace_write',
+    run: (input, call) => run(parts, input, call),
+  })

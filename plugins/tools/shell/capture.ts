@@ -1,6 +1,13 @@
 /** Keeps the beginning and the end of a stream of any length. */
-export interface Captured { readonly text: string; readonly bytes: number; readonly truncated: boolean }
-export interface Capture { add(chunk: Uint8Array): void; read(): Captured }
+export interface Captured {
+  readonly text: string
+  readonly bytes: number
+  readonly truncated: boolean
+}
+export interface Capture {
+  add(chunk: Uint8Array): void
+  read(): Captured
+}
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
@@ -47,7 +54,11 @@ export const createCapture = (limit: number): Capture => {
     const [begin, end] = [Buffer.concat(head), Buffer.concat(tail).subarray(-half)]
     const missing = bytes - begin.length - end.length
     if (missing <= 0) return { text: Buffer.concat([begin, end]).toString('utf8'), bytes, truncated: false }
-    return { text: `${trimEnd(begin).toString('utf8')}\n[… ${missing} bytes left out …]\n${trimStart(end).toString('utf8')}`, bytes, truncated: true }
+    return {
+      text: `${trimEnd(begin).toString('utf8')}\n[… ${missing} bytes left out …]\n${trimStart(end).toString('utf8')}`,
+      bytes,
+      truncated: true,
+    }
   }
   return { add, read }
 }

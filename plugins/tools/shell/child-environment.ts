@@ -1,10 +1,15 @@
-/** What a command sees of the daemon's environment: nothing that is secret, and nothing that changes how the shell starts. */
+/**
+ * What a command sees of the daemon's environment: nothing that is secret, and nothing that changes how the shell
+ * starts.
+ */
 
 /** Names the marker that every process of one command carries. */
 export const markerName = 'SERVICE_SHELL_TASK_ID'
 
-const neverPassed = /^(?:SERVICE_|npm_|BASH_FUNC_|NODE_CHANNEL_|BASH_ENV$|ENV$|NODE_OPTIONS$|INIT_CWD$|SHELLOPTS$|BASHOPTS$)/u
-const secretName = /(?:^|_)(?:TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEYS?|ACCESS_KEYS?|PRIVATE_KEYS?|PAT)(?:_|$)/iu
+const neverPassed =
+  /^(?:SERVICE_|npm_|BASH_FUNC_|NODE_CHANNEL_|BASH_ENV$|ENV$|NODE_OPTIONS$|INIT_CWD$|SHELLOPTS$|BASHOPTS$)/u
+const secretName =
+  /(?:^|_)(?:TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEYS?|ACCESS_KEYS?|PRIVATE_KEYS?|PAT)(?:_|$)/iu
 const urlWithPassword = /:\/\/[^/\s:@]*:[^/\s@]+@/u
 
 export interface EnvironmentParts {
@@ -18,7 +23,18 @@ export interface EnvironmentParts {
 export const childEnvironment = ({ environment, pass, redact, marker }: EnvironmentParts): Record<string, string> => {
   const passed = new Set(pass)
   const mayPass = (name: string, value: string): boolean =>
-    !neverPassed.test(name) && (passed.has(name) || !(secretName.test(name) || urlWithPassword.test(value) || redact(value) !== value))
-  const kept = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && mayPass(entry[0], entry[1]))
-  return { PATH: '/usr/local/bin:/usr/bin:/bin', ...Object.fromEntries(kept), TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', [markerName]: marker }
+    !neverPassed.test(name) &&
+    (passed.has(name) || !(secretName.test(name) || urlWithPassword.test(value) || redact(value) !== value))
+  const kept = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && mayPass(entry[0], entry[1]),
+  )
+  return {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    ...Object.fromEntries(kept),
+    TERM: 'dumb',
+    PAGER: 'cat',
+    GIT_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    [markerName]: marker,
+  }
 }

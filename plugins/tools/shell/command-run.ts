@@ -1,9 +1,7 @@
 /** One command from its start to the end of everything it started. */
 import type { Clock } from '../../../core/plugin.js'
-import { createCapture } from './capture.js'
-import type { Captured } from './capture.js'
-import { drainMs, launch, letGo } from './launch.js'
-import type { Exit, Launch } from './launch.js'
+import { createCapture, type Captured } from './capture.js'
+import { drainMs, launch, letGo, type Exit, type Launch } from './launch.js'
 import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
 
 export interface CommandRun extends Launch {
@@ -44,7 +42,9 @@ export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
   child.stdout?.on('data', stdout.add)
   child.stderr?.on('data', stderr.add)
   const stopAll = async (grace: number): Promise<readonly number[]> =>
-    group === undefined ? [] : (await stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })).remaining
+    group === undefined
+      ? []
+      : (await stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })).remaining
   const { done, forget } = onAbort(signal, () => stopAll(grace_ms))
   const exit = await Promise.race([exited, done.then((remaining) => (remaining.length > 0 ? notEnded : exited))])
   forget()

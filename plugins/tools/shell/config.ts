@@ -1,14 +1,39 @@
-import { array, defaulted, doc, integer, object, string } from '../../../core/plugin.js'
-import type { Infer } from '../../../core/plugin.js'
+import { array, defaulted, doc, integer, object, string, type Infer } from '../../../core/plugin.js'
 
 export const ShellConfig = object({
-  output_bytes: doc(defaulted(integer({ min: 1024, max: 4 * 1024 * 1024 }), 64 * 1024), 'Bytes kept of each of standard output and standard error: the first and the last half.'),
-  grace_ms: doc(defaulted(integer({ min: 0, max: 60_000 }), 1_000), 'Time between SIGTERM and SIGKILL when a command is stopped, milliseconds.'),
-  background_per_session: doc(defaulted(integer({ min: 0, max: 1_000 }), 8), 'Commands in the background of one session, at most.'),
-  background_total: doc(defaulted(integer({ min: 0, max: 10_000 }), 32), 'Commands in the background of all sessions, at most.'),
-  background_time_limit_ms: doc(defaulted(integer({ min: 0, max: 30 * 86_400_000 }), 0), 'Longest life of a command in the background, milliseconds; 0 is no limit.'),
-  background_silence_ms: doc(defaulted(integer({ min: 1, max: 86_400_000 }), 45_000), 'Silence in the middle of a line after which the metadata of a command in the background says since when, milliseconds.'),
-  background_kept_outputs: doc(defaulted(integer({ min: 0, max: 100_000 }), 200), 'Commands in the background whose output is kept: the newest. Each takes 8 MiB at most.'),
-  pass_environment: doc(defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []), 'Variables that commands see although their names look like secrets. Those that begin with SERVICE_ are never passed.'),
+  output_bytes: doc(
+    defaulted(integer({ min: 1024, max: 4 * 1024 * 1024 }), 64 * 1024),
+    'Bytes kept of each of standard output and standard error: the first and the last half.',
+  ),
+  grace_ms: doc(
+    defaulted(integer({ min: 0, max: 60_000 }), 1_000),
+    'Time between SIGTERM and SIGKILL when a command is stopped, milliseconds.',
+  ),
+  background_per_session: doc(
+    defaulted(integer({ min: 0, max: 1_000 }), 8),
+    'Commands in the background of one session, at most.',
+  ),
+  background_total: doc(
+    defaulted(integer({ min: 0, max: 10_000 }), 32),
+    'Commands in the background of all sessions, at most.',
+  ),
+  background_time_limit_ms: doc(
+    defaulted(integer({ min: 0, max: 30 * 86_400_000 }), 0),
+    'Longest life of a command in the background, milliseconds; 0 is no limit.',
+  ),
+  background_silence_ms: doc(
+    defaulted(integer({ min: 1, max: 86_400_000 }), 45_000),
+    'Silence in the middle of a line after which the metadata of a command in the background says since when, ' +
+      'milliseconds.',
+  ),
+  background_kept_outputs: doc(
+    defaulted(integer({ min: 0, max: 100_000 }), 200),
+    'Commands in the background whose output is kept: the newest. Each takes 8 MiB at most.',
+  ),
+  pass_environment: doc(
+    defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
+    'Variables that commands see although their names look like secrets. Those that begin with SERVICE_ are ' +
+      'never passed.',
+  ),
 })
 export type ShellConfig = Infer<typeof ShellConfig>

@@ -1,6 +1,5 @@
 /** Starts a command in a process group of its own, which goes with the daemon. */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { startOf } from './process-table.js'
 import type { Group } from './process-tree.js'
 
@@ -14,7 +13,11 @@ export interface Launch {
   readonly merged?: boolean
 }
 
-export interface Exit { readonly started: boolean; readonly code: number | null; readonly signal: string | null }
+export interface Exit {
+  readonly started: boolean
+  readonly code: number | null
+  readonly signal: string | null
+}
 
 export interface Launched {
   readonly child: ChildProcess
@@ -40,10 +43,18 @@ exec sh -c "$1"
 `
 
 export const launch = ({ command, folder, environment, marker, merged = false }: Launch): Launched => {
-  const child = spawn('/bin/sh', ['-c', launcher, 'sh', command, merged ? 'merged' : 'apart'], { cwd: folder, env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
-  const group: Group | undefined = child.pid === undefined ? undefined : { pid: child.pid, started: startOf(child.pid), marker }
+  const child = spawn('/bin/sh', ['-c', launcher, 'sh', command, merged ? 'merged' : 'apart'], {
+    cwd: folder,
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  const group: Group | undefined =
+    child.pid === undefined ? undefined : { pid: child.pid, started: startOf(child.pid), marker }
   child.stdio[3]?.on('error', () => {})
-  const closed = new Promise<boolean>((resolve) => { child.once('close', () => resolve(true)) })
+  const closed = new Promise<boolean>((resolve) => {
+    child.once('close', () => resolve(true))
+  })
   const exited = new Promise<Exit>((resolve) => {
     child.once('error', () => resolve({ started: group !== undefined, code: null, signal: null }))
     child.once('exit', (code, signal) => resolve({ started: true, code, signal }))

@@ -21,14 +21,40 @@ export default definePlugin({
     const { clock, config, ids, log, secrets, signal, state } = ctx
     const tag = rootTag(host.stateRoot)
     const makeMarker = (unique: string): string => markerOf(tag, state.health.generation, unique)
-    const makeEnvironment = (marker: string) => childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker })
+    const makeEnvironment = (marker: string) =>
+      childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker })
     const background = createBackground({
-      state, tasks, clock, log, ids, config, grace_ms: config.grace_ms, silence_ms: config.background_silence_ms, spools: state.spools('background'), makeMarker, environment: makeEnvironment,
+      state,
+      tasks,
+      clock,
+      log,
+      ids,
+      config,
+      grace_ms: config.grace_ms,
+      silence_ms: config.background_silence_ms,
+      spools: state.spools('background'),
+      makeMarker,
+      environment: makeEnvironment,
     })
-    ctx.contribute(Tools, bashTool({ clock, config, signal, background, makeMarker: () => makeMarker(ids.random(8)), environment: makeEnvironment }))
+    ctx.contribute(
+      Tools,
+      bashTool({
+        clock,
+        config,
+        signal,
+        background,
+        makeMarker: () => makeMarker(ids.random(8)),
+        environment: makeEnvironment,
+      }),
+    )
     ctx.contribute(TaskRunners, background.runner)
     ctx.onStart(async () => {
-      const { found, remaining } = await stopLeftovers({ clock, grace_ms: Math.min(config.grace_ms, startGrace), tag, generation: state.health.generation })
+      const { found, remaining } = await stopLeftovers({
+        clock,
+        grace_ms: Math.min(config.grace_ms, startGrace),
+        tag,
+        generation: state.health.generation,
+      })
       if (found > 0) log.warn('stopped processes that commands of an earlier start had left', { found, remaining })
       if (state.health.mode === 'ok') await background.tidy()
       return background.leave

@@ -17,12 +17,17 @@ export interface ProcessRow {
 const parseStat = (pid: number, stat: string): Omit<ProcessRow, 'marker'> | undefined => {
   const [state, ppid, pgid, sid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const gone = state === 'Z' || state === 'X'
-  return gone || sid === undefined ? undefined : { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), started: rest[15] ?? '' }
+  return gone || sid === undefined
+    ? undefined
+    : { pid, ppid: Number(ppid), pgid: Number(pgid), sid: Number(sid), started: rest[15] ?? '' }
 }
 
 const markerIn = (environment: string): string | undefined => {
   const prefix = `${markerName}=`
-  return environment.split('\0').find((line) => line.startsWith(prefix))?.slice(prefix.length)
+  return environment
+    .split('\0')
+    .find((line) => line.startsWith(prefix))
+    ?.slice(prefix.length)
 }
 
 const readRow = async (pid: number): Promise<ProcessRow | undefined> => {

@@ -4,8 +4,7 @@
  * a look at all processes finds none.
  */
 import type { Clock } from '../../../core/plugin.js'
-import { readProcesses } from './process-table.js'
-import type { ProcessRow } from './process-table.js'
+import { readProcesses, type ProcessRow } from './process-table.js'
 
 /** Says of a process, by itself, that it belongs to what is to be stopped. */
 export type Belongs = (row: ProcessRow) => boolean
@@ -32,7 +31,11 @@ export const membersOf = (rows: readonly ProcessRow[], belongs: Belongs, self: n
   return members
 }
 
-export interface Group { readonly pid: number; readonly started: string | undefined; readonly marker: string }
+export interface Group {
+  readonly pid: number
+  readonly started: string | undefined
+  readonly marker: string
+}
 
 /** A command's processes. A pid that now names another process names no group of ours. */
 export const belongsTo = ({ pid, started, marker }: Group, rows: readonly ProcessRow[]): Belongs => {

@@ -1,4 +1,7 @@
-/** Notices a command that has become silent in the middle of a line, as one does that waits for an answer. Reference 1, 6.11. */
+/**
+ * Notices a command that has become silent in the middle of a line, as one does that waits for an answer. Reference 1,
+ * 6.11.
+ */
 import type { Clock } from '../../../core/plugin.js'
 
 export interface Silence {
@@ -29,7 +32,9 @@ export const watchSilence = ({ clock, after_ms, tail, tell }: SilenceParts): Sil
     told = true
     tell(since)
   }
-  const arm = (ms: number): void => { cancel = clock.after(ms, look) }
+  const arm = (ms: number): void => {
+    cancel = clock.after(ms, look)
+  }
   arm(after_ms)
   return {
     heard() {

@@ -1,6 +1,9 @@
 // Is configured with a field that it does not know.
 export default (kit) => ({
-  id: 'bad-config', version: '1.0.0', api: 1, summary: 'Is configured with a field that it does not know.',
+  id: 'bad-config',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Is configured with a field that it does not know.',
   config: kit.object({ speed: kit.defaulted(kit.integer(), 1) }),
   register() {},
 })

@@ -1,8 +1,13 @@
 // Throws when it is undone.
 export default () => ({
-  id: 'throws-in-undo', version: '1.0.0', api: 1, summary: 'Throws when it is undone.',
+  id: 'throws-in-undo',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Throws when it is undone.',
   register(ctx) {
     ctx.own(() => ctx.log.info('the other undo of throws-in-undo ran'))
-    ctx.own(() => { throw new Error('the undo is broken') })
+    ctx.own(() => {
+      throw new Error('the undo is broken')
+    })
   },
 })

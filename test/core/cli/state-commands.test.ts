@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -75,7 +74,11 @@ test('a repair says first what it would do, loses nothing without the word for i
   t.is(locked.code, 1)
   t.true(locked.err.includes(`in use by process ${first.pid}`), locked.err)
   await first.stop()
-  const page = join(root, 'data/sessions', readdirSync(join(root, 'data/sessions')).find((name) => name.startsWith('page-')) ?? '')
+  const page = join(
+    root,
+    'data/sessions',
+    readdirSync(join(root, 'data/sessions')).find((name) => name.startsWith('page-')) ?? '',
+  )
   const bytes = readFileSync(page)
   bytes[bytes.length - 30] = 0
   writeFileSync(page, bytes)

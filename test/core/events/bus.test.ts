@@ -1,8 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { createClock } from '../../../core/clock.js'
-import { createBus } from '../../../core/events/bus.js'
-import type { EventFault, Reader } from '../../../core/events/bus.js'
+import { createBus, type EventFault, type Reader } from '../../../core/events/bus.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { nextEpoch } from '../../../core/events/epoch.js'
 import { integer, object, open } from '../../../core/schema.js'
@@ -20,9 +19,22 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => se
 /** A reader in memory that can be full. */
 const collect = () => {
   const state = { full: false, text: '' }
-  const reader: Reader = { ready: () => !state.full, write: (bytes) => { state.text += Buffer.from(bytes).toString('utf8') } }
+  const reader: Reader = {
+    ready: () => !state.full,
+    write: (bytes) => {
+      state.text += Buffer.from(bytes).toString('utf8')
+    },
+  }
   const frames = (): any[] => [...state.text.matchAll(/^data: (.*)$/gmu)].map(([, json]) => parseJson(json ?? ''))
-  return { state, reader, frames, numbers: (): number[] => frames().filter(({ type }) => type === 'ticked').map(({ n }) => n) }
+  return {
+    state,
+    reader,
+    frames,
+    numbers: (): number[] =>
+      frames()
+        .filter(({ type }) => type === 'ticked')
+        .map(({ n }) => n),
+  }
 }
 
 test('ids rise over restarts, also when the clock went back', (t) => {
@@ -37,7 +49,8 @@ test('ids rise over restarts, also when the clock went back', (t) => {
 test('since gives what is kept after an id, by scope', (t) => {
   const { bus } = start({ capacity: 3 })
   for (let n = 1; n <= 5; n += 1) bus.publish(ticked, { run: n % 2 === 0 ? 'even' : 'odd' }, () => ({ n }))
-  const seen = (id: string, filter?: { scope: string; id: string }): number[] => bus.since(id, filter).map((event) => parseJson(event.json()).n)
+  const seen = (id: string, filter?: { scope: string; id: string }): number[] =>
+    bus.since(id, filter).map((event) => parseJson(event.json()).n)
   t.deepEqual(seen('0'), [3, 4, 5])
   t.deepEqual(seen((first + 3n).toString()), [5])
   t.deepEqual(seen((first + 90n).toString()), [])
@@ -48,24 +61,54 @@ test('since gives what is kept after an id, by scope', (t) => {
 test('a listener that throws or rejects is charged to its owner, and the others run', async (t) => {
   const { bus, faults } = start()
   const seen: number[] = []
-  bus.on(ticked, () => { throw new TypeError('one') }, 'plugin-a')
-  bus.on(ticked, async () => { throw new TypeError('two') }, 'plugin-b')
-  bus.on(ticked, ({ n }) => { seen.push(n) }, 'plugin-c')
-  const off = bus.on(ticked, ({ n }) => { seen.push(-n) })
+  bus.on(
+    ticked,
+    () => {
+      throw new TypeError('one')
+    },
+    'plugin-a',
+  )
+  bus.on(
+    ticked,
+    async () => {
+      throw new TypeError('two')
+    },
+    'plugin-b',
+  )
+  bus.on(
+    ticked,
+    ({ n }) => {
+      seen.push(n)
+    },
+    'plugin-c',
+  )
+  const off = bus.on(ticked, ({ n }) => {
+    seen.push(-n)
+  })
   bus.publish(ticked, {}, () => ({ n: 1 }))
   off()
   bus.emit(ticked, {}, () => ({ n: 2 }))
   bus.publish(other, {}, () => ({}))
   await turn()
   t.deepEqual(seen, [1, -1, 2])
-  t.deepEqual(faults.map(({ owner, event }) => `${owner} ${event}`).sort(), ['plugin-a ticked', 'plugin-a ticked', 'plugin-b ticked', 'plugin-b ticked'])
+  t.deepEqual(faults.map(({ owner, event }) => `${owner} ${event}`).sort(), [
+    'plugin-a ticked',
+    'plugin-a ticked',
+    'plugin-b ticked',
+    'plugin-b ticked',
+  ])
 })
 
 test('a listener that publishes does not overtake: all see events in the order of their ids', (t) => {
   const { bus } = start()
   const seen: string[] = []
-  bus.on(ticked, ({ n }) => { if (n < 3) bus.publish(ticked, {}, () => ({ n: n + 1 })); seen.push(`a${n}`) })
-  bus.on(ticked, ({ n }) => { seen.push(`b${n}`) })
+  bus.on(ticked, ({ n }) => {
+    if (n < 3) bus.publish(ticked, {}, () => ({ n: n + 1 }))
+    seen.push(`a${n}`)
+  })
+  bus.on(ticked, ({ n }) => {
+    seen.push(`b${n}`)
+  })
   bus.publish(ticked, {}, () => ({ n: 1 }))
   t.deepEqual(seen, ['a1', 'b1', 'a2', 'b2', 'a3', 'b3'])
 })
@@ -73,26 +116,39 @@ test('a listener that publishes does not overtake: all see events in the order o
 test('data is made once, only when somebody looks, and a fault in it harms nobody', async (t) => {
   const { bus, faults } = start()
   let made = 0
-  const make = (n: number) => () => { made += 1; return { n } }
+  const make = (n: number) => () => {
+    made += 1
+    return { n }
+  }
   bus.publish(ticked, {}, make(1))
   t.is(made, 0)
   const [one, two] = [collect(), collect()]
   bus.follow(one.reader, { cursor: 0n })
   bus.follow(two.reader, {})
-  bus.publish(ticked, {}, () => { throw new TypeError('broken') })
+  bus.publish(ticked, {}, () => {
+    throw new TypeError('broken')
+  })
   const cyclic: { n: number; self?: object } = { n: 0 }
   cyclic.self = cyclic
   bus.publish(ticked, {}, () => cyclic)
   bus.publish(ticked, {}, make(4))
   await turn()
   t.deepEqual([one.numbers(), two.numbers(), made], [[1, 4], [4], 2])
-  t.deepEqual(faults.map(({ owner, event }) => `${owner} ${event}`), ['events ticked', 'events ticked'])
+  t.deepEqual(
+    faults.map(({ owner, event }) => `${owner} ${event}`),
+    ['events ticked', 'events ticked'],
+  )
 })
 
 test('a follower that throws is dropped, and the others go on', async (t) => {
   const { bus, faults } = start()
   const good = collect()
-  const broken: Reader = { ready: () => true, write: () => { throw new TypeError('gone') } }
+  const broken: Reader = {
+    ready: () => true,
+    write: () => {
+      throw new TypeError('gone')
+    },
+  }
   bus.follow(broken, {})
   bus.follow(broken, { cursor: 1n })
   bus.follow(good.reader, {})
@@ -105,60 +161,124 @@ test('a follower that throws is dropped, and the others go on', async (t) => {
   t.is(bus.statistics().subscriber_count, 1)
 })
 
-test('whatever the order of publishing, joining, filling and draining, a follower gets each event once or is told how many it lost', async (t) => {
-  const seed = fc.sample(fc.integer(), 1)[0] ?? 0
-  t.log(`seed ${seed}`)
-  const action = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 12 }), run: fc.constantFrom('x', 'y') }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('turn' as const, 'full' as const, 'drain' as const), who: fc.nat(3) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('join' as const), cursor: fc.option(fc.nat(40), { nil: undefined }), run: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }) }) },
-  )
-  await fc.assert(fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
-    const { bus } = start({ capacity: 8 })
-    const log: { n: number; run: string }[] = []
-    const seats: { box: ReturnType<typeof collect>; follower: { resume(): void; leave(): void }; from: number; run: string | undefined }[] = []
-    for (const step of actions) {
-      if (step.kind === 'publish') for (let n = 0; n < step.count; n += 1) {
-        const event = { n: log.length + 1, run: step.run }
-        log.push(event)
-        bus.publish(ticked, { run: event.run }, () => ({ n: event.n }))
-      }
-      if (step.kind === 'join') {
-        const box = collect()
-        const from = step.cursor === undefined ? log.length : Math.min(step.cursor, log.length)
-        const follower = bus.follow(box.reader, { ...(step.run !== undefined && { filter: { scope: 'run', id: step.run } }), ...(step.cursor !== undefined && { cursor: (7n << 32n) + BigInt(step.cursor) }) })
-        seats.push({ box, follower, from, run: step.run })
-      }
-      if (step.kind === 'turn') await turn()
-      if (!('who' in step)) continue
-      const seat = seats[step.who]
-      if (seat === undefined) continue
-      if (step.kind === 'full') seat.box.state.full = true
-      if (step.kind === 'drain') { seat.box.state.full = false; seat.follower.resume() }
-    }
-    for (const seat of seats) { seat.box.state.full = false; seat.follower.resume() }
-    await turn()
-    for (const { box, from, run } of seats) {
-      const wanted = log.slice(from).filter((event) => run === undefined || event.run === run).map(({ n }) => n)
-      const got = box.numbers()
-      const gaps = box.frames().filter(({ type }) => type === 'stream_gap')
-      const lost = gaps.reduce((sum, { skipped }) => sum + skipped, 0)
-      if (got.some((n, index) => index > 0 && n <= (got[index - 1] ?? 0)) || got.some((n) => !wanted.includes(n))) return false
-      if (gaps.some((gap) => gap.skipped_is_estimate) ? got.length > wanted.length : got.length + lost !== wanted.length) return false
-    }
-    return true
-  }), { numRuns: 300, seed })
-  t.pass()
-})
+test(
+  'whatever the order of publishing, joining, filling and draining, a follower gets each event once or is told ' +
+    'how many it lost',
+  async (t) => {
+    const seed = fc.sample(fc.integer(), 1)[0] ?? 0
+    t.log(`seed ${seed}`)
+    const action = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('publish' as const),
+          count: fc.integer({ min: 1, max: 12 }),
+          run: fc.constantFrom('x', 'y'),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constantFrom('turn' as const, 'full' as const, 'drain' as const),
+          who: fc.nat(3),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('join' as const),
+          cursor: fc.option(fc.nat(40), { nil: undefined }),
+          run: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
+        }),
+      },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+        const { bus } = start({ capacity: 8 })
+        const log: { n: number; run: string }[] = []
+        const seats: {
+          box: ReturnType<typeof collect>
+          follower: { resume(): void; leave(): void }
+          from: number
+          run: string | undefined
+        }[] = []
+        for (const step of actions) {
+          if (step.kind === 'publish')
+            for (let n = 0; n < step.count; n += 1) {
+              const event = { n: log.length + 1, run: step.run }
+              log.push(event)
+              bus.publish(ticked, { run: event.run }, () => ({ n: event.n }))
+            }
+          if (step.kind === 'join') {
+            const box = collect()
+            const from = step.cursor === undefined ? log.length : Math.min(step.cursor, log.length)
+            const follower = bus.follow(box.reader, {
+              ...(step.run !== undefined && { filter: { scope: 'run', id: step.run } }),
+              ...(step.cursor !== undefined && { cursor: (7n << 32n) + BigInt(step.cursor) }),
+            })
+            seats.push({ box, follower, from, run: step.run })
+          }
+          if (step.kind === 'turn') await turn()
+          if (!('who' in step)) continue
+          const seat = seats[step.who]
+          if (seat === undefined) continue
+          if (step.kind === 'full') seat.box.state.full = true
+          if (step.kind === 'drain') {
+            seat.box.state.full = false
+            seat.follower.resume()
+          }
+        }
+        for (const seat of seats) {
+          seat.box.state.full = false
+          seat.follower.resume()
+        }
+        await turn()
+        for (const { box, from, run } of seats) {
+          const wanted = log
+            .slice(from)
+            .filter((event) => run === undefined || event.run === run)
+            .map(({ n }) => n)
+          const got = box.numbers()
+          const gaps = box.frames().filter(({ type }) => type === 'stream_gap')
+          const lost = gaps.reduce((sum, { skipped }) => sum + skipped, 0)
+          if (got.some((n, index) => index > 0 && n <= (got[index - 1] ?? 0)) || got.some((n) => !wanted.includes(n)))
+            return false
+          if (
+            gaps.some((gap) => gap.skipped_is_estimate)
+              ? got.length > wanted.length
+              : got.length + lost !== wanted.length
+          )
+            return false
+        }
+        return true
+      }),
+      { numRuns: 300, seed },
+    )
+    t.pass()
+  },
+)
 
 test('statistics tell the state of the window', (t) => {
   const { bus } = start({ capacity: 4 })
-  t.like(bus.statistics(), { history_capacity: 4, retained_event_count: 0, next_event_id: first.toString(), evicted_event_count: 0, replay_buffer_utilization_percent: 0 })
+  t.like(bus.statistics(), {
+    history_capacity: 4,
+    retained_event_count: 0,
+    next_event_id: first.toString(),
+    evicted_event_count: 0,
+    replay_buffer_utilization_percent: 0,
+  })
   t.false('oldest_event_id' in bus.statistics())
   for (let n = 1; n <= 10; n += 1) bus.publish(ticked, { session: 's', run: `r${n}` }, () => ({ n }))
   t.like(bus.statistics(), {
-    retained_event_count: 4, oldest_event_id: (first + 6n).toString(), newest_event_id: (first + 9n).toString(), next_event_id: (first + 10n).toString(),
-    replay_buffer_utilization_percent: 100, evicted_event_count: 6, evicted_session_scope_count: 1, evicted_run_scope_count: 6, subscriber_count: 0,
+    retained_event_count: 4,
+    oldest_event_id: (first + 6n).toString(),
+    newest_event_id: (first + 9n).toString(),
+    next_event_id: (first + 10n).toString(),
+    replay_buffer_utilization_percent: 100,
+    evicted_event_count: 6,
+    evicted_session_scope_count: 1,
+    evicted_run_scope_count: 6,
+    subscriber_count: 0,
   })
   for (let n = 11; n <= 100; n += 1) bus.publish(ticked, { session: 's', run: `r${n}` }, () => ({ n }))
   t.like(bus.statistics(), { evicted_run_scope_count: 16, scope_eviction_floor_id: (first + 79n).toString() })
@@ -173,11 +293,24 @@ test('many events of one turn reach a reader that fills up without loss or repet
   const { bus } = start({ capacity: 4096 })
   const box = collect()
   let room = 3
-  const reader: Reader = { ready: () => room > 0, write: (bytes) => { room -= 1; box.reader.write(bytes) } }
+  const reader: Reader = {
+    ready: () => room > 0,
+    write: (bytes) => {
+      room -= 1
+      box.reader.write(bytes)
+    },
+  }
   const follower = bus.follow(reader, {})
   for (let n = 1; n <= 2000; n += 1) bus.publish(other, { pad: 'x' }, () => ({ n, pad: 'x'.repeat(500) }))
   await turn()
   const clock = createClock()
-  for (let tries = 0; box.frames().length < 2000 && tries < 100; tries += 1) { room = 2; follower.resume(); await clock.sleep(0) }
-  t.deepEqual(box.frames().map(({ n }) => n), Array.from({ length: 2000 }, (_, index) => index + 1))
+  for (let tries = 0; box.frames().length < 2000 && tries < 100; tries += 1) {
+    room = 2
+    follower.resume()
+    await clock.sleep(0)
+  }
+  t.deepEqual(
+    box.frames().map(({ n }) => n),
+    Array.from({ length: 2000 }, (_, index) => index + 1),
+  )
 })

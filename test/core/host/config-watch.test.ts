@@ -11,7 +11,9 @@ test('a changed file in config is noticed, a wrong one is named, and the daemon 
   const codes = async (): Promise<string[]> => {
     const { body } = await daemon.request('GET', '/v1/status')
     const { health } = body as { health: { warnings?: { code: string; message: string }[] } }
-    return (health.warnings ?? []).filter(({ code }) => code.startsWith('config_')).map(({ code, message }) => (code === 'config_invalid' ? `${code} ${message}` : code))
+    return (health.warnings ?? [])
+      .filter(({ code }) => code.startsWith('config_'))
+      .map(({ code, message }) => (code === 'config_invalid' ? `${code} ${message}` : code))
   }
   const until = async (wanted: RegExp): Promise<string> => {
     for (let attempt = 0; attempt < 100; attempt += 1) {

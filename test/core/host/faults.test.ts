@@ -2,11 +2,9 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { PluginReport } from '../../../core/plugin.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon } from '../../support/daemon.js'
-import type { TestDaemon } from '../../support/daemon.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 
 const fixtures = fileURLToPath(new URL('../../../../test/broken-plugins', import.meta.url))
 
@@ -24,36 +22,122 @@ interface Row {
 const untilFaulted = async ({ daemon }: TestDaemon, plugin: string): Promise<void> => {
   for (let look = 0; look < 200; look += 1) {
     if ((daemon.view.plugins().find(({ id }) => id === plugin)?.fault_count ?? 0) > 0) return
-    await new Promise((resolve) => { setTimeout(resolve, 10) })
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
   }
 }
 
 const table: readonly Row[] = [
   { plugin: 'throws-in-register', fault: 'throws in register', state: 'failed', says: /register is broken/u },
-  { plugin: 'asynchronous-register', fault: 'registers asynchronously', state: 'failed', says: /must not be asynchronous/u },
+  {
+    plugin: 'asynchronous-register',
+    fault: 'registers asynchronously',
+    state: 'failed',
+    says: /must not be asynchronous/u,
+  },
   { plugin: 'rejects-in-start', fault: 'rejects in onStart', state: 'failed', says: /start is broken/u },
-  { plugin: 'never-starts', fault: 'never finishes onStart', state: 'failed', says: /onStart did not finish within [\d.]+ s/u },
-  { plugin: 'throws-in-listener', fault: 'throws in a listener', state: 'degraded', says: /the listener is broken/u, provoke: (daemon) => untilFaulted(daemon, 'throws-in-listener') },
-  { plugin: 'throws-in-timer', fault: 'throws in a timer', state: 'degraded', says: /the timer is broken/u, provoke: (daemon) => untilFaulted(daemon, 'throws-in-timer') },
-  { plugin: 'throws-in-route', fault: 'throws in a route handler', state: 'degraded', says: /the handler is broken/u, provoke: ({ request }) => request('GET', '/v1/broken') },
-  { plugin: 'throws-in-health-check', fault: 'throws in a health check', state: 'degraded', says: /the check is broken/u, provoke: async ({ daemon }) => daemon.view.warnings() },
-  { plugin: 'duplicate-key', fault: 'contributes a key twice', state: 'failed', says: /words@1 already has once, contributed by duplicate-key/u },
+  {
+    plugin: 'never-starts',
+    fault: 'never finishes onStart',
+    state: 'failed',
+    says: /onStart did not finish within [\d.]+ s/u,
+  },
+  {
+    plugin: 'throws-in-listener',
+    fault: 'throws in a listener',
+    state: 'degraded',
+    says: /the listener is broken/u,
+    provoke: (daemon) => untilFaulted(daemon, 'throws-in-listener'),
+  },
+  {
+    plugin: 'throws-in-timer',
+    fault: 'throws in a timer',
+    state: 'degraded',
+    says: /the timer is broken/u,
+    provoke: (daemon) => untilFaulted(daemon, 'throws-in-timer'),
+  },
+  {
+    plugin: 'throws-in-route',
+    fault: 'throws in a route handler',
+    state: 'degraded',
+    says: /the handler is broken/u,
+    provoke: ({ request }) => request('GET', '/v1/broken'),
+  },
+  {
+    plugin: 'throws-in-health-check',
+    fault: 'throws in a health check',
+    state: 'degraded',
+    says: /the check is broken/u,
+    provoke: async ({ daemon }) => daemon.view.warnings(),
+  },
+  {
+    plugin: 'duplicate-key',
+    fault: 'contributes a key twice',
+    state: 'failed',
+    says: /words@1 already has once, contributed by duplicate-key/u,
+  },
   { plugin: 'taken-route', fault: 'claims a taken route', state: 'failed', says: /GET \/healthz\) is taken by core/u },
-  { plugin: 'bad-config', fault: 'is configured with an unknown field', state: 'failed', says: /config\/bad-config\.toml velocity is not a known field/u },
-  { plugin: 'no-default', fault: 'has a configuration field without a default', state: 'failed', says: /no default for speed/u },
-  { plugin: 'missing-need', fault: 'needs what nobody provides', state: 'skipped', says: /needs nobody@1, which no plugin provides/u },
+  {
+    plugin: 'bad-config',
+    fault: 'is configured with an unknown field',
+    state: 'failed',
+    says: /config\/bad-config\.toml velocity is not a known field/u,
+  },
+  {
+    plugin: 'no-default',
+    fault: 'has a configuration field without a default',
+    state: 'failed',
+    says: /no default for speed/u,
+  },
+  {
+    plugin: 'missing-need',
+    fault: 'needs what nobody provides',
+    state: 'skipped',
+    says: /needs nobody@1, which no plugin provides/u,
+  },
   { plugin: 'needs-itself', fault: 'needs itself', state: 'skipped', says: /cycle: needs-itself > needs-itself/u },
-  { plugin: 'foreign-token', fault: 'provides a token that it does not list', state: 'failed', says: /models@1 is not in its provides/u },
-  { plugin: 'silent-provider', fault: 'does not provide what it lists', state: 'failed', says: /did not provide silence@1/u },
+  {
+    plugin: 'foreign-token',
+    fault: 'provides a token that it does not list',
+    state: 'failed',
+    says: /models@1 is not in its provides/u,
+  },
+  {
+    plugin: 'silent-provider',
+    fault: 'does not provide what it lists',
+    state: 'failed',
+    says: /did not provide silence@1/u,
+  },
   { plugin: 'restless-repair', fault: 'repairs without effect', state: 'failed', says: /restless still finds 1/u },
-  { plugin: 'late-declaration', fault: 'declares a route after register', state: 'failed', says: /a route is only possible in register/u },
+  {
+    plugin: 'late-declaration',
+    fault: 'declares a route after register',
+    state: 'failed',
+    says: /a route is only possible in register/u,
+  },
   { plugin: 'not-a-plugin', fault: 'exports no plugin', state: 'failed', says: /default export/u },
   { plugin: 'wrong-shape', fault: 'exports a plugin of another version', state: 'failed', says: /not a plugin: api/u },
   { plugin: 'wrong-name', fault: 'calls itself by another name', state: 'failed', says: /calls itself another-name/u },
   { plugin: 'throws-on-import', fault: 'cannot be imported', state: 'failed', says: /the import is broken/u },
-  { plugin: 'later-api', fault: 'asks for a later contract in its package.json', state: 'failed', says: /holdfast\.api/u },
-  { plugin: 'escaping-main', fault: 'names a main file outside of its folder', state: 'failed', says: /outside of its folder/u },
-  { plugin: 'bad-manifest', fault: 'has a package.json that is not JSON', state: 'failed', says: /package\.json is not JSON/u },
+  {
+    plugin: 'later-api',
+    fault: 'asks for a later contract in its package.json',
+    state: 'failed',
+    says: /holdfast\.api/u,
+  },
+  {
+    plugin: 'escaping-main',
+    fault: 'names a main file outside of its folder',
+    state: 'failed',
+    says: /outside of its folder/u,
+  },
+  {
+    plugin: 'bad-manifest',
+    fault: 'has a package.json that is not JSON',
+    state: 'failed',
+    says: /package\.json is not JSON/u,
+  },
   { plugin: 'not-there', fault: 'is named but not there', state: 'failed', says: /there is no folder/u },
 ]
 
@@ -62,21 +146,34 @@ const rootWith = async (plugins: readonly string[], required = false): Promise<s
   const root = await freshRoot()
   const all = [...plugins, 'steady']
   await mkdir(path.join(root, 'config'))
-  for (const name of all) if (name !== 'not-there') await cp(path.join(fixtures, name), path.join(root, 'plugins', name), { recursive: true })
-  await writeFile(path.join(root, 'config', 'plugins.toml'), all.map((name) => `[${name}]\nfrom = "state:${name}"\nrequired = ${String(required && name !== 'steady')}\n`).join('\n'))
+  for (const name of all)
+    if (name !== 'not-there') await cp(path.join(fixtures, name), path.join(root, 'plugins', name), { recursive: true })
+  await writeFile(
+    path.join(root, 'config', 'plugins.toml'),
+    all
+      .map((name) => `[${name}]\nfrom = "state:${name}"\nrequired = ${String(required && name !== 'steady')}\n`)
+      .join('\n'),
+  )
   if (all.includes('bad-config')) await writeFile(path.join(root, 'config', 'bad-config.toml'), 'velocity = 3\n')
   return root
 }
 
 /** Only the plugin that never starts is waited for. */
 const start = async (t: ExecutionContext, plugins: readonly string[]): Promise<TestDaemon> =>
-  startTestDaemon(t, { root: await rootWith(plugins), shipped: [], patienceMs: plugins.includes('never-starts') ? 1500 : 10_000 })
+  startTestDaemon(t, {
+    root: await rootWith(plugins),
+    shipped: [],
+    patienceMs: plugins.includes('never-starts') ? 1500 : 10_000,
+  })
 
 const check = (t: ExecutionContext, { daemon }: TestDaemon, { plugin, state, says }: Row): void => {
   const report = daemon.view.plugins().find(({ id }) => id === plugin)
   t.is(report?.state, state)
   t.regex((state === 'degraded' ? report?.last_fault?.message : report?.reason) ?? '', says)
-  t.true(daemon.view.warnings().some(({ related_id: id }) => id === plugin), 'the operator is told in the health warnings')
+  t.true(
+    daemon.view.warnings().some(({ related_id: id }) => id === plugin),
+    'the operator is told in the health warnings',
+  )
 }
 
 const checkSteady = async (t: ExecutionContext, daemon: TestDaemon): Promise<void> => {
@@ -98,7 +195,10 @@ for (const row of table) {
 }
 
 test.serial('all broken plugins at once leave the daemon up, and each is named', async (t) => {
-  const daemon = await start(t, table.map(({ plugin }) => plugin))
+  const daemon = await start(
+    t,
+    table.map(({ plugin }) => plugin),
+  )
   for (const row of table) {
     await row.provoke?.(daemon)
     check(t, daemon, row)
@@ -118,7 +218,12 @@ test.serial('a failing undo is charged and does not stop the undos before it', a
   const daemon = await start(t, ['throws-in-undo'])
   await daemon.stop()
   t.true(daemon.log.some(({ fact }) => fact === 'the other undo of throws-in-undo ran'))
-  t.true(daemon.log.some(({ fact, details }) => fact === 'plugin throws-in-undo failed in an undo' && details['plugin'] === 'throws-in-undo'))
+  t.true(
+    daemon.log.some(
+      ({ fact, details }) =>
+        fact === 'plugin throws-in-undo failed in an undo' && details['plugin'] === 'throws-in-undo',
+    ),
+  )
 })
 
 test.serial('a plugin that fails to start gives back what it took', async (t) => {
@@ -133,13 +238,19 @@ test.serial('the code of a plugin whose package.json is refused never runs', asy
 
 test.serial('a broken plugin that the operator calls required stops the start with its name and reason', async (t) => {
   const root = await rootWith(['throws-in-register'], true)
-  await t.throwsAsync(startTestDaemon(t, { root, shipped: [] }), { message: 'the required plugin throws-in-register did not come up: register is broken' })
+  await t.throwsAsync(startTestDaemon(t, { root, shipped: [] }), {
+    message: 'the required plugin throws-in-register did not come up: register is broken',
+  })
 })
 
 test.serial('errors that nobody caught are charged to the plugin whose code they came from', async (t) => {
   const daemon = await spawnTestDaemon(t, { root: await rootWith(['rejects-unheard', 'throws-out-of-reach']) })
-  const both = (): boolean => ['rejects-unheard failed', 'throws-out-of-reach failed'].every((text) => daemon.logText().includes(text))
-  for (let look = 0; look < 2000 && !both(); look += 1) await new Promise((resolve) => { setTimeout(resolve, 10) })
+  const both = (): boolean =>
+    ['rejects-unheard failed', 'throws-out-of-reach failed'].every((text) => daemon.logText().includes(text))
+  for (let look = 0; look < 2000 && !both(); look += 1)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10)
+    })
   t.regex(daemon.logText(), /plugin rejects-unheard failed in an unhandled rejection/u)
   t.regex(daemon.logText(), /plugin throws-out-of-reach failed in an uncaught exception/u)
   t.is((await daemon.request('GET', '/v1/steady')).text, 'steady')

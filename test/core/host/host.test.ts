@@ -3,25 +3,50 @@ import test from 'ava'
 import { createScope } from '../../../core/host/scope.js'
 import { orderByNeeds } from '../../../core/host/order.js'
 import { orderSteps } from '../../../core/host/repair.js'
-import { definePlugin, definePoint, defineToken, object } from '../../../core/plugin.js'
-import type { AnyPlugin, PluginContext, Token } from '../../../core/plugin.js'
+import {
+  definePlugin,
+  definePoint,
+  defineToken,
+  object,
+  type AnyPlugin,
+  type PluginContext,
+  type Token,
+} from '../../../core/plugin.js'
 import { startTestDaemon } from '../../support/daemon.js'
 
-interface Parts { readonly needs?: Record<string, Token<any>>; readonly wants?: Record<string, Token<any>>; readonly provides?: readonly Token<any>[]; readonly register?: (ctx: PluginContext<unknown>, services: any) => void }
-const plugin = (id: string, { register = () => {}, ...parts }: Parts = {}): AnyPlugin => definePlugin({ id, version: '1.0.0', api: 1, summary: `The plugin ${id}.`, ...parts, register })
+interface Parts {
+  readonly needs?: Record<string, Token<any>>
+  readonly wants?: Record<string, Token<any>>
+  readonly provides?: readonly Token<any>[]
+  readonly register?: (ctx: PluginContext<unknown>, services: any) => void
+}
+const plugin = (id: string, { register = () => {}, ...parts }: Parts = {}): AnyPlugin =>
+  definePlugin({ id, version: '1.0.0', api: 1, summary: `The plugin ${id}.`, ...parts, register })
 
 const Bell = defineToken<{ ring(): string }>('bell@1')
 const Rope = defineToken<{ pull(): string }>('rope@1')
 
 test('whoever provides loads before whoever needs, and others keep their place', (t) => {
-  const list = [plugin('first'), plugin('ringer', { needs: { rope: Rope } }), plugin('rope', { needs: { bell: Bell }, provides: [Rope] }), plugin('bell', { provides: [Bell] }), plugin('last')]
+  const list = [
+    plugin('first'),
+    plugin('ringer', { needs: { rope: Rope } }),
+    plugin('rope', { needs: { bell: Bell }, provides: [Rope] }),
+    plugin('bell', { provides: [Bell] }),
+    plugin('last'),
+  ]
   const { ordered, refused } = orderByNeeds(list, new Set())
-  t.deepEqual(ordered.map(({ id }) => id), ['first', 'bell', 'rope', 'ringer', 'last'])
+  t.deepEqual(
+    ordered.map(({ id }) => id),
+    ['first', 'bell', 'rope', 'ringer', 'last'],
+  )
   t.deepEqual(refused, [])
 })
 
 test('a missing need is told with its chain', (t) => {
-  const { refused } = orderByNeeds([plugin('ringer', { needs: { rope: Rope } }), plugin('rope', { needs: { bell: Bell }, provides: [Rope] })], new Set())
+  const { refused } = orderByNeeds(
+    [plugin('ringer', { needs: { rope: Rope } }), plugin('rope', { needs: { bell: Bell }, provides: [Rope] })],
+    new Set(),
+  )
   t.deepEqual(refused, [
     { id: 'ringer', reason: 'needs rope@1 of rope: needs bell@1, which no plugin provides' },
     { id: 'rope', reason: 'needs bell@1, which no plugin provides' },
@@ -29,32 +54,75 @@ test('a missing need is told with its chain', (t) => {
 })
 
 test('a cycle is told with its chain and takes only its members', (t) => {
-  const list = [plugin('rope', { needs: { bell: Bell }, provides: [Rope] }), plugin('bell', { needs: { rope: Rope }, provides: [Bell] }), plugin('alone')]
+  const list = [
+    plugin('rope', { needs: { bell: Bell }, provides: [Rope] }),
+    plugin('bell', { needs: { rope: Rope }, provides: [Bell] }),
+    plugin('alone'),
+  ]
   const { ordered, refused } = orderByNeeds(list, new Set())
-  t.deepEqual(ordered.map(({ id }) => id), ['alone'])
+  t.deepEqual(
+    ordered.map(({ id }) => id),
+    ['alone'],
+  )
   t.regex(refused.find(({ id }) => id === 'rope')?.reason ?? '', /cycle: rope > bell > rope/u)
-  t.deepEqual(refused.map(({ id }) => id), ['rope', 'bell'])
+  t.deepEqual(
+    refused.map(({ id }) => id),
+    ['rope', 'bell'],
+  )
 })
 
 test('needs arrive as values and wants as functions that may find nothing', async (t) => {
   const seen: unknown[] = []
   const bell = plugin('bell', { provides: [Bell], register: (ctx) => ctx.provide(Bell, { ring: () => 'ding' }) })
-  const ringer = plugin('ringer', { needs: { bell: Bell }, wants: { rope: Rope }, register: (ctx, services) => ctx.onStart(() => { seen.push(services.bell.ring(), services.rope()) }) })
+  const ringer = plugin('ringer', {
+    needs: { bell: Bell },
+    wants: { rope: Rope },
+    register: (ctx, services) =>
+      ctx.onStart(() => {
+        seen.push(services.bell.ring(), services.rope())
+      }),
+  })
   await startTestDaemon(t, { shipped: [], plugins: [ringer, bell] })
   t.deepEqual(seen, ['ding', undefined])
 })
 
 test('a plugin that fails takes those that need it with it, in reverse, and nobody else', async (t) => {
   const undone: string[] = []
-  const bell = plugin('bell', { provides: [Bell], register: (ctx) => { ctx.provide(Bell, { ring: () => 'ding' }); ctx.own(() => { undone.push('bell') }); ctx.onStart(() => Promise.reject(new TypeError('cracked'))) } })
-  const rope = plugin('rope', { needs: { bell: Bell }, provides: [Rope], register: (ctx) => { ctx.provide(Rope, { pull: () => 'ding' }); ctx.own(() => { undone.push('rope') }) } })
-  const ringer = plugin('ringer', { needs: { rope: Rope }, register: (ctx) => ctx.own(() => { undone.push('ringer') }) })
+  const bell = plugin('bell', {
+    provides: [Bell],
+    register: (ctx) => {
+      ctx.provide(Bell, { ring: () => 'ding' })
+      ctx.own(() => {
+        undone.push('bell')
+      })
+      ctx.onStart(() => Promise.reject(new TypeError('cracked')))
+    },
+  })
+  const rope = plugin('rope', {
+    needs: { bell: Bell },
+    provides: [Rope],
+    register: (ctx) => {
+      ctx.provide(Rope, { pull: () => 'ding' })
+      ctx.own(() => {
+        undone.push('rope')
+      })
+    },
+  })
+  const ringer = plugin('ringer', {
+    needs: { rope: Rope },
+    register: (ctx) =>
+      ctx.own(() => {
+        undone.push('ringer')
+      }),
+  })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [ringer, rope, bell, plugin('alone')] })
   t.deepEqual(undone, ['ringer', 'rope', 'bell'])
   const reports = daemon.view.plugins().map(({ id, state, reason }) => [id, state, reason])
   t.deepEqual(reports, [
-    ['ringer', 'skipped', 'needs bell, which failed'], ['rope', 'skipped', 'needs bell, which failed'],
-    ['bell', 'failed', 'cracked'], ['alone', 'ready', undefined],
+    ['ringer', 'skipped', 'needs bell, which failed'],
+    ['rope', 'skipped', 'needs bell, which failed'],
+    ['bell', 'failed', 'cracked'],
+    ['alone', 'ready', undefined],
   ])
 })
 
@@ -62,12 +130,19 @@ test('contributions come in load order, and a stop undoes everything in reverse'
   const Words = definePoint<string>('words@1', (word) => word)
   const undone: string[] = []
   let view: () => readonly string[] = () => []
-  const speaker = (id: string): AnyPlugin => plugin(id, { register: (ctx) => {
-    view = ctx.view(Words)
-    ctx.contribute(Words, id)
-    ctx.own(() => { undone.push(`${id} registered`) })
-    ctx.onStart(() => () => { undone.push(`${id} started`) })
-  } })
+  const speaker = (id: string): AnyPlugin =>
+    plugin(id, {
+      register: (ctx) => {
+        view = ctx.view(Words)
+        ctx.contribute(Words, id)
+        ctx.own(() => {
+          undone.push(`${id} registered`)
+        })
+        ctx.onStart(() => () => {
+          undone.push(`${id} started`)
+        })
+      },
+    })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [speaker('one'), speaker('two')] })
   t.deepEqual(view(), ['one', 'two'])
   await daemon.stop()
@@ -78,29 +153,54 @@ test('contributions come in load order, and a stop undoes everything in reverse'
 test('a scope undoes backwards once, goes on after a failing undo, and undoes at once what comes later', async (t) => {
   const seen: unknown[] = []
   const scope = createScope((error) => seen.push(error))
-  scope.own(() => { seen.push('first') })
-  const forget = scope.own(() => { seen.push('forgotten') })
+  scope.own(() => {
+    seen.push('first')
+  })
+  const forget = scope.own(() => {
+    seen.push('forgotten')
+  })
   scope.own(() => Promise.reject(new TypeError('second')))
-  scope.own(() => { seen.push(scope.signal.aborted) })
+  scope.own(() => {
+    seen.push(scope.signal.aborted)
+  })
   forget()
   await Promise.all([scope.close(), scope.close()])
-  scope.own(() => { seen.push('late') })
+  scope.own(() => {
+    seen.push('late')
+  })
   t.deepEqual(seen, [true, new TypeError('second'), 'first', 'late'])
 })
 
 test('repair steps run after the ones they name', (t) => {
-  const step = (id: string, ...after: string[]) => ({ owner: 'x', value: { id, after, check: () => [], fix: async () => {} } })
-  t.deepEqual(orderSteps([step('c', 'b'), step('a'), step('b', 'a')]).map(({ value }) => value.id), ['a', 'b', 'c'])
+  const step = (id: string, ...after: string[]) => ({
+    owner: 'x',
+    value: { id, after, check: () => [], fix: async () => {} },
+  })
+  t.deepEqual(
+    orderSteps([step('c', 'b'), step('a'), step('b', 'a')]).map(({ value }) => value.id),
+    ['a', 'b', 'c'],
+  )
   t.throws(() => orderSteps([step('a', 'b'), step('b', 'a')]), { code: 'repair_order', message: /a, b/u })
 })
 
 test('repair fixes what its check finds, before the plugins start', async (t) => {
   const story: string[] = []
   const faults = ['one', 'two']
-  const fixer = plugin('fixer', { register: (ctx) => {
-    ctx.repair({ id: 'tidy', check: () => [...faults], fix: async (found) => { story.push(`fixed ${found.join(' ')}`); faults.length = 0 } })
-    ctx.onStart(() => { story.push('started') })
-  } })
+  const fixer = plugin('fixer', {
+    register: (ctx) => {
+      ctx.repair({
+        id: 'tidy',
+        check: () => [...faults],
+        fix: async (found) => {
+          story.push(`fixed ${found.join(' ')}`)
+          faults.length = 0
+        },
+      })
+      ctx.onStart(() => {
+        story.push('started')
+      })
+    },
+  })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [fixer] })
   t.deepEqual(story, ['fixed one two', 'started'])
   t.deepEqual(daemon.view.boot().steps.find(({ step }) => step === 'repair')?.details, { steps: 1, found: 2 })
@@ -109,27 +209,47 @@ test('repair fixes what its check finds, before the plugins start', async (t) =>
 test('a flag that another plugin has is refused', async (t) => {
   const flagged = (id: string): AnyPlugin => ({ ...plugin(id), config: object({}), flags: { speed: 'speed' } })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [flagged('one'), flagged('two')] })
-  t.deepEqual(daemon.view.plugins().map(({ state, reason }) => [state, reason]), [['ready', undefined], ['failed', 'its flag --speed belongs to one']])
+  t.deepEqual(
+    daemon.view.plugins().map(({ state, reason }) => [state, reason]),
+    [
+      ['ready', undefined],
+      ['failed', 'its flag --speed belongs to one'],
+    ],
+  )
 })
 
 test('a service that another plugin provides already is refused', async (t) => {
-  const bell = (id: string): AnyPlugin => plugin(id, { provides: [Bell], register: (ctx) => ctx.provide(Bell, { ring: () => id }) })
+  const bell = (id: string): AnyPlugin =>
+    plugin(id, { provides: [Bell], register: (ctx) => ctx.provide(Bell, { ring: () => id }) })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [bell('one'), bell('two')] })
-  t.deepEqual(daemon.view.plugins().map(({ state }) => state), ['ready', 'failed'])
+  t.deepEqual(
+    daemon.view.plugins().map(({ state }) => state),
+    ['ready', 'failed'],
+  )
   t.regex(daemon.view.plugins()[1]?.reason ?? '', /bell@1.*one/u)
 })
 
 test('a timer whose promise rejects is charged to its plugin, and a timer ends with its plugin', async (t) => {
   const fired: string[] = []
-  const timed = plugin('timed', { register: (ctx) => ctx.onStart(() => {
-    ctx.clock.after(1, () => Promise.reject(new TypeError('spring broke')))
-    ctx.clock.after(300, () => { fired.push('late') })
-  }) })
+  const timed = plugin('timed', {
+    register: (ctx) =>
+      ctx.onStart(() => {
+        ctx.clock.after(1, () => Promise.reject(new TypeError('spring broke')))
+        ctx.clock.after(300, () => {
+          fired.push('late')
+        })
+      }),
+  })
   const { daemon } = await startTestDaemon(t, { shipped: [], plugins: [timed] })
   const faults = (): number => daemon.view.plugins()[0]?.fault_count ?? 0
-  while (faults() === 0) await new Promise((resolve) => { setTimeout(resolve, 2) })
+  while (faults() === 0)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2)
+    })
   t.is(daemon.view.plugins()[0]?.last_fault?.message, 'spring broke')
   await daemon.stop()
-  await new Promise((resolve) => { setTimeout(resolve, 350) })
+  await new Promise((resolve) => {
+    setTimeout(resolve, 350)
+  })
   t.deepEqual(fired, [])
 })

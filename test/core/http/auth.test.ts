@@ -1,17 +1,32 @@
 import test from 'ava'
-import { createClock } from '../../../core/clock.js'
-import type { Clock } from '../../../core/clock.js'
+import { createClock, type Clock } from '../../../core/clock.js'
 import { createOriginPolicy } from '../../../core/http/origin.js'
-import { defineRoute, textReply } from '../../../core/http/route.js'
-import type { Access, Method } from '../../../core/http/route.js'
+import { defineRoute, textReply, type Access, type Method } from '../../../core/http/route.js'
 import { createAuth } from '../../../core/http/auth.js'
 import { createThrottle } from '../../../core/http/throttle.js'
-import { refuseSettings } from '../../../core/http/tokens.js'
-import type { AuthSettings } from '../../../core/http/tokens.js'
+import { refuseSettings, type AuthSettings } from '../../../core/http/tokens.js'
 import { startServer } from '../../support/http.js'
 
-const route = (method: Method, access: Access) => defineRoute({ id: `${method}.${access}`, method, path: `/v1/${access}`, summary: 'A door.', access, reply: textReply(), handler: ({ caller }) => caller.role })
-const routes = [route('GET', 'public'), route('GET', 'read'), route('GET', 'admin'), route('GET', 'ingress'), route('POST', 'public'), route('POST', 'read'), route('POST', 'admin'), route('POST', 'ingress')]
+const route = (method: Method, access: Access) =>
+  defineRoute({
+    id: `${method}.${access}`,
+    method,
+    path: `/v1/${access}`,
+    summary: 'A door.',
+    access,
+    reply: textReply(),
+    handler: ({ caller }) => caller.role,
+  })
+const routes = [
+  route('GET', 'public'),
+  route('GET', 'read'),
+  route('GET', 'admin'),
+  route('GET', 'ingress'),
+  route('POST', 'public'),
+  route('POST', 'read'),
+  route('POST', 'admin'),
+  route('POST', 'ingress'),
+]
 const tokens = { admin: { token: 'admin-token' }, readOnly: { token: 'read-token' } }
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 
@@ -19,16 +34,30 @@ test('the access matrix: who may call what', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
   const rows: [string, string, number, number, number][] = [
     // method, path, without a token, read-only, admin
-    ['GET', '/v1/public', 200, 200, 200], ['POST', '/v1/public', 200, 200, 200],
-    ['GET', '/v1/ingress', 200, 200, 200], ['POST', '/v1/ingress', 200, 200, 200],
-    ['GET', '/v1/read', 401, 200, 200], ['HEAD', '/v1/read', 401, 200, 200], ['POST', '/v1/read', 401, 403, 200],
-    ['GET', '/v1/admin', 401, 403, 200], ['POST', '/v1/admin', 401, 403, 200],
-    ['GET', '/v1/unknown', 401, 403, 404], ['DELETE', '/v1/read', 401, 403, 405], ['GET', '/', 401, 403, 404],
-    ['GET', '/v1/openapi.json', 401, 200, 200], ['GET', '/healthz', 200, 200, 200], ['GET', '/readyz', 200, 200, 200],
+    ['GET', '/v1/public', 200, 200, 200],
+    ['POST', '/v1/public', 200, 200, 200],
+    ['GET', '/v1/ingress', 200, 200, 200],
+    ['POST', '/v1/ingress', 200, 200, 200],
+    ['GET', '/v1/read', 401, 200, 200],
+    ['HEAD', '/v1/read', 401, 200, 200],
+    ['POST', '/v1/read', 401, 403, 200],
+    ['GET', '/v1/admin', 401, 403, 200],
+    ['POST', '/v1/admin', 401, 403, 200],
+    ['GET', '/v1/unknown', 401, 403, 404],
+    ['DELETE', '/v1/read', 401, 403, 405],
+    ['GET', '/', 401, 403, 404],
+    ['GET', '/v1/openapi.json', 401, 200, 200],
+    ['GET', '/healthz', 200, 200, 200],
+    ['GET', '/readyz', 200, 200, 200],
   ]
   for (const [method, path, none, read, admin] of rows) {
-    const ask = async (headers: Record<string, string>): Promise<number> => (await server.ask(method, path, { headers })).status
-    t.deepEqual([await ask({}), await ask(bearer('read-token')), await ask(bearer('admin-token'))], [none, read, admin], `${method} ${path}`)
+    const ask = async (headers: Record<string, string>): Promise<number> =>
+      (await server.ask(method, path, { headers })).status
+    t.deepEqual(
+      [await ask({}), await ask(bearer('read-token')), await ask(bearer('admin-token'))],
+      [none, read, admin],
+      `${method} ${path}`,
+    )
   }
 })
 
@@ -43,9 +72,16 @@ test('without tokens a loopback daemon is open, and the caller is anonymous', as
 test('each refusal has its code, its challenge and its audit record', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
   const rows: [Record<string, string>, number, string][] = [
-    [{}, 401, 'missing_token'], [{ authorization: '' }, 401, 'malformed_token'], [{ authorization: 'admin-token' }, 401, 'malformed_token'],
-    [{ authorization: 'Basic YTpi' }, 401, 'malformed_token'], [{ authorization: 'Bearer' }, 401, 'malformed_token'], [{ authorization: 'Bearer a b' }, 401, 'malformed_token'],
-    [{ authorization: 'Bearer  admin-token' }, 401, 'malformed_token'], [bearer('wrong'), 401, 'invalid_token'], [bearer('admin-toke'), 401, 'invalid_token'], [bearer('ADMIN-TOKEN'), 401, 'invalid_token'],
+    [{}, 401, 'missing_token'],
+    [{ authorization: '' }, 401, 'malformed_token'],
+    [{ authorization: 'admin-token' }, 401, 'malformed_token'],
+    [{ authorization: 'Basic YTpi' }, 401, 'malformed_token'],
+    [{ authorization: 'Bearer' }, 401, 'malformed_token'],
+    [{ authorization: 'Bearer a b' }, 401, 'malformed_token'],
+    [{ authorization: 'Bearer  admin-token' }, 401, 'malformed_token'],
+    [bearer('wrong'), 401, 'invalid_token'],
+    [bearer('admin-toke'), 401, 'invalid_token'],
+    [bearer('ADMIN-TOKEN'), 401, 'invalid_token'],
     [bearer('read-token'), 403, 'insufficient_access'],
   ]
   for (const [headers, status, code] of rows) {
@@ -54,19 +90,34 @@ test('each refusal has its code, its challenge and its audit record', async (t) 
     t.is(reply.headers['www-authenticate']?.startsWith('Bearer realm="service-daemon"') ?? false, status === 401)
   }
   t.is((await server.ask('GET', '/v1/admin', { headers: { authorization: 'bearer admin-token' } })).status, 200)
-  t.deepEqual(server.audit.map(({ reason }) => reason), rows.map(([, , code]) => code))
-  t.like(server.audit[0], { event: 'auth_failure', method: 'GET', path: '/v1/admin', reason: 'missing_token', origin: null, remote_addr: '127.0.0.1', required_access: 'admin' })
+  t.deepEqual(
+    server.audit.map(({ reason }) => reason),
+    rows.map(([, , code]) => code),
+  )
+  t.like(server.audit[0], {
+    event: 'auth_failure',
+    method: 'GET',
+    path: '/v1/admin',
+    reason: 'missing_token',
+    origin: null,
+    remote_addr: '127.0.0.1',
+    required_access: 'admin',
+  })
   t.false(JSON.stringify(server.audit).includes('secret'))
 })
 
 test('token files are read anew on each decision, and equal tokens open nothing', async (t) => {
-  const files = new Map([['/a', 'first\n'], ['/r', '']])
+  const files = new Map([
+    ['/a', 'first\n'],
+    ['/r', ''],
+  ])
   const readFile = (path: string): Uint8Array | undefined => {
     const text = files.get(path)
     return text === undefined ? undefined : Buffer.from(text)
   }
   const server = await startServer(t, { routes, auth: { admin: { file: '/a' }, readOnly: { file: '/r' }, readFile } })
-  const status = async (token: string): Promise<number> => (await server.ask('GET', '/v1/read', { headers: bearer(token) })).status
+  const status = async (token: string): Promise<number> =>
+    (await server.ask('GET', '/v1/read', { headers: bearer(token) })).status
   t.is(await status('first'), 200)
   files.set('/a', ' second ')
   t.deepEqual([await status('first'), await status('second')], [401, 200])
@@ -102,9 +153,23 @@ test('the throttle keeps at most 4,096 samples', (t) => {
 
 test('a flood of refusals is recorded at most 4,096 times a minute', (t) => {
   const seen = { now: 0, records: 0 }
-  const auth = createAuth({ mode: 'auto', admin: { token: 'a' }, clock: { ...createClock(), elapsed: () => seen.now }, readFile: () => undefined, audit: () => { seen.records += 1 } })
+  const auth = createAuth({
+    mode: 'auto',
+    admin: { token: 'a' },
+    clock: { ...createClock(), elapsed: () => seen.now },
+    readFile: () => undefined,
+    audit: () => {
+      seen.records += 1
+    },
+  })
   const request: any = { method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '127.0.0.1' } }
-  const refusals = Array.from({ length: 5000 }, () => { try { return auth.admit(request, 'admin') } catch { return 'refused' } })
+  const refusals = Array.from({ length: 5000 }, () => {
+    try {
+      return auth.admit(request, 'admin')
+    } catch {
+      return 'refused'
+    }
+  })
   t.true(refusals.every((outcome) => outcome === 'refused'))
   t.is(seen.records, 4096)
   seen.now = 60_000
@@ -114,13 +179,30 @@ test('a flood of refusals is recorded at most 4,096 times a minute', (t) => {
 
 test('web pages may call from loopback only, with or without a good token', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
-  const ask = (headers: Record<string, string>) => server.ask('GET', '/v1/read', { headers: { ...bearer('admin-token'), ...headers } })
+  const ask = (headers: Record<string, string>) =>
+    server.ask('GET', '/v1/read', { headers: { ...bearer('admin-token'), ...headers } })
   for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:80', 'HTTP://LOCALHOST']) {
     const reply = await ask({ origin })
     t.is(reply.status, origin === 'HTTP://LOCALHOST' ? 403 : 200, origin)
-    if (reply.status === 200) t.like(reply.headers, { 'access-control-allow-origin': origin, 'access-control-max-age': '600', vary: 'origin, access-control-request-method, access-control-request-headers' })
+    if (reply.status === 200)
+      t.like(reply.headers, {
+        'access-control-allow-origin': origin,
+        'access-control-max-age': '600',
+        vary: 'origin, access-control-request-method, access-control-request-headers',
+      })
   }
-  for (const origin of ['http://evil.example', 'null', 'http://localhost.evil.example', 'http://127.0.0.1@evil.example', 'file://', 'http://localhost/path', 'ftp://localhost', 'chrome-extension://abc', 'http://0.0.0.0', '']) {
+  for (const origin of [
+    'http://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'http://127.0.0.1@evil.example',
+    'file://',
+    'http://localhost/path',
+    'ftp://localhost',
+    'chrome-extension://abc',
+    'http://0.0.0.0',
+    '',
+  ]) {
     const reply = await ask({ origin })
     t.like(reply.body, { status: 403, code: 'origin_not_allowed', domain: 'cors' }, origin)
     t.is(reply.headers['access-control-allow-origin'], undefined)
@@ -140,9 +222,15 @@ test('a refused page learns of its refusal by CORS headers only when its origin 
 
 test('a preflight needs no token', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
-  const good = await server.ask('OPTIONS', '/v1/admin', { headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' } })
+  const good = await server.ask('OPTIONS', '/v1/admin', {
+    headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
+  })
   t.is(good.status, 204)
-  t.like(good.headers, { 'access-control-allow-origin': 'http://localhost:3000', 'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS', 'access-control-allow-headers': 'authorization, content-type' })
+  t.like(good.headers, {
+    'access-control-allow-origin': 'http://localhost:3000',
+    'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
+    'access-control-allow-headers': 'authorization, content-type',
+  })
   t.is((await server.ask('OPTIONS', '/v1/admin', { headers: { origin: 'http://evil.example' } })).status, 403)
   t.is((await server.ask('OPTIONS', '/v1/nowhere')).status, 204)
 })
@@ -151,20 +239,39 @@ test('a list of allowed origins replaces the loopback rule and takes loopback or
   const server = await startServer(t, { routes, server: { corsOrigins: ['http://localhost:3000'] } })
   t.is((await server.ask('GET', '/v1/read', { headers: { origin: 'http://localhost:3000' } })).status, 200)
   t.is((await server.ask('GET', '/v1/read', { headers: { origin: 'http://localhost:3001' } })).status, 403)
-  for (const origin of ['http://example.org', 'http://localhost/', 'http://localhost/x', 'localhost', '*', 'null', 'ws://localhost']) t.throws(() => createOriginPolicy([origin]), { message: /allowed origin/u }, origin)
+  for (const origin of [
+    'http://example.org',
+    'http://localhost/',
+    'http://localhost/x',
+    'localhost',
+    '*',
+    'null',
+    'ws://localhost',
+  ])
+    t.throws(() => createOriginPolicy([origin]), { message: /allowed origin/u }, origin)
 })
 
 test('settings that would leave the daemon open, or closed for good, are refused', (t) => {
   const [admin, other] = [{ token: 'a' }, { token: 'b' }]
   const loopback = '127.0.0.1'
   const rows: [AuthSettings, string | undefined][] = [
-    [{ mode: 'auto', host: loopback }, undefined], [{ mode: 'auto', host: '::1' }, undefined], [{ mode: 'auto', host: 'localhost' }, undefined],
-    [{ mode: 'auto', host: '0.0.0.0' }, 'admin_token_required'], [{ mode: 'auto', host: '::' }, 'admin_token_required'], [{ mode: 'auto', host: '10.0.0.1' }, 'admin_token_required'],
-    [{ mode: 'auto', host: '0.0.0.0', admin }, undefined], [{ mode: 'auto', host: '0.0.0.0', admin: { file: '/a' } }, undefined],
-    [{ mode: 'none', host: '0.0.0.0' }, undefined], [{ mode: 'bearer', host: loopback }, 'admin_token_missing'], [{ mode: 'bearer', host: loopback, admin }, undefined],
-    [{ mode: 'auto', host: loopback, readOnly: other }, 'admin_token_missing'], [{ mode: 'auto', host: loopback, admin, readOnly: other }, undefined],
-    [{ mode: 'auto', host: loopback, admin, readOnly: admin }, 'tokens_equal'], [{ mode: 'auto', host: loopback, admin: { file: '/a' }, readOnly: { file: '/a' } }, 'tokens_equal'],
-    [{ mode: 'auto', host: loopback, admin: { token: '' } }, 'token_malformed'], [{ mode: 'auto', host: loopback, admin: { token: 'a b' } }, 'token_malformed'],
+    [{ mode: 'auto', host: loopback }, undefined],
+    [{ mode: 'auto', host: '::1' }, undefined],
+    [{ mode: 'auto', host: 'localhost' }, undefined],
+    [{ mode: 'auto', host: '0.0.0.0' }, 'admin_token_required'],
+    [{ mode: 'auto', host: '::' }, 'admin_token_required'],
+    [{ mode: 'auto', host: '10.0.0.1' }, 'admin_token_required'],
+    [{ mode: 'auto', host: '0.0.0.0', admin }, undefined],
+    [{ mode: 'auto', host: '0.0.0.0', admin: { file: '/a' } }, undefined],
+    [{ mode: 'none', host: '0.0.0.0' }, undefined],
+    [{ mode: 'bearer', host: loopback }, 'admin_token_missing'],
+    [{ mode: 'bearer', host: loopback, admin }, undefined],
+    [{ mode: 'auto', host: loopback, readOnly: other }, 'admin_token_missing'],
+    [{ mode: 'auto', host: loopback, admin, readOnly: other }, undefined],
+    [{ mode: 'auto', host: loopback, admin, readOnly: admin }, 'tokens_equal'],
+    [{ mode: 'auto', host: loopback, admin: { file: '/a' }, readOnly: { file: '/a' } }, 'tokens_equal'],
+    [{ mode: 'auto', host: loopback, admin: { token: '' } }, 'token_malformed'],
+    [{ mode: 'auto', host: loopback, admin: { token: 'a b' } }, 'token_malformed'],
   ]
   for (const [settings, code] of rows) t.is(refuseSettings(settings)?.code, code, JSON.stringify(settings))
 })

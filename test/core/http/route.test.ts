@@ -23,15 +23,21 @@ test('the document of all shipped routes is valid OpenAPI, and its examples fit 
   const result = await new Validator().validate(body)
   t.true(result.valid, JSON.stringify(result.errors))
   for (const { id, example, body: struct, reply } of routes) {
-    if (example?.body !== undefined && struct !== undefined) t.deepEqual(parse(struct, example.body).ok, true, `${id}: the example body`)
-    if (example?.reply !== undefined && reply.kind === 'json') t.deepEqual(parse(reply.body, example.reply).ok, true, `${id}: the example reply`)
+    if (example?.body !== undefined && struct !== undefined)
+      t.deepEqual(parse(struct, example.body).ok, true, `${id}: the example body`)
+    if (example?.reply !== undefined && reply.kind === 'json')
+      t.deepEqual(parse(reply.body, example.reply).ok, true, `${id}: the example reply`)
   }
 })
 
 test('no shipped route that changes something is open to a read-only token', async (t) => {
   const { routes } = await declarationsOf(await shippedPlugins())
   // Sixty refusals a minute are throttled, and there are more routes than that.
-  const servers = await Promise.all([0, 1, 2, 3].map(() => startServer(t, { routes, auth: { admin: { token: 'admin' }, readOnly: { token: 'read' } } })))
+  const servers = await Promise.all(
+    [0, 1, 2, 3].map(() =>
+      startServer(t, { routes, auth: { admin: { token: 'admin' }, readOnly: { token: 'read' } } }),
+    ),
+  )
   for (const [at, { method, path, access }] of routes.entries()) {
     const server = servers[at % servers.length] ?? t.fail()
     const target = path.replaceAll(/:[a-z_]+/gu, 'x')
@@ -39,6 +45,10 @@ test('no shipped route that changes something is open to a read-only token', asy
     const bare = await server.ask(method === 'GET' ? 'HEAD' : method, target)
     t.is(bare.status, 401, `${method} ${path}`)
     if (method === 'GET' && access !== 'admin') continue
-    t.is((await server.ask(method, target, { headers: { authorization: 'Bearer read' } })).status, 403, `${method} ${path}`)
+    t.is(
+      (await server.ask(method, target, { headers: { authorization: 'Bearer read' } })).status,
+      403,
+      `${method} ${path}`,
+    )
   }
 })

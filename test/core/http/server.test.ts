@@ -4,9 +4,17 @@ import { defineRoute, jsonReply } from '../../../core/http/route.js'
 import { startServer } from '../../support/http.js'
 
 const echo = defineRoute({
-  id: 'echo.make', method: 'POST', path: '/v1/echo/:name', summary: 'Echoes.', access: 'admin',
+  id: 'echo.make',
+  method: 'POST',
+  path: '/v1/echo/:name',
+  summary: 'Echoes.',
+  access: 'admin',
   params: object({ name: string({ max: 64 }) }),
-  query: object({ loud: optional(boolean()), times: optional(integer({ min: 1 })), tone: optional(enums(['low', 'high'])) }),
+  query: object({
+    loud: optional(boolean()),
+    times: optional(integer({ min: 1 })),
+    tone: optional(enums(['low', 'high'])),
+  }),
   body: object({ text: string(), more: defaulted(object({ deep: optional(integer()) }), {}) }),
   reply: jsonReply(object({ name: string(), text: string() }), 201),
   handler: ({ params, body, query }) => ({ name: params.name, text: body.text.repeat(query.times ?? 1) }),
@@ -58,7 +66,13 @@ test('every wrong field is named with its path and rule', async (t) => {
 test('unknown paths, wrong methods and probes get their own answers', async (t) => {
   const server = await startServer(t, { routes: [echo] })
   const missing = await server.ask('GET', '/v1/nothing')
-  t.like(missing.body, { type: 'urn:service:problem:route_not_found', title: 'Not Found', status: 404, code: 'route_not_found', domain: 'api' })
+  t.like(missing.body, {
+    type: 'urn:service:problem:route_not_found',
+    title: 'Not Found',
+    status: 404,
+    code: 'route_not_found',
+    domain: 'api',
+  })
   const wrong = await server.ask('GET', '/v1/echo/ann')
   t.is(wrong.status, 405)
   t.is(wrong.headers['allow'], 'OPTIONS, POST')

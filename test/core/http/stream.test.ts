@@ -1,26 +1,37 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { createClock } from '../../../core/clock.js'
-import type { Clock } from '../../../core/clock.js'
+import test, { type ExecutionContext } from 'ava'
+import { createClock, type Clock } from '../../../core/clock.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { createBus } from '../../../core/events/bus.js'
 import { defineRoute, streamReply } from '../../../core/http/route.js'
 import { createStreams } from '../../../core/http/stream.js'
 import { object, open, optional, string, trusted } from '../../../core/schema.js'
-import { startServer } from '../../support/http.js'
-import type { TestServer, TestServerOptions } from '../../support/http.js'
-import { openStream } from '../../support/sse.js'
-import type { Frame, SseClient } from '../../support/sse.js'
+import { startServer, type TestServer, type TestServerOptions } from '../../support/http.js'
+import { openStream, type Frame, type SseClient } from '../../support/sse.js'
 
 const changed = defineEvent({ name: 'run_updated', summary: 'A run changed.', data: open({}) })
 const stream = defineRoute({
-  id: 'events.stream', method: 'GET', path: '/v1/events/stream', summary: 'All events.', access: 'read',
-  query: object({ session_id: optional(string()) }), reply: streamReply(),
-  handler: ({ query }) => (query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } }),
+  id: 'events.stream',
+  method: 'GET',
+  path: '/v1/events/stream',
+  summary: 'All events.',
+  access: 'read',
+  query: object({ session_id: optional(string()) }),
+  reply: streamReply(),
+  handler: ({ query }) =>
+    query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } },
 })
-const start = (t: ExecutionContext<any>, more: TestServerOptions = {}): Promise<TestServer> => startServer(t, { routes: [stream], ...more })
-const follow = async (t: ExecutionContext<any>, server: TestServer, more: { query?: string; headers?: Record<string, string> } = {}): Promise<SseClient> => {
-  const client = openStream({ port: server.port, path: `/v1/events/stream${more.query ?? ''}`, headers: more.headers ?? {} })
+const start = (t: ExecutionContext<any>, more: TestServerOptions = {}): Promise<TestServer> =>
+  startServer(t, { routes: [stream], ...more })
+const follow = async (
+  t: ExecutionContext<any>,
+  server: TestServer,
+  more: { query?: string; headers?: Record<string, string> } = {},
+): Promise<SseClient> => {
+  const client = openStream({
+    port: server.port,
+    path: `/v1/events/stream${more.query ?? ''}`,
+    headers: more.headers ?? {},
+  })
   t.teardown(client.close)
   const clock = createClock()
   for (let tries = 0; client.head() === '' && tries < 400; tries += 1) await clock.sleep(5)
@@ -31,7 +42,8 @@ const publish = ({ bus }: TestServer, count: number, session = 's1', pad = ''): 
 }
 const floor = 1000n << 32n
 const id = (counter: number): string => (floor + BigInt(counter)).toString()
-const numbers = (frames: readonly Frame[]): number[] => frames.filter(({ event }) => event === 'run_updated').map(({ data }) => data.n)
+const numbers = (frames: readonly Frame[]): number[] =>
+  frames.filter(({ event }) => event === 'run_updated').map(({ data }) => data.n)
 
 test('a stream answers at once, with headers that no proxy buffers or rewrites', async (t) => {
   const server = await start(t)
@@ -49,7 +61,10 @@ test('data is the bare event with its type and a rising decimal id', async (t) =
   publish(server, 3)
   t.true(await client.until(3))
   t.deepEqual(client.frames[0], { event: 'run_updated', id: id(1), data: { type: 'run_updated', n: 1, pad: '' } })
-  t.deepEqual(client.frames.map((frame) => frame.id), [id(1), id(2), id(3)])
+  t.deepEqual(
+    client.frames.map((frame) => frame.id),
+    [id(1), id(2), id(3)],
+  )
 })
 
 test('without a cursor only what comes is sent; with one what followed it; with 0 the whole window', async (t) => {
@@ -99,7 +114,18 @@ test('a cursor of an earlier life is told of the restart, then gets the window',
   publish(server, 2)
   const client = await follow(t, server, { query: `?cursor=${(999n << 32n) + 7n}` })
   t.true(await client.until(3))
-  t.deepEqual(client.frames[0], { event: 'stream_gap', id: id(0), data: { type: 'stream_gap', skipped: 1, resume_after_id: id(0), reason: 'restart_epoch', scope: 'global', skipped_is_estimate: true } })
+  t.deepEqual(client.frames[0], {
+    event: 'stream_gap',
+    id: id(0),
+    data: {
+      type: 'stream_gap',
+      skipped: 1,
+      resume_after_id: id(0),
+      reason: 'restart_epoch',
+      scope: 'global',
+      skipped_is_estimate: true,
+    },
+  })
   t.deepEqual(numbers(client.frames), [1, 2])
   const again = await follow(t, server, { query: `?cursor=${client.frames[0]?.id}` })
   t.true(await again.until(2))
@@ -111,7 +137,18 @@ test('a cursor that the window has left behind gets an exact gap first', async (
   publish(server, 30)
   const client = await follow(t, server, { query: `?cursor=${id(5)}` })
   t.true(await client.until(11))
-  t.deepEqual(client.frames[0], { event: 'stream_gap', id: id(20), data: { type: 'stream_gap', skipped: 15, resume_after_id: id(20), reason: 'replay_window', scope: 'global', skipped_is_estimate: false } })
+  t.deepEqual(client.frames[0], {
+    event: 'stream_gap',
+    id: id(20),
+    data: {
+      type: 'stream_gap',
+      skipped: 15,
+      resume_after_id: id(20),
+      reason: 'replay_window',
+      scope: 'global',
+      skipped_is_estimate: false,
+    },
+  })
   t.deepEqual(numbers(client.frames), [21, 22, 23, 24, 25, 26, 27, 28, 29, 30])
 })
 
@@ -121,11 +158,20 @@ test('a filtered stream reports only losses of its own scope, exactly while they
   publish(server, 20, 'other')
   const lost = await follow(t, server, { query: `?session_id=mine&cursor=${id(1)}` })
   t.true(await lost.until(1))
-  t.like(lost.frames[0]?.data, { skipped: 3, skipped_is_estimate: false, scope: 'session', reason: 'replay_window', resume_after_id: id(14) })
+  t.like(lost.frames[0]?.data, {
+    skipped: 3,
+    skipped_is_estimate: false,
+    scope: 'session',
+    reason: 'replay_window',
+    resume_after_id: id(14),
+  })
   const spared = await follow(t, server, { query: `?session_id=mine&cursor=${id(4)}` })
   publish(server, 1, 'mine')
   t.true(await spared.until(1))
-  t.deepEqual(spared.frames.map(({ event }) => event), ['run_updated'])
+  t.deepEqual(
+    spared.frames.map(({ event }) => event),
+    ['run_updated'],
+  )
   publish(server, 80, 'other')
   const forgotten = await follow(t, server, { query: `?session_id=mine&cursor=${id(4)}` })
   t.true(await forgotten.until(1))
@@ -140,7 +186,10 @@ test('a filtered stream sees only its own events', async (t) => {
   publish(server, 2, 'a')
   publish(server, 2, 'b')
   t.true(await client.until(3))
-  t.deepEqual(client.frames.map((frame) => frame.id), [id(3), id(6), id(7)])
+  t.deepEqual(
+    client.frames.map((frame) => frame.id),
+    [id(3), id(6), id(7)],
+  )
 })
 
 test('a slow reader gets a gap for what it missed, and others are not delayed', async (t) => {
@@ -197,17 +246,29 @@ test('a reader that comes back with its last id misses nothing and gets nothing 
     if (seen.length > 500) break
   }
   await load
-  t.deepEqual(seen, Array.from({ length: 500 }, (_, index) => index + 1))
+  t.deepEqual(
+    seen,
+    Array.from({ length: 500 }, (_, index) => index + 1),
+  )
 })
 
 test('heartbeats are typed, carry no id, and stop with the last reader', async (t) => {
   const real = createClock()
   const timers = new Set<() => void>()
-  const clock: Clock = { ...real, after: (_ms, callback) => { timers.add(callback); return () => void timers.delete(callback) } }
+  const clock: Clock = {
+    ...real,
+    after: (_ms, callback) => {
+      timers.add(callback)
+      return () => void timers.delete(callback)
+    },
+  }
   const server = await start(t, { server: { clock } })
   const client = await follow(t, server)
   t.is(timers.size, 1)
-  for (const fire of Array.from(timers)) { timers.delete(fire); fire() }
+  for (const fire of Array.from(timers)) {
+    timers.delete(fire)
+    fire()
+  }
   await real.sleep(50)
   t.deepEqual(client.frames, [{ event: 'heartbeat', id: undefined, data: { type: 'heartbeat' } }])
   client.close()
@@ -218,7 +279,18 @@ test('heartbeats are typed, carry no id, and stop with the last reader', async (
 
 test('a drain ends streams cleanly, lets requests finish, and refuses new connections', async (t) => {
   const clock = createClock()
-  const slow = defineRoute({ id: 'slow.get', method: 'GET', path: '/v1/slow', summary: 'Slow.', access: 'read', reply: { kind: 'text', status: 200 }, handler: async () => { await clock.sleep(100); return 'done' } })
+  const slow = defineRoute({
+    id: 'slow.get',
+    method: 'GET',
+    path: '/v1/slow',
+    summary: 'Slow.',
+    access: 'read',
+    reply: { kind: 'text', status: 200 },
+    handler: async () => {
+      await clock.sleep(100)
+      return 'done'
+    },
+  })
   const server = await start(t, { routes: [stream, slow] })
   const client = await follow(t, server)
   const pending = server.ask('GET', '/v1/slow')
@@ -235,7 +307,14 @@ test('a drain ends streams cleanly, lets requests finish, and refuses new connec
 test('a drain is not disturbed by a reader that takes nothing, nor by what is published meanwhile', async (t) => {
   const real = createClock()
   const timers = new Set<() => void>()
-  const clock: Clock = { ...real, after: (ms, callback) => { if (ms < 10_000) return real.after(ms, callback); timers.add(callback); return () => void timers.delete(callback) } }
+  const clock: Clock = {
+    ...real,
+    after: (ms, callback) => {
+      if (ms < 10_000) return real.after(ms, callback)
+      timers.add(callback)
+      return () => void timers.delete(callback)
+    },
+  }
   const server = await start(t, { server: { clock } })
   const client = await follow(t, server)
   client.pause()
@@ -254,13 +333,21 @@ test('a drain is not disturbed by a reader that takes nothing, nor by what is pu
 
 test('a drain tells handlers that wait, and their answers still arrive', async (t) => {
   let began = (): void => {}
-  const begun = new Promise<void>((resolve) => { began = resolve })
+  const begun = new Promise<void>((resolve) => {
+    began = resolve
+  })
   const waiting = defineRoute({
-    id: 'waiting.get', method: 'GET', path: '/v1/waiting', summary: 'Waits.', access: 'read', reply: { kind: 'text', status: 200 },
-    handler: ({ signal }) => new Promise<string>((resolve) => {
-      signal.addEventListener('abort', () => resolve('as it stands'), { once: true })
-      began()
-    }),
+    id: 'waiting.get',
+    method: 'GET',
+    path: '/v1/waiting',
+    summary: 'Waits.',
+    access: 'read',
+    reply: { kind: 'text', status: 200 },
+    handler: ({ signal }) =>
+      new Promise<string>((resolve) => {
+        signal.addEventListener('abort', () => resolve('as it stands'), { once: true })
+        began()
+      }),
   })
   const server = await start(t, { routes: [waiting] })
   const pending = server.ask('GET', '/v1/waiting')
@@ -270,7 +357,15 @@ test('a drain tells handlers that wait, and their answers still arrive', async (
 })
 
 test('a drain cuts what does not end in time', async (t) => {
-  const hung = defineRoute({ id: 'hung.get', method: 'GET', path: '/v1/hung', summary: 'Hangs.', access: 'read', reply: { kind: 'text', status: 200 }, handler: () => new Promise<string>(() => {}) })
+  const hung = defineRoute({
+    id: 'hung.get',
+    method: 'GET',
+    path: '/v1/hung',
+    summary: 'Hangs.',
+    access: 'read',
+    reply: { kind: 'text', status: 200 },
+    handler: () => new Promise<string>(() => {}),
+  })
   const server = await start(t, { routes: [hung] })
   const pending = t.throwsAsync(server.ask('GET', '/v1/hung'))
   await createClock().sleep(30)
@@ -288,12 +383,28 @@ test('HEAD on a stream answers the headers and ends', async (t) => {
 
 test('a reader that holds all it may gets no heartbeats on top', (t) => {
   const timers: (() => void)[] = []
-  const clock: Clock = { ...createClock(), after: (_ms, callback) => { timers.push(callback); return () => {} } }
+  const clock: Clock = {
+    ...createClock(),
+    after: (_ms, callback) => {
+      timers.push(callback)
+      return () => {}
+    },
+  }
   const streams = createStreams({ bus: createBus({ epoch: 1, capacity: 10, onFault: () => {} }), clock })
   const written: string[] = []
-  const response: any = { writableLength: 0, removeHeader() {}, writeHead() {}, on() {}, once() {}, write: (bytes: Buffer) => written.push(String(bytes)) }
+  const response: any = {
+    writableLength: 0,
+    removeHeader() {},
+    writeHead() {},
+    on() {},
+    once() {},
+    write: (bytes: Buffer) => written.push(String(bytes)),
+  }
   streams.open({ request: trusted({ method: 'GET' }), response, cursor: undefined, headers: {} })
-  const beat = (): number => { timers.shift()?.(); return written.filter((frame) => frame.startsWith('event: heartbeat')).length }
+  const beat = (): number => {
+    timers.shift()?.()
+    return written.filter((frame) => frame.startsWith('event: heartbeat')).length
+  }
   t.is(beat(), 1)
   response.writableLength = 300_000
   t.is(beat(), 1)

@@ -7,36 +7,43 @@ import { restoreBackup, verifyBackup } from '../../../core/state/backup-restore.
 import { showEntries, showRecords } from '../../../core/state/show.js'
 import { cutStopped } from '../../../core/state/snapshot.js'
 import { verifyRoot } from '../../../core/state/verify.js'
-import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../support/kept-root.js'
-import type { HeldRoot } from '../../support/kept-root.js'
+import { clock, declared, disk, holdRoot, keptRoot, writeNotes, type HeldRoot } from '../../support/kept-root.js'
 import { tempRoot } from '../../support/notes.js'
 
-const backupOf = (held: HeldRoot, to: string) => held.snapshot((cut) => writeBackup({ root: held.lock.root, to, disk, clock, cut }))
+const backupOf = (held: HeldRoot, to: string) =>
+  held.snapshot((cut) => writeBackup({ root: held.lock.root, to, disk, clock, cut }))
 const flip = (file: string, at: number): void => {
   const bytes = readFileSync(file)
   bytes[at] = (bytes[at] ?? 0) ^ 1
   writeFileSync(file, bytes)
 }
 const contentOf = (root: string) => ({
-  notes: [...showRecords({ root, disk }, 'notes').value ?? []].toSorted(([a], [b]) => a.localeCompare(b)),
+  notes: [...(showRecords({ root, disk }, 'notes').value ?? [])].toSorted(([a], [b]) => a.localeCompare(b)),
   ann: showEntries({ root, disk }, 'journal', 'ann').value,
   bob: showEntries({ root, disk }, 'journal', 'bob').value,
 })
-const filesBelow = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile()).toSorted()
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .toSorted()
 
 test('a backup under load and checkpoints is one commit of the daemon, ten times out of ten', async (t) => {
   const held = await holdRoot(tempRoot(t))
   await held.state.commit((tx) => tx.insert(held.people, { name: 'ann' }))
   for (let round = 0; round < 10; round += 1) {
     const away = tempRoot(t)
-    const work = [writeNotes(held, round * 30, 150), round % 2 === 0 ? held.checkpoint() : held.state.blobs('pictures').put(Buffer.from(`picture ${round}`))]
+    const work = [
+      writeNotes(held, round * 30, 150),
+      round % 2 === 0 ? held.checkpoint() : held.state.blobs('pictures').put(Buffer.from(`picture ${round}`)),
+    ]
     await setTimeout(round % 4)
     const report = await backupOf(held, join(away, 'backup'))
     await Promise.all(work)
     const check = await verifyBackup({ folder: join(away, 'backup'), disk, clock, declared })
     t.deepEqual([...check.faults, ...check.root.findings], [])
     t.is(check.root.sequence, report.sequence)
-    // Each commit puts one note and appends one entry: a cut between commits holds as many entries as commits of that kind.
+    // Each commit puts one note and appends one entry: a cut between commits holds as many entries as commits of that
+    // kind.
     t.is(check.root.entries['journal'] ?? 0, report.sequence - 1)
   }
   await held.end()
@@ -80,7 +87,10 @@ test('a restored root has every record, entry, grave, document and blob, and a h
   const held = await holdRoot(report.root)
   t.true(held.lock.generation > report.generation)
   t.true(held.notes.buried('n7') && held.notes.buried('n9'))
-  await t.throwsAsync(held.state.commit((tx) => tx.put(held.notes, { id: 'n9', owner: 'ann', at: '1', text: '', done: true })), { message: /used before/u })
+  await t.throwsAsync(
+    held.state.commit((tx) => tx.put(held.notes, { id: 'n9', owner: 'ann', at: '1', text: '', done: true })),
+    { message: /used before/u },
+  )
   t.deepEqual(held.state.document('settings').read(), { theme: 'dark' })
   await writeNotes(held, 200, 10)
   await held.end()
@@ -120,7 +130,9 @@ test('a backup or a restore never writes where something is, nor into the root i
   const folder = join(away, 'backup')
   await writeBackup({ root, to: folder, disk, clock, cut })
   await t.throwsAsync(writeBackup({ root, to: folder, disk, clock, cut }), { message: /not an empty folder/u })
-  await t.throwsAsync(writeBackup({ root, to: join(root, 'backup'), disk, clock, cut }), { message: /inside the state root/u })
+  await t.throwsAsync(writeBackup({ root, to: join(root, 'backup'), disk, clock, cut }), {
+    message: /inside the state root/u,
+  })
   await t.throwsAsync(writeBackup({ root, to: join(away, 'a/b'), disk, clock, cut }), { message: /does not exist/u })
   await t.throwsAsync(restoreBackup({ folder, disk, clock }, root), { message: /not an empty folder/u })
   t.deepEqual((await verifyRoot({ root, disk, clock, declared })).findings, [])

@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,13 @@ const place = (t: ExecutionContext) => {
   t.teardown(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
   const calls: string[] = []
   const real = createDisk()
-  const disk: Disk = { ...real, replace: (path, bytes) => { calls.push(path); return real.replace(path, bytes) } }
+  const disk: Disk = {
+    ...real,
+    replace: (path, bytes) => {
+      calls.push(path)
+      return real.replace(path, bytes)
+    },
+  }
   const open = (write?: () => Promise<void>) => createBlobs({ folder, disk, ...(write && { write }) })
   return { folder, calls, open }
 }
@@ -26,7 +31,7 @@ test('bytes come back by their content, also for the next life, and are named by
   t.deepEqual(ref, { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: 70_000 })
   const again = open().area('assets')
   t.true(again.has(ref))
-  t.deepEqual(Buffer.from(await again.read(ref) ?? []), bytes)
+  t.deepEqual(Buffer.from((await again.read(ref)) ?? []), bytes)
   t.deepEqual(readFileSync(pathOf(folder, ref.sha256)), bytes)
   const empty = await again.put(new Uint8Array())
   t.is((await again.read(empty))?.length, 0)
@@ -101,7 +106,8 @@ test('what is in an area is listed with its lengths, named or not', async (t) =>
   t.deepEqual(area.refs(), [])
   const refs = [await area.put(Buffer.from('one')), await area.put(Buffer.from('three'))]
   await open().area('others').put(Buffer.from('four'))
-  const sorted = (all: readonly { sha256: string }[]): unknown[] => [...all].toSorted((a, b) => (a.sha256 < b.sha256 ? -1 : 1))
+  const sorted = (all: readonly { sha256: string }[]): unknown[] =>
+    [...all].toSorted((a, b) => (a.sha256 < b.sha256 ? -1 : 1))
   t.deepEqual(sorted(area.refs()), sorted(refs))
   await area.remove(refs[0] ?? t.fail())
   t.deepEqual(area.refs(), refs.slice(1))

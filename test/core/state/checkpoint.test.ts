@@ -4,16 +4,20 @@ import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync
 import { join } from 'node:path'
 import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
-import { note, openNotes, tempRoot } from '../../support/notes.js'
-import type { OpenNotes } from '../../support/notes.js'
+import { note, openNotes, tempRoot, type OpenNotes } from '../../support/notes.js'
 
 const fill = async ({ state, notes, journal }: OpenNotes, from: number, count: number): Promise<void> => {
-  await Promise.all(Array.from({ length: count }, (_, n) => state.commit((tx) => {
-    tx.insert(notes, note(from + n, { done: n % 2 === 0 }))
-    tx.append(journal, `owner ${n % 7}`, `wrote ${from + n}`)
-  })))
+  await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      state.commit((tx) => {
+        tx.insert(notes, note(from + n, { done: n % 2 === 0 }))
+        tx.append(journal, `owner ${n % 7}`, `wrote ${from + n}`)
+      }),
+    ),
+  )
 }
-const files = (root: string, folder: string): string[] => (existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(root, folder, name)) : [])
+const files = (root: string, folder: string): string[] =>
+  existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(root, folder, name)) : []
 /** Everything a reader can see. */
 const view = ({ notes, journal }: OpenNotes) => ({
   notes: notes.list({ index: 'by_owner', group: 'ann', limit: 10_000 }),
@@ -48,7 +52,13 @@ test('a checkpoint moves the log to pages, readers see no difference, and neithe
     t.deepEqual(again.notes.find('n4'), note(4, { owner: 'bob' }))
     t.true(again.notes.buried('n3'))
     t.is(again.journal.length('owner 0'), 17)
-    t.deepEqual(again.journal.read('owner 0', { after: 14, limit: 2 }).map(({ seq, entry }) => [seq, entry]), [[15, 'wrote 98'], [16, 'wrote 100']])
+    t.deepEqual(
+      again.journal.read('owner 0', { after: 14, limit: 2 }).map(({ seq, entry }) => [seq, entry]),
+      [
+        [15, 'wrote 98'],
+        [16, 'wrote 100'],
+      ],
+    )
     await again.close()
   }
 })
@@ -59,7 +69,10 @@ test('a start replays only what follows the checkpoint, over records and streams
   await fill(first, 0, 20)
   await first.checkpoint()
   await fill(first, 20, 5)
-  await first.state.commit((tx) => { tx.remove(first.notes, 'n0', 'test'); tx.put(first.notes, note(2, { text: 'new', done: true })) })
+  await first.state.commit((tx) => {
+    tx.remove(first.notes, 'n0', 'test')
+    tx.put(first.notes, note(2, { text: 'new', done: true }))
+  })
   const seen = view(first)
   const second = await openNotes(root)
   t.is(second.report.replayed, 6)
@@ -89,7 +102,11 @@ test('records that change again and again do not make the pages grow for ever', 
   const opened = await openNotes(root, { tuning: { pageBytes: 8000 } })
   await fill(opened, 0, 60)
   for (let round = 0; round < 25; round += 1) {
-    await Promise.all(Array.from({ length: 30 }, (_, n) => opened.state.commit((tx) => tx.put(opened.notes, note(2 * n + 1, { text: `round ${round}` })))))
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        opened.state.commit((tx) => tx.put(opened.notes, note(2 * n + 1, { text: `round ${round}` }))),
+      ),
+    )
     await opened.checkpoint()
   }
   const bytes = files(root, 'data/notes').reduce((sum, path) => sum + statSync(path).size, 0)
@@ -109,7 +126,8 @@ test('an index that is missing, damaged or of another declaration is made again 
   await first.state.commit((tx) => tx.remove(first.notes, 'n9', 'test'))
   const seen = view(first)
   await first.close()
-  const indexes = () => [...files(root, 'data/notes'), ...files(root, 'streams/journal')].filter((path) => path.includes('index'))
+  const indexes = () =>
+    [...files(root, 'data/notes'), ...files(root, 'streams/journal')].filter((path) => path.includes('index'))
   t.is(indexes().length, 2)
   for (const path of indexes()) flip(path, 300)
   const second = await openNotes(root)
@@ -123,7 +141,14 @@ test('an index that is missing, damaged or of another declaration is made again 
   t.is(third.report.rebuilt.length, 2)
   t.deepEqual(view(third), seen)
   await third.close()
-  const fourth = await openNotes(root, { spec: { indexes: { by_owner: { group: (one) => one.owner.toUpperCase(), sort: (one) => one.at }, open: { group: () => undefined } } } })
+  const fourth = await openNotes(root, {
+    spec: {
+      indexes: {
+        by_owner: { group: (one) => one.owner.toUpperCase(), sort: (one) => one.at },
+        open: { group: () => undefined },
+      },
+    },
+  })
   t.is(fourth.report.rebuilt.length, 1)
   t.is(fourth.notes.count('by_owner', 'ANN'), 49)
   await fourth.close()
@@ -135,7 +160,10 @@ test('an index that is missing, damaged or of another declaration is made again 
 test('a damaged page is named with its byte, when it is read and when it is needed to start', async (t) => {
   const root = tempRoot(t)
   const first = await openNotes(root)
-  await first.state.commit((tx) => { tx.insert(first.notes, note(1, { done: true })); tx.insert(first.notes, note(2, { done: true })) })
+  await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1, { done: true }))
+    tx.insert(first.notes, note(2, { done: true }))
+  })
   await first.close()
   const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
   const at = readFileSync(page).indexOf('{"id":"n2"')
@@ -181,13 +209,21 @@ test('a checkpoint that cannot be written changes nothing, and the next one make
   const root = tempRoot(t)
   let broken: 'write' | 'manifest' | undefined
   const disk = createDisk()
-  const raise = (): never => { throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }) }
+  const raise = (): never => {
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+  }
   const failing: Disk = {
     ...disk,
-    replace: (path, bytes) => (broken === 'manifest' && path.endsWith('manifest.json') && files(root, 'data/notes').length > 1 ? Promise.resolve().then(raise) : disk.replace(path, bytes)),
+    replace: (path, bytes) =>
+      broken === 'manifest' && path.endsWith('manifest.json') && files(root, 'data/notes').length > 1
+        ? Promise.resolve().then(raise)
+        : disk.replace(path, bytes),
     open: async (path, how) => {
       const file = await disk.open(path, how)
-      return { ...file, write: async (bytes, at) => (broken === 'write' && path.includes('/data/') ? raise() : file.write(bytes, at)) }
+      return {
+        ...file,
+        write: async (bytes, at) => (broken === 'write' && path.includes('/data/') ? raise() : file.write(bytes, at)),
+      }
     },
   }
   const opened = await openNotes(root, { disk: failing })
@@ -233,7 +269,10 @@ test('what an unknown plugin left is kept, through checkpoints, until it is decl
 test('a damaged record that is still open starts the daemon read-only, and the others are there', async (t) => {
   const root = tempRoot(t)
   const first = await openNotes(root)
-  await first.state.commit((tx) => { tx.insert(first.notes, note(1)); tx.insert(first.notes, note(2)) })
+  await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1))
+    tx.insert(first.notes, note(2))
+  })
   await first.close()
   const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
   const at = readFileSync(page).indexOf('{"id":"n2"')

@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -73,7 +72,11 @@ test('a document that is damaged later is a problem, never a value', async (t) =
 test('after a failed write the value is what the disk has', async (t) => {
   const real = createDisk()
   let full = false
-  const disk: Disk = { ...real, replace: (path, bytes) => (full ? Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) : real.replace(path, bytes)) }
+  const disk: Disk = {
+    ...real,
+    replace: (path, bytes) =>
+      full ? Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) : real.replace(path, bytes),
+  }
   const { open } = place(t, disk)
   const document = open().document('runtime')
   await document.write({ a: 1 })
@@ -87,5 +90,6 @@ test('after a failed write the value is what the disk has', async (t) => {
 
 test('a name that could leave the folder is refused', (t) => {
   const documents = place(t).open()
-  for (const name of ['../root', 'a/b', '', 'A', '.hidden', 'a.json']) t.throws(() => documents.document(name), { message: /no name/u })
+  for (const name of ['../root', 'a/b', '', 'A', '.hidden', 'a.json'])
+    t.throws(() => documents.document(name), { message: /no name/u })
 })

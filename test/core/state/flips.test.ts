@@ -13,17 +13,45 @@ const memoryDisk = (root: string): { readonly files: Map<string, Buffer>; readon
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name))
   const files = new Map(names.filter((path) => statSync(path).isFile()).map((path) => [path, readFileSync(path)]))
   const stats = new Map([root, ...names].map((path) => [path, disk.stat(path)]))
-  const lists = new Map([root, ...names].map((path) => [path, names.filter((name) => dirname(name) === path).map((name) => name.slice(path.length + 1)).toSorted()]))
+  const lists = new Map(
+    [root, ...names].map((path) => [
+      path,
+      names
+        .filter((name) => dirname(name) === path)
+        .map((name) => name.slice(path.length + 1))
+        .toSorted(),
+    ]),
+  )
   const refuse = (): Promise<never> => Promise.reject(fault('a check changes nothing'))
   const fileAt = (path: string): DiskFile => {
     const bytes = files.get(path) ?? Buffer.alloc(0)
-    return { path, size: () => bytes.length, read: (position, length) => bytes.subarray(position, position + length), write: refuse, sync: refuse, truncate: refuse, close: async () => {} }
+    return {
+      path,
+      size: () => bytes.length,
+      read: (position, length) => bytes.subarray(position, position + length),
+      write: refuse,
+      sync: refuse,
+      truncate: refuse,
+      close: async () => {},
+    }
   }
   return {
     files,
     disk: {
-      open: refuse, replace: refuse, rename: refuse, unlink: refuse, link: refuse, makeFolder: refuse, removeFolder: refuse, restrict: refuse, syncFolder: refuse,
-      openSync: fileAt, readFile: (path) => files.get(path), list: (path) => lists.get(path) ?? [], stat: (path) => stats.get(path), space: () => ({ free: 1e12, type: 0 }),
+      open: refuse,
+      replace: refuse,
+      rename: refuse,
+      unlink: refuse,
+      link: refuse,
+      makeFolder: refuse,
+      removeFolder: refuse,
+      restrict: refuse,
+      syncFolder: refuse,
+      openSync: fileAt,
+      readFile: (path) => files.get(path),
+      list: (path) => lists.get(path) ?? [],
+      stat: (path) => stats.get(path),
+      space: () => ({ free: 1e12, type: 0 }),
     },
   }
 }
@@ -61,7 +89,8 @@ test('every single bit of a root that is flipped is noticed, with the path of it
       bytes[at] = whole ^ (1 << (bit & 7))
       const { clean, findings } = await check()
       bytes[at] = whole
-      if (clean || !findings.some(({ file }) => file === path)) t.fail(`bit ${bit & 7} of byte ${at} of ${path} went unnoticed: ${JSON.stringify(findings)}`)
+      if (clean || !findings.some(({ file }) => file === path))
+        t.fail(`bit ${bit & 7} of byte ${at} of ${path} went unnoticed: ${JSON.stringify(findings)}`)
       bits += 1
     }
   }

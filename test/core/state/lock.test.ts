@@ -1,19 +1,25 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import test, { type ExecutionContext } from 'ava'
+import { spawn, type ChildProcess } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createClock } from '../../../core/clock.js'
 import { trusted } from '../../../core/schema.js'
 import { createDisk } from '../../../core/state/real-disk.js'
-import { acquireLock } from '../../../core/state/lock.js'
-import type { LockOptions } from '../../../core/state/lock.js'
+import { acquireLock, type LockOptions } from '../../../core/state/lock.js'
 import type { Disk, FileStat } from '../../../core/state/disk.js'
-import { readOwner } from '../../../core/state/owner.js'
-import type { Mechanism } from '../../../core/state/owner.js'
+import { readOwner, type Mechanism } from '../../../core/state/owner.js'
 import { seal, unseal } from '../../../core/state/sealed.js'
 
 const clock = createClock()
@@ -27,7 +33,12 @@ const folder = (t: ExecutionContext): string => {
 }
 const take = (root: string, more: Partial<LockOptions> = {}) => acquireLock({ root, clock, log: silent, ...more })
 
-interface Contender { readonly process: ChildProcess; readonly answer: string[]; kill(): Promise<void>; end(): Promise<void> }
+interface Contender {
+  readonly process: ChildProcess
+  readonly answer: string[]
+  kill(): Promise<void>
+  end(): Promise<void>
+}
 const contend = async (t: ExecutionContext, root: string, guard: Mechanism = 'flock'): Promise<Contender> => {
   const started = spawn(process.execPath, [child, root, guard], { stdio: ['pipe', 'pipe', 'inherit'] })
   const gone = new Promise<void>((resolve) => started.once('exit', () => resolve()))
@@ -38,9 +49,16 @@ const contend = async (t: ExecutionContext, root: string, guard: Mechanism = 'fl
     lines.once('close', () => setImmediate(() => reject(new Error('ended and said nothing'))))
   })
   return {
-    process: started, answer: line.split(' '),
-    kill: async () => { started.kill('SIGKILL'); await gone },
-    end: async () => { started.stdin.end(); await gone },
+    process: started,
+    answer: line.split(' '),
+    kill: async () => {
+      started.kill('SIGKILL')
+      await gone
+    },
+    end: async () => {
+      started.stdin.end()
+      await gone
+    },
   }
 }
 /** The real disk with one answer changed. */
@@ -150,7 +168,13 @@ test('the lock is lost when the file that carries the guard is removed, and says
 test('the watch notices a removed guard without being asked', async (t) => {
   const root = folder(t)
   const due: (() => void)[] = []
-  const watched = { ...clock, after: (_ms: number, callback: () => void) => { due.push(callback); return () => {} } }
+  const watched = {
+    ...clock,
+    after: (_ms: number, callback: () => void) => {
+      due.push(callback)
+      return () => {}
+    },
+  }
   const lock = await take(root, { clock: watched })
   const reasons: string[] = []
   lock.onLost((reason) => reasons.push(reason))
@@ -181,7 +205,12 @@ test('a root that others can enter is refused, and so is one that belongs to som
     await t.throwsAsync(take(root), { code: 'state_root_exposed', message: new RegExp(mode.toString(8), 'u') })
   }
   chmodSync(root, 0o700)
-  const stranger = lying({ stat: (path): FileStat | undefined => { const found = createDisk().stat(path); return found && { ...found, uid: found.uid + 1 } } })
+  const stranger = lying({
+    stat: (path): FileStat | undefined => {
+      const found = createDisk().stat(path)
+      return found && { ...found, uid: found.uid + 1 }
+    },
+  })
   await t.throwsAsync(take(root, { disk: stranger }), { code: 'state_root_not_owned' })
 })
 

@@ -1,8 +1,7 @@
 import test from 'ava'
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../../../core/clock.js'
-import { createClock } from '../../../core/clock.js'
+import { type Clock, createClock } from '../../../core/clock.js'
 import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
 import { note, openNotes, tempRoot } from '../../support/notes.js'
@@ -12,20 +11,30 @@ const bellClock = (): Clock & { ring(): void; readonly waiting: number } => {
   let timers: (() => void)[] = []
   const after = (_: number, callback: () => void) => {
     timers.push(callback)
-    return () => { timers = timers.filter((one) => one !== callback) }
+    return () => {
+      timers = timers.filter((one) => one !== callback)
+    }
   }
   const ring = (): void => {
     const due = timers
     timers = []
     for (const callback of due) callback()
   }
-  return { ...createClock(), after, ring, get waiting() { return timers.length } }
+  return {
+    ...createClock(),
+    after,
+    ring,
+    get waiting() {
+      return timers.length
+    },
+  }
 }
 const settle = async (until: () => boolean): Promise<void> => {
   const patience = createClock()
   for (let turn = 0; turn < 2000 && !until(); turn += 1) await patience.sleep(2)
 }
-const watermark = (root: string): { sequence: number; clean: boolean } => JSON.parse(readFileSync(join(root, 'watermark.json'), 'utf8'))
+const watermark = (root: string): { sequence: number; clean: boolean } =>
+  JSON.parse(readFileSync(join(root, 'watermark.json'), 'utf8'))
 const lastSegment = (root: string): string => join(root, 'log', readdirSync(join(root, 'log')).toSorted().at(-1) ?? '')
 
 test('the watermark follows the log once a second, only when something changed, and says when the close was clean', async (t) => {
@@ -99,7 +108,9 @@ test('a line of another root does not fit, whatever its place', async (t) => {
 /** A real disk whose free space and failures a test decides. */
 const moodyDisk = (mood: { free: number; code?: string }): Disk => {
   const disk = createDisk()
-  const raise = (): never => { throw Object.assign(new Error(mood.code), { code: mood.code }) }
+  const raise = (): never => {
+    throw Object.assign(new Error(mood.code), { code: mood.code })
+  }
   return {
     ...disk,
     space: () => ({ free: mood.free, type: 0 }),
@@ -115,14 +126,21 @@ const moodyDisk = (mood: { free: number; code?: string }): Disk => {
 test('below the floor of free space changes are refused until there is room again, by itself', async (t) => {
   const clock = bellClock()
   const mood = { free: 1000 }
-  const { state, notes, close } = await openNotes(tempRoot(t), { clock, disk: moodyDisk(mood), tuning: { freeBytes: 500 } })
+  const { state, notes, close } = await openNotes(tempRoot(t), {
+    clock,
+    disk: moodyDisk(mood),
+    tuning: { freeBytes: 500 },
+  })
   await state.commit((tx) => tx.insert(notes, note(1)))
   mood.free = 499
   clock.ring()
   await settle(() => state.health.mode === 'read_only')
   t.is(state.health.reason, 'disk_full')
   t.truthy(state.health.action)
-  await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(2))), { message: /disk_full/u })
+  await t.throwsAsync(
+    state.commit((tx) => tx.insert(notes, note(2))),
+    { message: /disk_full/u },
+  )
   t.true(notes.has('n1'))
   clock.ring()
   await settle(() => clock.waiting > 0)
@@ -138,8 +156,18 @@ test('too many open files is a reason of its own, and the retries wait longer an
   const mood: { free: number; code?: string } = { free: 1e9 }
   const pauses: number[] = []
   const bells = bellClock()
-  const clock: Clock = { ...bells, after: (ms, callback) => { pauses.push(ms); return bells.after(ms, callback) } }
-  const { state, notes, close } = await openNotes(tempRoot(t), { clock, disk: moodyDisk(mood), tuning: { retryMs: 10, longestRetryMs: 40 } })
+  const clock: Clock = {
+    ...bells,
+    after: (ms, callback) => {
+      pauses.push(ms)
+      return bells.after(ms, callback)
+    },
+  }
+  const { state, notes, close } = await openNotes(tempRoot(t), {
+    clock,
+    disk: moodyDisk(mood),
+    tuning: { retryMs: 10, longestRetryMs: 40 },
+  })
   mood.code = 'EMFILE'
   await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1))))
   t.is(state.health.reason, 'too_many_files')

@@ -5,7 +5,8 @@ import { createDisk } from '../../../core/state/real-disk.js'
 import { tempRoot } from '../../support/notes.js'
 
 const disk = createDisk()
-const text = (bytes: Uint8Array | undefined): string | undefined => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
+const text = (bytes: Uint8Array | undefined): string | undefined =>
+  bytes === undefined ? undefined : Buffer.from(bytes).toString()
 
 test('files and folders are private from birth, and a replaced file becomes private', async (t) => {
   const root = tempRoot(t)
@@ -19,7 +20,10 @@ test('files and folders are private from birth, and a replaced file becomes priv
   writeFileSync(join(root, 'a/g'), 'old')
   chmodSync(join(root, 'a/g'), 0o644)
   await disk.replace(join(root, 'a/g'), Buffer.from('new'))
-  t.deepEqual(['a', 'a/f', 'a/g'].map((name) => (disk.stat(join(root, name))?.mode ?? 0).toString(8)), ['700', '600', '600'])
+  t.deepEqual(
+    ['a', 'a/f', 'a/g'].map((name) => (disk.stat(join(root, name))?.mode ?? 0).toString(8)),
+    ['700', '600', '600'],
+  )
   t.deepEqual(disk.list(join(root, 'a')), ['f', 'g'])
 })
 
@@ -46,7 +50,9 @@ test('a replace that fails leaves the old file and no other', async (t) => {
   const root = tempRoot(t)
   const path = join(root, 'f')
   await disk.replace(path, Buffer.from('good'))
-  const huge = new Proxy(Buffer.from('bad'), { get: (target, key) => (key === 'length' ? 10 : Reflect.get(target, key)) })
+  const huge = new Proxy(Buffer.from('bad'), {
+    get: (target, key) => (key === 'length' ? 10 : Reflect.get(target, key)),
+  })
   await t.throwsAsync(disk.replace(path, huge))
   t.is(text(disk.readFile(path)), 'good')
   t.deepEqual(readdirSync(root), ['f'])

@@ -2,20 +2,23 @@ import test from 'ava'
 import { appendFileSync, chmodSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createIds } from '../../../core/ids.js'
-import { repairRoot } from '../../../core/state/repair.js'
-import type { RepairOptions } from '../../../core/state/repair.js'
+import { repairRoot, type RepairOptions } from '../../../core/state/repair.js'
 import { verifyRoot } from '../../../core/state/verify.js'
 import { damages, flip, lineAt, only } from '../../support/damages.js'
 import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../support/kept-root.js'
 import { note } from '../../support/notes.js'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const repair = (root: string, more: Partial<RepairOptions> = {}) => repairRoot({ root, disk, clock, ids: createIds(clock), log: silent, declared, ...more })
+const repair = (root: string, more: Partial<RepairOptions> = {}) =>
+  repairRoot({ root, disk, clock, ids: createIds(clock), log: silent, declared, ...more })
 const losing = { apply: true, acceptLoss: true }
 const verify = (root: string) => verifyRoot({ root, disk, clock, declared })
 /** Every file but those of the lock, with its bytes. */
-const filesOf = (root: string): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((name) => statSync(join(root, name)).isFile() && name !== 'daemon.lock').toSorted().map((name) => `${name} ${readFileSync(join(root, name)).toString('base64')}`)
+const filesOf = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(root, name)).isFile() && name !== 'daemon.lock')
+    .toSorted()
+    .map((name) => `${name} ${readFileSync(join(root, name)).toString('base64')}`)
 const lossless: ReadonlySet<string> = new Set(['index', 'root', 'watermark', 'mode', 'stranger', 'spool'])
 
 for (const { what, kind, make } of damages.filter(({ what: one }) => !one.startsWith('a link'))) {
@@ -26,12 +29,20 @@ for (const { what, kind, make } of damages.filter(({ what: one }) => !one.starts
     const plan = await repair(root)
     t.deepEqual(filesOf(root), before)
     t.false(plan.applied)
-    t.true(plan.actions.length > 0 && plan.actions.every(({ reason, consequence }) => reason !== '' && consequence !== ''))
-    t.is(plan.actions.some(({ loss }) => loss), !lossless.has(kind))
+    t.true(
+      plan.actions.length > 0 && plan.actions.every(({ reason, consequence }) => reason !== '' && consequence !== ''),
+    )
+    t.is(
+      plan.actions.some(({ loss }) => loss),
+      !lossless.has(kind),
+    )
     if (!lossless.has(kind)) await t.throwsAsync(repair(root, { apply: true }), { message: /acknowledged data/u })
     t.deepEqual(filesOf(root), before)
     const done = await repair(root, { apply: true, acceptLoss: !lossless.has(kind) })
-    t.deepEqual(done.after.findings.filter(({ kind: one }) => one !== 'reference'), [])
+    t.deepEqual(
+      done.after.findings.filter(({ kind: one }) => one !== 'reference'),
+      [],
+    )
     const mended = filesOf(root)
     t.deepEqual((await repair(root, losing)).actions, [])
     t.deepEqual(filesOf(root), mended)
@@ -119,5 +130,8 @@ test('what only a person can decide is named and left', async (t) => {
   await held.end()
   const { actions, byHand, applied } = await repair(held.lock.root, losing)
   t.deepEqual([actions, applied], [[], false])
-  t.deepEqual(byHand.map(({ kind }) => kind), ['reference'])
+  t.deepEqual(
+    byHand.map(({ kind }) => kind),
+    ['reference'],
+  )
 })

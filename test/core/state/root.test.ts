@@ -16,10 +16,14 @@ const lastSegment = (root: string): string => {
 test('what was committed is there after a restart, in memory, indexes and streams', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
-  await Promise.all(Array.from({ length: 50 }, (_, n) => first.state.commit((tx) => {
-    tx.insert(first.notes, note(n, { done: n % 2 === 0 }))
-    tx.append(first.journal, 'ann', `wrote ${n}`)
-  })))
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      first.state.commit((tx) => {
+        tx.insert(first.notes, note(n, { done: n % 2 === 0 }))
+        tx.append(first.journal, 'ann', `wrote ${n}`)
+      }),
+    ),
+  )
   await first.state.commit((tx) => tx.remove(first.notes, 'n7', 'test'))
   await first.close()
   const second = await open(root)
@@ -29,23 +33,37 @@ test('what was committed is there after a restart, in memory, indexes and stream
   t.true(second.notes.buried('n7'))
   t.is(second.notes.count('by_owner', 'ann'), 49)
   t.is(second.notes.count('open', 'open'), 24)
-  t.deepEqual(second.notes.list({ index: 'by_owner', group: 'ann', limit: 2, order: 'desc' }).map((found) => found.id), ['n49', 'n48'])
-  t.deepEqual(second.notes.list({ index: 'by_owner', group: 'ann', limit: 2, beyond: '00005' }).map((found) => found.id), ['n6', 'n8'])
+  t.deepEqual(
+    second.notes.list({ index: 'by_owner', group: 'ann', limit: 2, order: 'desc' }).map((found) => found.id),
+    ['n49', 'n48'],
+  )
+  t.deepEqual(
+    second.notes.list({ index: 'by_owner', group: 'ann', limit: 2, beyond: '00005' }).map((found) => found.id),
+    ['n6', 'n8'],
+  )
   t.is(second.journal.length('ann'), 50)
-  t.deepEqual(second.journal.read('ann', { after: 47, limit: 2 }).map((entry) => entry.seq), [48, 49])
-  await t.throwsAsync(second.state.commit((tx) => tx.insert(second.notes, note(7))), { message: /used before/u })
+  t.deepEqual(
+    second.journal.read('ann', { after: 47, limit: 2 }).map((entry) => entry.seq),
+    [48, 49],
+  )
+  await t.throwsAsync(
+    second.state.commit((tx) => tx.insert(second.notes, note(7))),
+    { message: /used before/u },
+  )
   await second.close()
 })
 
 test('a callback that throws leaves nothing behind and rejects with what it threw', async (t) => {
   const { state, notes, journal, close } = await open(tempRoot(t))
   await state.commit((tx) => tx.insert(notes, note(1)))
-  const refused = await t.throwsAsync(state.commit((tx) => {
-    tx.put(notes, note(1, { owner: 'bob' }))
-    tx.remove(notes, 'n1', 'test')
-    tx.append(journal, 'ann', 'x')
-    tx.insert(notes, note(1))
-  }))
+  const refused = await t.throwsAsync(
+    state.commit((tx) => {
+      tx.put(notes, note(1, { owner: 'bob' }))
+      tx.remove(notes, 'n1', 'test')
+      tx.append(journal, 'ann', 'x')
+      tx.insert(notes, note(1))
+    }),
+  )
   t.is(codeOf(refused), 'id_taken')
   t.deepEqual(notes.find('n1'), note(1))
   t.is(notes.count('by_owner', 'ann'), 1)
@@ -58,12 +76,19 @@ test('a callback that throws leaves nothing behind and rejects with what it thre
 test('an id that is there or was there is not given again, in this life or the next', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
-  await first.state.commit((tx) => { tx.insert(first.notes, note(1)); tx.insert(first.notes, note(2)) })
+  await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1))
+    tx.insert(first.notes, note(2))
+  })
   await first.state.commit((tx) => tx.remove(first.notes, 'n2', 'test'))
   await first.close()
   for (const life of ['the log', 'the checkpoint of the life before']) {
     const { state, notes, close } = await open(root)
-    t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1, { owner: 'bob' }))))), 'id_taken', life)
+    t.is(
+      codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1, { owner: 'bob' }))))),
+      'id_taken',
+      life,
+    )
     t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(2))))), 'id_taken')
     t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.put(notes, note(2))))), 'id_taken')
     t.deepEqual(notes.find('n1'), note(1))
@@ -77,11 +102,20 @@ test('a transaction ends with its callback, and its time never goes back, in thi
   let now = 5000
   const clock = { ...createClock(), now: () => now }
   const first = await open(root, { clock })
-  const kept = await first.state.commit((tx) => { tx.insert(first.notes, note(1)); return tx })
+  const kept = await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1))
+    return tx
+  })
   t.throws(() => kept.put(first.notes, note(1, { owner: 'bob' })), { message: /after its callback returned/u })
   t.is(first.notes.find('n1')?.owner, 'ann')
   now = 1000
-  t.is(await first.state.commit((tx) => { tx.insert(first.notes, note(2)); return tx.now }), 5000)
+  t.is(
+    await first.state.commit((tx) => {
+      tx.insert(first.notes, note(2))
+      return tx.now
+    }),
+    5000,
+  )
   await first.close()
   const second = await open(root, { clock })
   t.is(await second.state.commit((tx) => tx.now), 5000)
@@ -136,7 +170,9 @@ test('a changed byte in the middle is damage: read-only, with file and offset', 
 /** A disk whose log writes can be made to fail. */
 const failingDisk = (fails: { write?: string; sync?: string }): Disk => {
   const disk = createDisk()
-  const raise = (code: string): never => { throw Object.assign(new Error(code), { code }) }
+  const raise = (code: string): never => {
+    throw Object.assign(new Error(code), { code })
+  }
   return {
     ...disk,
     open: async (path, how) => {
@@ -169,7 +205,10 @@ test('a failed write undoes and rejects everything that waited, and storage reco
     state.commit((tx) => tx.insert(notes, note(2))),
     state.durable(),
   ])
-  t.deepEqual(settled.map((one) => (one.status === 'rejected' ? codeOf(one.reason) : one.status)), Array(3).fill('storage_write_failed'))
+  t.deepEqual(
+    settled.map((one) => (one.status === 'rejected' ? codeOf(one.reason) : one.status)),
+    Array(3).fill('storage_write_failed'),
+  )
   t.deepEqual(notes.find('n1'), note(1))
   t.false(notes.has('n2'))
   t.is(state.health.reason, 'disk_full')
@@ -192,7 +231,10 @@ test('a failed sync is final until a restart', async (t) => {
   const fails: { sync?: string } = {}
   const opened = await open(root, { disk: failingDisk(fails) })
   fails.sync = 'EIO'
-  t.is(codeOf(await t.throwsAsync(opened.state.commit((tx) => tx.insert(opened.notes, note(1))))), 'storage_sync_failed')
+  t.is(
+    codeOf(await t.throwsAsync(opened.state.commit((tx) => tx.insert(opened.notes, note(1))))),
+    'storage_sync_failed',
+  )
   delete fails.sync
   t.false(await opened.recover())
   t.is(opened.state.health.reason, 'sync_failed')
@@ -208,10 +250,14 @@ test('effects run after durability in commit order, and a lost lock stops all wr
   const opened = await open(root)
   const { state, notes } = opened
   const seen: string[] = []
-  await Promise.all([1, 2, 3].map((n) => state.commit((tx) => {
-    tx.insert(notes, note(n))
-    tx.after(() => seen.push(`${n} at ${state.health.sequence}`))
-  })))
+  await Promise.all(
+    [1, 2, 3].map((n) =>
+      state.commit((tx) => {
+        tx.insert(notes, note(n))
+        tx.after(() => seen.push(`${n} at ${state.health.sequence}`))
+      }),
+    ),
+  )
   t.deepEqual(seen, ['1 at 3', '2 at 3', '3 at 3'])
   const before = readFileSync(lastSegment(root))
   const late = t.throwsAsync(state.commit((tx) => tx.insert(notes, note(4))))
@@ -226,9 +272,18 @@ test('values that cannot be stored are refused before anything changes', async (
   const { state, notes, close } = await open(tempRoot(t), { tuning: { longestLine: 1000 } })
   const circular: Record<string, unknown> = {}
   circular['self'] = circular
-  t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, { ...note(1), ...circular })))), 'commit_not_serialisable')
-  t.is(codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1, { text: 'x'.repeat(1000) }))))), 'commit_too_large')
+  t.is(
+    codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, { ...note(1), ...circular })))),
+    'commit_not_serialisable',
+  )
+  t.is(
+    codeOf(await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1, { text: 'x'.repeat(1000) }))))),
+    'commit_too_large',
+  )
   t.false(notes.has('n1'))
-  await t.throwsAsync(state.commit(() => state.commit(() => 1)).then((inner) => inner), { message: /inside the callback/u })
+  await t.throwsAsync(
+    state.commit(() => state.commit(() => 1)).then((inner) => inner),
+    { message: /inside the callback/u },
+  )
   await close()
 })

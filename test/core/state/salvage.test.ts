@@ -6,8 +6,7 @@ import { layout } from '../../../core/state/layout.js'
 import { salvage } from '../../../core/state/repair-salvage.js'
 import { showRecords } from '../../../core/state/show.js'
 import { verifyRoot } from '../../../core/state/verify.js'
-import { crash, policies } from '../../faults/image.js'
-import type { Image } from '../../faults/image.js'
+import { crash, policies, type Image } from '../../faults/image.js'
 import { createRandom } from '../../faults/random.js'
 import { createSimulatedDisk } from '../../faults/simulated-disk.js'
 import { createSeededIds } from '../../faults/stillness.js'
@@ -29,18 +28,37 @@ test('a salvage that is cut off anywhere, and begun again, loses what it would h
   const root = await keptRoot(t)
   const paths = layout(root)
   const [seed, random] = [20_261_121, createRandom(20_261_121)]
-  const page = join(paths.data, 'notes', readdirSync(join(paths.data, 'notes')).find((name) => name.startsWith('page-')) ?? '')
+  const page = join(
+    paths.data,
+    'notes',
+    readdirSync(join(paths.data, 'notes')).find((name) => name.startsWith('page-')) ?? '',
+  )
   const bytes = readFileSync(page)
   bytes[bytes.indexOf('"text 12 ') + 2] = 0
   const prepared = createSimulatedDisk({ root, image: await simulate(root) })
   await prepared.replace(page, bytes)
   const rootId: string = JSON.parse(readFileSync(join(root, 'root.json'), 'utf8')).root_id
-  const options = (disk: Disk) => ({ disk, paths, ids: createSeededIds(random), rootId, generation: 9, fault: { file: page, offset: 0, rule: 'test' } })
-  const contentOf = (disk: Disk): unknown[] => [...showRecords({ root, disk }, 'notes').value ?? []].toSorted(([a], [b]) => a.localeCompare(b))
-  const isDamaged = async (disk: Disk): Promise<boolean> => !(await verifyRoot({ root, disk, clock, declared, live: false })).clean
+  const options = (disk: Disk) => ({
+    disk,
+    paths,
+    ids: createSeededIds(random),
+    rootId,
+    generation: 9,
+    fault: { file: page, offset: 0, rule: 'test' },
+  })
+  const contentOf = (disk: Disk): unknown[] =>
+    [...(showRecords({ root, disk }, 'notes').value ?? [])].toSorted(([a], [b]) => a.localeCompare(b))
+  const isDamaged = async (disk: Disk): Promise<boolean> =>
+    !(await verifyRoot({ root, disk, clock, declared, live: false })).clean
 
   const images: Image[] = []
-  const watched = createSimulatedDisk({ root, image: prepared.image(), before: () => { images.push(watched.image()) } })
+  const watched = createSimulatedDisk({
+    root,
+    image: prepared.image(),
+    before: () => {
+      images.push(watched.image())
+    },
+  })
   await salvage(options(watched))
   const wanted = contentOf(watched)
   t.is(wanted.length, 51)
@@ -52,7 +70,11 @@ test('a salvage that is cut off anywhere, and begun again, loses what it would h
       if (await isDamaged(disk)) await salvage(options(disk))
       t.deepEqual(contentOf(disk), wanted, `operation ${at}, ${policy}, seed ${seed}`)
       const { findings } = await verifyRoot({ root, disk, clock, declared, live: false })
-      t.deepEqual(findings.filter(({ severity }) => severity !== 'leftover'), [], `operation ${at}, ${policy}, seed ${seed}`)
+      t.deepEqual(
+        findings.filter(({ severity }) => severity !== 'leftover'),
+        [],
+        `operation ${at}, ${policy}, seed ${seed}`,
+      )
     }
   }
 })

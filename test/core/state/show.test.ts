@@ -11,9 +11,12 @@ test('what is shown is what a daemon would read, from pages, graves and the log 
   const held = await holdRoot(root)
   const { value: all, faults } = showRecords(place, 'notes')
   t.deepEqual(faults, [])
-  t.deepEqual([...all?.keys() ?? []].toSorted(), [...held.notes.ids('by_owner', 'ann')].toSorted())
+  t.deepEqual([...(all?.keys() ?? [])].toSorted(), [...held.notes.ids('by_owner', 'ann')].toSorted())
   for (const [id, record] of all ?? []) t.deepEqual(JSON.parse(JSON.stringify(held.notes.find(id))), record)
-  t.deepEqual(showEntries(place, 'journal', 'bob').value, held.journal.read('bob', { after: 0, limit: 1000 }).map(({ entry }) => entry))
+  t.deepEqual(
+    showEntries(place, 'journal', 'bob').value,
+    held.journal.read('bob', { after: 0, limit: 1000 }).map(({ entry }) => entry),
+  )
   t.deepEqual(showOwners(place, 'journal').value, { ann: held.journal.length('ann'), bob: held.journal.length('bob') })
   t.deepEqual(listState(place).value, {
     collections: { notes: { records: 52, buried: 2 }, people: { records: 1, buried: 0 } },
@@ -24,7 +27,10 @@ test('what is shown is what a daemon would read, from pages, graves and the log 
 
 test('a single record is shown as its newest line; what is buried or unknown is not there', async (t) => {
   const place = { root: await keptRoot(t), disk }
-  t.deepEqual([...showRecords(place, 'notes', 'n40').value?.values() ?? []].map(({ id }) => id), [note(40).id])
+  t.deepEqual(
+    [...(showRecords(place, 'notes', 'n40').value?.values() ?? [])].map(({ id }) => id),
+    [note(40).id],
+  )
   t.is(showRecords(place, 'notes', 'n7').value?.size, 0)
   t.is(showRecords(place, 'notes', 'n9').value?.size, 0)
   t.is(showRecords(place, 'nothing').value, undefined)

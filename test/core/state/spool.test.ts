@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { fault } from '../../../core/assert.js'
 import { createClock } from '../../../core/clock.js'
@@ -13,13 +21,28 @@ import { createDisk } from '../../../core/state/real-disk.js'
 import { openState } from '../../../core/state/root.js'
 import { createSpools, isSpoolName, spoolName } from '../../../core/state/spool.js'
 
-const setUp = (t: ExecutionContext, { capBytes, keepBytes, change = (disk: Disk) => disk }: { capBytes?: number; keepBytes?: number; change?: (disk: Disk) => Disk } = {}) => {
+const setUp = (
+  t: ExecutionContext,
+  {
+    capBytes,
+    keepBytes,
+    change = (disk: Disk) => disk,
+  }: { capBytes?: number; keepBytes?: number; change?: (disk: Disk) => Disk } = {},
+) => {
   const folder = join(mkdtempSync(join(tmpdir(), 'holdfast-spool-')), 'spools')
   t.teardown(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
   const may = { write: true }
-  const open = (disk: Disk = createDisk()) => createSpools({
-    folder, disk, mayWrite: () => may.write, refuse: () => { throw fault('no room') }, ...(capBytes !== undefined && { capBytes }), ...(keepBytes !== undefined && { keepBytes }),
-  })
+  const open = (disk: Disk = createDisk()) =>
+    createSpools({
+      folder,
+      disk,
+      mayWrite: () => may.write,
+      refuse: () => {
+        throw fault('no room')
+      },
+      ...(capBytes !== undefined && { capBytes }),
+      ...(keepBytes !== undefined && { keepBytes }),
+    })
   return { folder, may, open, spools: open(change(createDisk())).area('tasks') }
 }
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
@@ -35,7 +58,10 @@ test('what was added is read in order, its end or all of it, while it is written
   t.deepEqual(spools.read('a', 0)?.account, { kept: 14, total: 14, lost: 0, rotations: 0 })
   t.deepEqual(await spool.close(), { kept: 14, total: 14, lost: 0, rotations: 0 })
   const later = open().area('tasks').read('a', all)
-  t.deepEqual([text(later?.bytes), later?.account, later?.path], ['one two three!', { kept: 14, total: 14, lost: 0, rotations: 0 }, spool.path])
+  t.deepEqual(
+    [text(later?.bytes), later?.account, later?.path],
+    ['one two three!', { kept: 14, total: 14, lost: 0, rotations: 0 }, spool.path],
+  )
   t.is(spools.read('b', all), undefined)
   t.is(lstatSync(spool.path).mode & 0o777, 0o600)
   t.is(lstatSync(join(folder, 'tasks')).mode & 0o777, 0o700)
@@ -43,43 +69,59 @@ test('what was added is read in order, its end or all of it, while it is written
   t.false(spool.path.endsWith('/a'))
 })
 
-test('a spool of the shipped size begins anew with its last 6 MiB when it would be larger than 8 MiB, and no byte is miscounted', async (t) => {
-  const { spools, open } = setUp(t)
-  const spool = await spools.begin('a')
-  const piece = 64 * 1024
-  let given = 0
-  const give = async (bytes: number): Promise<void> => {
-    await spool.append(Buffer.alloc(bytes, String(Math.floor(given / piece) % 10)))
-    given += bytes
-  }
-  while (given + piece < 8 * 1024 * 1024) await give(piece)
-  t.deepEqual(spool.account, { kept: given, total: given, lost: 0, rotations: 0 })
-  await give(piece)
-  t.deepEqual(spool.account, { kept: 6 * 1024 * 1024, total: given, lost: 0, rotations: 1 })
-  t.true(statSync(spool.path).size <= 8 * 1024 * 1024)
-  for (let n = 0; n < 100; n += 1) {
+test(
+  'a spool of the shipped size begins anew with its last 6 MiB when it would be larger than 8 MiB, and no byte is ' +
+    'miscounted',
+  async (t) => {
+    const { spools, open } = setUp(t)
+    const spool = await spools.begin('a')
+    const piece = 64 * 1024
+    let given = 0
+    const give = async (bytes: number): Promise<void> => {
+      await spool.append(Buffer.alloc(bytes, String(Math.floor(given / piece) % 10)))
+      given += bytes
+    }
+    while (given + piece < 8 * 1024 * 1024) await give(piece)
+    t.deepEqual(spool.account, { kept: given, total: given, lost: 0, rotations: 0 })
     await give(piece)
-    if (statSync(spool.path).size > 8 * 1024 * 1024) t.fail('the file is larger than its cap')
-  }
-  const { rotations, kept, total } = await spool.close()
-  t.deepEqual([rotations, total], [4, given])
-  t.deepEqual(open().area('tasks').read('a', 0)?.account, { kept, total, lost: 0, rotations })
-})
+    t.deepEqual(spool.account, { kept: 6 * 1024 * 1024, total: given, lost: 0, rotations: 1 })
+    t.true(statSync(spool.path).size <= 8 * 1024 * 1024)
+    for (let n = 0; n < 100; n += 1) {
+      await give(piece)
+      if (statSync(spool.path).size > 8 * 1024 * 1024) t.fail('the file is larger than its cap')
+    }
+    const { rotations, kept, total } = await spool.close()
+    t.deepEqual([rotations, total], [4, given])
+    t.deepEqual(open().area('tasks').read('a', 0)?.account, { kept, total, lost: 0, rotations })
+  },
+)
 
 test('whatever is added, what is kept is the end of it and the sums are right, also after a restart', async (t) => {
   const { spools, open } = setUp(t, { capBytes: 400, keepBytes: 100 })
   let n = 0
-  await fc.assert(fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 12 }), async (pieces) => {
-    n += 1
-    const spool = await spools.begin(`owner ${n}`)
-    for (const piece of pieces) void spool.append(piece)
-    const account = await spool.close()
-    const whole = Buffer.concat(pieces)
-    const [same, later] = [spools.read(`owner ${n}`, all), open().area('tasks').read(`owner ${n}`, all)]
-    const right = account.total === whole.length && account.lost === 0 && account.kept === same?.bytes.length && statSync(spool.path).size <= 400
-    const end = Buffer.from(same?.bytes ?? []).equals(whole.subarray(whole.length - account.kept))
-    return right && end && JSON.stringify(later) === JSON.stringify(same) && (account.rotations > 0) === (account.kept < whole.length)
-  }), { numRuns: 150 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 12 }), async (pieces) => {
+      n += 1
+      const spool = await spools.begin(`owner ${n}`)
+      for (const piece of pieces) void spool.append(piece)
+      const account = await spool.close()
+      const whole = Buffer.concat(pieces)
+      const [same, later] = [spools.read(`owner ${n}`, all), open().area('tasks').read(`owner ${n}`, all)]
+      const right =
+        account.total === whole.length &&
+        account.lost === 0 &&
+        account.kept === same?.bytes.length &&
+        statSync(spool.path).size <= 400
+      const end = Buffer.from(same?.bytes ?? []).equals(whole.subarray(whole.length - account.kept))
+      return (
+        right &&
+        end &&
+        JSON.stringify(later) === JSON.stringify(same) &&
+        account.rotations > 0 === account.kept < whole.length
+      )
+    }),
+    { numRuns: 150 },
+  )
   t.pass()
 })
 
@@ -169,7 +211,10 @@ test('a link in the place of a spool is not followed, and a foreign header is no
   symlinkSync(join(folder, 'victim'), join(folder, 'tasks', spoolName('a')))
   await t.throwsAsync(spools.begin('a'), { code: 'EEXIST' })
   t.is(spools.read('a', all), undefined)
-  writeFileSync(join(folder, 'tasks', spoolName('b')), '{"v":1,"k":"spool","dropped":0,"lost":0,"rotations":0,"c":"00000000"}\nsomething')
+  writeFileSync(
+    join(folder, 'tasks', spoolName('b')),
+    '{"v":1,"k":"spool","dropped":0,"lost":0,"rotations":0,"c":"00000000"}\nsomething',
+  )
   t.is(spools.read('b', all), undefined)
   t.is(readFileSync(join(folder, 'victim'), 'utf8'), 'untouched')
 })
@@ -185,7 +230,10 @@ test('what is not kept goes, but never a spool that is written to; half-made rep
   await live.close()
   writeFileSync(join(folder, 'tasks', `${spoolName('live')}.123`), 'half')
   t.is((await open().sweep()).length, 1)
-  t.deepEqual(readdirSync(join(folder, 'tasks')).filter((name) => !isSpoolName(name)), [])
+  t.deepEqual(
+    readdirSync(join(folder, 'tasks')).filter((name) => !isSpoolName(name)),
+    [],
+  )
   t.throws(() => open().area('../log'), { message: /no name/u })
 })
 
@@ -198,8 +246,18 @@ test('a file system that is full loses output and nothing else', async (t) => {
     t.log('not run: mounting a small file system is not permitted here')
     return t.pass()
   }
-  t.teardown(() => { execFileSync('umount', ['-l', mount]); rmSync(mount, { recursive: true }) })
-  const spools = createSpools({ folder: join(mount, 'spools'), disk: createDisk(), mayWrite: () => true, refuse: () => { throw fault('no room') } }).area('tasks')
+  t.teardown(() => {
+    execFileSync('umount', ['-l', mount])
+    rmSync(mount, { recursive: true })
+  })
+  const spools = createSpools({
+    folder: join(mount, 'spools'),
+    disk: createDisk(),
+    mayWrite: () => true,
+    refuse: () => {
+      throw fault('no room')
+    },
+  }).area('tasks')
   const spool = await spools.begin('a')
   for (let n = 0; n < 40; n += 1) await spool.append(Buffer.alloc(64 * 1024, 'x'))
   const { kept, lost, total } = spool.account
@@ -216,7 +274,13 @@ test('a spool leaves the room alone that is kept for the state, and begins only 
   const clock = createClock()
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const opened = await openState({
-    root: join(root, 'state'), disk: { ...createDisk(), space: () => ({ free: room.free, type: 0 }) }, clock, ids: createIds(clock), log: quiet, publish: () => {}, generation: 1,
+    root: join(root, 'state'),
+    disk: { ...createDisk(), space: () => ({ free: room.free, type: 0 }) },
+    clock,
+    ids: createIds(clock),
+    log: quiet,
+    publish: () => {},
+    generation: 1,
     tuning: { ballastBytes: 0, freeBytes: 5_000 },
   })
   await opened.load()

@@ -3,8 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { trusted } from '../../../core/schema.js'
-import { verifyRoot } from '../../../core/state/verify.js'
-import type { VerifyReport } from '../../../core/state/verify.js'
+import { verifyRoot, type VerifyReport } from '../../../core/state/verify.js'
 import { damages, only } from '../../support/damages.js'
 import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../support/kept-root.js'
 import { note, tempRoot } from '../../support/notes.js'
@@ -18,7 +17,9 @@ test('a root is clean after an orderly end, after a kill, and while a daemon wri
   t.false(killed.live)
   t.deepEqual(killed.records, { people: 1, notes: 52 })
   t.deepEqual(killed.entries, { journal: 60 })
-  t.true(killed.checked.every(({ ms }) => ms >= 0) && killed.checked.some(({ area, bytes }) => area === 'log' && bytes > 0))
+  t.true(
+    killed.checked.every(({ ms }) => ms >= 0) && killed.checked.some(({ area, bytes }) => area === 'log' && bytes > 0),
+  )
   const held = await holdRoot(root)
   const writing = writeNotes(held, 100, 300)
   const live = await verify(root)
@@ -38,7 +39,10 @@ test('a root that is checked again and again under load and checkpoints is never
     const work = [writeNotes(held, round * 20, 60), held.checkpoint()]
     await setTimeout(round)
     const { findings } = await verify(held.lock.root)
-    t.deepEqual(findings.filter(({ severity }) => severity !== 'leftover'), [])
+    t.deepEqual(
+      findings.filter(({ severity }) => severity !== 'leftover'),
+      [],
+    )
     await Promise.all(work)
   }
   await held.end()
@@ -50,19 +54,31 @@ for (const { what, kind, make } of damages) {
     const { file, offset } = await make(root, t)
     const { findings, clean } = await verify(root)
     t.false(clean)
-    t.true(findings.some((found) => found.kind === kind && found.file === file && found.offset === offset), JSON.stringify(findings.slice(0, 3)))
+    t.true(
+      findings.some((found) => found.kind === kind && found.file === file && found.offset === offset),
+      JSON.stringify(findings.slice(0, 3)),
+    )
   })
 }
 
 test('what a kill leaves behind is named, and is no damage', async (t) => {
   const root = await keptRoot(t)
-  const orphans = [join(root, 'log/000000000099.ndjson'), join(root, 'data/notes/page-000000000099.ndjson'), join(root, 'tombstones/people.ndjson'), join(root, 'manifest.json.123456')]
+  const orphans = [
+    join(root, 'log/000000000099.ndjson'),
+    join(root, 'data/notes/page-000000000099.ndjson'),
+    join(root, 'tombstones/people.ndjson'),
+    join(root, 'manifest.json.123456'),
+  ]
   for (const file of orphans) writeFileSync(file, '{', { mode: 0o600 })
   appendFileSync(only(join(root, 'data/notes'), 'page-000000000001'), '{"id":')
   appendFileSync(join(root, 'log/000000000002.ndjson'), '{"s":')
   const { findings, clean } = await verify(root)
   t.true(clean)
-  for (const file of orphans) t.true(findings.some((found) => found.kind === 'leftover' && found.file === file), file)
+  for (const file of orphans)
+    t.true(
+      findings.some((found) => found.kind === 'leftover' && found.file === file),
+      file,
+    )
   t.deepEqual([...new Set(findings.map(({ kind }) => kind))].toSorted(), ['behind', 'leftover', 'torn'])
   await (await holdRoot(root)).end()
   t.deepEqual((await verify(root)).findings, [])
@@ -70,11 +86,16 @@ test('what a kill leaves behind is named, and is no damage', async (t) => {
 
 test('a file of another name is a stranger wherever it lies; folders of people are theirs', async (t) => {
   const root = await keptRoot(t)
-  const strangers = ['notes.txt', 'log/notes.txt', 'data/notes/notes.txt', 'documents/notes.txt'].map((name) => join(root, name))
+  const strangers = ['notes.txt', 'log/notes.txt', 'data/notes/notes.txt', 'documents/notes.txt'].map((name) =>
+    join(root, name),
+  )
   for (const file of [...strangers, join(root, 'README.md')]) writeFileSync(file, 'x', { mode: 0o600 })
   mkdirSync(join(root, 'skills'), { recursive: true, mode: 0o700 })
   writeFileSync(join(root, 'skills/any.md'), 'x', { mode: 0o600 })
-  t.deepEqual((await verify(root)).findings.map(({ kind, file }) => `${kind} ${file}`).toSorted(), strangers.map((file) => `stranger ${file}`).toSorted())
+  t.deepEqual(
+    (await verify(root)).findings.map(({ kind, file }) => `${kind} ${file}`).toSorted(),
+    strangers.map((file) => `stranger ${file}`).toSorted(),
+  )
 })
 
 test('a record that breaks its struct or names what is not there is found where it stands', async (t) => {
@@ -99,12 +120,18 @@ test('a record that breaks its struct or names what is not there is found where 
 
 test('a check changes nothing, and a folder without a root is refused', async (t) => {
   const root = await keptRoot(t)
-  const seen = (): string[] => readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted().map((name) => `${name} ${statSync(join(root, name)).mtimeMs} ${statSync(join(root, name)).size}`)
+  const seen = (): string[] =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .toSorted()
+      .map((name) => `${name} ${statSync(join(root, name)).mtimeMs} ${statSync(join(root, name)).size}`)
   const before = seen()
   await verify(root)
   t.deepEqual(seen(), before)
   const empty = tempRoot(t)
   await t.throwsAsync(verify(empty), { message: /no state root/u })
   mkdirSync(join(empty, 'log'))
-  t.deepEqual((await verify(empty)).findings.map(({ kind }) => kind).filter((kind) => kind !== 'mode'), ['root'])
+  t.deepEqual(
+    (await verify(empty)).findings.map(({ kind }) => kind).filter((kind) => kind !== 'mode'),
+    ['root'],
+  )
 })

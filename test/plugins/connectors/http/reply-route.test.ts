@@ -3,8 +3,18 @@ import { addressOf, refusedAddress, routeOf, targetOf } from '../../../../plugin
 
 test('an address is a URL, or a JSON text with headers and reach', (t) => {
   t.deepEqual(routeOf('https://a.example/x'), { url: 'https://a.example/x' })
-  t.deepEqual(routeOf('  {"url":"https://a.example/x","headers":{"x-tag":"1"},"allow_private_network":true}'), { url: 'https://a.example/x', headers: { 'x-tag': '1' }, allow_private_network: true })
-  for (const bad of ['{', '{}', '{"url":1}', '{"url":"https://a.example","other":1}', '{"url":"https://a.example","headers":{"x":1}}']) {
+  t.deepEqual(routeOf('  {"url":"https://a.example/x","headers":{"x-tag":"1"},"allow_private_network":true}'), {
+    url: 'https://a.example/x',
+    headers: { 'x-tag': '1' },
+    allow_private_network: true,
+  })
+  for (const bad of [
+    '{',
+    '{}',
+    '{"url":1}',
+    '{"url":"https://a.example","other":1}',
+    '{"url":"https://a.example","headers":{"x":1}}',
+  ]) {
     t.is(routeOf(bad), undefined, bad)
     t.is(refusedAddress(bad, {}), 'must be a URL, or a JSON text with url, headers and allow_private_network', bad)
   }
@@ -12,27 +22,62 @@ test('an address is a URL, or a JSON text with headers and reach', (t) => {
 
 test('the requested form never reaches a private network, the stored one may say so', (t) => {
   t.is(addressOf({ type: 'http', url: 'http://127.0.0.1/' }), 'http://127.0.0.1/')
-  t.is(addressOf({ type: 'http', url: 'https://a.example/', headers: { a: 'b' } }), '{"url":"https://a.example/","headers":{"a":"b"}}')
+  t.is(
+    addressOf({ type: 'http', url: 'https://a.example/', headers: { a: 'b' } }),
+    '{"url":"https://a.example/","headers":{"a":"b"}}',
+  )
   t.is(addressOf({ type: 'external', connector: 'c', route: 'r' }), undefined)
   t.truthy(refusedAddress('http://127.0.0.1/', {}))
   t.truthy(refusedAddress('{"url":"http://127.0.0.1/","allow_private_network":false}', {}))
   t.is(refusedAddress('{"url":"http://127.0.0.1/","allow_private_network":true}', {}), undefined)
-  t.truthy(refusedAddress('{"url":"http://u:p@127.0.0.1/","allow_private_network":true}', {}), 'it lifts the check of addresses and nothing else')
+  t.truthy(
+    refusedAddress('{"url":"http://u:p@127.0.0.1/","allow_private_network":true}', {}),
+    'it lifts the check of addresses and nothing else',
+  )
 })
 
-const withHeaders = (headers: Record<string, string>): string | undefined => refusedAddress(JSON.stringify({ url: 'https://a.example/', headers }), {})
+const withHeaders = (headers: Record<string, string>): string | undefined =>
+  refusedAddress(JSON.stringify({ url: 'https://a.example/', headers }), {})
 
-test('headers that are ours, the connection\'s or a credential\'s are refused in any case', (t) => {
+test("headers that are ours, the connection's or a credential's are refused in any case", (t) => {
   const forbidden = [
-    'Authorization', 'Connection', 'Content-Length', 'Content-Type', 'Cookie', 'Forwarded', 'Host', 'Idempotency-Key', 'Proxy-Authorization', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'X-Api-Key',
-    'X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-', 'Expect', 'Keep-Alive',
+    'Authorization',
+    'Connection',
+    'Content-Length',
+    'Content-Type',
+    'Cookie',
+    'Forwarded',
+    'Host',
+    'Idempotency-Key',
+    'Proxy-Authorization',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'X-Api-Key',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Forwarded-',
+    'Expect',
+    'Keep-Alive',
   ]
-  for (const name of forbidden) for (const cased of [name, name.toLowerCase(), name.toUpperCase()]) t.is(withHeaders({ [cased]: 'x' }), `must not set the header ${name.toLowerCase()}`)
+  for (const name of forbidden)
+    for (const cased of [name, name.toLowerCase(), name.toUpperCase()])
+      t.is(withHeaders({ [cased]: 'x' }), `must not set the header ${name.toLowerCase()}`)
   t.is(withHeaders({ 'X-Tag': 'fine', 'x-forwarder': 'fine', 'x-umlaut': 'ü' }), undefined)
 })
 
 test('headers that are not valid in HTTP are refused', (t) => {
-  for (const headers of [{ '': 'x' }, { 'a b': 'x' }, { 'a:': 'x' }, { 'ü': 'x' }, { a: 'x\r\nb: c' }, { a: 'x\0' }, { a: '€' }]) t.is(withHeaders(headers), 'must hold headers that are valid in HTTP', JSON.stringify(headers))
+  for (const headers of [
+    { '': 'x' },
+    { 'a b': 'x' },
+    { 'a:': 'x' },
+    { ü: 'x' },
+    { a: 'x\r\nb: c' },
+    { a: 'x\0' },
+    { a: '€' },
+  ])
+    t.is(withHeaders(headers), 'must hold headers that are valid in HTTP', JSON.stringify(headers))
   t.is(withHeaders({ 'x-a': '1', 'X-A': '2' }), 'must hold each header once')
 })
 

@@ -11,14 +11,22 @@ test('requests of all sessions are listed by session and id, page by page or who
   for (const session of ['b', 'a-1', 'a', 'quiet']) {
     await openSession(daemon, session)
     if (session === 'quiet') continue
-    const run = await until(daemon, (await submit(daemon, session, '/tool mcp__pay {"what":"x"}\n/tool mcp__pay {"what":"y"}')).run_id, 'waiting_for_approval')
-    for (const request of run.pending_approvals) open.push({ session_id: session, agent_id: run.agent_id, run_id: run.run_id, run_kind: 'input', request })
+    const run = await until(
+      daemon,
+      (await submit(daemon, session, '/tool mcp__pay {"what":"x"}\n/tool mcp__pay {"what":"y"}')).run_id,
+      'waiting_for_approval',
+    )
+    for (const request of run.pending_approvals)
+      open.push({ session_id: session, agent_id: run.agent_id, run_id: run.run_id, run_kind: 'input', request })
   }
   const key = ({ session_id, request }: any): string => `${session_id}:${request.id}`
   const sorted = open.toSorted((x, y) => (key(x) < key(y) ? -1 : 1))
   t.deepEqual(await get(''), sorted)
   t.deepEqual(await get('?limit=4'), sorted.slice(0, 4))
-  t.deepEqual(await get('?session_id=a'), sorted.filter(({ session_id }) => session_id === 'a'))
+  t.deepEqual(
+    await get('?session_id=a'),
+    sorted.filter(({ session_id }) => session_id === 'a'),
+  )
   t.deepEqual([await get('?session_id=quiet'), await get('?session_id=nobody')], [[], []])
   const walked: any[] = []
   let cursor: string | undefined = ''
@@ -32,6 +40,8 @@ test('requests of all sessions are listed by session and id, page by page or who
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/approvals?limit=0')), [400, 'invalid_limit'])
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/approvals?cursor=%7C')), [400, 'invalid_cursor'])
   const [first] = sorted
-  await daemon.request('POST', `/v1/runs/${first.run_id}/approvals`, { resolutions: [{ request_id: first.request.id, behavior: 'deny' }] })
+  await daemon.request('POST', `/v1/runs/${first.run_id}/approvals`, {
+    resolutions: [{ request_id: first.request.id, behavior: 'deny' }],
+  })
   t.deepEqual(await get(''), sorted.slice(1))
 })

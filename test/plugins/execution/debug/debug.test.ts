@@ -1,18 +1,15 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import { createBlobs } from '../../../../core/state/blobs.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
 import type { JsonObject } from '../../../../core/schema.js'
-import { definePlugin, object, optional, string } from '../../../../core/plugin.js'
-import type { AnyPlugin } from '../../../../core/plugin.js'
+import { definePlugin, object, optional, string, type AnyPlugin } from '../../../../core/plugin.js'
 import { Debug } from '../../../../plugins/execution/debug/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
 import { copyRoot } from '../../../support/crash.js'
-import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon, TestDaemonOptions } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const key = 'ab'.repeat(32)
@@ -22,13 +19,26 @@ const known = 'known-secret-value'
 
 /** A tool that answers with what it was given, and knows a secret of the daemon. */
 const echo: AnyPlugin = definePlugin({
-  id: 'echo', version: '1.0.0', api: 1, summary: 'Answers with what it was given.', config: object({}),
+  id: 'echo',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Answers with what it was given.',
+  config: object({}),
   register(ctx) {
     ctx.onStart(() => ctx.secrets.guard(known))
-    ctx.contribute(Tools, defineTool({
-      name: 'echo', description: 'Answers with what it was given.', input: object({ what: optional(string()), password: optional(string()) }), effect: 'read', parallel: false, timeout_ms: 5000, sandbox: 'inherited',
-      run: (input) => ({ type: 'result', output: { what: input.what ?? null, password: input.password ?? null } }),
-    }))
+    ctx.contribute(
+      Tools,
+      defineTool({
+        name: 'echo',
+        description: 'Answers with what it was given.',
+        input: object({ what: optional(string()), password: optional(string()) }),
+        effect: 'read',
+        parallel: false,
+        timeout_ms: 5000,
+        sandbox: 'inherited',
+        run: (input) => ({ type: 'result', output: { what: input.what ?? null, password: input.password ?? null } }),
+      }),
+    )
   },
 })
 
@@ -40,13 +50,18 @@ const runOnce = async (daemon: TestDaemon, content: string, session = 's1'): Pro
   return (await until(daemon, (await submit(daemon, session, content)).run_id, 'completed')).run_id
 }
 const debugOf = (daemon: TestDaemon, run_id: string) => daemon.request('GET', `/v1/runs/${run_id}/debug`)
-const textOf = (daemon: TestDaemon, run_id: string, artifact_id: string) => daemon.request('GET', `/v1/runs/${run_id}/debug/artifacts/${artifact_id}`)
+const textOf = (daemon: TestDaemon, run_id: string, artifact_id: string) =>
+  daemon.request('GET', `/v1/runs/${run_id}/debug/artifacts/${artifact_id}`)
 const codeOf = ({ status, body }: { status: number; body: any }): [number, string] => [status, body.code]
 const script = `/tool echo {"what":"${canary} ada@example.org ${known}","password":"hunter2"}\n---\n/say Done with ${canary}.`
 
 /** Every byte of every file below a folder. */
-const allBytes = (folder: string): string => readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .map((name) => join(folder, name)).filter((file) => statSync(file).isFile()).map((file) => readFileSync(file, 'latin1')).join('\n')
+const allBytes = (folder: string): string =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => readFileSync(file, 'latin1'))
+    .join('\n')
 
 test('nothing is kept while capture is off', async (t) => {
   const daemon = await start(t, {})
@@ -57,33 +72,54 @@ test('nothing is kept while capture is off', async (t) => {
   t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, 'off')
 })
 
-test('at `on`, one artifact for each attempt and call says what it was, when and how large, and nothing of what was said', async (t) => {
-  const daemon = await start(t, { debug_level: 'on' })
-  const run_id = await runOnce(daemon, script)
-  const { body } = await debugOf(daemon, run_id)
-  t.like(body, { run_id, level: 'on', dropped_artifact_count: 0 })
-  t.deepEqual(body.artifacts.map(({ artifact_id }: any) => artifact_id), ['0001-model', '0002-tool', '0003-model'])
-  const answer = await textOf(daemon, run_id, '0002-tool')
-  t.regex(answer.headers['content-type'] ?? '', /^text\/plain; charset=utf-8/u)
-  t.like(JSON.parse(answer.text), { kind: 'tool', name: 'echo', turn: 1, attempt: 1, outcome: 'result' })
-  t.like(JSON.parse((await textOf(daemon, run_id, '0003-model')).text), { kind: 'model', name: 'demo', turn: 2, outcome: 'stop' })
-  t.true(JSON.parse(answer.text).request_bytes > canary.length)
-  for (const { artifact_id, bytes, plaintext_bytes, encrypted, truncated } of body.artifacts) {
-    const { text } = await textOf(daemon, run_id, artifact_id)
-    for (const said of [canary, 'ada@', 'hunter2', known, 'Done with']) t.false(text.includes(said), artifact_id)
-    t.deepEqual([bytes, plaintext_bytes, encrypted, truncated], [text.length, text.length, false, false])
-  }
-  t.deepEqual(codeOf(await textOf(daemon, run_id, '0004-model')), [404, 'run_debug_artifact_not_found'])
-})
+test(
+  'at `on`, one artifact for each attempt and call says what it was, when and how large, and nothing of what was ' +
+    'said',
+  async (t) => {
+    const daemon = await start(t, { debug_level: 'on' })
+    const run_id = await runOnce(daemon, script)
+    const { body } = await debugOf(daemon, run_id)
+    t.like(body, { run_id, level: 'on', dropped_artifact_count: 0 })
+    t.deepEqual(
+      body.artifacts.map(({ artifact_id }: any) => artifact_id),
+      ['0001-model', '0002-tool', '0003-model'],
+    )
+    const answer = await textOf(daemon, run_id, '0002-tool')
+    t.regex(answer.headers['content-type'] ?? '', /^text\/plain; charset=utf-8/u)
+    t.like(JSON.parse(answer.text), { kind: 'tool', name: 'echo', turn: 1, attempt: 1, outcome: 'result' })
+    t.like(JSON.parse((await textOf(daemon, run_id, '0003-model')).text), {
+      kind: 'model',
+      name: 'demo',
+      turn: 2,
+      outcome: 'stop',
+    })
+    t.true(JSON.parse(answer.text).request_bytes > canary.length)
+    for (const { artifact_id, bytes, plaintext_bytes, encrypted, truncated } of body.artifacts) {
+      const { text } = await textOf(daemon, run_id, artifact_id)
+      for (const said of [canary, 'ada@', 'hunter2', known, 'Done with']) t.false(text.includes(said), artifact_id)
+      t.deepEqual([bytes, plaintext_bytes, encrypted, truncated], [text.length, text.length, false, false])
+    }
+    t.deepEqual(codeOf(await textOf(daemon, run_id, '0004-model')), [404, 'run_debug_artifact_not_found'])
+  },
+)
 
 test('at `redacted`, what was said is kept without secrets and personal data; at `full`, without known secrets', async (t) => {
-  for (const [debug_level, gone, kept] of [['redacted', [canary, 'ada@example.org', 'hunter2', known], ['<redacted>', '<email>']], ['full', [known], [canary, 'ada@example.org', 'hunter2']]] as const) {
+  for (const [debug_level, gone, kept] of [
+    ['redacted', [canary, 'ada@example.org', 'hunter2', known], ['<redacted>', '<email>']],
+    ['full', [known], [canary, 'ada@example.org', 'hunter2']],
+  ] as const) {
     const daemon = await start(t, { debug_level })
     const run_id = await runOnce(daemon, script)
     const { artifacts } = (await debugOf(daemon, run_id)).body
-    const texts = (await Promise.all(artifacts.map(({ artifact_id }: any) => textOf(daemon, run_id, artifact_id)))).map(({ text }: any) => text)
+    const texts = (await Promise.all(artifacts.map(({ artifact_id }: any) => textOf(daemon, run_id, artifact_id)))).map(
+      ({ text }: any) => text,
+    )
     for (const text of texts) for (const said of gone) t.false(text.includes(said), `${debug_level} ${said}`)
-    for (const said of kept) t.true(texts.some((text) => text.includes(said)), `${debug_level} ${said}`)
+    for (const said of kept)
+      t.true(
+        texts.some((text) => text.includes(said)),
+        `${debug_level} ${said}`,
+      )
     t.like(JSON.parse(texts[1]).request, { password: debug_level === 'full' ? 'hunter2' : '<redacted>' })
     t.true(texts[2].includes('Done with'))
     await daemon.stop()
@@ -93,7 +129,10 @@ test('at `redacted`, what was said is kept without secrets and personal data; at
 test('the limits of an artifact, of a run and of its number are kept, and what they keep out is counted', async (t) => {
   const daemon = await start(t, { debug_level: 'full', max_artifact_bytes: 1024, max_artifacts_per_run: 2 })
   const run_id = await runOnce(daemon, `/tool echo {"what":"${'é'.repeat(2000)}"}\n---\n/say Done.`)
-  const { artifacts: [, cut], dropped_artifact_count } = (await debugOf(daemon, run_id)).body
+  const {
+    artifacts: [, cut],
+    dropped_artifact_count,
+  } = (await debugOf(daemon, run_id)).body
   t.is(dropped_artifact_count, 1)
   t.like(cut, { artifact_id: '0002-tool', truncated: true })
   t.true(cut.original_bytes > 8000 && cut.bytes <= 1024 && cut.bytes > 1020)
@@ -113,7 +152,9 @@ test('with a key nothing of it is on disk in the clear, and another key does not
   await openSession(first)
   const { run_id } = await submit(first, 's1', '/say plain')
   await until(first, run_id, 'completed')
-  const { artifacts: [artifact] } = (await debugOf(first, run_id)).body
+  const {
+    artifacts: [artifact],
+  } = (await debugOf(first, run_id)).body
   t.like(artifact, { encrypted: true })
   t.is(artifact.bytes, artifact.plaintext_bytes + 28)
   t.true((await textOf(first, run_id, artifact.artifact_id)).text.includes('plain'))
@@ -137,7 +178,9 @@ test('an artifact whose bytes are damaged or gone is unreadable', async (t) => {
   const root = await freshRoot()
   const daemon = await start(t, { debug_level: 'on' }, { root })
   const run_id = await runOnce(daemon, '/tool echo {}')
-  const { artifacts: [first, second] } = (await debugOf(daemon, run_id)).body
+  const {
+    artifacts: [first, second],
+  } = (await debugOf(daemon, run_id)).body
   const fileOf = ({ sha256 }: any): string => join(root, 'blobs/debug', sha256.slice(0, 2), sha256)
   const sound = readFileSync(fileOf(first))
   writeFileSync(fileOf(first), 'x')
@@ -158,7 +201,17 @@ test('a key that cannot be used stops the plugin if something is to be kept, and
 
 test('with capture off a key that cannot be used is told, and capture cannot be turned on', async (t) => {
   let debug: Debug | undefined
-  const borrower = definePlugin({ id: 'borrower', version: '1.0.0', api: 1, summary: 'Lends the switch.', needs: { found: Debug }, config: object({}), register: (_, { found }) => { debug = found } })
+  const borrower = definePlugin({
+    id: 'borrower',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Lends the switch.',
+    needs: { found: Debug },
+    config: object({}),
+    register: (_, { found }) => {
+      debug = found
+    },
+  })
   const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo, borrower] })
   const { debug_capture } = (await daemon.request('GET', '/v1/runtime')).body
   t.like(debug_capture, { encryption_enabled: false, max_artifacts_per_run: 64, ttl_ms: 604_800_000 })
@@ -170,7 +223,17 @@ test('with capture off a key that cannot be used is told, and capture cannot be 
 
 test('capture is turned on and off while the daemon runs', async (t) => {
   let debug: Debug | undefined
-  const borrower = definePlugin({ id: 'borrower', version: '1.0.0', api: 1, summary: 'Lends the switch.', needs: { found: Debug }, config: object({}), register: (_, { found }) => { debug = found } })
+  const borrower = definePlugin({
+    id: 'borrower',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Lends the switch.',
+    needs: { found: Debug },
+    config: object({}),
+    register: (_, { found }) => {
+      debug = found
+    },
+  })
   const daemon = await start(t, {}, { plugins: [echo, borrower] })
   debug?.setLevel('full')
   t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, 'full')
@@ -183,10 +246,18 @@ test('capture is turned on and off while the daemon runs', async (t) => {
 const movableClock = () => {
   const clock = createClock()
   let ahead = 0
-  return { ...clock, now: () => clock.now() + ahead, move: (ms: number) => { ahead += ms } }
+  return {
+    ...clock,
+    now: () => clock.now() + ahead,
+    move: (ms: number) => {
+      ahead += ms
+    },
+  }
 }
 
-const blobsIn = (root: string): number => readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
+const blobsIn = (root: string): number =>
+  readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .length
 
 test('evidence ends with its time to live; that of a run that waits ends too, and more of it can be kept', async (t) => {
   const root = await freshRoot()
@@ -194,17 +265,30 @@ test('evidence ends with its time to live; that of a run that waits ends too, an
   const first = await start(t, { debug_level: 'on' }, { root, clock })
   const run_id = await runOnce(first, 'x')
   const waiting = (await submit(first, 's1', '/ask Go on? | yes | no')).run_id
-  const { pending_questions: [question] } = await until(first, waiting, 'waiting_for_user_question')
+  const {
+    pending_questions: [question],
+  } = await until(first, waiting, 'waiting_for_user_question')
   t.is((await debugOf(first, waiting)).body.artifacts.length, 2)
   await first.stop()
   clock.move(8 * 86_400_000)
   const later = await start(t, { debug_level: 'on' }, { root, clock })
-  for (let tries = 0; tries < 500 && blobsIn(root) > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let tries = 0; tries < 500 && blobsIn(root) > 0; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   t.deepEqual(codeOf(await debugOf(later, run_id)), [404, 'run_debug_not_found'])
   t.deepEqual((await debugOf(later, waiting)).body.artifacts, [])
-  t.is((await later.request('POST', `/v1/runs/${waiting}/questions`, { resolution: { request_id: question.id, answers: [{ question_id: 'q1', selected_option_ids: ['o1'] }] } })).status, 202)
+  t.is(
+    (
+      await later.request('POST', `/v1/runs/${waiting}/questions`, {
+        resolution: { request_id: question.id, answers: [{ question_id: 'q1', selected_option_ids: ['o1'] }] },
+      })
+    ).status,
+    202,
+  )
   await until(later, waiting, 'completed')
-  t.deepEqual((await debugOf(later, waiting)).body.artifacts.map(({ artifact_id }: any) => artifact_id), ['0003-model'])
+  t.deepEqual(
+    (await debugOf(later, waiting)).body.artifacts.map(({ artifact_id }: any) => artifact_id),
+    ['0003-model'],
+  )
 })
 
 test('the oldest ended run makes room for a new one', async (t) => {
@@ -223,22 +307,47 @@ test('prune tells what it would remove, removes the evidence of old ended runs, 
   const daemon = await start(t, { debug_level: 'on' }, { root, clock })
   const [a, b, c] = [await runOnce(daemon, 'x'), await runOnce(daemon, 'y'), await runOnce(daemon, 'z', 's2')]
   const prune = async (body: unknown) => (await daemon.request('POST', '/v1/runs/prune', body)).body
-  t.like(await prune({ older_than_ms: 60_000 }), { dry_run: false, matched_run_count: 0, candidate_run_ids: [], pruned_debug_run_ids: [] })
+  t.like(await prune({ older_than_ms: 60_000 }), {
+    dry_run: false,
+    matched_run_count: 0,
+    candidate_run_ids: [],
+    pruned_debug_run_ids: [],
+  })
   clock.move(120_000)
   const fresh = await runOnce(daemon, 'new')
   const told = await prune({ older_than_ms: 60_000, dry_run: true })
-  t.like(told, { dry_run: true, matched_run_count: 3, candidate_run_ids: [a, b, c], pruned_debug_run_ids: [], pruned_debug_bytes: 0 })
+  t.like(told, {
+    dry_run: true,
+    matched_run_count: 3,
+    candidate_run_ids: [a, b, c],
+    pruned_debug_run_ids: [],
+    pruned_debug_bytes: 0,
+  })
   t.is(told.now_ms - told.cutoff_ms, 60_000)
   t.true(told.candidate_debug_bytes > 100)
   t.like(await prune({ older_than_ms: 60_000, session_id: 's2' }), { pruned_debug_run_ids: [c] })
-  t.like(await prune({ older_than_ms: 60_000, limit: 1 }), { limit: 1, matched_run_count: 2, candidate_run_ids: [a], pruned_debug_run_ids: [a] })
+  t.like(await prune({ older_than_ms: 60_000, limit: 1 }), {
+    limit: 1,
+    matched_run_count: 2,
+    candidate_run_ids: [a],
+    pruned_debug_run_ids: [a],
+  })
   t.is((await debugOf(daemon, a)).status, 404)
   t.is((await daemon.request('GET', `/v1/runs/${a}`)).status, 200)
   t.is((await debugOf(daemon, b)).status, 200)
   t.is(blobsIn(root), 2)
-  for (const body of [{}, { older_than_ms: 0 }, { older_than_ms: '1' }, { older_than_ms: 1, limit: 0 }, { older_than_ms: 1, more: 1 }]) {
+  for (const body of [
+    {},
+    { older_than_ms: 0 },
+    { older_than_ms: '1' },
+    { older_than_ms: 1, limit: 0 },
+    { older_than_ms: 1, more: 1 },
+  ]) {
     const refused = await daemon.request('POST', '/v1/runs/prune', body)
-    t.deepEqual([refused.status, refused.body.code, refused.body.domain, refused.body.errors.length > 0], [400, 'run_retention_invalid_request', 'runs', true])
+    t.deepEqual(
+      [refused.status, refused.body.code, refused.body.domain, refused.body.errors.length > 0],
+      [400, 'run_retention_invalid_request', 'runs', true],
+    )
   }
   t.is((await debugOf(daemon, fresh)).status, 200)
 })
@@ -249,7 +358,9 @@ test('bytes that no record names are removed at the next start', async (t) => {
   const run_id = await runOnce(daemon, 'x')
   await debugOf(daemon, run_id)
   await daemon.stop()
-  await createBlobs({ folder: join(root, 'blobs'), disk: createDisk() }).area('debug').put(Buffer.from('orphan'))
+  await createBlobs({ folder: join(root, 'blobs'), disk: createDisk() })
+    .area('debug')
+    .put(Buffer.from('orphan'))
   t.is(blobsIn(root), 2)
   const later = await start(t, {}, { root })
   t.is(blobsIn(root), 1)
@@ -270,7 +381,9 @@ test('the record goes before its bytes: a kill in between leaves no artifact tha
   const run_id = await runOnce(daemon, '/tool echo {}')
   await debugOf(daemon, run_id)
   await new Promise((resolve) => setTimeout(resolve, 5))
-  t.like((await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1 })).body, { pruned_debug_run_ids: [run_id] })
+  t.like((await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1 })).body, {
+    pruned_debug_run_ids: [run_id],
+  })
   t.is(moments.length, 3)
   for (const moment of moments) {
     const later = await start(t, {}, { root: moment })

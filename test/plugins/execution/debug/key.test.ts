@@ -15,15 +15,21 @@ test('a text opens with its key, in its own place, and only whole', (t) => {
   t.deepEqual(Buffer.from(openText(sealed, sealing) ?? []), text)
   t.is(openText(sealed, { ...sealing, about: 'r1/0002-model' }), undefined)
   t.is(openText(sealed, { ...sealing, key: Buffer.alloc(32, 8) }), undefined)
-  for (let at = 0; at < sealed.length; at += 1) t.is(openText(Buffer.from(sealed).fill((sealed[at] ?? 0) ^ 1, at, at + 1), sealing), undefined, `byte ${at}`)
-  for (let length = 0; length < sealed.length; length += 1) t.is(openText(sealed.subarray(0, length), sealing), undefined)
+  for (let at = 0; at < sealed.length; at += 1)
+    t.is(openText(Buffer.from(sealed).fill((sealed[at] ?? 0) ^ 1, at, at + 1), sealing), undefined, `byte ${at}`)
+  for (let length = 0; length < sealed.length; length += 1)
+    t.is(openText(sealed.subarray(0, length), sealing), undefined)
 })
 
 test('a key is 32 bytes in hex or base64, from the setting or from its file, and is guarded', (t) => {
   const guarded: string[] = []
   const file = join(tempRoot(t), 'key')
   writeFileSync(file, `${key.toString('hex')}\n`)
-  const ids = [{ debug_capture_key: key.toString('base64') }, { debug_capture_key: ` ${key.toString('hex').toUpperCase()} ` }, { debug_capture_key_file: file }].map((more) => {
+  const ids = [
+    { debug_capture_key: key.toString('base64') },
+    { debug_capture_key: ` ${key.toString('hex').toUpperCase()} ` },
+    { debug_capture_key_file: file },
+  ].map((more) => {
     const setup = readKey({ ...config, ...more }, (value) => guarded.push(value))
     return setup.type === 'key' ? setup.id : setup.type
   })
@@ -32,6 +38,12 @@ test('a key is 32 bytes in hex or base64, from the setting or from its file, and
   t.is(guarded.length, 3)
   t.is(typeOf({}), 'none')
   t.is(typeOf({ debug_capture_key: ' ', debug_capture_key_file: '' }), 'none')
-  for (const debug_capture_key of ['short', 'a passphrase that is long enough to be one', key.toString('hex').slice(2), `${key.toString('hex')}00`]) t.is(typeOf({ debug_capture_key }), 'unusable')
+  for (const debug_capture_key of [
+    'short',
+    'a passphrase that is long enough to be one',
+    key.toString('hex').slice(2),
+    `${key.toString('hex')}00`,
+  ])
+    t.is(typeOf({ debug_capture_key }), 'unusable')
   t.is(typeOf({ debug_capture_key_file: join(file, 'gone') }), 'unusable')
 })

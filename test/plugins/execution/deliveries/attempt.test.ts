@@ -1,13 +1,25 @@
 import test from 'ava'
 import { trusted } from '../../../../core/schema.js'
-import { conclude, intend } from '../../../../plugins/execution/deliveries/attempt.js'
-import type { AttemptParts } from '../../../../plugins/execution/deliveries/attempt.js'
+import { conclude, intend, type AttemptParts } from '../../../../plugins/execution/deliveries/attempt.js'
 import type { DeliveryOutcome } from '../../../../plugins/execution/deliveries/contract.js'
 import type { OpenDelivery } from '../../../../plugins/execution/deliveries/store.js'
 
 const delivery: OpenDelivery = {
-  delivery_id: 'd1', session_id: 's1', thread_id: null, run_id: 'r1', plugin: 'http', address: 'secret-address', target: 'http:sha256:0', place: '1', payload: 1, content_size_bytes: 1, parts_count: 0,
-  created_at_ms: 1, attempts: 0, status: 'pending', next_attempt_at_ms: 1,
+  delivery_id: 'd1',
+  session_id: 's1',
+  thread_id: null,
+  run_id: 'r1',
+  plugin: 'http',
+  address: 'secret-address',
+  target: 'http:sha256:0',
+  place: '1',
+  payload: 1,
+  content_size_bytes: 1,
+  parts_count: 0,
+  created_at_ms: 1,
+  attempts: 0,
+  status: 'pending',
+  next_attempt_at_ms: 1,
 }
 
 /** Notes what is entered into the ledger and put into the store. */
@@ -15,26 +27,57 @@ const bench = (found: OpenDelivery = delivery) => {
   const entered: any[] = []
   const put: any[] = []
   const parts: AttemptParts = trusted({
-    store: { deliveries: { find: () => found }, payloads: { read: () => [{ entry: { content: 'hello', parts: [] } }] } },
+    store: {
+      deliveries: { find: () => found },
+      payloads: { read: () => [{ entry: { content: 'hello', parts: [] } }] },
+    },
     replies: () => [{ plugin: 'http', target: () => 'http:https://a.example' }],
-    ledger: () => ({ intend: (_: unknown, intent: object) => entered.push({ intend: intent }), conclude: (_: unknown, outcome: object) => entered.push({ conclude: outcome }) }),
-    config: { max_attempts: 3 }, log: { warn: () => {} },
+    ledger: () => ({
+      intend: (_: unknown, intent: object) => entered.push({ intend: intent }),
+      conclude: (_: unknown, outcome: object) => entered.push({ conclude: outcome }),
+    }),
+    config: { max_attempts: 3 },
+    log: { warn: () => {} },
   })
-  return { parts, entered, put, tx: trusted<Parameters<typeof intend>[1]>({ now: 1000, put: (_: unknown, record: object) => put.push(record), after: () => {} }) }
+  return {
+    parts,
+    entered,
+    put,
+    tx: trusted<Parameters<typeof intend>[1]>({
+      now: 1000,
+      put: (_: unknown, record: object) => put.push(record),
+      after: () => {},
+    }),
+  }
 }
 
 test('an attempt is entered with its redacted target before it is made', (t) => {
   const { parts, tx, entered, put } = bench()
   t.like(intend(parts, tx, delivery), { attempts: 1, attempting: true })
   t.like(put, [{ attempts: 1, attempting: true, status: 'pending' }])
-  t.like(entered, [{ intend: { action_id: 'd1', kind: 'delivery', session_id: 's1', run_id: 'r1', target: 'http:https://a.example', attempt: 1, approved_by: { type: 'configuration', id: 'reply_target' } } }])
+  t.like(entered, [
+    {
+      intend: {
+        action_id: 'd1',
+        kind: 'delivery',
+        session_id: 's1',
+        run_id: 'r1',
+        target: 'http:https://a.example',
+        attempt: 1,
+        approved_by: { type: 'configuration', id: 'reply_target' },
+      },
+    },
+  ])
   t.false(JSON.stringify(entered).includes('secret'))
 })
 
 test('of an attempt that was cut off the ledger says that nobody knows, before the next is entered', (t) => {
   const { parts, tx, entered } = bench()
   intend(parts, tx, { ...delivery, attempts: 2, attempting: true })
-  t.like(entered, [{ conclude: { action_id: 'd1', attempt: 2, outcome: 'unknown', code: 'delivery_cut_off' } }, { intend: { attempt: 3 } }])
+  t.like(entered, [
+    { conclude: { action_id: 'd1', attempt: 2, outcome: 'unknown', code: 'delivery_cut_off' } },
+    { intend: { attempt: 3 } },
+  ])
 })
 
 test('what became of an attempt is in the ledger and in the record', (t) => {
@@ -43,11 +86,21 @@ test('what became of an attempt is in the ledger and in the record', (t) => {
     const { parts, tx, entered, put } = bench(found)
     conclude(parts, tx, { delivery: found, outcome, wait_ms: 70 })
     t.false('attempting' in put[0])
-    return [entered[0].conclude.outcome, entered[0].conclude.code, put[0].status, put[0].next_attempt_at_ms ?? put[0].terminal_error]
+    return [
+      entered[0].conclude.outcome,
+      entered[0].conclude.code,
+      put[0].status,
+      put[0].next_attempt_at_ms ?? put[0].terminal_error,
+    ]
   }
   t.deepEqual(after(1, { type: 'delivered' }), ['done', undefined, 'delivered', undefined])
   t.deepEqual(after(1, { type: 'terminal', code: 'no' }), ['failed', 'no', 'dead_lettered', 'no'])
   t.deepEqual(after(2, { type: 'retry', code: 'later' }), ['failed', 'later', 'retrying', 1070])
   t.deepEqual(after(2, { type: 'retry', code: 'lost', uncertain: true }), ['unknown', 'lost', 'retrying', 1070])
-  t.deepEqual(after(3, { type: 'retry', code: 'later' }), ['failed', 'later', 'dead_lettered', 'delivery_attempts_exhausted'])
+  t.deepEqual(after(3, { type: 'retry', code: 'later' }), [
+    'failed',
+    'later',
+    'dead_lettered',
+    'delivery_attempts_exhausted',
+  ])
 })

@@ -18,11 +18,24 @@ test('the commands list deliveries, show dead letters with the command that send
   const reply_targets = ['/closed', '/open'].map((path) => ({ plugin: 'http', address: receiver.address(path) }))
   const { run_id } = (await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'hello', reply_targets })).body
   await until(daemon, run_id, 'completed')
-  await receiver.until(async () => (await daemon.request('GET', '/v1/deliveries?status=dead_lettered')).body.length === 1, 'a dead letter')
-  await receiver.until(async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 1, 'an arrival')
+  await receiver.until(
+    async () => (await daemon.request('GET', '/v1/deliveries?status=dead_lettered')).body.length === 1,
+    'a dead letter',
+  )
+  await receiver.until(
+    async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 1,
+    'an arrival',
+  )
   const [dead] = JSON.parse(await run('dead-letter', '--output', 'json'))
-  t.is(await run('dead-letter', '--session-id', 's1'), `${dead.delivery_id}  dead_lettered  ${dead.target}  session s1  run ${run_id}  1 attempt  http_status_410\n  holdfast deliveries replay ${dead.delivery_id}\n`)
-  t.regex(await run('list', '--status', 'delivered', '--run-id', run_id, '--plugin', 'http', '--limit', '5'), new RegExp(`^delivery_\\w+ {2}delivered {2}http:sha256:\\w+ {2}session s1 {2}run ${run_id} {2}1 attempt\n$`, 'u'))
+  t.is(
+    await run('dead-letter', '--session-id', 's1'),
+    `${dead.delivery_id}  dead_lettered  ${dead.target}  session s1  run ${run_id}  1 attempt  ` +
+      `http_status_410\n  holdfast deliveries replay ${dead.delivery_id}\n`,
+  )
+  t.regex(
+    await run('list', '--status', 'delivered', '--run-id', run_id, '--plugin', 'http', '--limit', '5'),
+    new RegExp(`^delivery_\\w+ {2}delivered {2}http:sha256:\\w+ {2}session s1 {2}run ${run_id} {2}1 attempt\n$`, 'u'),
+  )
   receiver.on('/closed', answering(200))
   const replayed = await run('replay', dead.delivery_id)
   t.regex(replayed, /^delivery_\w+ {2}pending {2}/u)

@@ -17,12 +17,15 @@ const refusal = (run: () => unknown): unknown => {
 test('requested targets become handles, in order and without repetitions', async (t) => {
   const { plugin, get } = lendOutbox()
   await startTestDaemon(t, { plugins: [plugin] })
-  const handles = get().outbox.normalize([
-    { type: 'http', url: 'https://b.example/x' },
-    { plugin: 'http', address: 'https://a.example/x' },
-    { type: 'raw', plugin: 'http', address: 'https://b.example/x' },
-    { type: 'http', url: 'https://a.example/x', headers: { 'X-Tag': 'one' } },
-  ], 'body.reply_targets')
+  const handles = get().outbox.normalize(
+    [
+      { type: 'http', url: 'https://b.example/x' },
+      { plugin: 'http', address: 'https://a.example/x' },
+      { type: 'raw', plugin: 'http', address: 'https://b.example/x' },
+      { type: 'http', url: 'https://a.example/x', headers: { 'X-Tag': 'one' } },
+    ],
+    'body.reply_targets',
+  )
   t.deepEqual(handles, [
     { plugin: 'http', address: 'https://b.example/x' },
     { plugin: 'http', address: 'https://a.example/x' },
@@ -33,23 +36,53 @@ test('requested targets become handles, in order and without repetitions', async
 test('a target that cannot work is refused with its place and the rule, and never with its address', async (t) => {
   const { plugin, get } = lendOutbox()
   await startTestDaemon(t, { plugins: [plugin] })
-  const normalize = (target: Parameters<Outbox['normalize']>[0][number]) => refusal(() => get().outbox.normalize([{ plugin: 'http', address: 'https://fine.example' }, target], 'body.reply_targets'))
+  const normalize = (target: Parameters<Outbox['normalize']>[0][number]) =>
+    refusal(() =>
+      get().outbox.normalize([{ plugin: 'http', address: 'https://fine.example' }, target], 'body.reply_targets'),
+    )
   const invalid = (path: string, rule: string) => ['reply_target_invalid', 400, [{ path, rule }]]
-  t.deepEqual(normalize({ type: 'raw', plugin: 'pigeon', address: 'loft' }), invalid('body.reply_targets.1.plugin', 'must be a plugin that takes replies'))
-  t.deepEqual(normalize({ plugin: 'pigeon', address: 'loft' }), invalid('body.reply_targets.1.plugin', 'must be a plugin that takes replies'))
-  t.deepEqual(normalize({ type: 'slack', connector: 'none', channel_id: 'C1' }), invalid('body.reply_targets.1.type', 'must be served by a plugin that takes replies'))
-  t.deepEqual(normalize({ type: 'http', url: 'http://127.0.0.1/token' }), invalid('body.reply_targets.1.url', 'must not name a private, local or special address'))
-  t.deepEqual(normalize({ plugin: 'http', address: 'file:///etc/passwd' }), invalid('body.reply_targets.1.address', 'must begin with http:// or https://'))
+  t.deepEqual(
+    normalize({ type: 'raw', plugin: 'pigeon', address: 'loft' }),
+    invalid('body.reply_targets.1.plugin', 'must be a plugin that takes replies'),
+  )
+  t.deepEqual(
+    normalize({ plugin: 'pigeon', address: 'loft' }),
+    invalid('body.reply_targets.1.plugin', 'must be a plugin that takes replies'),
+  )
+  t.deepEqual(
+    normalize({ type: 'slack', connector: 'none', channel_id: 'C1' }),
+    invalid('body.reply_targets.1.type', 'must be served by a plugin that takes replies'),
+  )
+  t.deepEqual(
+    normalize({ type: 'http', url: 'http://127.0.0.1/token' }),
+    invalid('body.reply_targets.1.url', 'must not name a private, local or special address'),
+  )
+  t.deepEqual(
+    normalize({ plugin: 'http', address: 'file:///etc/passwd' }),
+    invalid('body.reply_targets.1.address', 'must begin with http:// or https://'),
+  )
 })
 
-const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({ session_id: 's1', output: 3, content: 'hello', targets: [{ plugin: 'http', address: 'https://a.invalid/x' }, { plugin: 'http', address: 'https://b.invalid/x' }], ...more })
+const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({
+  session_id: 's1',
+  output: 3,
+  content: 'hello',
+  targets: [
+    { plugin: 'http', address: 'https://a.invalid/x' },
+    { plugin: 'http', address: 'https://b.invalid/x' },
+  ],
+  ...more,
+})
 
 test('an output has one delivery for each target, however often it is enqueued', async (t) => {
   const { plugin, get } = lendOutbox()
   const daemon = await startTestDaemon(t, { plugins: [plugin] })
   await openSession(daemon)
   const { outbox, state } = get()
-  await state.commit((tx) => { outbox.enqueue(tx, item()); outbox.enqueue(tx, item()) })
+  await state.commit((tx) => {
+    outbox.enqueue(tx, item())
+    outbox.enqueue(tx, item())
+  })
   await state.commit((tx) => outbox.enqueue(tx, item()))
   const ids = (await daemon.request('GET', '/v1/deliveries')).body.map((view: any) => view.delivery_id)
   t.is(ids.length, 2)

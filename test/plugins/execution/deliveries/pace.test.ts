@@ -2,26 +2,48 @@ import test from 'ava'
 import type { Clock } from '../../../../core/plugin.js'
 import { parse } from '../../../../core/schema.js'
 import { assert } from '../../../../core/assert.js'
-import { deliveriesConfig } from '../../../../plugins/execution/deliveries/config.js'
-import type { DeliveriesConfig } from '../../../../plugins/execution/deliveries/config.js'
-import { circuitWait, newPace, noteAttempt, noteOutcome, waitOf } from '../../../../plugins/execution/deliveries/pace.js'
+import { deliveriesConfig, type DeliveriesConfig } from '../../../../plugins/execution/deliveries/config.js'
+import {
+  circuitWait,
+  newPace,
+  noteAttempt,
+  noteOutcome,
+  waitOf,
+} from '../../../../plugins/execution/deliveries/pace.js'
 import type { OpenDelivery } from '../../../../plugins/execution/deliveries/store.js'
 
 /** Two clocks that a test sets. `chance` is what is taken off a wait: `0000` nothing, `ffffffff` the most. */
 const bench = (more: Partial<DeliveriesConfig> = {}, chance = '00000000') => {
   const times = { wall: 1_000_000_000_000, elapsed: 5000 }
-  const unused = (): never => { throw new Error('not used here') }
+  const unused = (): never => {
+    throw new Error('not used here')
+  }
   const clock: Clock = { now: () => times.wall, elapsed: () => times.elapsed, after: unused, sleep: unused }
   const config = parse(deliveriesConfig, more)
   assert(config.ok, 'the configuration is valid')
   const parts = { config: config.value, clock, ids: { make: unused, random: () => chance } }
-  const pass = (ms: number): void => { times.wall += ms; times.elapsed += ms }
+  const pass = (ms: number): void => {
+    times.wall += ms
+    times.elapsed += ms
+  }
   return { parts, times, pass, pace: newPace() }
 }
 
 const delivery = (attempts: number, next_attempt_at_ms: number): OpenDelivery => ({
-  delivery_id: 'd1', session_id: 's1', thread_id: null, plugin: 'http', address: 'a', target: 't', place: '1', payload: 1, content_size_bytes: 1, parts_count: 0, created_at_ms: 1,
-  attempts, status: attempts === 0 ? 'pending' : 'retrying', next_attempt_at_ms,
+  delivery_id: 'd1',
+  session_id: 's1',
+  thread_id: null,
+  plugin: 'http',
+  address: 'a',
+  target: 't',
+  place: '1',
+  payload: 1,
+  content_size_bytes: 1,
+  parts_count: 0,
+  created_at_ms: 1,
+  attempts,
+  status: attempts === 0 ? 'pending' : 'retrying',
+  next_attempt_at_ms,
 })
 const failed = { type: 'retry', code: 'http_status_500' } as const
 
@@ -29,16 +51,25 @@ test('the wait doubles from one second to one minute, and chance takes off a qua
   const wanted = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]
   const waits = (chance: string): number[] => {
     const { parts, pace } = bench({ circuit_failure_threshold: 100 }, chance)
-    return [1, 2, 3, 4, 5, 6, 7, 8, 60].map((attempts) => noteOutcome(parts, pace, { delivery: delivery(attempts, 0), outcome: failed }))
+    return [1, 2, 3, 4, 5, 6, 7, 8, 60].map((attempts) =>
+      noteOutcome(parts, pace, { delivery: delivery(attempts, 0), outcome: failed }),
+    )
   }
   t.deepEqual(waits('00000000'), wanted)
-  t.deepEqual(waits('80000000'), wanted.map((ms) => ms * 0.875))
-  t.deepEqual(waits('ffffffff'), wanted.map((ms) => ms * 0.75 + 1))
+  t.deepEqual(
+    waits('80000000'),
+    wanted.map((ms) => ms * 0.875),
+  )
+  t.deepEqual(
+    waits('ffffffff'),
+    wanted.map((ms) => ms * 0.75 + 1),
+  )
 })
 
 test('a target that asks for time gets it, up to an hour, and its circuit stays closed', (t) => {
   const { parts, pace } = bench()
-  const ask = (retry_after_ms: number): number => noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: { ...failed, retry_after_ms } })
+  const ask = (retry_after_ms: number): number =>
+    noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: { ...failed, retry_after_ms } })
   t.deepEqual([ask(0), ask(5000), ask(3_600_000), ask(86_400_000), ask(1)], [0, 5000, 3_600_000, 3_600_000, 1])
   t.is(circuitWait(pace, parts.clock), 0)
 })
@@ -64,7 +95,8 @@ test('three failures in a row open the circuit for a minute; one attempt looks, 
 
 test('a refused delivery closes the circuit: the target is there', (t) => {
   const { parts, pace } = bench()
-  const note = (outcome: Parameters<typeof noteOutcome>[2]['outcome']): number => noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome })
+  const note = (outcome: Parameters<typeof noteOutcome>[2]['outcome']): number =>
+    noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome })
   note(failed)
   note(failed)
   note({ type: 'terminal', code: 'http_status_404' })
@@ -90,7 +122,11 @@ test('a wall clock that is set back holds nobody longer than was meant, neither 
   t.is(waitOf(parts, pace, head), undefined)
   times.wall -= 86_400_000
   t.is(waitOf(parts, newPace(), head), undefined, 'a recorded wait that is longer than any can be is over')
-  t.is(waitOf(parts, newPace(), delivery(0, times.wall + 100_000_000)), undefined, 'what has not been attempted waits for nothing')
+  t.is(
+    waitOf(parts, newPace(), delivery(0, times.wall + 100_000_000)),
+    undefined,
+    'what has not been attempted waits for nothing',
+  )
 })
 
 test('a wall clock that is set forward makes a repetition come early', (t) => {

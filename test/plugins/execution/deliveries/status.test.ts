@@ -1,17 +1,23 @@
 import test from 'ava'
 import { trusted } from '../../../../core/schema.js'
 import { createClock } from '../../../../core/clock.js'
-import { deliveryStatus } from '../../../../plugins/execution/deliveries/status.js'
-import type { StatusParts } from '../../../../plugins/execution/deliveries/status.js'
+import { deliveryStatus, type StatusParts } from '../../../../plugins/execution/deliveries/status.js'
 
 const quiet = () => {}
 
 test('a status that cannot be collected is told as a count, a code and a warning, and is over when it can be again', (t) => {
   let broken = true
   const parts: StatusParts = {
-    clock: createClock(), log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    clock: createClock(),
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     store: trusted({ deliveries: { count: () => 0, ids: () => [] } }),
-    worker: trusted({ lanes: () => { if (broken) throw new Error('secret'); return [] }, beat: { elapsed: 0 } }),
+    worker: trusted({
+      lanes: () => {
+        if (broken) throw new Error('secret')
+        return []
+      },
+      beat: { elapsed: 0 },
+    }),
   }
   const { section, health } = deliveryStatus(parts)
   const told = section.collect()
@@ -28,9 +34,13 @@ test('a worker that does not get round to its targets is a warning', (t) => {
   const clock = createClock()
   const lane = { head: undefined, wait: undefined, circuit_ms: 0, queued_ms: 61_000, busy: false }
   const parts = (queued_ms: number): StatusParts => ({
-    clock, log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    clock,
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     store: trusted({ deliveries: { count: () => 0, ids: () => [] } }),
-    worker: trusted({ lanes: () => [{ ...lane, queued_ms }], beat: { started_at_ms: 1, at_ms: 1, elapsed: clock.elapsed() } }),
+    worker: trusted({
+      lanes: () => [{ ...lane, queued_ms }],
+      beat: { started_at_ms: 1, at_ms: 1, elapsed: clock.elapsed() },
+    }),
   })
   t.like(deliveryStatus(parts(61_000)).health.check(), [{ severity: 'warning', code: 'delivery_worker_lag' }])
   t.deepEqual(deliveryStatus(parts(10)).health.check(), [])

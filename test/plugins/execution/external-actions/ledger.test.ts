@@ -1,8 +1,6 @@
 import test from 'ava'
-import { definePlugin, object } from '../../../../core/plugin.js'
-import type { AnyPlugin, PluginContext } from '../../../../core/plugin.js'
-import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
-import type { ActionIntent } from '../../../../plugins/execution/external-actions/contract.js'
+import { definePlugin, object, type AnyPlugin, type PluginContext } from '../../../../core/plugin.js'
+import { ExternalActions, type ActionIntent } from '../../../../plugins/execution/external-actions/contract.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
 import { showEntries } from '../../../../core/state/show.js'
 import { Trace } from '../../../../plugins/execution/runs/contract.js'
@@ -10,22 +8,47 @@ import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
-interface Hands { context: PluginContext<unknown>; ledger: ExternalActions }
+interface Hands {
+  context: PluginContext<unknown>
+  ledger: ExternalActions
+}
 
 /** Lends the ledger and the state to a test. */
-const borrow = (lend: (hands: Hands) => void): AnyPlugin => definePlugin({
-  id: 'borrower', version: '1.0.0', api: 1, summary: 'Lends the ledger to a test.', needs: { ledger: ExternalActions }, config: object({}),
-  register: (context, { ledger }) => lend({ context, ledger }),
-})
+const borrow = (lend: (hands: Hands) => void): AnyPlugin =>
+  definePlugin({
+    id: 'borrower',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Lends the ledger to a test.',
+    needs: { ledger: ExternalActions },
+    config: object({}),
+    register: (context, { ledger }) => lend({ context, ledger }),
+  })
 
 const intent = (more: Partial<ActionIntent> = {}): ActionIntent => ({
-  action_id: 'd1', kind: 'delivery', session_id: 's1', target: 'http:https://example.com', request_digest: 'aa', attempt: 1, approved_by: { type: 'configuration', id: 'reply_target' }, ...more,
+  action_id: 'd1',
+  kind: 'delivery',
+  session_id: 's1',
+  target: 'http:https://example.com',
+  request_digest: 'aa',
+  attempt: 1,
+  approved_by: { type: 'configuration', id: 'reply_target' },
+  ...more,
 })
 
 test('a run shows each of its actions once, with its first time, its latest attempt and what came of it', async (t) => {
   let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, { plugins: [borrow((lent) => { hands = lent })] })
-  const { context: { state }, ledger } = hands ?? t.fail()
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      borrow((lent) => {
+        hands = lent
+      }),
+    ],
+  })
+  const {
+    context: { state },
+    ledger,
+  } = hands ?? t.fail()
   await openSession(daemon)
   const { run_id } = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
   const actions = async (): Promise<any[]> => (await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body
@@ -33,21 +56,37 @@ test('a run shows each of its actions once, with its first time, its latest atte
 
   await state.commit((tx) => ledger.intend(tx, intent({ run_id })))
   const [pending] = await actions()
-  t.like(pending, { action_id: 'd1', run_id, session_id: 's1', kind: 'delivery', outcome: 'pending', attempts: 1, sequence: 1, approved_by: { type: 'configuration', id: 'reply_target' } })
+  t.like(pending, {
+    action_id: 'd1',
+    run_id,
+    session_id: 's1',
+    kind: 'delivery',
+    outcome: 'pending',
+    attempts: 1,
+    sequence: 1,
+    approved_by: { type: 'configuration', id: 'reply_target' },
+  })
   t.is(typeof pending.agent_id, 'string', 'the agent of the run is added')
 
-  await state.commit((tx) => ledger.conclude(tx, { action_id: 'd1', session_id: 's1', attempt: 1, outcome: 'failed', code: 'target_refused' }))
+  await state.commit((tx) =>
+    ledger.conclude(tx, { action_id: 'd1', session_id: 's1', attempt: 1, outcome: 'failed', code: 'target_refused' }),
+  )
   t.like((await actions())[0], { outcome: 'failed', code: 'target_refused', timestamp_ms: pending.timestamp_ms })
   await state.commit((tx) => {
     ledger.intend(tx, intent({ run_id, action_id: 'd2' }))
     ledger.intend(tx, intent({ action_id: 'd3' }))
     ledger.intend(tx, intent({ run_id, attempt: 2 }))
   })
-  t.deepEqual((await actions()).map(({ action_id, outcome, attempts, code }) => ({ action_id, outcome, attempts, code })), [
-    { action_id: 'd1', outcome: 'pending', attempts: 2, code: undefined },
-    { action_id: 'd2', outcome: 'pending', attempts: 1, code: undefined },
-  ])
-  await state.commit((tx) => ledger.conclude(tx, { action_id: 'd1', session_id: 's1', attempt: 2, outcome: 'done', response_digest: 'bb' }))
+  t.deepEqual(
+    (await actions()).map(({ action_id, outcome, attempts, code }) => ({ action_id, outcome, attempts, code })),
+    [
+      { action_id: 'd1', outcome: 'pending', attempts: 2, code: undefined },
+      { action_id: 'd2', outcome: 'pending', attempts: 1, code: undefined },
+    ],
+  )
+  await state.commit((tx) =>
+    ledger.conclude(tx, { action_id: 'd1', session_id: 's1', attempt: 2, outcome: 'done', response_digest: 'bb' }),
+  )
   const [done] = await actions()
   t.like(done, { outcome: 'done', attempts: 2, response_digest: 'bb', sequence: 6 })
   t.regex(done.hash, /^[0-9a-f]{64}$/u)
@@ -58,7 +97,11 @@ test('a run shows each of its actions once, with its first time, its latest atte
     ledger.intend(tx, intent({ run_id, action_id: 'd2', attempt: 2 }))
     ledger.conclude(tx, { action_id: 'd2', session_id: 's1', attempt: 2, outcome: 'done' })
   })
-  t.deepEqual((await daemon.request('GET', '/v1/status')).body.external_actions, { unknown_run_count: 0 }, 'another attempt made it known')
+  t.deepEqual(
+    (await daemon.request('GET', '/v1/status')).body.external_actions,
+    { unknown_run_count: 0 },
+    'another attempt made it known',
+  )
 })
 
 test('the actions of a run that is not there are not found', async (t) => {
@@ -69,44 +112,88 @@ test('the actions of a run that is not there are not found', async (t) => {
 
 test('each entry of a session carries the hash of the one before, and the head knows the last', async (t) => {
   let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, { plugins: [borrow((lent) => { hands = lent })] })
-  const { context: { state }, ledger } = hands ?? t.fail()
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      borrow((lent) => {
+        hands = lent
+      }),
+    ],
+  })
+  const {
+    context: { state },
+    ledger,
+  } = hands ?? t.fail()
   await openSession(daemon)
-  await state.commit((tx) => { for (const action_id of ['a', 'b', 'c']) ledger.intend(tx, intent({ action_id })) })
+  await state.commit((tx) => {
+    for (const action_id of ['a', 'b', 'c']) ledger.intend(tx, intent({ action_id }))
+  })
   await daemon.stop()
   const entries: any = showEntries({ root: daemon.root, disk: createDisk() }, 'external_actions', 's1').value
-  t.deepEqual(entries.map(({ prev }: any) => prev), ['', entries[0].hash, entries[1].hash])
+  t.deepEqual(
+    entries.map(({ prev }: any) => prev),
+    ['', entries[0].hash, entries[1].hash],
+  )
 })
 
 test('what a run leaves behind when it ends is unknown: its tool calls, and not its deliveries', async (t) => {
   let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, { plugins: [borrow((lent) => { hands = lent })] })
-  const { context: { state }, ledger } = hands ?? t.fail()
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      borrow((lent) => {
+        hands = lent
+      }),
+    ],
+  })
+  const {
+    context: { state },
+    ledger,
+  } = hands ?? t.fail()
   await openSession(daemon)
   const { run_id } = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
   await state.commit((tx) => {
-    for (const action_id of ['a', 'b', 'c']) ledger.intend(tx, intent({ action_id, run_id, kind: action_id === 'c' ? 'delivery' : 'tool' }))
+    for (const action_id of ['a', 'b', 'c'])
+      ledger.intend(tx, intent({ action_id, run_id, kind: action_id === 'c' ? 'delivery' : 'tool' }))
     ledger.conclude(tx, { action_id: 'a', session_id: 's1', attempt: 1, outcome: 'done' })
     ledger.abandon(tx, run_id, 'lost')
     ledger.abandon(tx, run_id, 'lost')
     ledger.abandon(tx, 'another', 'lost')
   })
   const { body } = await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)
-  t.deepEqual(body.map(({ action_id, outcome, code, sequence }: any) => [action_id, outcome, code, sequence]), [['a', 'done', undefined, 4], ['b', 'unknown', 'lost', 5], ['c', 'pending', undefined, 3]])
+  t.deepEqual(
+    body.map(({ action_id, outcome, code, sequence }: any) => [action_id, outcome, code, sequence]),
+    [
+      ['a', 'done', undefined, 4],
+      ['b', 'unknown', 'lost', 5],
+      ['c', 'pending', undefined, 3],
+    ],
+  )
 })
 
 test('those who watch are told of the intent before the effect, and of what came of it', async (t) => {
   const seen: any[] = []
   const watcher: AnyPlugin = definePlugin({
-    id: 'watcher', version: '1.0.0', api: 1, summary: 'Watches traces.', config: object({}),
-    register: (ctx) => ctx.onStart(() => ctx.events.on(Trace, ({ trace }) => { if (trace.kind.type === 'external_action') seen.push(trace) })),
+    id: 'watcher',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Watches traces.',
+    config: object({}),
+    register: (ctx) =>
+      ctx.onStart(() =>
+        ctx.events.on(Trace, ({ trace }) => {
+          if (trace.kind.type === 'external_action') seen.push(trace)
+        }),
+      ),
   })
   const daemon = await startTestDaemon(t, { plugins: [watcher, effectTools({ ...createWorld(), calls: seen })] })
   await openSession(daemon)
   const { run_id } = await until(daemon, (await submit(daemon, 's1', '/tool pay {"what":"rent"}')).run_id, 'completed')
   const [before, act, after] = seen
   t.is(act, 'pay:rent')
-  t.like(before, { run_id, session_id: 's1', kind: { type: 'external_action', phase: 'intent', kind: 'tool', target: 'pay' } })
+  t.like(before, {
+    run_id,
+    session_id: 's1',
+    kind: { type: 'external_action', phase: 'intent', kind: 'tool', target: 'pay' },
+  })
   t.like(after, { run_id, kind: { phase: 'outcome', target: 'pay', outcome: 'done' } })
   t.is(typeof before.kind.request_digest + typeof after.kind.response_digest, 'stringstring')
 })

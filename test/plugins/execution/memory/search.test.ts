@@ -1,10 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { createClock } from '../../../../core/clock.js'
-import { byScore } from '../../../../plugins/execution/memory/documents.js'
-import type { Document } from '../../../../plugins/execution/memory/documents.js'
-import { readQuery, scoreOf } from '../../../../plugins/execution/memory/score.js'
-import type { Query, Texts } from '../../../../plugins/execution/memory/score.js'
+import { byScore, type Document } from '../../../../plugins/execution/memory/documents.js'
+import { readQuery, scoreOf, type Query, type Texts } from '../../../../plugins/execution/memory/score.js'
 import { createSearchIndex } from '../../../../plugins/execution/memory/search-index.js'
 import { fold, termsOf } from '../../../../plugins/execution/memory/terms.js'
 
@@ -33,29 +31,93 @@ test('a field gives 100 for the whole query and 10 for each of its terms, four t
     ['lighthouse', 0, []],
     ['the', 400, ['content']],
   ]
-  for (const [query, score, matched_fields] of cases) t.deepEqual(scoreOf(texts, asked(query)), { score, matched_fields }, query)
+  for (const [query, score, matched_fields] of cases)
+    t.deepEqual(scoreOf(texts, asked(query)), { score, matched_fields }, query)
   t.is(readQuery('  \n '), undefined)
 })
 
-const word = fc.constantFrom('harbour', 'ship', 'ships', 'wh', 'hat', 'ar', 'run', 'café', 'cafe', '東京', '東京タワー', 'constructor', 'proto', '__proto__', 'x1', 'The', 'what', '…', 'foo_bar', 'ſ')
+const word = fc.constantFrom(
+  'harbour',
+  'ship',
+  'ships',
+  'wh',
+  'hat',
+  'ar',
+  'run',
+  'café',
+  'cafe',
+  '東京',
+  '東京タワー',
+  'constructor',
+  'proto',
+  '__proto__',
+  'x1',
+  'The',
+  'what',
+  '…',
+  'foo_bar',
+  'ſ',
+)
 const textOf = fc.array(word, { maxLength: 12 }).map((words) => words.join(' '))
-const documents = fc.array(fc.record({ content: textOf, kind: fc.constantFrom('fact', 'run summary', 'skill'), scope: fc.constantFrom('session', 'workspace') }), { maxLength: 30 })
-  .map((list) => list.map((texts, at): Document => ({ key: `d${at % 20}`, timestamp_ms: at % 3, show: () => { throw new Error('not shown') }, ...texts })))
+const documents = fc
+  .array(
+    fc.record({
+      content: textOf,
+      kind: fc.constantFrom('fact', 'run summary', 'skill'),
+      scope: fc.constantFrom('session', 'workspace'),
+    }),
+    { maxLength: 30 },
+  )
+  .map((list) =>
+    list.map((texts, at): Document => ({
+      key: `d${at % 20}`,
+      timestamp_ms: at % 3,
+      show: () => {
+        throw new Error('not shown')
+      },
+      ...texts,
+    })),
+  )
 
 test('the index answers as reading every document does, also when documents change under their keys', async (t) => {
-  const index = createSearchIndex({ ...createClock(), sleep: () => new Promise((resolve) => setImmediate(() => resolve(true))) })
-  await fc.assert(fc.asyncProperty(documents, textOf, async (all, text) => {
-    const query = readQuery(text)
-    if (query === undefined) return
-    const each = [...new Map(all.map((document) => [document.key, document])).values()]
-    const read = each.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
-    t.deepEqual((await index.rank(each, query)).toSorted(byScore), read.toSorted(byScore), text)
-  }), { numRuns: 300 })
+  const index = createSearchIndex({
+    ...createClock(),
+    sleep: () => new Promise((resolve) => setImmediate(() => resolve(true))),
+  })
+  await fc.assert(
+    fc.asyncProperty(documents, textOf, async (all, text) => {
+      const query = readQuery(text)
+      if (query === undefined) return
+      const each = [...new Map(all.map((document) => [document.key, document])).values()]
+      const read = each.map((document) => ({ document, ...scoreOf(document, query) })).filter(({ score }) => score > 0)
+      t.deepEqual((await index.rank(each, query)).toSorted(byScore), read.toSorted(byScore), text)
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('equal scores have one order: nearer scope, newer, key', (t) => {
-  const make = (key: string, scope: string, timestamp_ms: number): Document => ({ key, scope, timestamp_ms, content: 'ship', kind: 'fact', show: () => { throw new Error('not shown') } })
-  const wanted = [make('b', 'session', 1), make('a', 'persona', 9), make('d', 'workspace', 5), make('a', 'workspace', 2), make('c', 'workspace', 2)]
+  const make = (key: string, scope: string, timestamp_ms: number): Document => ({
+    key,
+    scope,
+    timestamp_ms,
+    content: 'ship',
+    kind: 'fact',
+    show: () => {
+      throw new Error('not shown')
+    },
+  })
+  const wanted = [
+    make('b', 'session', 1),
+    make('a', 'persona', 9),
+    make('d', 'workspace', 5),
+    make('a', 'workspace', 2),
+    make('c', 'workspace', 2),
+  ]
   const scored = wanted.map((document) => ({ document, ...scoreOf(document, asked('ship')) }))
-  for (const shuffled of [scored.toReversed(), scored.toSorted((a, b) => (a.document.key < b.document.key ? 1 : -1))]) t.deepEqual(shuffled.toSorted(byScore).map(({ document }) => document), wanted)
+  for (const shuffled of [scored.toReversed(), scored.toSorted((a, b) => (a.document.key < b.document.key ? 1 : -1))])
+    t.deepEqual(
+      shuffled.toSorted(byScore).map(({ document }) => document),
+      wanted,
+    )
 })

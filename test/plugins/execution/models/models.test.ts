@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { defineErrors, parse, Problem } from '../../../../core/plugin.js'
-import type { Secrets } from '../../../../core/plugin.js'
+import { defineErrors, parse, Problem, type Secrets } from '../../../../core/plugin.js'
 import type { ConnectionOptions, ModelProvider, Readiness } from '../../../../plugins/execution/models/contract.js'
-import { buildRoute } from '../../../../plugins/execution/models/model-route.js'
-import type { RouteConfig } from '../../../../plugins/execution/models/model-route.js'
+import { buildRoute, type RouteConfig } from '../../../../plugins/execution/models/model-route.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { activeRouteCheck, readinessSection } from '../../../../plugins/execution/models/provider-readiness.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
@@ -16,18 +14,39 @@ const errors = defineErrors({ cannot_work: { status: 400, detail: 'It cannot wor
 const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Ready.' }) => {
   const connected: ConnectionOptions[] = []
   const guarded: string[] = []
-  const capabilities = { matrix_version: 2, multimodal_input: true, native_web_search: false, image_generation: false, image_edit: false, audio_generation: false, transcription: false } as const
+  const capabilities = {
+    matrix_version: 2,
+    multimodal_input: true,
+    native_web_search: false,
+    image_generation: false,
+    image_edit: false,
+    audio_generation: false,
+    transcription: false,
+  } as const
   const provider: ModelProvider = {
-    id: 'scripted', summary: 'For tests.', capabilities,
+    id: 'scripted',
+    summary: 'For tests.',
+    capabilities,
     connect: (options) => {
       if (options.base_url === 'broken') throw errors.cannot_work()
       connected.push(options)
-      return { readiness: () => readiness, async *stream() { yield { type: 'done', outcome: 'stop', usage: { input_tokens: 0, output_tokens: 0 } } } }
+      return {
+        readiness: () => readiness,
+        async *stream() {
+          yield { type: 'done', outcome: 'stop', usage: { input_tokens: 0, output_tokens: 0 } }
+        },
+      }
     },
   }
   const secrets: Secrets = { find: () => undefined, guard: (value) => void guarded.push(value), redact: (text) => text }
-  const build = (config: Partial<RouteConfig> = {}) => buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
-  return { build, connected, guarded, models: (config: Partial<RouteConfig> = {}) => createModels(config.provider ?? 'scripted', () => [build(config)]) }
+  const build = (config: Partial<RouteConfig> = {}) =>
+    buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
+  return {
+    build,
+    connected,
+    guarded,
+    models: (config: Partial<RouteConfig> = {}) => createModels(config.provider ?? 'scripted', () => [build(config)]),
+  }
 }
 
 const codeOf = (route: ReturnType<ReturnType<typeof setup>['build']>) => route.connection.readiness().code
@@ -45,7 +64,10 @@ test('a key is guarded before anyone can use it, and an empty one is none', (t) 
   build({ api_key: 'secret' })
   build({ api_key: ' ', api_key_file: '' })
   t.deepEqual(guarded, ['secret'])
-  t.deepEqual(connected.map(({ api_key }) => api_key), ['secret', undefined])
+  t.deepEqual(
+    connected.map(({ api_key }) => api_key),
+    ['secret', undefined],
+  )
 })
 
 test('a key file is read through links; one that cannot be used makes the route not ready and is not named', (t) => {
@@ -59,7 +81,13 @@ test('a key file is read through links; one that cannot be used makes the route 
   symlinkSync(file('key', ' from-file\n'), join(folder, 'link'))
   build({ api_key_file: join(folder, 'link') })
   t.is(connected[0]?.api_key, 'from-file')
-  for (const path of [join(folder, 'absent'), folder, file('empty', '\n'), file('two', 'a\nb'), file('large', 'x'.repeat(70_000))]) {
+  for (const path of [
+    join(folder, 'absent'),
+    folder,
+    file('empty', '\n'),
+    file('two', 'a\nb'),
+    file('large', 'x'.repeat(70_000)),
+  ]) {
     const { state, code, message } = build({ api_key_file: path }).connection.readiness()
     t.deepEqual([state, code], ['error', 'secret_file_unreadable'])
     t.false(message.includes(folder))
@@ -71,9 +99,18 @@ test('a route that cannot work says why and refuses every question', async (t) =
   t.is(codeOf(build({ provider: 'nobody' })), 'provider_unknown')
   t.is(codeOf(build({ model: undefined })), 'model_missing')
   const broken = build({ base_url: 'broken' })
-  t.deepEqual(broken.connection.readiness(), { state: 'error', code: 'cannot_work', message: 'It cannot work.', action: 'Do something else.' })
+  t.deepEqual(broken.connection.readiness(), {
+    state: 'error',
+    code: 'cannot_work',
+    message: 'It cannot work.',
+    action: 'Do something else.',
+  })
   const { done } = await ask(broken.connection, requestOf([userText('hi')]))
-  t.deepEqual(done, { type: 'done', outcome: 'failed', failure: { class: 'bad_request', retryable: false, message: 'It cannot work.' } })
+  t.deepEqual(done, {
+    type: 'done',
+    outcome: 'failed',
+    failure: { class: 'bad_request', retryable: false, message: 'It cannot work.' },
+  })
 })
 
 test('ready gives the default or the named route, and refuses an unknown one and one in error', (t) => {
@@ -92,9 +129,18 @@ test('ready gives the default or the named route, and refuses an unknown one and
 
 test('the status section counts routes by readiness and has the shape it declares', (t) => {
   const cases = [
-    [setup().models(), { ready_route_count: 1, warning_route_count: 0, error_route_count: 0, active_route_ready: true }],
-    [setup({ state: 'warning', code: 'w', message: 'Soon.' }).models(), { ready_route_count: 0, warning_route_count: 1, error_route_count: 0, active_route_ready: true }],
-    [setup().models({ base_url: 'broken' }), { ready_route_count: 0, warning_route_count: 0, error_route_count: 1, active_route_ready: false }],
+    [
+      setup().models(),
+      { ready_route_count: 1, warning_route_count: 0, error_route_count: 0, active_route_ready: true },
+    ],
+    [
+      setup({ state: 'warning', code: 'w', message: 'Soon.' }).models(),
+      { ready_route_count: 0, warning_route_count: 1, error_route_count: 0, active_route_ready: true },
+    ],
+    [
+      setup().models({ base_url: 'broken' }),
+      { ready_route_count: 0, warning_route_count: 0, error_route_count: 1, active_route_ready: false },
+    ],
   ] as const
   for (const [models, counts] of cases) {
     const section = readinessSection(models)
@@ -109,6 +155,12 @@ test('a default route in error is a health warning; a mere warning is not', (t) 
   t.deepEqual(activeRouteCheck(setup().models()).check(), [])
   t.deepEqual(activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()).check(), [])
   t.deepEqual(activeRouteCheck(setup().models({ base_url: 'broken' })).check(), [
-    { severity: 'error', code: 'provider_active_route_not_ready', message: 'It cannot work.', related_id: 'scripted', action: 'Do something else.' },
+    {
+      severity: 'error',
+      code: 'provider_active_route_not_ready',
+      message: 'It cannot work.',
+      related_id: 'scripted',
+      action: 'Do something else.',
+    },
   ])
 })

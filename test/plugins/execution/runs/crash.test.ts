@@ -2,16 +2,21 @@ import test from 'ava'
 import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { createDisk } from '../../../../core/state/real-disk.js'
-import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { copyRoot, watchedDisk } from '../../../support/crash.js'
-import { createWorld, effectTools } from '../../../support/effects.js'
-import type { World } from '../../../support/effects.js'
+import { createWorld, effectTools, type World } from '../../../support/effects.js'
 
-interface Moment { readonly root: string; readonly calls: number; readonly done: Map<string, string> }
+interface Moment {
+  readonly root: string
+  readonly calls: number
+  readonly done: Map<string, string>
+}
 
 const call = async (daemon: TestDaemon, method: string, at: string, body?: unknown): Promise<any> => {
-  const answer = await fetch(`${daemon.url}${at}`, { method, ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) })
+  const answer = await fetch(`${daemon.url}${at}`, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
   return answer.json()
 }
 
@@ -21,14 +26,17 @@ const finish = async (daemon: TestDaemon, run_id: string): Promise<any> => {
     const run = await call(daemon, 'GET', `/v1/runs/${run_id}`)
     if (run.finished_at_ms !== undefined) return run
     if (run.status === 'waiting_for_approval') {
-      await call(daemon, 'POST', `/v1/runs/${run_id}/approvals`, { resolutions: run.pending_approval_ids.map((request_id: string) => ({ request_id, behavior: 'allow' })) })
+      await call(daemon, 'POST', `/v1/runs/${run_id}/approvals`, {
+        resolutions: run.pending_approval_ids.map((request_id: string) => ({ request_id, behavior: 'allow' })),
+      })
     }
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   throw new Error('the run did not end')
 }
 
-const script = (tool: string): string => `/tool peek {}\n---\n/tool ${tool} {"what":"invoice"}\n---\n/emit paid\n---\n/say All paid.`
+const script = (tool: string): string =>
+  `/tool peek {}\n---\n/tool ${tool} {"what":"invoice"}\n---\n/emit paid\n---\n/say All paid.`
 
 /** Plays a whole run and keeps a copy of the root at both sides of every sync. */
 const playAndCopy = async (t: any, tool: string): Promise<{ run_id: string; moments: Moment[] }> => {
@@ -54,7 +62,11 @@ const playAndCopy = async (t: any, tool: string): Promise<{ run_id: string; mome
 }
 
 /** Boots on a copy with the world as it was then, and lets the run end. */
-const recover = async (t: any, { root, done }: Moment, run_id: string): Promise<{ world: World; run: any; events: any; journal: any[]; actions: any[] } | undefined> => {
+const recover = async (
+  t: any,
+  { root, done }: Moment,
+  run_id: string,
+): Promise<{ world: World; run: any; events: any; journal: any[]; actions: any[] } | undefined> => {
   const world: World = { ...createWorld(), done: new Map(done) }
   const daemon = await startTestDaemon(t, { root, plugins: [effectTools(world)] })
   const known = await call(daemon, 'GET', `/v1/runs/${run_id}`)
@@ -91,7 +103,11 @@ for (const tool of ['mcp__pay', 'mcp__put']) {
       t.false(tool === 'mcp__put' && lost)
       // What the ledger says is what the world has seen.
       const [action] = actions
-      t.like(action, { kind: 'tool', target: tool, outcome: lost ? 'unknown' : 'done', approved_by: { type: 'approval' } }, `moment ${at}`)
+      t.like(
+        action,
+        { kind: 'tool', target: tool, outcome: lost ? 'unknown' : 'done', approved_by: { type: 'approval' } },
+        `moment ${at}`,
+      )
       t.is(actions.length, 1)
       t.true(world.calls.filter((made) => made.startsWith(tool)).length <= action.attempts)
       if (tool === 'mcp__put' && action.attempts > 1) repeated += 1

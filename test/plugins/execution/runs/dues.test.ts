@@ -9,36 +9,65 @@ const open = (deadlines: Readonly<Record<string, number>>) => {
   const time = { now: 1000 }
   const timers: { ms: number; fire: () => void }[] = []
   const health = { mode: 'ok' }
-  const list = ({ group, limit }: { group: string; limit: number }) => (group === 'waiting_for_approval' ? [...left].toSorted((a, b) => a[1] - b[1]).slice(0, limit).map(([run_id, expires_at_ms]) => ({ run_id, pending: ['r'], expires_at_ms })) : [])
+  const list = ({ group, limit }: { group: string; limit: number }) =>
+    group === 'waiting_for_approval'
+      ? [...left]
+          .toSorted((a, b) => a[1] - b[1])
+          .slice(0, limit)
+          .map(([run_id, expires_at_ms]) => ({ run_id, pending: ['r'], expires_at_ms }))
+      : []
   const warnings: string[] = []
   const dues = createDues({
     store: trusted({ runs: { list }, state: { health } }),
-    clock: { ...createClock(), now: () => time.now, after: (ms, fire) => { timers.splice(0, timers.length, { ms, fire }); return () => void timers.splice(0) } },
+    clock: {
+      ...createClock(),
+      now: () => time.now,
+      after: (ms, fire) => {
+        timers.splice(0, timers.length, { ms, fire })
+        return () => void timers.splice(0)
+      },
+    },
     log: trusted({ warn: (fact: string) => warnings.push(fact) }),
   })
   return { left, time, timers, health, warnings, dues }
 }
 
-test('one timer watches the earliest deadline, looks at the clock every five seconds, and is gone when nothing is left', async (t) => {
-  const { left, time, timers, dues } = open({ a: 3000, b: 100_000 })
-  const expired: string[] = []
-  dues.join('waiting_for_approval', async ({ run_id }) => { left.delete(run_id); expired.push(run_id) })
-  t.deepEqual(timers.map(({ ms }) => ms), [2000])
-  time.now = 3000
-  timers[0]?.fire()
-  t.deepEqual([expired, timers.map(({ ms }) => ms)], [['a'], [5000]])
-  time.now = 500_000
-  timers[0]?.fire()
-  t.deepEqual([expired, timers], [['a', 'b'], []], 'a clock that jumped is noticed at the next look')
-  left.set('c', 500_001)
-  dues.stir()
-  t.deepEqual(timers.map(({ ms }) => ms), [0])
-})
+test(
+  'one timer watches the earliest deadline, looks at the clock every five seconds, and is gone when nothing is ' +
+    'left',
+  async (t) => {
+    const { left, time, timers, dues } = open({ a: 3000, b: 100_000 })
+    const expired: string[] = []
+    dues.join('waiting_for_approval', async ({ run_id }) => {
+      left.delete(run_id)
+      expired.push(run_id)
+    })
+    t.deepEqual(
+      timers.map(({ ms }) => ms),
+      [2000],
+    )
+    time.now = 3000
+    timers[0]?.fire()
+    t.deepEqual([expired, timers.map(({ ms }) => ms)], [['a'], [5000]])
+    time.now = 500_000
+    timers[0]?.fire()
+    t.deepEqual([expired, timers], [['a', 'b'], []], 'a clock that jumped is noticed at the next look')
+    left.set('c', 500_001)
+    dues.stir()
+    t.deepEqual(
+      timers.map(({ ms }) => ms),
+      [0],
+    )
+  },
+)
 
 test('what cannot be closed is tried again after a while, and nothing is tried while storage refuses changes', async (t) => {
   const { timers, health, warnings, dues } = open({ a: 1 })
   let tries = 0
-  dues.join('waiting_for_approval', async () => { tries += 1; throw new Error('no') })
+  dues.join('waiting_for_approval', async () => {
+    tries += 1
+    throw new Error('no')
+  })
   await Promise.resolve()
   t.deepEqual([tries, warnings.length, timers.map(({ ms }) => ms)], [1, 1, [1000]])
   health.mode = 'read_only'

@@ -1,10 +1,16 @@
 import test from 'ava'
-import { startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../../../support/runs.js'
-import { callTool, done, fails, scriptedProvider, text, unpaired } from '../../../support/scripted-provider.js'
-import type { Play } from '../../../support/scripted-provider.js'
+import {
+  callTool,
+  done,
+  fails,
+  scriptedProvider,
+  text,
+  unpaired,
+  type Play,
+} from '../../../support/scripted-provider.js'
 
 const start = async (t: any, play: Play, runs: Record<string, number> = {}) => {
   const world = createWorld()
@@ -18,12 +24,19 @@ const start = async (t: any, play: Play, runs: Record<string, number> = {}) => {
 }
 
 const outcomes = async (daemon: TestDaemon): Promise<any[]> =>
-  (await daemon.request('GET', '/v1/sessions/s1/events?limit=10000')).body.session.journal.filter((entry: any) => entry.type === 'outcome').map(({ entry }: any) => entry)
+  (await daemon.request('GET', '/v1/sessions/s1/events?limit=10000')).body.session.journal
+    .filter((entry: any) => entry.type === 'outcome')
+    .map(({ entry }: any) => entry)
 
 test('a retryable failure is tried again, and nothing of the failed answer is used', async (t) => {
-  const { daemon, model, world } = await start(t, (_, count) => (count === 1 ? [text('half'), callTool('c1', 'pay'), fails(true)] : [text('whole'), done()]))
+  const { daemon, model, world } = await start(t, (_, count) =>
+    count === 1 ? [text('half'), callTool('c1', 'pay'), fails(true)] : [text('whole'), done()],
+  )
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
-  t.deepEqual(run.outputs.map(({ content }: any) => content), ['whole'])
+  t.deepEqual(
+    run.outputs.map(({ content }: any) => content),
+    ['whole'],
+  )
   t.is(model.requests.length, 2)
   t.deepEqual(world.calls, [])
 })
@@ -36,29 +49,55 @@ test('failures that go on end the run with a code, and a fatal one at once', asy
   const fatal = await until(daemon, (await submit(daemon, 's1', 'never')).run_id, 'failed')
   t.is(fatal.error, 'model_bad_request: It is busy.')
   t.is(model.requests.length, 4)
-  t.like((await daemon.request('GET', '/v1/sessions/s1')).body.snapshot, { last_error: fatal.error, agent: { status: 'failed' } })
+  t.like((await daemon.request('GET', '/v1/sessions/s1')).body.snapshot, {
+    last_error: fatal.error,
+    agent: { status: 'failed' },
+  })
 })
 
 test('a provider that throws, stops short or repeats a call id has failed', async (t) => {
   const { daemon } = await start(t, ({ messages }) => {
     const said = JSON.stringify(messages.at(-1))
     if (said.includes('throw')) throw new TypeError('provider detail')
-    return said.includes('short') ? [text('no end')] : [callTool('same', 'peek'), callTool('same', 'peek'), done('tool_calls')]
+    return said.includes('short')
+      ? [text('no end')]
+      : [callTool('same', 'peek'), callTool('same', 'peek'), done('tool_calls')]
   })
-  t.is((await until(daemon, (await submit(daemon, 's1', 'throw')).run_id, 'failed')).error, 'model_unknown: The provider failed in an unexpected way.')
-  t.regex((await until(daemon, (await submit(daemon, 's1', 'short')).run_id, 'failed')).error, /^model_retries_exhausted: The answer of the model was cut off/u)
-  t.regex((await until(daemon, (await submit(daemon, 's1', 'twice')).run_id, 'failed')).error, /^model_retries_exhausted: .*same id/u)
+  t.is(
+    (await until(daemon, (await submit(daemon, 's1', 'throw')).run_id, 'failed')).error,
+    'model_unknown: The provider failed in an unexpected way.',
+  )
+  t.regex(
+    (await until(daemon, (await submit(daemon, 's1', 'short')).run_id, 'failed')).error,
+    /^model_retries_exhausted: The answer of the model was cut off/u,
+  )
+  t.regex(
+    (await until(daemon, (await submit(daemon, 's1', 'twice')).run_id, 'failed')).error,
+    /^model_retries_exhausted: .*same id/u,
+  )
 })
 
 test('bad calls become errors that the model sees, and good ones of the same turn still run', async (t) => {
-  const { daemon, model, world } = await start(t, (_, count) => (count === 1
-    ? [callTool('a', 'nowhere'), callTool('b', 'pay', { what: 7 }), callTool('c', 'pay', { what: 'ok' }), callTool('d', 'throws'), callTool('e', 'hangs'), done('tool_calls')]
-    : [text('end'), done()]))
+  const { daemon, model, world } = await start(t, (_, count) =>
+    count === 1
+      ? [
+          callTool('a', 'nowhere'),
+          callTool('b', 'pay', { what: 7 }),
+          callTool('c', 'pay', { what: 'ok' }),
+          callTool('d', 'throws'),
+          callTool('e', 'hangs'),
+          done('tool_calls'),
+        ]
+      : [text('end'), done()],
+  )
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.is(run.outputs[0].content, 'end')
   t.deepEqual(world.calls, ['pay:ok'])
   const results: any = model.requests[1]?.messages.at(-1)
-  t.deepEqual(results.content.map(({ tool_call_id, is_error }: any) => `${tool_call_id} ${is_error}`), ['a true', 'b true', 'c false', 'd true', 'e true'])
+  t.deepEqual(
+    results.content.map(({ tool_call_id, is_error }: any) => `${tool_call_id} ${is_error}`),
+    ['a true', 'b true', 'c false', 'd true', 'e true'],
+  )
   t.false(JSON.stringify(results).includes('secret detail'))
 })
 
@@ -72,32 +111,62 @@ test('a run ends at its limit of turns and of time', async (t) => {
   const turns = await start(t, (_, count) => [callTool(`c${count}`, 'peek'), done('tool_calls')], { max_turns: 4 })
   t.regex((await until(turns.daemon, (await submit(turns.daemon, 's1', 'x')).run_id, 'failed')).error, /^turn_limit: /u)
   t.is(turns.world.calls.length, 4)
-  const time = await start(t, (_, count) => (count === 1 ? [callTool('c', 'slow'), done('tool_calls')] : [done()]), { run_time_limit_ms: 150 })
-  t.regex((await until(time.daemon, (await submit(time.daemon, 's1', 'x')).run_id, 'failed')).error, /^run_time_limit: /u)
+  const time = await start(t, (_, count) => (count === 1 ? [callTool('c', 'slow'), done('tool_calls')] : [done()]), {
+    run_time_limit_ms: 150,
+  })
+  t.regex(
+    (await until(time.daemon, (await submit(time.daemon, 's1', 'x')).run_id, 'failed')).error,
+    /^run_time_limit: /u,
+  )
   t.deepEqual(time.world.calls, ['slow:begin', 'slow:aborted'])
 })
 
 test('parallel calls of a turn run side by side and their results keep the order of the calls', async (t) => {
-  const { daemon, model } = await start(t, (_, count) => (count === 1 ? [callTool('a', 'peek', { what: '1' }), callTool('b', 'peek', { what: '2' }), done('tool_calls')] : [text('ok'), done()]))
+  const { daemon, model } = await start(t, (_, count) =>
+    count === 1
+      ? [callTool('a', 'peek', { what: '1' }), callTool('b', 'peek', { what: '2' }), done('tool_calls')]
+      : [text('ok'), done()],
+  )
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   const results: any = model.requests[1]?.messages.at(-1)
-  t.deepEqual(results.content.map(({ output }: any) => output.done), ['1', '2'])
+  t.deepEqual(
+    results.content.map(({ output }: any) => output.done),
+    ['1', '2'],
+  )
 })
 
 test('a call that the engine refuses tells the model a code, a sentence and what to do, as a tool that fails does', async (t) => {
-  const { daemon, model } = await start(t, (_, count) => (count === 1 ? [callTool('a', 'no_such_tool'), callTool('b', 'peek', { what: 7 }), callTool('c', 'emit_output'), done('tool_calls')] : [text('ok'), done()]))
+  const { daemon, model } = await start(t, (_, count) =>
+    count === 1
+      ? [
+          callTool('a', 'no_such_tool'),
+          callTool('b', 'peek', { what: 7 }),
+          callTool('c', 'emit_output'),
+          done('tool_calls'),
+        ]
+      : [text('ok'), done()],
+  )
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   const results: any = model.requests[1]?.messages.at(-1)
   const errors = results.content.map(({ output }: any) => output.error)
-  t.deepEqual(errors.map(({ code }: any) => code), ['tool_not_found', 'call_input_invalid', 'output_empty'])
+  t.deepEqual(
+    errors.map(({ code }: any) => code),
+    ['tool_not_found', 'call_input_invalid', 'output_empty'],
+  )
   t.is(errors[0].message, 'There is no tool named no_such_tool.')
   t.deepEqual(errors[1].issues, [{ path: 'what', rule: 'must be a string' }])
   t.true(errors.every(({ action }: any) => typeof action === 'string'))
 })
 
 test('cancel really stops the work, ends the run once, and refuses a run that ended otherwise', async (t) => {
-  const { daemon, world } = await start(t, ({ messages }) => (JSON.stringify(messages.at(-1)).includes('slow') ? [callTool('c', 'slow_pay'), done('tool_calls')] : [text('fine'), done()]))
-  const entered = new Promise<void>((resolve) => { world.entered = resolve })
+  const { daemon, world } = await start(t, ({ messages }) =>
+    JSON.stringify(messages.at(-1)).includes('slow')
+      ? [callTool('c', 'slow_pay'), done('tool_calls')]
+      : [text('fine'), done()],
+  )
+  const entered = new Promise<void>((resolve) => {
+    world.entered = resolve
+  })
   const { run_id } = await submit(daemon, 's1', 'slow')
   const { run_id: queued } = await submit(daemon, 's1', 'other')
   await entered
@@ -112,8 +181,15 @@ test('cancel really stops the work, ends the run once, and refuses a run that en
 })
 
 test('interrupt ends the active run and the queue goes on; end closes the session', async (t) => {
-  const { daemon, world, model } = await start(t, ({ messages }) => (JSON.stringify(messages.at(-1)).includes('slow') ? [callTool('c', 'slow'), done('tool_calls')] : [text('fine'), done()]))
-  const entered = () => new Promise<void>((resolve) => { world.entered = resolve })
+  const { daemon, world, model } = await start(t, ({ messages }) =>
+    JSON.stringify(messages.at(-1)).includes('slow')
+      ? [callTool('c', 'slow'), done('tool_calls')]
+      : [text('fine'), done()],
+  )
+  const entered = () =>
+    new Promise<void>((resolve) => {
+      world.entered = resolve
+    })
   t.false((await daemon.request('POST', '/v1/sessions/s1/interrupt')).body.interrupted)
   let reached = entered()
   const { run_id } = await submit(daemon, 's1', 'slow')
@@ -148,11 +224,16 @@ test('runs that wait can be cancelled and interrupted', async (t) => {
 test('a stop in good order leaves runs to the next life: once is unknown or known, read is repeated', async (t) => {
   const play: Play = ({ messages }) => {
     const last = JSON.stringify(messages.at(-1))
-    return last.includes('go') ? [callTool('c', last.includes('pay') ? 'slow_pay' : 'slow'), done('tool_calls')] : [text('went on'), done()]
+    return last.includes('go')
+      ? [callTool('c', last.includes('pay') ? 'slow_pay' : 'slow'), done('tool_calls')]
+      : [text('went on'), done()]
   }
   const world = createWorld()
   const model = scriptedProvider(play)
-  const options = { plugins: [effectTools(world), model.plugin], config: { ...model.config, runs: { drain_ms: 50, stop_grace_ms: 300 } } }
+  const options = {
+    plugins: [effectTools(world), model.plugin],
+    config: { ...model.config, runs: { drain_ms: 50, stop_grace_ms: 300 } },
+  }
   const first = await startTestDaemon(t, options)
   await openSession(first, 's1')
   await openSession(first, 's2')
@@ -161,12 +242,16 @@ test('a stop in good order leaves runs to the next life: once is unknown or know
   while (world.calls.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
   await first.stop()
   t.is(world.calls.filter((call) => call.endsWith('aborted')).length, 2)
-  const again = new Promise<void>((resolve) => { world.entered = resolve })
+  const again = new Promise<void>((resolve) => {
+    world.entered = resolve
+  })
   const second = await startTestDaemon(t, { ...options, root: first.root })
   t.is((await until(second, pay.run_id, 'completed')).outputs[0].content, 'went on')
   await again
   t.is((await second.request('GET', `/v1/runs/${look.run_id}`)).body.status, 'running')
-  const recoveries = (await second.request('GET', '/v1/sessions/s1/events?limit=1000')).body.session.journal.flatMap(({ type, entry }: any) => (type === 'recovery' ? [entry.reason] : []))
+  const recoveries = (await second.request('GET', '/v1/sessions/s1/events?limit=1000')).body.session.journal.flatMap(
+    ({ type, entry }: any) => (type === 'recovery' ? [entry.reason] : []),
+  )
   t.deepEqual(recoveries, ['clean_stop'])
   t.is(world.calls.filter((call) => call === 'slow_pay:begin').length, 1)
   t.is(world.calls.filter((call) => call === 'slow:begin').length, 2)
@@ -179,6 +264,11 @@ test('three hundred messages to a busy session each end in a run of their own, i
   for (let n = 0; n < 300; n += 1) ids.push((await submit(daemon, 's1', `message ${n}`)).run_id)
   await until(daemon, ids.at(-1)!, 'completed')
   t.is((await daemon.request('GET', '/v1/runs?session_id=s1&page=true&limit=1')).body.pagination.total_count, 300)
-  const starts = await Promise.all(ids.slice(-50).map(async (id) => (await daemon.request('GET', `/v1/runs/${id}`)).body.started_at_ms))
-  t.deepEqual(starts, starts.toSorted((a, b) => a - b))
+  const starts = await Promise.all(
+    ids.slice(-50).map(async (id) => (await daemon.request('GET', `/v1/runs/${id}`)).body.started_at_ms),
+  )
+  t.deepEqual(
+    starts,
+    starts.toSorted((a, b) => a - b),
+  )
 })

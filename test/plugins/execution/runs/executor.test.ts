@@ -11,7 +11,10 @@ const held = () => {
   const model = scriptedProvider(async function* ({ messages }, _, signal) {
     const said = /"text":"([^"]*)"/u.exec(JSON.stringify(messages.at(-1)))?.[1] ?? ''
     asked.push(said)
-    await new Promise<void>((resolve) => { open.set(said, resolve); signal.addEventListener('abort', () => resolve(), { once: true }) })
+    await new Promise<void>((resolve) => {
+      open.set(said, resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
     yield text(said)
     yield done()
   })
@@ -24,12 +27,16 @@ const held = () => {
 
 test('no more runs execute than the limit; sessions then take turns, each in its own order', async (t) => {
   const { model, reached, letGo } = held()
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: { ...model.config, runs: { max_concurrent_runs: 2, stop_grace_ms: 200 } } })
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, runs: { max_concurrent_runs: 2, stop_grace_ms: 200 } },
+  })
   for (const id of ['a', 'b', 'c']) await openSession(daemon, id)
   const runs = new Map<string, string>()
   for (const name of ['a1', 'a2', 'b1', 'c1']) runs.set(name, (await submit(daemon, name.slice(0, 1), name)).run_id)
-  const statusOf = async (name: string): Promise<string> => (await daemon.request('GET', `/v1/runs/${runs.get(name)}`)).body.status
-  t.deepEqual([...await reached(2)].toSorted(), ['a1', 'b1'])
+  const statusOf = async (name: string): Promise<string> =>
+    (await daemon.request('GET', `/v1/runs/${runs.get(name)}`)).body.status
+  t.deepEqual([...(await reached(2))].toSorted(), ['a1', 'b1'])
   t.deepEqual(await Promise.all(['a1', 'a2', 'b1', 'c1'].map(statusOf)), ['running', 'queued', 'running', 'queued'])
   letGo('b1')
   t.is((await reached(3))[2], 'c1')
@@ -43,12 +50,18 @@ test('no more runs execute than the limit; sessions then take turns, each in its
 
 test('a full queue refuses the next run and leaves no trace of it', async (t) => {
   const { model, reached, letGo } = held()
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: { ...model.config, runs: { max_queued_runs: 1, stop_grace_ms: 200 } } })
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, runs: { max_queued_runs: 1, stop_grace_ms: 200 } },
+  })
   await openSession(daemon)
   const first = await submit(daemon, 's1', 'one')
   await reached(1)
   const second = await submit(daemon, 's1', 'two')
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'three' })), [429, 'run_queue_full'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'three' })), [
+    429,
+    'run_queue_full',
+  ])
   t.is((await daemon.request('GET', '/v1/runs?page=true')).body.pagination.total_count, 2)
   letGo('one')
   await until(daemon, first.run_id, 'completed')
@@ -61,32 +74,62 @@ const sized = (n: number): string => 'x'.repeat(n)
 
 test('a call beyond a limit of the daemon is an error that the model sees, and is not made', async (t) => {
   const world = createWorld()
-  const model = scriptedProvider((_, count) => (count === 1
-    ? [callTool('big', 'peek', { what: sized(200) }), callTool('fits', 'peek', { what: 'a' }), callTool('over', 'peek', { what: 'b' }), done('tool_calls')]
-    : [text('end'), done()]))
-  const daemon = await startTestDaemon(t, { plugins: [effectTools(world), model.plugin], config: { ...model.config, tools: { limits: { max_input_bytes: 100, max_calls_per_turn: 2 } } } })
+  const model = scriptedProvider((_, count) =>
+    count === 1
+      ? [
+          callTool('big', 'peek', { what: sized(200) }),
+          callTool('fits', 'peek', { what: 'a' }),
+          callTool('over', 'peek', { what: 'b' }),
+          done('tool_calls'),
+        ]
+      : [text('end'), done()],
+  )
+  const daemon = await startTestDaemon(t, {
+    plugins: [effectTools(world), model.plugin],
+    config: { ...model.config, tools: { limits: { max_input_bytes: 100, max_calls_per_turn: 2 } } },
+  })
   await openSession(daemon)
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.deepEqual(world.calls, ['peek:a'])
   const results: any = model.requests[1]?.messages.at(-1)
-  t.deepEqual(results.content.map(({ output }: any) => output.error?.code ?? output.done), ['call_input_too_large', 'a', 'call_limit_reached'])
+  t.deepEqual(
+    results.content.map(({ output }: any) => output.error?.code ?? output.done),
+    ['call_input_too_large', 'a', 'call_limit_reached'],
+  )
 })
 
 test('an output beyond its limit fails the call, and outputs beyond the limit of the run fail the run', async (t) => {
-  const play = (_: unknown, count: number) => [callTool(`c${count}`, 'peek', { what: sized(count === 1 ? 300 : 150) }), done('tool_calls')]
+  const play = (_: unknown, count: number) => [
+    callTool(`c${count}`, 'peek', { what: sized(count === 1 ? 300 : 150) }),
+    done('tool_calls'),
+  ]
   const model = scriptedProvider(play)
-  const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld()), model.plugin], config: { ...model.config, tools: { limits: { max_output_bytes: 200, max_cumulative_output_bytes: 400 } } } })
+  const daemon = await startTestDaemon(t, {
+    plugins: [effectTools(createWorld()), model.plugin],
+    config: { ...model.config, tools: { limits: { max_output_bytes: 200, max_cumulative_output_bytes: 400 } } },
+  })
   await openSession(daemon)
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'failed')
   t.regex(run.error, /^tool_output_limit: /u)
-  const [first, second]: any[] = model.requests.slice(1).map(({ messages }) => messages.at(-1)).flatMap((message: any) => message.content)
-  t.like(first, { is_error: true, output: { error: { code: 'tool_output_too_large', message: 'The tool returned more than 200 bytes.' } } })
+  const [first, second]: any[] = model.requests
+    .slice(1)
+    .map(({ messages }) => messages.at(-1))
+    .flatMap((message: any) => message.content)
+  t.like(first, {
+    is_error: true,
+    output: { error: { code: 'tool_output_too_large', message: 'The tool returned more than 200 bytes.' } },
+  })
   t.like(second, { is_error: false, output: { done: sized(150) } })
 })
 
 test('an output that is beyond its limit with what stands around it fails the call', async (t) => {
-  const model = scriptedProvider((_, count) => (count === 1 ? [callTool('c', 'peek', { what: sized(150) }), done('tool_calls')] : [text('end'), done()]))
-  const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld()), model.plugin], config: { ...model.config, tools: { limits: { max_output_bytes: 200, max_result_envelope_bytes: 220 } } } })
+  const model = scriptedProvider((_, count) =>
+    count === 1 ? [callTool('c', 'peek', { what: sized(150) }), done('tool_calls')] : [text('end'), done()],
+  )
+  const daemon = await startTestDaemon(t, {
+    plugins: [effectTools(createWorld()), model.plugin],
+    config: { ...model.config, tools: { limits: { max_output_bytes: 200, max_result_envelope_bytes: 220 } } },
+  })
   await openSession(daemon)
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   const results: any = model.requests[1]?.messages.at(-1)
@@ -95,7 +138,9 @@ test('an output that is beyond its limit with what stands around it fails the ca
 
 test('an answer that was cut at its length makes none of its calls', async (t) => {
   const world = createWorld()
-  const model = scriptedProvider((_, count) => (count === 1 ? [callTool('c', 'pay'), done('length')] : [text('end'), done()]))
+  const model = scriptedProvider((_, count) =>
+    count === 1 ? [callTool('c', 'pay'), done('length')] : [text('end'), done()],
+  )
   const daemon = await startTestDaemon(t, { plugins: [effectTools(world), model.plugin], config: model.config })
   await openSession(daemon)
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')

@@ -1,19 +1,27 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import path from 'node:path'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { copyRoot } from '../../../support/crash.js'
 import { openSession, until } from '../../../support/runs.js'
-import { done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
-import type { Play } from '../../../support/scripted-provider.js'
+import { done, fails, scriptedProvider, text, type Play } from '../../../support/scripted-provider.js'
 import { openStream } from '../../../support/sse.js'
 
 const start = async (t: ExecutionContext, play: Play, root?: string) => {
   const model = scriptedProvider(play)
-  const daemon = await startTestDaemon(t, { plugins: [model.plugin], config: { ...model.config, runs: { model_retry_base_ms: 1, stop_grace_ms: 100, drain_ms: 10 } }, ...(root !== undefined && { root }) })
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, runs: { model_retry_base_ms: 1, stop_grace_ms: 100, drain_ms: 10 } },
+    ...(root !== undefined && { root }),
+  })
   if (root === undefined) await openSession(daemon)
   const models = (from = 0): string[] => model.requests.slice(from).map((request) => request.model)
-  const send = async (content: string): Promise<any> => (await daemon.request('POST', '/v1/sessions/s1/runs', { content, generation: { model: 'small', fallback_model: 'large' } })).body
+  const send = async (content: string): Promise<any> =>
+    (
+      await daemon.request('POST', '/v1/sessions/s1/runs', {
+        content,
+        generation: { model: 'small', fallback_model: 'large' },
+      })
+    ).body
   return { daemon, models, send }
 }
 
@@ -28,9 +36,15 @@ test('a fallback model takes over once, on the same route, when the first one fa
   while (stream.head() === '') await new Promise((resolve) => setTimeout(resolve, 2))
   const accepted = await send('one')
   t.like(accepted.request, { model: 'small', fallback_model: 'large' })
-  t.like(await until(daemon, accepted.run_id, 'completed'), { outputs: [{ content: 'from large' }], request: { provider: 'scripted', model: 'large', fallback_model: 'large' } })
+  t.like(await until(daemon, accepted.run_id, 'completed'), {
+    outputs: [{ content: 'from large' }],
+    request: { provider: 'scripted', model: 'large', fallback_model: 'large' },
+  })
   t.deepEqual(models(), ['small', 'large'])
-  const scheduled = () => stream.frames.flatMap(({ event, data }) => (event === 'trace' && data.trace.kind.type === 'model_retry_scheduled' ? [data.trace.kind.reason] : []))
+  const scheduled = () =>
+    stream.frames.flatMap(({ event, data }) =>
+      event === 'trace' && data.trace.kind.type === 'model_retry_scheduled' ? [data.trace.kind.reason] : [],
+    )
   while (scheduled().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
   t.deepEqual(scheduled(), ['fallback_model'])
   await until(daemon, (await send('busy')).run_id, 'completed')
@@ -41,7 +55,9 @@ test('a fallback model takes over once, on the same route, when the first one fa
 
 test('a run whose model was changed goes on with the new one after a death', async (t) => {
   let reached = (): void => {}
-  const entered = new Promise<void>((resolve) => { reached = resolve })
+  const entered = new Promise<void>((resolve) => {
+    reached = resolve
+  })
   const first = await start(t, async function* ({ model }, _, signal) {
     if (model === 'small') return void (yield fails(false))
     reached()

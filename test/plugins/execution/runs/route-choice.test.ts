@@ -1,47 +1,105 @@
 import test from 'ava'
 import { trusted } from '../../../../core/schema.js'
-import type { GenerationSettings, ModelRoute } from '../../../../plugins/execution/models/contract.js'
-import { textOnly } from '../../../../plugins/execution/models/contract.js'
+import { type GenerationSettings, type ModelRoute, textOnly } from '../../../../plugins/execution/models/contract.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../plugins/execution/runs/route-choice.js'
 import { mayUseRoute } from '../../../../plugins/execution/sessions/effective.js'
 import type { SessionRecord, SessionRoutePolicy } from '../../../../plugins/execution/sessions/contract.js'
 
-const route = (route_id: string, model: string): ModelRoute =>
-  ({ route_id, provider: route_id, model, capabilities: textOnly, connection: trusted({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) }) })
+const route = (route_id: string, model: string): ModelRoute => ({
+  route_id,
+  provider: route_id,
+  model,
+  capabilities: textOnly,
+  connection: trusted({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) }),
+})
 const models = createModels('house', () => [route('house', 'house-1'), route('other', 'other-1')])
-const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({ session_id: 's1', agent_id: 'a1', created_at_ms: 1, ...more })
-const choose = (policy: SessionRoutePolicy | undefined, over: { provider?: string; generation?: GenerationSettings } = {}) =>
-  chooseRoute({ models, sessions: { mayUseRoute } }, session(policy === undefined ? {} : { route_policy: policy }), { content: 'x', ...over })
+const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({
+  session_id: 's1',
+  agent_id: 'a1',
+  created_at_ms: 1,
+  ...more,
+})
+const choose = (
+  policy: SessionRoutePolicy | undefined,
+  over: { provider?: string; generation?: GenerationSettings } = {},
+) =>
+  chooseRoute({ models, sessions: { mayUseRoute } }, session(policy === undefined ? {} : { route_policy: policy }), {
+    content: 'x',
+    ...over,
+  })
 
 test('the run comes before the policy of its session, and that before the default route', (t) => {
   t.like(choose(undefined), { provider: 'house', model: 'house-1' })
   t.like(choose({ provider: 'other' }), { provider: 'other', model: 'other-1' })
   t.like(choose({ provider: 'other', generation: { model: 'm' } }), { provider: 'other', model: 'm' })
   t.like(choose({ provider: 'other' }, { provider: 'house' }), { provider: 'house', model: 'house-1' })
-  t.like(choose({ provider: 'other', generation: { model: 'm' } }, { generation: { model: 'n' } }), { provider: 'other', model: 'n' })
+  t.like(choose({ provider: 'other', generation: { model: 'm' } }, { generation: { model: 'n' } }), {
+    provider: 'other',
+    model: 'n',
+  })
   t.throws(() => choose({ provider: 'gone' }), { message: /no model route gone/u })
 })
 
 test('models of the policy hold for its own route only', (t) => {
   const policy = { generation: { model: 'm', fallback_model: 'f', temperature: 1 } }
   t.like(choose(policy, { provider: 'house' }), { model: 'm', fallback_model: 'f' })
-  t.like(choose(policy, { provider: 'other' }), { model: 'other-1', fallback_model: undefined, generation: { temperature: 1 } })
+  t.like(choose(policy, { provider: 'other' }), {
+    model: 'other-1',
+    fallback_model: undefined,
+    generation: { temperature: 1 },
+  })
 })
 
 test('generation is merged field by field, and what a type says anyway counts as not set', (t) => {
-  const base: GenerationSettings = { tool_choice: { type: 'none' }, allow_parallel_tool_calls: false, max_output_tokens: 5, temperature: 0.5 }
-  t.like(mergeGeneration(base, { tool_choice: { type: 'auto' }, allow_parallel_tool_calls: true, response_format: { type: 'text' } }), base)
-  t.like(mergeGeneration(base, { tool_choice: { type: 'required' }, max_output_tokens: 7, temperature: 0 }), { tool_choice: { type: 'required' }, max_output_tokens: 7, temperature: 0, allow_parallel_tool_calls: false })
-  t.deepEqual(choose(undefined, { generation: { tool_choice: { type: 'auto' }, max_output_tokens: 9 } }).generation, { tool_choice: { type: 'auto' }, max_output_tokens: 9 })
+  const base: GenerationSettings = {
+    tool_choice: { type: 'none' },
+    allow_parallel_tool_calls: false,
+    max_output_tokens: 5,
+    temperature: 0.5,
+  }
+  t.like(
+    mergeGeneration(base, {
+      tool_choice: { type: 'auto' },
+      allow_parallel_tool_calls: true,
+      response_format: { type: 'text' },
+    }),
+    base,
+  )
+  t.like(mergeGeneration(base, { tool_choice: { type: 'required' }, max_output_tokens: 7, temperature: 0 }), {
+    tool_choice: { type: 'required' },
+    max_output_tokens: 7,
+    temperature: 0,
+    allow_parallel_tool_calls: false,
+  })
+  t.deepEqual(choose(undefined, { generation: { tool_choice: { type: 'auto' }, max_output_tokens: 9 } }).generation, {
+    tool_choice: { type: 'auto' },
+    max_output_tokens: 9,
+  })
 })
 
 test('a route outside the credential scope of the session is refused', (t) => {
-  const none = { route_allow: [], route_deny: [], connector_allow: [], connector_deny: [], connector_credential_allow: [], connector_credential_deny: [], mcp_server_allow: [], mcp_server_deny: [] }
-  const choice = (scope: Partial<typeof none>) => chooseRoute({ models, sessions: { mayUseRoute } }, session({ credential_scope: trusted({ ...none, ...scope }) }), { content: 'x' }).provider
+  const none = {
+    route_allow: [],
+    route_deny: [],
+    connector_allow: [],
+    connector_deny: [],
+    connector_credential_allow: [],
+    connector_credential_deny: [],
+    mcp_server_allow: [],
+    mcp_server_deny: [],
+  }
+  const choice = (scope: Partial<typeof none>) =>
+    chooseRoute({ models, sessions: { mayUseRoute } }, session({ credential_scope: trusted({ ...none, ...scope }) }), {
+      content: 'x',
+    }).provider
   t.is(choice({}), 'house')
   t.is(choice({ route_allow: trusted(['*']) }), 'house')
-  for (const scope of [{ route_allow: ['other'] }, { route_deny: ['house'] }, { route_allow: ['house'], route_deny: ['*'] }]) {
+  for (const scope of [
+    { route_allow: ['other'] },
+    { route_deny: ['house'] },
+    { route_allow: ['house'], route_deny: ['*'] },
+  ]) {
     t.throws(() => choice(trusted(scope)), { message: /does not allow the model route house/u })
   }
 })

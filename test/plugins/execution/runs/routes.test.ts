@@ -8,10 +8,18 @@ test('a detached run is accepted, executed and shows its output', async (t) => {
   const accepted = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Hello', metadata: { a: 1 } })
   t.is(accepted.status, 202)
   const run = await until(daemon, accepted.body.run_id, 'completed')
-  t.like(run, { session_id: 's1', kind: 'input', input_metadata: { a: 1 }, outputs: [{ content: 'You said: Hello', source_kind: 'assistant_text' }] })
+  t.like(run, {
+    session_id: 's1',
+    kind: 'input',
+    input_metadata: { a: 1 },
+    outputs: [{ content: 'You said: Hello', source_kind: 'assistant_text' }],
+  })
   t.deepEqual(await eventTypes(daemon, run.run_id), ['accepted', 'queued', 'started', 'output', 'completed'])
   const events = await daemon.request('GET', `/v1/runs/${run.run_id}/events`)
-  t.deepEqual(events.body.map((entry: any) => entry.event.run?.status), ['queued', 'queued', 'running', undefined, 'completed'])
+  t.deepEqual(
+    events.body.map((entry: any) => entry.event.run?.status),
+    ['queued', 'queued', 'running', undefined, 'completed'],
+  )
 })
 
 test('an inline run answers with the session when it has ended', async (t) => {
@@ -19,7 +27,11 @@ test('an inline run answers with the session when it has ended', async (t) => {
   await openSession(daemon)
   const { status, body } = await daemon.request('POST', '/v1/sessions/s1/input', { content: 'Hi' })
   t.is(status, 200)
-  t.like(body, { session_id: 's1', snapshot: { last_assistant_message: 'You said: Hi', last_error: null, agent: { status: 'completed' } }, outputs: [{ content: 'You said: Hi' }] })
+  t.like(body, {
+    session_id: 's1',
+    snapshot: { last_assistant_message: 'You said: Hi', last_error: null, agent: { status: 'completed' } },
+    outputs: [{ content: 'You said: Hi' }],
+  })
 })
 
 test('runs of a session are executed one after the other in order of submission', async (t) => {

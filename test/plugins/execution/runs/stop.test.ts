@@ -1,17 +1,21 @@
 /** Stops that meet a kill: every copy of the root that is taken on the way is started again. */
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import path from 'node:path'
-import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { copyRoot, watchedDisk } from '../../../support/crash.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 
-const play = () => scriptedProvider(({ messages }) => (messages.at(-1)?.role === 'user' ? [callTool('c', 'slow_pay'), done('tool_calls')] : [text('went on'), done()]))
+const play = () =>
+  scriptedProvider(({ messages }) =>
+    messages.at(-1)?.role === 'user' ? [callTool('c', 'slow_pay'), done('tool_calls')] : [text('went on'), done()],
+  )
 
-/** Plays `stop` against a run that is in the middle of a call, and gives the copies of the root from both sides of every sync. */
+/**
+ * Plays `stop` against a run that is in the middle of a call, and gives the copies of the root from both sides of every
+ * sync.
+ */
 const stopAndCopy = async (t: ExecutionContext, stop: (daemon: TestDaemon, run_id: string) => Promise<unknown>) => {
   const world = createWorld()
   const copies = await freshRoot()
@@ -24,9 +28,15 @@ const stopAndCopy = async (t: ExecutionContext, stop: (daemon: TestDaemon, run_i
     copyRoot(daemon.root, to)
     roots.push(to)
   })
-  const daemon: TestDaemon = await startTestDaemon(t, { plugins: [effectTools(world), model.plugin], config: model.config, disk })
+  const daemon: TestDaemon = await startTestDaemon(t, {
+    plugins: [effectTools(world), model.plugin],
+    config: model.config,
+    disk,
+  })
   await openSession(daemon)
-  const entered = new Promise<void>((resolve) => { world.entered = resolve })
+  const entered = new Promise<void>((resolve) => {
+    world.entered = resolve
+  })
   const { run_id } = await submit(daemon, 's1', 'go')
   const { run_id: behind } = await submit(daemon, 's1', 'behind')
   await entered
@@ -38,11 +48,17 @@ const stopAndCopy = async (t: ExecutionContext, stop: (daemon: TestDaemon, run_i
 
 const restart = async (t: ExecutionContext, root: string): Promise<TestDaemon> => {
   const model = play()
-  return startTestDaemon(t, { root, plugins: [effectTools(createWorld()), model.plugin], config: { ...model.config, runs: { drain_ms: 10, stop_grace_ms: 100 } } })
+  return startTestDaemon(t, {
+    root,
+    plugins: [effectTools(createWorld()), model.plugin],
+    config: { ...model.config, runs: { drain_ms: 10, stop_grace_ms: 100 } },
+  })
 }
 
 const outcomeOf = async (daemon: TestDaemon, run_id: string): Promise<any> =>
-  (await daemon.request('GET', '/v1/sessions/s1/events?limit=10000')).body.session.journal.find((entry: any) => entry.type === 'outcome' && entry.run_id === run_id)?.entry
+  (await daemon.request('GET', '/v1/sessions/s1/events?limit=10000')).body.session.journal.find(
+    (entry: any) => entry.type === 'outcome' && entry.run_id === run_id,
+  )?.entry
 
 test('a cancel that a kill overtakes ends the run, or has never reached it', async (t) => {
   const { roots, run_id } = await stopAndCopy(t, (daemon, id) => daemon.request('POST', `/v1/runs/${id}/cancel`))
@@ -60,7 +76,9 @@ test('a cancel that a kill overtakes ends the run, or has never reached it', asy
 })
 
 test('the end of a session ends all of its runs, whatever happens on the way', async (t) => {
-  const { roots, run_id, behind } = await stopAndCopy(t, (daemon) => daemon.request('POST', '/v1/sessions/s1/end', { reason: 'enough' }))
+  const { roots, run_id, behind } = await stopAndCopy(t, (daemon) =>
+    daemon.request('POST', '/v1/sessions/s1/end', { reason: 'enough' }),
+  )
   let ended = 0
   for (const [at, root] of roots.entries()) {
     const daemon = await restart(t, root)

@@ -9,30 +9,48 @@ test('a submission that carries no input, two inputs or unknown fields is refuse
   t.deepEqual(codeOf(await send({})), [400, 'run_input_missing'])
   t.deepEqual(codeOf(await send({ content: '  ' })), [400, 'run_input_missing'])
   t.deepEqual(codeOf(await send({ input_items: [] })), [400, 'run_input_missing'])
-  t.deepEqual(codeOf(await send({ content: 'x', input_items: [{ type: 'text', text: 'y' }] })), [400, 'run_input_conflict'])
+  t.deepEqual(codeOf(await send({ content: 'x', input_items: [{ type: 'text', text: 'y' }] })), [
+    400,
+    'run_input_conflict',
+  ])
   t.deepEqual(codeOf(await send({ content: 'x', metadata: { service_flow: {} } })), [400, 'reserved_metadata_key'])
   const nowhere = await send({ content: 'x', provider: 'nowhere' })
   t.deepEqual([nowhere.status, nowhere.body.errors[0].path], [400, 'body.provider'])
   const unknown = await send({ content: 'x', binding_key: 'k' })
   t.deepEqual([unknown.status, unknown.body.errors[0].path], [400, 'body.binding_key'])
   t.deepEqual((await daemon.request('GET', '/v1/runs')).body, [])
-  const items = await send({ input_items: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] })
+  const items = await send({
+    input_items: [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ],
+  })
   t.is((await until(daemon, items.body.run_id, 'completed')).outputs[0].content, 'You said: a\nb')
 })
 
 test('an idempotency key makes a submission happen once', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
-  const send = (content: string) => daemon.request('POST', '/v1/sessions/s1/runs', { content }, { 'idempotency-key': 'key-1' })
+  const send = (content: string) =>
+    daemon.request('POST', '/v1/sessions/s1/runs', { content }, { 'idempotency-key': 'key-1' })
   const equal = await Promise.all(Array.from({ length: 50 }, () => send('same')))
   t.is(new Set(equal.map(({ status, body }) => `${status} ${body.run_id}`)).size, 1)
   t.deepEqual(codeOf(await send('other')), [409, 'idempotency_conflict'])
-  const different = await Promise.all(Array.from({ length: 50 }, (_, at) => daemon.request('POST', '/v1/sessions/s1/runs', { content: `n${at}`, idempotency_key: 'key-2' })))
+  const different = await Promise.all(
+    Array.from({ length: 50 }, (_, at) =>
+      daemon.request('POST', '/v1/sessions/s1/runs', { content: `n${at}`, idempotency_key: 'key-2' }),
+    ),
+  )
   t.is(different.filter(({ status }) => status === 202).length, 1)
   t.is((await daemon.request('GET', '/v1/runs')).body.length, 2)
   await daemon.stop()
   const second = await startTestDaemon(t, { root: daemon.root })
-  const replayed = await second.request('POST', '/v1/sessions/s1/runs', { content: 'same' }, { 'idempotency-key': 'key-1' })
+  const replayed = await second.request(
+    'POST',
+    '/v1/sessions/s1/runs',
+    { content: 'same' },
+    { 'idempotency-key': 'key-1' },
+  )
   t.deepEqual([replayed.status, replayed.body.run_id], [202, equal[0]?.body.run_id])
 })
 
@@ -60,7 +78,8 @@ test('lists of runs: pages in order of submission, the newest as a plain array, 
   t.deepEqual(idsOf((await get(`cursor=${page.pagination.next_cursor}&session_id=s1`)).items), [ids[4], last.run_id])
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs?limit=0')), [400, 'invalid_limit'])
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none')), [404, 'run_not_found'])
-  for (const at of ['events', 'stream']) t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/none/${at}`)), [404, 'run_not_found'])
+  for (const at of ['events', 'stream'])
+    t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/none/${at}`)), [404, 'run_not_found'])
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/runs/none/cancel')), [404, 'run_not_found'])
 })
 
@@ -68,20 +87,29 @@ test('a stream of a run shows its changes and its output, and nothing of other r
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const waiting = await submit(daemon, 's1', '/ask Well? | A | B\n---\n/say Good.')
-  const { pending_question_ids: [request_id] } = await until(daemon, waiting.run_id, 'waiting_for_user_question')
+  const {
+    pending_question_ids: [request_id],
+  } = await until(daemon, waiting.run_id, 'waiting_for_user_question')
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const answer = await fetch(`${daemon.url}/v1/runs/${waiting.run_id}/stream`, { signal: stop.signal })
   const other = await submit(daemon, 's1', 'other')
-  await daemon.request('POST', `/v1/runs/${waiting.run_id}/questions`, { resolution: { request_id, answers: [{ question_id: 'q1', selected_option_ids: ['o1'] }] } })
+  await daemon.request('POST', `/v1/runs/${waiting.run_id}/questions`, {
+    resolution: { request_id, answers: [{ question_id: 'q1', selected_option_ids: ['o1'] }] },
+  })
   let seen = ''
   const decoder = new TextDecoder()
   for await (const chunk of trustedBody(answer)) {
     seen += decoder.decode(chunk, { stream: true })
     if (seen.includes('"status":"completed"')) break
   }
-  const frames = seen.split('\n\n').filter((frame) => frame.includes('data:')).map((frame) => JSON.parse(/^data: ?(.*)$/mu.exec(frame)?.[1] ?? '{}'))
-  const kinds = frames.map((frame) => (frame.type === 'run_updated' ? frame.run.status : frame.type)).filter((kind) => kind !== 'trace' && kind !== 'heartbeat')
+  const frames = seen
+    .split('\n\n')
+    .filter((frame) => frame.includes('data:'))
+    .map((frame) => JSON.parse(/^data: ?(.*)$/mu.exec(frame)?.[1] ?? '{}'))
+  const kinds = frames
+    .map((frame) => (frame.type === 'run_updated' ? frame.run.status : frame.type))
+    .filter((kind) => kind !== 'trace' && kind !== 'heartbeat')
   t.deepEqual(kinds, ['running', 'output', 'completed'])
   t.false(seen.includes(other.run_id))
 })

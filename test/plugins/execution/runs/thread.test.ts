@@ -9,12 +9,29 @@ test('a run that begins anew leaves no call without a result behind', (t) => {
   const entries: JournalEntry[] = [
     { run_id: 'r1', at: 1, type: 'event', event: { type: 'accepted', content: 'do it' } },
     { run_id: 'r1', at: 1, type: 'event', event: { type: 'started' } },
-    { run_id: 'r1', at: 2, type: 'message', message: { role: 'assistant', content: [{ type: 'tool_call', id: 'c1', name: 'bash', input: {} }] } },
-    { run_id: 'r1', at: 2, type: 'event', event: { type: 'waiting_for_approval', request_ids: ['a'], requests: [{ id: 'a', tool_call_id: 'c1', tool_name: 'bash', input: {}, scope: 'session', reason: null }] } },
+    {
+      run_id: 'r1',
+      at: 2,
+      type: 'message',
+      message: { role: 'assistant', content: [{ type: 'tool_call', id: 'c1', name: 'bash', input: {} }] },
+    },
+    {
+      run_id: 'r1',
+      at: 2,
+      type: 'event',
+      event: {
+        type: 'waiting_for_approval',
+        request_ids: ['a'],
+        requests: [{ id: 'a', tool_call_id: 'c1', tool_name: 'bash', input: {}, scope: 'session', reason: null }],
+      },
+    },
     { run_id: 'r1', at: 3, type: 'recovery', verdict: 'requeued', reason: 'several_active_runs', generation: 2 },
     { run_id: 'r1', at: 4, type: 'event', event: { type: 'started' } },
   ]
   entries.forEach((entry, at) => foldEntry(thread, at + 1, entry))
   t.deepEqual(unpaired(trusted({ messages: thread.messages })), [])
-  t.deepEqual(thread.messages.map(({ role }) => role), ['user', 'assistant', 'tool', 'user'])
+  t.deepEqual(
+    thread.messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'user'],
+  )
 })

@@ -15,17 +15,33 @@ test('a single fire becomes one run, and then the schedule is completed', async 
   const { clock, daemon } = await start(t)
   const fire_at_ms = clock.now() + 60_000
   const made = await makeSchedule(daemon, { cadence: { type: 'once', fire_at_ms } })
-  t.deepEqual([made.status, made.next_fire_at_ms, made.overlap_policy, made.misfire_policy, made.execution_count], ['active', fire_at_ms, 'skip', { type: 'coalesce_once' }, 0])
+  t.deepEqual(
+    [made.status, made.next_fire_at_ms, made.overlap_policy, made.misfire_policy, made.execution_count],
+    ['active', fire_at_ms, 'skip', { type: 'coalesce_once' }, 0],
+  )
   clock.leap(60_000)
   const over = await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
   const [execution] = over.recent_executions
   t.like(execution, { fire_at_ms, status: 'settled', attempt: 0, from_queued_fire: false })
   t.true(execution.claimed_at_ms <= execution.dispatched_at_ms && execution.dispatched_at_ms <= execution.settled_at_ms)
-  t.like(over, { execution_count: 1, last_fire_at_ms: fire_at_ms, last_dispatched_run_id: execution.run_id, consecutive_failures: 0 })
+  t.like(over, {
+    execution_count: 1,
+    last_fire_at_ms: fire_at_ms,
+    last_dispatched_run_id: execution.run_id,
+    consecutive_failures: 0,
+  })
   t.false('next_fire_at_ms' in over || 'in_flight_run_id' in over || 'last_error' in over)
   const runs = await scheduledRuns(daemon)
-  t.deepEqual(runs.map(({ run_id }) => run_id), [execution.run_id])
-  t.like(runs[0]?.request, { source_plugin: 'schedules', source_kind: 'schedule', actor_id: made.schedule_id, text_preview: 'hello' })
+  t.deepEqual(
+    runs.map(({ run_id }) => run_id),
+    [execution.run_id],
+  )
+  t.like(runs[0]?.request, {
+    source_plugin: 'schedules',
+    source_kind: 'schedule',
+    actor_id: made.schedule_id,
+    text_preview: 'hello',
+  })
 })
 
 test('a past moment is due at once', async (t) => {
@@ -42,7 +58,10 @@ test('an interval fires again and again, counted from its making', async (t) => 
     await scheduleUntil(daemon, made.schedule_id, settledTimes(count))
   }
   const over = await scheduleUntil(daemon, made.schedule_id, ({ status }) => status === 'completed')
-  t.deepEqual(over.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms), [0, 5000, 10_000])
+  t.deepEqual(
+    over.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms),
+    [0, 5000, 10_000],
+  )
   t.is((await scheduledRuns(daemon)).length, 3)
 })
 
@@ -52,12 +71,28 @@ test('schedules are listed by id, all or those of one session, and unknown ones 
   const ids = [(await makeSchedule(daemon)).schedule_id, (await makeSchedule(daemon)).schedule_id]
   const other = (await makeSchedule(daemon, { target_session_id: 's2' })).schedule_id
   const { body } = await daemon.request('GET', '/v1/schedules?session_id=s1')
-  t.deepEqual(body.map(({ schedule_id }: any) => schedule_id), ids)
+  t.deepEqual(
+    body.map(({ schedule_id }: any) => schedule_id),
+    ids,
+  )
   const page = (await daemon.request('GET', '/v1/schedules?page=true&limit=2')).body
-  t.deepEqual([page.items.length, page.pagination.total_count, page.pagination.order, page.pagination.has_more], [2, 3, 'schedule_id_asc', true])
+  t.deepEqual(
+    [page.items.length, page.pagination.total_count, page.pagination.order, page.pagination.has_more],
+    [2, 3, 'schedule_id_asc', true],
+  )
   const rest = (await daemon.request('GET', `/v1/schedules?cursor=${page.pagination.next_cursor}`)).body
-  t.deepEqual(rest.items.map(({ schedule_id }: any) => schedule_id), [other])
-  for (const [method, tail] of [['GET', ''], ['GET', '/preview'], ['POST', '/pause'], ['POST', '/resume'], ['POST', '/cancel'], ['POST', '/trigger']] as const) {
+  t.deepEqual(
+    rest.items.map(({ schedule_id }: any) => schedule_id),
+    [other],
+  )
+  for (const [method, tail] of [
+    ['GET', ''],
+    ['GET', '/preview'],
+    ['POST', '/pause'],
+    ['POST', '/resume'],
+    ['POST', '/cancel'],
+    ['POST', '/trigger'],
+  ] as const) {
     t.deepEqual(codeOf(await daemon.request(method, `/v1/schedules/none${tail}`)), [404, 'schedule_not_found'])
   }
 })
@@ -68,7 +103,11 @@ test('trigger makes an execution beside the cadence, and the overlap policy hold
   const { status, body } = await daemon.request('POST', `/v1/schedules/${made.schedule_id}/trigger`)
   t.is(status, 200)
   t.is(body.schedule.next_fire_at_ms, made.next_fire_at_ms)
-  const waiting = await scheduleUntil(daemon, made.schedule_id, ({ in_flight_run_id }) => in_flight_run_id !== undefined)
+  const waiting = await scheduleUntil(
+    daemon,
+    made.schedule_id,
+    ({ in_flight_run_id }) => in_flight_run_id !== undefined,
+  )
   await until(daemon, waiting.in_flight_run_id, 'waiting_for_user_question')
   t.deepEqual(codeOf(await daemon.request('POST', `/v1/schedules/${made.schedule_id}/trigger`)), [409, 'schedule_busy'])
   await daemon.request('POST', `/v1/runs/${waiting.in_flight_run_id}/cancel`)
@@ -101,7 +140,11 @@ test('a canceled schedule is over: nothing can be done with it, and it stays rea
   t.is(body.schedule.status, 'canceled')
   clock.leap(4_000_000)
   for (const action of ['cancel', 'pause', 'resume', 'trigger']) {
-    t.deepEqual(codeOf(await daemon.request('POST', `/v1/schedules/${schedule_id}/${action}`)), [409, 'schedule_state_conflict'], action)
+    t.deepEqual(
+      codeOf(await daemon.request('POST', `/v1/schedules/${schedule_id}/${action}`)),
+      [409, 'schedule_state_conflict'],
+      action,
+    )
   }
   t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}`)).body.status, 'canceled')
   t.deepEqual(await scheduledRuns(daemon), [])
@@ -127,17 +170,31 @@ test('what could never work is refused with its place and rule, and nothing is k
     [{ request: undefined }, 'schedule_payload_ambiguous', 'body.request'],
     [{ flow_start: {} }, 'schedule_payload_ambiguous', 'body.request'],
     [{ request: undefined, flow_start: {} }, 'schedule_payload_unavailable', 'body.flow_start'],
-    [{ request: undefined, observation_materialization: {} }, 'schedule_payload_unavailable', 'body.observation_materialization'],
+    [
+      { request: undefined, observation_materialization: {} },
+      'schedule_payload_unavailable',
+      'body.observation_materialization',
+    ],
     [{ request: { content: ' ' } }, 'run_input_missing', 'body.request.content'],
-    [{ request: { content: 'x', metadata: { service_flow: {} } } }, 'reserved_metadata_key', 'body.request.metadata.service_flow'],
+    [
+      { request: { content: 'x', metadata: { service_flow: {} } } },
+      'reserved_metadata_key',
+      'body.request.metadata.service_flow',
+    ],
     [{ target_agent_id: 'other' }, 'invalid_schedule', 'body.target_agent_id'],
   ]
   for (const [more, code, path] of cases) {
     const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody(more))
     t.deepEqual([status, body.code, body.errors?.[0]?.path], [400, code, path], JSON.stringify(more))
   }
-  for (const more of [{ target_session_id: 'none' }, { owner_session_id: 'none' }]) t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody(more))), [404, 'session_not_found'])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ request: { content: 'x', provider: 'none' } }))), [400, 'bad_request'])
+  for (const more of [{ target_session_id: 'none' }, { owner_session_id: 'none' }])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody(more))), [404, 'session_not_found'])
+  t.deepEqual(
+    codeOf(
+      await daemon.request('POST', '/v1/schedules', scheduleBody({ request: { content: 'x', provider: 'none' } })),
+    ),
+    [400, 'bad_request'],
+  )
   t.deepEqual((await daemon.request('GET', '/v1/schedules')).body, [])
 })
 
@@ -154,7 +211,9 @@ test('an owner has at most 128 schedules that are not over', async (t) => {
 
 test('the preview shows the next fires in UTC and local time and names what clock changes do', async (t) => {
   const { daemon } = await start(t)
-  const { schedule_id } = await makeSchedule(daemon, { cadence: { type: 'cron', expression: '30 2 * * *', timezone: 'Europe/Berlin' } })
+  const { schedule_id } = await makeSchedule(daemon, {
+    cadence: { type: 'cron', expression: '30 2 * * *', timezone: 'Europe/Berlin' },
+  })
   const { body } = await daemon.request('GET', `/v1/schedules/${schedule_id}/preview?count=100`)
   t.deepEqual([body.timezone, body.fires.length], ['Europe/Berlin', 100])
   t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}/preview`)).body.fires.length, 5)
@@ -163,5 +222,6 @@ test('the preview shows the next fires in UTC and local time and names what cloc
     t.is(new Date(local).getTime(), fire_at_ms)
     t.regex(local, /T0[23]:[03]0:00\+0[12]:00$/u)
   }
-  for (const count of [0, 101]) t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}/preview?count=${count}`)).status, 400)
+  for (const count of [0, 101])
+    t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}/preview?count=${count}`)).status, 400)
 })

@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { checkTool } from '../../../conform/tool.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
@@ -17,40 +16,81 @@ const setUp = async (t: ExecutionContext) => {
 
 test('each tool of schedules keeps what every tool must keep', async (t) => {
   const { workspace, tool, call } = await setUp(t)
-  const { schedule_id } = (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, overlap_policy: 'parallel' })).output.schedule
-  const other = (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60 })).output.schedule.schedule_id
+  const { schedule_id } = (
+    await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, overlap_policy: 'parallel' })
+  ).output.schedule
+  const other = (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60 })).output.schedule
+    .schedule_id
   await call('schedule_pause', { schedule_id: other })
   const none = { schedule_id: 'none' }
-  await checkTool(t, { tool: tool('wake_after'), workspace, good: { delay_seconds: 60, message: 'Go on.' }, correctable: { delay_seconds: 60, message: 'm', target: 'parent' } })
-  await checkTool(t, { tool: tool('wake_at'), workspace, good: { at: '2099-01-01T00:00:00Z', message: 'Go on.' }, correctable: { at: 'tomorrow', message: 'm' } })
-  await checkTool(t, { tool: tool('schedule_create'), workspace, good: { name: 'n', message: 'm', cron: '0 7 * * *', timezone: 'Europe/Berlin' }, correctable: { name: 'n', message: 'm' } })
+  await checkTool(t, {
+    tool: tool('wake_after'),
+    workspace,
+    good: { delay_seconds: 60, message: 'Go on.' },
+    correctable: { delay_seconds: 60, message: 'm', target: 'parent' },
+  })
+  await checkTool(t, {
+    tool: tool('wake_at'),
+    workspace,
+    good: { at: '2099-01-01T00:00:00Z', message: 'Go on.' },
+    correctable: { at: 'tomorrow', message: 'm' },
+  })
+  await checkTool(t, {
+    tool: tool('schedule_create'),
+    workspace,
+    good: { name: 'n', message: 'm', cron: '0 7 * * *', timezone: 'Europe/Berlin' },
+    correctable: { name: 'n', message: 'm' },
+  })
   await checkTool(t, { tool: tool('schedule_list'), workspace, good: {} })
-  for (const name of ['schedule_get', 'schedule_cancel', 'schedule_pause', 'schedule_trigger_now']) await checkTool(t, { tool: tool(name), workspace, good: { schedule_id }, correctable: none })
+  for (const name of ['schedule_get', 'schedule_cancel', 'schedule_pause', 'schedule_trigger_now'])
+    await checkTool(t, { tool: tool(name), workspace, good: { schedule_id }, correctable: none })
   await checkTool(t, { tool: tool('schedule_resume'), workspace, good: { schedule_id: other }, correctable: none })
 })
 
 test('wake_after and wake_at start one run of the own session with the message', async (t) => {
   const { daemon, clock, call } = await setUp(t)
   const after = (await call('wake_after', { delay_seconds: 90, message: 'first', model: 'demo-1' })).output.schedule
-  t.like(after, { name: 'wake-90', target_session_id: 's1', owner_session_id: 's1', created_by_run_id: 'r1', status: 'active' })
+  t.like(after, {
+    name: 'wake-90',
+    target_session_id: 's1',
+    owner_session_id: 's1',
+    created_by_run_id: 'r1',
+    status: 'active',
+  })
   const when = new Date(clock.now() + 100_000)
   const at = (await call('wake_at', { at: when.toISOString(), message: 'second' })).output.schedule
   t.like(at, { name: 'wake-at', cadence: { type: 'once', fire_at_ms: when.getTime() } })
   clock.leap(100_000)
-  for (const { schedule_id } of [after, at]) await scheduleUntil(daemon, schedule_id, ({ status }) => status === 'completed')
+  for (const { schedule_id } of [after, at])
+    await scheduleUntil(daemon, schedule_id, ({ status }) => status === 'completed')
   const [first, second] = await scheduledRuns(daemon)
-  t.deepEqual([first.request.text_preview, first.request.model, second.request.text_preview], ['first', 'demo-1', 'second'])
+  t.deepEqual(
+    [first.request.text_preview, first.request.model, second.request.text_preview],
+    ['first', 'demo-1', 'second'],
+  )
 })
 
 test('a schedule may tell another session, and there are no other agents', async (t) => {
   const { call } = await setUp(t)
   const input = { name: 'n', message: 'm', every_seconds: 60 }
-  t.is((await call('schedule_create', { ...input, target: 'session', session_id: 's2' })).output.schedule.target_session_id, 's2')
+  t.is(
+    (await call('schedule_create', { ...input, target: 'session', session_id: 's2' })).output.schedule
+      .target_session_id,
+    's2',
+  )
   for (const [more, code] of [
-    [{ target: 'parent' }, 'schedule_target_unavailable'], [{ target: 'agent', agent_id: 'a' }, 'schedule_target_unavailable'], [{ agent_id: 'a' }, 'schedule_target_unavailable'],
-    [{ target: 'session' }, 'invalid_schedule'], [{ session_id: 's2' }, 'invalid_schedule'], [{ target: 'session', session_id: 'none' }, 'session_not_found'],
-    [{ at: '2099-01-01T00:00:00Z' }, 'invalid_schedule'], [{ every_seconds: undefined }, 'invalid_schedule'], [{ timezone: 'UTC' }, 'invalid_schedule'],
-    [{ every_seconds: undefined, cron: '@daily' }, 'invalid_schedule'], [{ every_seconds: undefined, at: '2099-01-01' }, 'invalid_schedule'], [{ provider: 'none' }, 'bad_request'],
+    [{ target: 'parent' }, 'schedule_target_unavailable'],
+    [{ target: 'agent', agent_id: 'a' }, 'schedule_target_unavailable'],
+    [{ agent_id: 'a' }, 'schedule_target_unavailable'],
+    [{ target: 'session' }, 'invalid_schedule'],
+    [{ session_id: 's2' }, 'invalid_schedule'],
+    [{ target: 'session', session_id: 'none' }, 'session_not_found'],
+    [{ at: '2099-01-01T00:00:00Z' }, 'invalid_schedule'],
+    [{ every_seconds: undefined }, 'invalid_schedule'],
+    [{ timezone: 'UTC' }, 'invalid_schedule'],
+    [{ every_seconds: undefined, cron: '@daily' }, 'invalid_schedule'],
+    [{ every_seconds: undefined, at: '2099-01-01' }, 'invalid_schedule'],
+    [{ provider: 'none' }, 'bad_request'],
   ] as const) {
     const answer = await call('schedule_create', JSON.parse(JSON.stringify({ ...input, ...more })))
     t.deepEqual([answer.is_error, codeOf(answer)], [true, code], JSON.stringify(more))
@@ -59,11 +99,16 @@ test('a schedule may tell another session, and there are no other agents', async
 
 test('a session sees the schedules that it made or that tell it, and no others', async (t) => {
   const { call } = await setUp(t)
-  const make = async (more: object, session_id: string): Promise<string> => (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, ...more }, session_id)).output.schedule.schedule_id
+  const make = async (more: object, session_id: string): Promise<string> =>
+    (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, ...more }, session_id)).output.schedule
+      .schedule_id
   const own = await make({}, 's1')
   const told = await make({ target: 'session', session_id: 's1' }, 's2')
   const foreign = await make({}, 's2')
-  t.deepEqual((await call('schedule_list')).output.schedules.map(({ schedule_id }: any) => schedule_id).toSorted(), [own, told].toSorted())
+  t.deepEqual(
+    (await call('schedule_list')).output.schedules.map(({ schedule_id }: any) => schedule_id).toSorted(),
+    [own, told].toSorted(),
+  )
   for (const name of ['schedule_get', 'schedule_cancel', 'schedule_pause', 'schedule_resume', 'schedule_trigger_now']) {
     t.is(codeOf(await call(name, { schedule_id: foreign })), 'schedule_not_found', name)
   }

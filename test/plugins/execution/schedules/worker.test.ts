@@ -1,9 +1,7 @@
 import test from 'ava'
-import { definePlugin } from '../../../../core/plugin.js'
-import type { JsonObject } from '../../../../core/plugin.js'
+import { definePlugin, type JsonObject } from '../../../../core/plugin.js'
 import { Runs } from '../../../../plugins/execution/runs/contract.js'
-import { scheduleErrors, SchedulePayloads } from '../../../../plugins/execution/schedules/contract.js'
-import type { PayloadFire } from '../../../../plugins/execution/schedules/contract.js'
+import { scheduleErrors, SchedulePayloads, type PayloadFire } from '../../../../plugins/execution/schedules/contract.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
@@ -18,15 +16,19 @@ const start = async (t: any, options: Parameters<typeof startTestDaemon>[1] = {}
   return { clock, daemon }
 }
 
-test('a wall clock that is set forward is noticed within a minute: the fires between are one execution, and the next is in the future', async (t) => {
-  const { clock, daemon } = await start(t)
-  const made = await makeSchedule(daemon)
-  clock.jump(5.5 * hour)
-  clock.leap(60_000)
-  const view = await scheduleUntil(daemon, made.schedule_id, settledTimes(1))
-  t.is(view.recent_executions[0].fire_at_ms, made.next_fire_at_ms + 4 * hour)
-  t.is(view.next_fire_at_ms, made.next_fire_at_ms + 5 * hour)
-})
+test(
+  'a wall clock that is set forward is noticed within a minute: the fires between are one execution, and the next ' +
+    'is in the future',
+  async (t) => {
+    const { clock, daemon } = await start(t)
+    const made = await makeSchedule(daemon)
+    clock.jump(5.5 * hour)
+    clock.leap(60_000)
+    const view = await scheduleUntil(daemon, made.schedule_id, settledTimes(1))
+    t.is(view.recent_executions[0].fire_at_ms, made.next_fire_at_ms + 4 * hour)
+    t.is(view.next_fire_at_ms, made.next_fire_at_ms + 5 * hour)
+  },
+)
 
 test('a wall clock that is set back is noticed within a minute: fires go on from now, and none that ran runs again', async (t) => {
   const { clock, daemon } = await start(t)
@@ -44,7 +46,10 @@ test('a wall clock that is set back is noticed within a minute: fires go on from
   }
   clock.leap(hour)
   const view = await scheduleUntil(daemon, schedule_id, settledTimes(4))
-  t.deepEqual(view.recent_executions.map(({ fire_at_ms }: any) => (fire_at_ms - first) / hour), [0, 1, 2, 3])
+  t.deepEqual(
+    view.recent_executions.map(({ fire_at_ms }: any) => (fire_at_ms - first) / hour),
+    [0, 1, 2, 3],
+  )
   t.is((await scheduledRuns(daemon)).length, 4)
 })
 
@@ -57,12 +62,17 @@ test('a fire that the wall passes between a jump back and the next look is not l
   clock.jump(first - 10_000 - clock.now())
   clock.leap(60_000)
   const view = await scheduleUntil(daemon, schedule_id, settledTimes(2))
-  t.deepEqual(view.recent_executions.map(({ fire_at_ms }: any) => (fire_at_ms - first) / hour), [9, 0])
+  t.deepEqual(
+    view.recent_executions.map(({ fire_at_ms }: any) => (fire_at_ms - first) / hour),
+    [9, 0],
+  )
 })
 
 test('a clock that goes back behind the start of the daemon makes no fire a missed one', async (t) => {
   const { clock, daemon } = await start(t)
-  const { schedule_id, next_fire_at_ms: first } = await makeSchedule(daemon, { misfire_policy: { type: 'skip_missed' } })
+  const { schedule_id, next_fire_at_ms: first } = await makeSchedule(daemon, {
+    misfire_policy: { type: 'skip_missed' },
+  })
   clock.jump(first - 3 * hour - 90_000 - clock.now())
   clock.leap(60_000)
   await scheduleUntil(daemon, schedule_id, ({ next_fire_at_ms }) => next_fire_at_ms === first - 3 * hour)
@@ -77,14 +87,32 @@ test('many that are due at once are dispatched in order of their fires, and requ
   const now = clock.now()
   const places = Array.from({ length: 300 }, (_, n) => (n * 77) % 300)
   for (const session of ['s2', 's3']) await openSession(daemon, session)
-  await Promise.all(places.map((place) => daemon.request('POST', '/v1/schedules', scheduleBody({ name: String(place), owner_session_id: `s${1 + (place % 3)}`, cadence: { type: 'once', fire_at_ms: now + 60_000 + place } }))))
+  await Promise.all(
+    places.map((place) =>
+      daemon.request(
+        'POST',
+        '/v1/schedules',
+        scheduleBody({
+          name: String(place),
+          owner_session_id: `s${1 + (place % 3)}`,
+          cadence: { type: 'once', fire_at_ms: now + 60_000 + place },
+        }),
+      ),
+    ),
+  )
   await daemon.stop()
   clock.leap(120_000)
   const again = await startTestDaemon(t, { root, clock })
   t.is((await again.request('GET', '/v1/schedules?limit=1')).status, 200)
-  for (const { schedule_id } of (await again.request('GET', '/v1/schedules')).body) await scheduleUntil(again, schedule_id, ({ status }) => status === 'completed')
-  const names = new Map((await again.request('GET', '/v1/schedules')).body.map(({ schedule_id, name }: any) => [schedule_id, Number(name)]))
-  t.deepEqual((await scheduledRuns(again)).map(({ request }) => names.get(request.actor_id)), Array.from({ length: 300 }, (_, n) => n))
+  for (const { schedule_id } of (await again.request('GET', '/v1/schedules')).body)
+    await scheduleUntil(again, schedule_id, ({ status }) => status === 'completed')
+  const names = new Map(
+    (await again.request('GET', '/v1/schedules')).body.map(({ schedule_id, name }: any) => [schedule_id, Number(name)]),
+  )
+  t.deepEqual(
+    (await scheduledRuns(again)).map(({ request }) => names.get(request.actor_id)),
+    Array.from({ length: 300 }, (_, n) => n),
+  )
 })
 
 test('a fire while storage takes no changes is made up for when it does again, once', async (t) => {
@@ -93,7 +121,9 @@ test('a fire while storage takes no changes is made up for when it does again, o
   const { schedule_id, next_fire_at_ms } = await makeSchedule(daemon)
   fill(true)
   clock.leap(hour)
-  while ((await daemon.request('POST', '/v1/schedules', scheduleBody())).status !== 503) { /* until the daemon knows */ }
+  while ((await daemon.request('POST', '/v1/schedules', scheduleBody())).status !== 503) {
+    /* until the daemon knows */
+  }
   clock.leap(2 * hour)
   fill(false)
   const tick = setInterval(() => clock.leap(1000), 20)
@@ -108,27 +138,51 @@ test('a fire while storage takes no changes is made up for when it does again, o
 test('a plugin brings a payload kind: it checks the payload and makes the run of each fire', async (t) => {
   const fires: PayloadFire[] = []
   const plugin = definePlugin({
-    id: 'flows', version: '1.0.0', api: 1, summary: 'Starts flows.', needs: { runs: Runs },
-    register: (ctx, { runs }) => ctx.contribute(SchedulePayloads, {
-      kind: 'flow_start',
-      check: (payload: JsonObject, { recurring }) => {
-        if (recurring && 'flow_id' in payload) throw scheduleErrors.invalid_schedule({ details: { field: 'flow_start.flow_id', rule: 'is made for each fire' } })
-        return { ...payload, checked: true }
-      },
-      dispatch: (payload: JsonObject, fire: PayloadFire) => {
-        fires.push(fire)
-        return runs.submit({ session_id: fire.target_session_id, kind: 'scheduled_input', input: { content: String(payload['text']) }, receipt: fire.receipt })
-      },
-    }),
+    id: 'flows',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Starts flows.',
+    needs: { runs: Runs },
+    register: (ctx, { runs }) =>
+      ctx.contribute(SchedulePayloads, {
+        kind: 'flow_start',
+        check: (payload: JsonObject, { recurring }) => {
+          if (recurring && 'flow_id' in payload)
+            throw scheduleErrors.invalid_schedule({
+              details: { field: 'flow_start.flow_id', rule: 'is made for each fire' },
+            })
+          return { ...payload, checked: true }
+        },
+        dispatch: (payload: JsonObject, fire: PayloadFire) => {
+          fires.push(fire)
+          return runs.submit({
+            session_id: fire.target_session_id,
+            kind: 'scheduled_input',
+            input: { content: String(payload['text']) },
+            receipt: fire.receipt,
+          })
+        },
+      }),
   })
   const { clock, daemon } = await start(t, { plugins: [plugin] })
-  const flow = (more: object): Record<string, unknown> => ({ request: undefined, flow_start: { text: 'begin', ...more } })
-  t.is((await daemon.request('POST', '/v1/schedules', scheduleBody(flow({ flow_id: 'f' })))).body.code, 'invalid_schedule')
+  const flow = (more: object): Record<string, unknown> => ({
+    request: undefined,
+    flow_start: { text: 'begin', ...more },
+  })
+  t.is(
+    (await daemon.request('POST', '/v1/schedules', scheduleBody(flow({ flow_id: 'f' })))).body.code,
+    'invalid_schedule',
+  )
   const made = await makeSchedule(daemon, flow({}))
   t.deepEqual(made.flow_start, { text: 'begin', checked: true })
   t.false('request' in made)
   clock.leap(hour)
   await scheduleUntil(daemon, made.schedule_id, settledTimes(1))
-  t.like(fires[0], { schedule_id: made.schedule_id, fire_at_ms: made.next_fire_at_ms, target_session_id: 's1', receipt: { scope: `schedule:${made.schedule_id}`, key: String(made.next_fire_at_ms) } })
+  t.like(fires[0], {
+    schedule_id: made.schedule_id,
+    fire_at_ms: made.next_fire_at_ms,
+    target_session_id: 's1',
+    receipt: { scope: `schedule:${made.schedule_id}`, key: String(made.next_fire_at_ms) },
+  })
   t.is((await scheduledRuns(daemon))[0].request.text_preview, 'begin')
 })

@@ -1,11 +1,26 @@
 import test from 'ava'
 import type { CredentialScope, SessionRecord } from '../../../../plugins/execution/sessions/contract.js'
-import { effectiveCapabilityScope, effectiveCredentialScope, mayUseConnectorCredential, mayUseRoute } from '../../../../plugins/execution/sessions/effective.js'
+import {
+  effectiveCapabilityScope,
+  effectiveCredentialScope,
+  mayUseConnectorCredential,
+  mayUseRoute,
+} from '../../../../plugins/execution/sessions/effective.js'
 
 const bare: SessionRecord = { session_id: 's1', agent_id: 'a1', created_at_ms: 1 }
 const scoped = (more: Partial<CredentialScope>): SessionRecord => ({
   ...bare,
-  credential_scope: { route_allow: [], route_deny: [], connector_allow: [], connector_deny: [], connector_credential_allow: [], connector_credential_deny: [], mcp_server_allow: [], mcp_server_deny: [], ...more },
+  credential_scope: {
+    route_allow: [],
+    route_deny: [],
+    connector_allow: [],
+    connector_deny: [],
+    connector_credential_allow: [],
+    connector_credential_deny: [],
+    mcp_server_allow: [],
+    mcp_server_deny: [],
+    ...more,
+  },
 })
 const mail = { connector: 'mail', credential: 'MAIL_KEY' }
 
@@ -25,7 +40,11 @@ test('a route may be used if its lists let it pass', (t) => {
 test('a credential of a connector needs both: the connector and, where connectors are scoped, the credential by name', (t) => {
   t.true(mayUseConnectorCredential(scoped({ route_deny: ['*'] }), mail))
   t.false(mayUseConnectorCredential(scoped({ connector_allow: ['mail'] }), mail))
-  t.true(mayUseConnectorCredential(scoped({ connector_allow: ['mail'], connector_credential_allow: ['MAIL_KEY'] }), mail))
-  t.false(mayUseConnectorCredential(scoped({ connector_allow: ['chat'], connector_credential_allow: ['MAIL_KEY'] }), mail))
+  t.true(
+    mayUseConnectorCredential(scoped({ connector_allow: ['mail'], connector_credential_allow: ['MAIL_KEY'] }), mail),
+  )
+  t.false(
+    mayUseConnectorCredential(scoped({ connector_allow: ['chat'], connector_credential_allow: ['MAIL_KEY'] }), mail),
+  )
   t.false(mayUseConnectorCredential(scoped({ connector_credential_deny: ['MAIL_KEY'] }), mail))
 })

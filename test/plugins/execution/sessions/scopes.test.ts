@@ -1,25 +1,53 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { CapabilityScope, CredentialScope } from '../../../../plugins/execution/sessions/contract.js'
-import { blankEntry, normalNames, normalScope, permits, permitsCapability, permitsCredential, restrict, restrictPair, withDefaultDeny } from '../../../../plugins/execution/sessions/scopes.js'
+import {
+  blankEntry,
+  normalNames,
+  normalScope,
+  permits,
+  permitsCapability,
+  permitsCredential,
+  restrict,
+  restrictPair,
+  withDefaultDeny,
+} from '../../../../plugins/execution/sessions/scopes.js'
 
 const names = ['a', 'b', 'c', '*']
 const list = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 })
 const pair = fc.record({ allow: list, deny: list })
 const asked = fc.constantFrom('a', 'b', 'c', 'd')
-const capability = (more: Partial<CapabilityScope> = {}): CapabilityScope => ({ skill_allow: [], skill_deny: [], mcp_server_allow: [], mcp_server_deny: [], mcp_tool_allow: [], mcp_tool_deny: [], ...more })
+const capability = (more: Partial<CapabilityScope> = {}): CapabilityScope => ({
+  skill_allow: [],
+  skill_deny: [],
+  mcp_server_allow: [],
+  mcp_server_deny: [],
+  mcp_tool_allow: [],
+  mcp_tool_deny: [],
+  ...more,
+})
 const credential = (more: Partial<CredentialScope> = {}): CredentialScope => ({
-  route_allow: [], route_deny: [], connector_allow: [], connector_deny: [], connector_credential_allow: [], connector_credential_deny: [], mcp_server_allow: [], mcp_server_deny: [], ...more,
+  route_allow: [],
+  route_deny: [],
+  connector_allow: [],
+  connector_deny: [],
+  connector_credential_allow: [],
+  connector_credential_deny: [],
+  mcp_server_allow: [],
+  mcp_server_deny: [],
+  ...more,
 })
 
 test('a list is trimmed, sorted and without repetition, and a star stands alone', (t) => {
   t.deepEqual(normalNames([' b', 'a ', 'b', 'a']), ['a', 'b'])
   t.deepEqual(normalNames(['b', ' * ', 'a']), ['*'])
-  fc.assert(fc.property(fc.array(fc.constantFrom('a', ' a', 'b ', '*', 'c')), (any) => {
-    const normal = normalNames(any)
-    t.deepEqual(normalNames(normal), normal)
-    t.deepEqual([...new Set(normal)].sort(), normal)
-  }))
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', ' a', 'b ', '*', 'c')), (any) => {
+      const normal = normalNames(any)
+      t.deepEqual(normalNames(normal), normal)
+      t.deepEqual([...new Set(normal)].sort(), normal)
+    }),
+  )
 })
 
 test('a name passes if the allow list is empty, holds it or a star, and the deny list holds neither', (t) => {
@@ -32,9 +60,12 @@ test('a name passes if the allow list is empty, holds it or a star, and the deny
 })
 
 test('a scope that restricts another permits exactly what both permit', (t) => {
-  fc.assert(fc.property(pair, pair, asked, (baseline, by, name) => {
-    t.is(permits(restrictPair(baseline, by), name), permits(baseline, name) && permits(by, name))
-  }), { numRuns: 5000 })
+  fc.assert(
+    fc.property(pair, pair, asked, (baseline, by, name) => {
+      t.is(permits(restrictPair(baseline, by), name), permits(baseline, name) && permits(by, name))
+    }),
+    { numRuns: 5000 },
+  )
 })
 
 test('two allow lists without a common name permit nothing, where an empty list would permit everything', (t) => {
@@ -65,11 +96,21 @@ test('a scope without an entry is none, and a blank entry is found with its path
 
 test('credentials of connectors are denied where connectors are scoped and none is allowed by name', (t) => {
   t.true(permitsCredential(credential(), 'connector_credential', 'KEY'))
-  for (const scoped of [credential({ connector_allow: ['*'] }), credential({ connector_allow: ['c'] }), credential({ connector_deny: ['d'] })]) {
+  for (const scoped of [
+    credential({ connector_allow: ['*'] }),
+    credential({ connector_allow: ['c'] }),
+    credential({ connector_deny: ['d'] }),
+  ]) {
     t.false(permitsCredential(scoped, 'connector_credential', 'KEY'))
     t.deepEqual(withDefaultDeny(scoped).connector_credential_deny, ['*'])
     t.true(permitsCredential({ ...scoped, connector_credential_allow: ['KEY'] }, 'connector_credential', 'KEY'))
     t.false(permitsCredential({ ...scoped, connector_credential_allow: ['KEY'] }, 'connector_credential', 'OTHER'))
-    t.false(permitsCredential({ ...scoped, connector_credential_allow: ['*'], connector_credential_deny: ['KEY'] }, 'connector_credential', 'KEY'))
+    t.false(
+      permitsCredential(
+        { ...scoped, connector_credential_allow: ['*'], connector_credential_deny: ['KEY'] },
+        'connector_credential',
+        'KEY',
+      ),
+    )
   }
 })

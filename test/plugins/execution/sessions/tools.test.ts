@@ -1,34 +1,51 @@
 import test from 'ava'
-import { definePlugin, object } from '../../../../core/plugin.js'
-import type { AnyPlugin, Point } from '../../../../core/plugin.js'
+import { definePlugin, object, type AnyPlugin, type Point } from '../../../../core/plugin.js'
 import { checkTool } from '../../../conform/tool.js'
-import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
-import { ReplyPlugins } from '../../../../plugins/execution/deliveries/contract.js'
+import { type ReplyPlugin, ReplyPlugins } from '../../../../plugins/execution/deliveries/contract.js'
 import { SessionEndGuards, SessionHolds, Sessions } from '../../../../plugins/execution/sessions/contract.js'
 import { ToolRegistry } from '../../../../plugins/execution/tools/contract.js'
-import { startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
 const pigeon: ReplyPlugin = {
-  plugin: 'pigeon', address: () => undefined, refuse: (address) => (address === 'lost' ? 'must not be lost' : undefined), target: () => 'pigeon',
+  plugin: 'pigeon',
+  address: () => undefined,
+  refuse: (address) => (address === 'lost' ? 'must not be lost' : undefined),
+  target: () => 'pigeon',
   deliver: () => Promise.resolve({ type: 'delivered' }),
 }
 
 /** A plugin that contributes one value, and shows what it is given. */
-const extra = <T>(point: Point<T>, value: T, seen: (services: { sessions: Sessions; tools: ToolRegistry }) => void = () => {}): AnyPlugin => definePlugin({
-  id: 'extra', version: '1.0.0', api: 1, summary: 'Of a test.', config: object({}), needs: { sessions: Sessions, tools: ToolRegistry },
-  register(ctx, services) {
-    seen(services)
-    ctx.contribute(point, value)
-  },
+const extra = <T>(
+  point: Point<T>,
+  value: T,
+  seen: (services: { sessions: Sessions; tools: ToolRegistry }) => void = () => {},
+): AnyPlugin =>
+  definePlugin({
+    id: 'extra',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Of a test.',
+    config: object({}),
+    needs: { sessions: Sessions, tools: ToolRegistry },
+    register(ctx, services) {
+      seen(services)
+      ctx.contribute(point, value)
+    },
+  })
+
+const targets = (...addresses: string[]) => ({
+  reply_targets: addresses.map((address) => ({ type: 'raw', plugin: 'pigeon', address })),
 })
 
-const targets = (...addresses: string[]) => ({ reply_targets: addresses.map((address) => ({ type: 'raw', plugin: 'pigeon', address })) })
-
 const called = async (daemon: TestDaemon, name: string, input: object): Promise<any> => {
-  const run = await until(daemon, (await submit(daemon, 's1', `/tool ${name} ${JSON.stringify(input)}`)).run_id, 'completed', 'waiting_for_user_question')
+  const run = await until(
+    daemon,
+    (await submit(daemon, 's1', `/tool ${name} ${JSON.stringify(input)}`)).run_id,
+    'completed',
+    'waiting_for_user_question',
+  )
   const { body } = await daemon.request('GET', '/v1/sessions/s1/events')
   const outcome = body.session.journal.findLast(({ run_id, type }: any) => run_id === run.run_id && type === 'outcome')
   return { run, outcome: outcome?.entry, outputs: run.outputs ?? [] }
@@ -37,12 +54,23 @@ const called = async (daemon: TestDaemon, name: string, input: object): Promise<
 test('notify_operator keeps the contract of tools', async (t) => {
   const workspace = await makeFolder(t)
   let found: { sessions: Sessions; tools: ToolRegistry } | undefined
-  const daemon = await startTestDaemon(t, { plugins: [extra(ReplyPlugins, pigeon, (services) => { found = services })] })
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      extra(ReplyPlugins, pigeon, (services) => {
+        found = services
+      }),
+    ],
+  })
   await openSession(daemon)
   await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
   const toolOf = (name: string) => found?.tools.find(name) ?? t.fail()
-  await checkTool(t, { tool: toolOf('notify_operator') as never, workspace, good: { message: 'Look.' }, correctable: { message: ' ' } })
+  await checkTool(t, {
+    tool: toolOf('notify_operator') as never,
+    workspace,
+    good: { message: 'Look.' },
+    correctable: { message: ' ' },
+  })
 })
 
 test('a model notifies the operator through the targets of the session, if it may', async (t) => {
@@ -50,7 +78,11 @@ test('a model notifies the operator through the targets of the session, if it ma
   await openSession(daemon)
   const refused = await called(daemon, 'notify_operator', { message: 'x' })
   t.deepEqual([refused.outcome.state, refused.outcome.output.error.code], ['failed', 'operator_contact_off'])
-  t.is((await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north', 'south', 'north'))).body.reply_targets.length, 2)
+  t.is(
+    (await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north', 'south', 'north'))).body
+      .reply_targets.length,
+    2,
+  )
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
   t.is((await called(daemon, 'notify_operator', { message: 'x' })).outcome.output.error.code, 'operator_contact_off')
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
@@ -66,7 +98,11 @@ test('a model asks the operator an ordinary question, if it may, and without any
   await openSession(daemon)
   const input = { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] }
   t.is((await called(daemon, 'ask_operator', input)).outcome.output.error.code, 'operator_contact_off')
-  await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false, allow_questions: false })
+  await daemon.request('PUT', '/v1/sessions/s1/operator', {
+    enabled: true,
+    allow_notify: false,
+    allow_questions: false,
+  })
   t.is((await called(daemon, 'ask_operator', input)).outcome.output.error.code, 'operator_contact_off')
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
   const { run } = await called(daemon, 'ask_operator', input)
@@ -75,18 +111,28 @@ test('a model asks the operator an ordinary question, if it may, and without any
   t.is(pending.request.questions[0].question, 'Which?')
 })
 
-test('a target that its plugin refuses by now is not deliverable: the contact cannot be switched on, and a notice is refused', async (t) => {
-  const root = await makeFolder(t)
-  const first = await startTestDaemon(t, { root, plugins: [extra(ReplyPlugins, pigeon)] })
-  await openSession(first)
-  t.deepEqual(codeOf(await first.request('PUT', '/v1/sessions/s1/reply-targets', targets('lost'))), [400, 'reply_target_invalid'])
-  await first.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
-  await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
-  await first.stop()
-  const second = await startTestDaemon(t, { root })
-  t.is((await called(second, 'notify_operator', { message: 'x' })).outcome.output.error.code, 'operator_unreachable')
-  t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/operator', { enabled: true, display_name: 'Robin' })), [400, 'reply_targets_needed'])
-})
+test(
+  'a target that its plugin refuses by now is not deliverable: the contact cannot be switched on, and a notice is ' +
+    'refused',
+  async (t) => {
+    const root = await makeFolder(t)
+    const first = await startTestDaemon(t, { root, plugins: [extra(ReplyPlugins, pigeon)] })
+    await openSession(first)
+    t.deepEqual(codeOf(await first.request('PUT', '/v1/sessions/s1/reply-targets', targets('lost'))), [
+      400,
+      'reply_target_invalid',
+    ])
+    await first.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
+    await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
+    await first.stop()
+    const second = await startTestDaemon(t, { root })
+    t.is((await called(second, 'notify_operator', { message: 'x' })).outcome.output.error.code, 'operator_unreachable')
+    t.deepEqual(
+      codeOf(await second.request('PUT', '/v1/sessions/s1/operator', { enabled: true, display_name: 'Robin' })),
+      [400, 'reply_targets_needed'],
+    )
+  },
+)
 
 test('targets cannot be cleared while the model may notify through them', async (t) => {
   const daemon = await startTestDaemon(t, { plugins: [extra(ReplyPlugins, pigeon)] })
@@ -94,7 +140,10 @@ test('targets cannot be cleared while the model may notify through them', async 
   await daemon.request('PUT', '/v1/sessions/s1/reply-targets', targets('north'))
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
   t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/sessions/s1/reply-targets')), [400, 'reply_targets_needed'])
-  t.deepEqual(codeOf(await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [] })), [400, 'reply_targets_needed'])
+  t.deepEqual(codeOf(await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [] })), [
+    400,
+    'reply_targets_needed',
+  ])
   t.is((await daemon.request('GET', '/v1/sessions/s1/reply-targets')).body.reply_targets.length, 1)
   await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
   t.is((await daemon.request('DELETE', '/v1/sessions/s1/reply-targets')).status, 200)
@@ -104,18 +153,32 @@ test('a plugin keeps a session from being idle, with its own words', async (t) =
   let reason: string | undefined = 'a letter in its mailbox'
   const daemon = await startTestDaemon(t, { plugins: [extra(SessionHolds, { id: 'post', holds: () => reason })] })
   await openSession(daemon)
-  const answer = await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['*'] } })
+  const answer = await daemon.request('PUT', '/v1/sessions/s1/capability-scope', {
+    capability_scope: { skill_deny: ['*'] },
+  })
   t.deepEqual(codeOf(answer), [409, 'session_not_idle'])
   t.regex(answer.body.detail, /it has a letter in its mailbox/u)
   reason = undefined
-  t.is((await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['*'] } })).status, 200)
+  t.is(
+    (await daemon.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['*'] } }))
+      .status,
+    200,
+  )
 })
 
 test('a plugin keeps a session from being ended: nothing is changed, and its runs go on', async (t) => {
   let reason: string | undefined = 'it is a member of project p1'
-  const daemon = await startTestDaemon(t, { plugins: [extra(SessionEndGuards, { id: 'club', veto: ({ session_id }) => (session_id === 's1' ? reason : undefined) })] })
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      extra(SessionEndGuards, { id: 'club', veto: ({ session_id }) => (session_id === 's1' ? reason : undefined) }),
+    ],
+  })
   await openSession(daemon)
-  const waiting = await until(daemon, (await submit(daemon, 's1', '/ask Which? | A | B')).run_id, 'waiting_for_user_question')
+  const waiting = await until(
+    daemon,
+    (await submit(daemon, 's1', '/ask Which? | A | B')).run_id,
+    'waiting_for_user_question',
+  )
   const queued = await submit(daemon, 's1', 'later')
   const before = (await daemon.request('GET', '/v1/sessions/s1')).body
   const answer = await daemon.request('POST', '/v1/sessions/s1/end', { reason: 'x' })

@@ -1,20 +1,37 @@
 import test from 'ava'
 import { assert } from '../../../../core/assert.js'
-import { definePlugin } from '../../../../core/plugin.js'
-import type { State } from '../../../../core/plugin.js'
-import { Tasks } from '../../../../plugins/execution/tasks/contract.js'
-import type { SessionTask } from '../../../../plugins/execution/tasks/contract.js'
+import { definePlugin, type State } from '../../../../core/plugin.js'
+import { Tasks, type SessionTask } from '../../../../plugins/execution/tasks/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
 
 const setUp = async (t: Parameters<typeof startTestDaemon>[0]) => {
   const seen: { tasks?: Tasks; state?: State } = {}
-  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Runs tasks.', needs: { tasks: Tasks }, register: (ctx, { tasks }) => { Object.assign(seen, { tasks, state: ctx.state }) } })
+  const spy = definePlugin({
+    id: 'spy',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Runs tasks.',
+    needs: { tasks: Tasks },
+    register: (ctx, { tasks }) => {
+      Object.assign(seen, { tasks, state: ctx.state })
+    },
+  })
   const daemon = await startTestDaemon(t, { plugins: [spy] })
   const { tasks, state } = seen
   assert(tasks !== undefined && state !== undefined, 'the spy was not registered')
   await openSession(daemon)
-  const add = (id: string): Promise<SessionTask> => state.commit((tx) => tasks.add(tx, { id, session_id: 's1', runner: 'spying', title: 'a', description: '', metadata: { kind: 'spying' } }))
+  const add = (id: string): Promise<SessionTask> =>
+    state.commit((tx) =>
+      tasks.add(tx, {
+        id,
+        session_id: 's1',
+        runner: 'spying',
+        title: 'a',
+        description: '',
+        metadata: { kind: 'spying' },
+      }),
+    )
   return { daemon, tasks, state, add }
 }
 
@@ -23,15 +40,22 @@ test('a task that a runner adds is in progress; what it tells is merged until th
   const task = await add('t1')
   t.is(task.status, 'in_progress')
   await add('t2')
-  t.deepEqual(tasks.listOpen({ runner: 'spying' }).map(({ id }) => id), ['t1', 't2'])
-  const tell = (news: Parameters<typeof tasks.tell>[2]): Promise<void> => state.commit((tx) => tasks.tell(tx, task, news))
+  t.deepEqual(
+    tasks.listOpen({ runner: 'spying' }).map(({ id }) => id),
+    ['t1', 't2'],
+  )
+  const tell = (news: Parameters<typeof tasks.tell>[2]): Promise<void> =>
+    state.commit((tx) => tasks.tell(tx, task, news))
   await tell({ metadata: { a: 1, b: 2 } })
   await tell({ metadata: { a: null, c: 3 }, status: 'completed' })
   const ended = tasks.find('s1', 't1')
   t.deepEqual([ended?.status, ended?.metadata], ['completed', { kind: 'spying', b: 2, c: 3 }])
   await tell({ metadata: { late: true }, status: 'failed' })
   t.deepEqual(tasks.find('s1', 't1'), ended)
-  t.deepEqual(tasks.listOpen({ session_id: 's1' }).map(({ id }) => id), ['t2'])
+  t.deepEqual(
+    tasks.listOpen({ session_id: 's1' }).map(({ id }) => id),
+    ['t2'],
+  )
   t.deepEqual(tasks.newest('spying', 1), ['t2'])
 })
 

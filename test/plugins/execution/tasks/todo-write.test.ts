@@ -2,8 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { assert } from '../../../../core/assert.js'
 import { definePlugin } from '../../../../core/plugin.js'
-import { Tools } from '../../../../plugins/execution/tools/contract.js'
-import type { Tool } from '../../../../plugins/execution/tools/contract.js'
+import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { withIds } from '../../../../plugins/execution/tasks/todo-write.js'
 import { checkTool } from '../../../conform/tool.js'
 import { startTestDaemon } from '../../../support/daemon.js'
@@ -13,7 +12,15 @@ import { makeFolder } from '../../../support/tools.js'
 /** A daemon, and a way to the tool that its plugins contributed. */
 const setUp = async (t: Parameters<typeof startTestDaemon>[0]) => {
   let view: () => readonly Tool[] = () => []
-  const spy = definePlugin({ id: 'spy', version: '1.0.0', api: 1, summary: 'Looks at tools.', register: (ctx) => { view = ctx.view(Tools) } })
+  const spy = definePlugin({
+    id: 'spy',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Looks at tools.',
+    register: (ctx) => {
+      view = ctx.view(Tools)
+    },
+  })
   const daemon = await startTestDaemon(t, { plugins: [spy] })
   const tool = view().find(({ name }) => name === 'todo_write')
   assert(tool, 'there is no todo_write')
@@ -22,13 +29,26 @@ const setUp = async (t: Parameters<typeof startTestDaemon>[0]) => {
 
 test('todo_write keeps the contract of tools', async (t) => {
   const { tool } = await setUp(t)
-  await checkTool(t, { tool, workspace: await makeFolder(t), good: { todos: [{ content: 'a' }] }, correctable: { todos: [{ id: 'x', content: 'a' }, { id: 'x', content: 'b' }] } })
+  await checkTool(t, {
+    tool,
+    workspace: await makeFolder(t),
+    good: { todos: [{ content: 'a' }] },
+    correctable: {
+      todos: [
+        { id: 'x', content: 'a' },
+        { id: 'x', content: 'b' },
+      ],
+    },
+  })
 })
 
 test('a list that a run writes is answered with its ids and replaces the one before', async (t) => {
   const { daemon } = await setUp(t)
   await openSession(daemon)
-  for (const [line, ids] of [['{"todos":[{"content":"a"},{"id":"todo-1","content":"b","completed":true}]}', ['todo-2', 'todo-1']], ['{"todos":[]}', []]] as const) {
+  for (const [line, ids] of [
+    ['{"todos":[{"content":"a"},{"id":"todo-1","content":"b","completed":true}]}', ['todo-2', 'todo-1']],
+    ['{"todos":[]}', []],
+  ] as const) {
     const { run_id } = await submit(daemon, 's1', `/tool todo_write ${line}`)
     t.is((await until(daemon, run_id, 'completed', 'failed')).status, 'completed')
     const { body } = await daemon.request('GET', '/v1/sessions/s1/events')
@@ -37,12 +57,23 @@ test('a list that a run writes is answered with its ids and replaces the one bef
 })
 
 test('ids that were given are kept, and those that are made are never one of them', (t) => {
-  const drafts = fc.uniqueArray(fc.constantFrom('todo-1', 'todo-2', 'todo-3', 'other'), { maxLength: 4 }).chain((ids) =>
-    fc.shuffledSubarray([...ids.map((id) => ({ id, content: 'x', completed: false })), ...Array.from({ length: 4 }, () => ({ content: 'y', completed: false }))], { minLength: 1 }))
-  fc.assert(fc.property(drafts, (list) => {
-    const made = withIds(list)
-    const kept = list.every((draft, at) => !('id' in draft) || made[at]?.id === draft.id)
-    return kept && new Set(made.map(({ id }) => id)).size === list.length
-  }))
+  const drafts = fc
+    .uniqueArray(fc.constantFrom('todo-1', 'todo-2', 'todo-3', 'other'), { maxLength: 4 })
+    .chain((ids) =>
+      fc.shuffledSubarray(
+        [
+          ...ids.map((id) => ({ id, content: 'x', completed: false })),
+          ...Array.from({ length: 4 }, () => ({ content: 'y', completed: false })),
+        ],
+        { minLength: 1 },
+      ),
+    )
+  fc.assert(
+    fc.property(drafts, (list) => {
+      const made = withIds(list)
+      const kept = list.every((draft, at) => !('id' in draft) || made[at]?.id === draft.id)
+      return kept && new Set(made.map(({ id }) => id)).size === list.length
+    }),
+  )
   t.is(withIds([{ content: 'a', completed: false }])[0]?.id, 'todo-1')
 })

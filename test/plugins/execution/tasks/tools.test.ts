@@ -1,5 +1,4 @@
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { checkTool } from '../../../conform/tool.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
@@ -11,7 +10,8 @@ const setUp = async (t: ExecutionContext, config: { max_open_tasks?: number } = 
   const tools = await startDaemonTools(t, { config: { tasks: config } })
   const { daemon, call } = tools
   await openSession(daemon)
-  const make = async (title: string, more: object = {}): Promise<string> => (await call('task_create', { title, ...more })).output.task.id
+  const make = async (title: string, more: object = {}): Promise<string> =>
+    (await call('task_create', { title, ...more })).output.task.id
   const read = async (task_id: string): Promise<any> => (await call('task_get', { task_id })).output
   return { ...tools, make, read }
 }
@@ -20,9 +20,16 @@ test('the tools of tasks keep the contract of tools', async (t) => {
   const { workspace, tool, make } = await setUp(t)
   const task_id = await make('first')
   await checkTool(t, { tool: tool('task_create'), workspace, good: { title: 'a' }, correctable: { title: 'first' } })
-  for (const name of ['task_get', 'task_update', 'task_stop', 'task_delete']) await checkTool(t, { tool: tool(name), workspace, good: { task_id }, correctable: { task_id: 'none' } })
+  for (const name of ['task_get', 'task_update', 'task_stop', 'task_delete'])
+    await checkTool(t, { tool: tool(name), workspace, good: { task_id }, correctable: { task_id: 'none' } })
   await checkTool(t, { tool: tool('task_list'), workspace, good: { status: 'pending' } })
-  await checkTool(t, { tool: tool('task_output'), workspace, good: { task_id, timeout_ms: 10 }, correctable: { task_id: 'none' }, slow: { task_id, timeout_ms: 110_000 } })
+  await checkTool(t, {
+    tool: tool('task_output'),
+    workspace,
+    good: { task_id, timeout_ms: 10 },
+    correctable: { task_id: 'none' },
+    slow: { task_id, timeout_ms: 110_000 },
+  })
 })
 
 test('a new task is pending, carries its run, and leaves out what is empty', async (t) => {
@@ -33,8 +40,25 @@ test('a new task is pending, carries its run, and leaves out what is empty', asy
   t.is(created_at_ms, updated_at_ms)
   t.regex(id, /^task_/u)
   t.is(output.task_count, 1)
-  const second = (await call('task_create', { title: 'Plant', description: 'Beans', owner_agent_id: 'a1', metadata: { row: 1 }, blocked_by: [id] })).output
-  t.deepEqual([second.task.description, second.task.owner_agent_id, second.task.metadata, second.task.blocked_by, second.task_count], ['Beans', 'a1', { row: 1, created_by_run_id: 'r1' }, [id], 2])
+  const second = (
+    await call('task_create', {
+      title: 'Plant',
+      description: 'Beans',
+      owner_agent_id: 'a1',
+      metadata: { row: 1 },
+      blocked_by: [id],
+    })
+  ).output
+  t.deepEqual(
+    [
+      second.task.description,
+      second.task.owner_agent_id,
+      second.task.metadata,
+      second.task.blocked_by,
+      second.task_count,
+    ],
+    ['Beans', 'a1', { row: 1, created_by_run_id: 'r1' }, [id], 2],
+  )
 })
 
 test('a title is taken as long as its task is open, in its own session only', async (t) => {
@@ -45,7 +69,11 @@ test('a title is taken as long as its task is open, in its own session only', as
   t.false((await call('task_create', { title: 'Dig' }, 's2')).is_error)
   await call('task_update', { task_id: id, status: 'completed' })
   const again = await make('Dig')
-  t.is(codeOf(await call('task_update', { task_id: id, status: 'pending' })), 'task_title_taken', 'a task that is opened again takes its title again')
+  t.is(
+    codeOf(await call('task_update', { task_id: id, status: 'pending' })),
+    'task_title_taken',
+    'a task that is opened again takes its title again',
+  )
   const other = await make('Plant')
   t.is(codeOf(await call('task_update', { task_id: other, title: 'Dig' })), 'task_title_taken')
   t.false((await call('task_update', { task_id: again, title: 'Dig' })).is_error)
@@ -55,7 +83,10 @@ test('both ends of a dependency say the same, whichever is changed', async (t) =
   const { call, make, read } = await setUp(t)
   const [a, b, c] = [await make('a'), await make('b'), await make('c')]
   await call('task_update', { task_id: a, blocked_by: [b, b], add_blocks: [c] })
-  t.deepEqual([(await read(a)).blocked_by, (await read(a)).blocks, (await read(b)).blocks, (await read(c)).blocked_by], [[b], [c], [a], [a]])
+  t.deepEqual(
+    [(await read(a)).blocked_by, (await read(a)).blocks, (await read(b)).blocks, (await read(c)).blocked_by],
+    [[b], [c], [a], [a]],
+  )
   await call('task_update', { task_id: c, remove_blocked_by: [a] })
   t.is((await read(a)).blocks, undefined)
   await call('task_update', { task_id: b, blocks: [c] })
@@ -86,8 +117,17 @@ test('a dependency that is unknown, its own, of another session or in a circle i
 test('metadata is merged, its keys can be removed, and those of the daemon cannot be set', async (t) => {
   const { call, make } = await setUp(t)
   const task_id = await make('a', { metadata: { x: 1, y: 2 } })
-  const merged = await call('task_update', { task_id, metadata: { y: 3, z: [4] }, remove_metadata_keys: ['x'], output: 'done', owner_agent_id: 'a1' })
-  t.deepEqual([merged.output.task.metadata, merged.output.task.output, merged.output.task.owner_agent_id], [{ y: 3, z: [4], created_by_run_id: 'r1' }, 'done', 'a1'])
+  const merged = await call('task_update', {
+    task_id,
+    metadata: { y: 3, z: [4] },
+    remove_metadata_keys: ['x'],
+    output: 'done',
+    owner_agent_id: 'a1',
+  })
+  t.deepEqual(
+    [merged.output.task.metadata, merged.output.task.output, merged.output.task.owner_agent_id],
+    [{ y: 3, z: [4], created_by_run_id: 'r1' }, 'done', 'a1'],
+  )
   const cleared = await call('task_update', { task_id, output: '', owner_agent_id: '' })
   t.deepEqual(['output' in cleared.output.task, 'owner_agent_id' in cleared.output.task], [false, false])
   for (const key of ['kind', 'exit_code', 'terminal_reason', 'process_tree_remaining_pids', 'created_by_run_id']) {
@@ -104,7 +144,10 @@ test('a deleted task is hidden from every read and keeps the reason', async (t) 
   t.is((await call('task_delete', { task_id: a, reason: 'a mistake' })).output.task_count, 1)
   t.is(codeOf(await call('task_get', { task_id: a })), 'task_not_found')
   t.is(codeOf(await call('task_delete', { task_id: a })), 'task_not_found')
-  t.deepEqual((await call('task_list')).output.map(({ id }: { id: string }) => id), [b])
+  t.deepEqual(
+    (await call('task_list')).output.map(({ id }: { id: string }) => id),
+    [b],
+  )
   t.is((await daemon.request('GET', `/v1/sessions/s1/tasks/${a}`)).status, 404)
   t.is((await daemon.request('GET', '/v1/status')).body.tasks.total, 1)
   t.true((await call('task_create', { title: 'a' })).output.task.id !== a, 'its title is free')
@@ -126,7 +169,10 @@ test('a task that is stopped is cancelled with its reason, and one that has ende
   const { call, make } = await setUp(t)
   const task_id = await make('a')
   const stopped = (await call('task_stop', { task_id, reason: 'enough' })).output.task
-  t.deepEqual([stopped.status, stopped.metadata.terminal_reason, stopped.metadata.stop_reason], ['cancelled', 'stopped', 'enough'])
+  t.deepEqual(
+    [stopped.status, stopped.metadata.terminal_reason, stopped.metadata.stop_reason],
+    ['cancelled', 'stopped', 'enough'],
+  )
   t.deepEqual((await call('task_stop', { task_id, reason: 'again' })).output.task, stopped)
 })
 
@@ -135,19 +181,46 @@ test('whatever is done to dependencies, they stay free of circles and say the sa
   const names = ['a', 'b', 'c', 'd', 'e']
   const ids: string[] = []
   for (const name of names) ids.push(await make(name))
-  const refs = fc.array(fc.nat(4).map((n) => ids[n] ?? ''), { maxLength: 3 })
+  const refs = fc.array(
+    fc.nat(4).map((n) => ids[n] ?? ''),
+    { maxLength: 3 },
+  )
   const change = fc.record({ task_id: fc.nat(4).map((n) => ids[n] ?? '') }, {}).chain(({ task_id }) =>
-    fc.record({ task_id: fc.constant(task_id), blocked_by: refs, blocks: refs, add_blocked_by: refs, remove_blocked_by: refs, add_blocks: refs, remove_blocks: refs }, { requiredKeys: ['task_id'] }))
-  await fc.assert(fc.asyncProperty(fc.array(change, { maxLength: 6 }), async (changes) => {
-    for (const one of changes) await call('task_update', one)
-    const tasks: { id: string; blocked_by?: string[]; blocks?: string[] }[] = (await call('task_list')).output
-    const links = (side: 'blocked_by' | 'blocks') => tasks.flatMap((task) => (task[side] ?? []).map((other) => (side === 'blocks' ? `${task.id}>${other}` : `${other}>${task.id}`))).toSorted()
-    const free = new Set<string>()
-    for (let before = -1; before !== free.size;) {
-      before = free.size
-      for (const task of tasks) if ((task.blocked_by ?? []).every((other) => free.has(other))) free.add(task.id)
-    }
-    return JSON.stringify(links('blocks')) === JSON.stringify(links('blocked_by')) && new Set(links('blocks')).size === links('blocks').length && free.size === tasks.length
-  }), { numRuns: 60 })
+    fc.record(
+      {
+        task_id: fc.constant(task_id),
+        blocked_by: refs,
+        blocks: refs,
+        add_blocked_by: refs,
+        remove_blocked_by: refs,
+        add_blocks: refs,
+        remove_blocks: refs,
+      },
+      { requiredKeys: ['task_id'] },
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 6 }), async (changes) => {
+      for (const one of changes) await call('task_update', one)
+      const tasks: { id: string; blocked_by?: string[]; blocks?: string[] }[] = (await call('task_list')).output
+      const links = (side: 'blocked_by' | 'blocks') =>
+        tasks
+          .flatMap((task) =>
+            (task[side] ?? []).map((other) => (side === 'blocks' ? `${task.id}>${other}` : `${other}>${task.id}`)),
+          )
+          .toSorted()
+      const free = new Set<string>()
+      for (let before = -1; before !== free.size;) {
+        before = free.size
+        for (const task of tasks) if ((task.blocked_by ?? []).every((other) => free.has(other))) free.add(task.id)
+      }
+      return (
+        JSON.stringify(links('blocks')) === JSON.stringify(links('blocked_by')) &&
+        new Set(links('blocks')).size === links('blocks').length &&
+        free.size === tasks.length
+      )
+    }),
+    { numRuns: 60 },
+  )
   t.pass()
 })

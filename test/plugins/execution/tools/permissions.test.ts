@@ -1,13 +1,27 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { parse } from '../../../../core/schema.js'
-import { permissionModes } from '../../../../plugins/execution/tools/contract.js'
-import type { PermissionMode, PermissionRule, RuleBehavior } from '../../../../plugins/execution/tools/contract.js'
-import { builtInRules, decidePermission, matchRule, planTools } from '../../../../plugins/execution/tools/permissions.js'
+import {
+  permissionModes,
+  type PermissionMode,
+  type PermissionRule,
+  type RuleBehavior,
+} from '../../../../plugins/execution/tools/contract.js'
+import {
+  builtInRules,
+  decidePermission,
+  matchRule,
+  planTools,
+} from '../../../../plugins/execution/tools/permissions.js'
 import { ToolsConfig, defaultLimits } from '../../../../plugins/execution/tools/config.js'
 
-const rule = (tool_name_pattern: string, behavior: RuleBehavior, scope: PermissionRule['scope'] = 'project'): PermissionRule => ({ scope, tool_name_pattern, behavior })
-const decide = (tool_name: string, mode: PermissionMode, ...rules: PermissionRule[][]) => decidePermission({ tool_name, mode, rules: [...rules, builtInRules] })
+const rule = (
+  tool_name_pattern: string,
+  behavior: RuleBehavior,
+  scope: PermissionRule['scope'] = 'project',
+): PermissionRule => ({ scope, tool_name_pattern, behavior })
+const decide = (tool_name: string, mode: PermissionMode, ...rules: PermissionRule[][]) =>
+  decidePermission({ tool_name, mode, rules: [...rules, builtInRules] })
 
 /** tool, default, acceptEdits, bypassPermissions, plan, dontAsk */
 const builtIn: readonly (readonly [string, ...RuleBehavior[]])[] = [
@@ -26,7 +40,11 @@ const builtIn: readonly (readonly [string, ...RuleBehavior[]])[] = [
 
 test('the built-in rules decide in every mode as the reference says', (t) => {
   for (const [tool, ...expected] of builtIn) {
-    t.deepEqual(permissionModes.map((mode) => decide(tool, mode).decision), expected, tool)
+    t.deepEqual(
+      permissionModes.map((mode) => decide(tool, mode).decision),
+      expected,
+      tool,
+    )
   }
 })
 
@@ -51,7 +69,13 @@ test('a mode that changed or judged the decision says so with its label', (t) =>
 })
 
 test('an exact name beats a longer prefix, that beats a shorter one, and the first of equals wins', (t) => {
-  const rules = [rule('*', 'allow'), rule('mcp__*', 'ask'), rule('mcp__mail__*', 'deny'), rule('mcp__mail__read', 'allow'), rule('mcp__mail__read', 'deny')]
+  const rules = [
+    rule('*', 'allow'),
+    rule('mcp__*', 'ask'),
+    rule('mcp__mail__*', 'deny'),
+    rule('mcp__mail__read', 'allow'),
+    rule('mcp__mail__read', 'deny'),
+  ]
   t.is(matchRule(rules, 'mcp__mail__read'), rules[3])
   t.is(matchRule(rules, 'mcp__mail__send'), rules[2])
   t.is(matchRule(rules, 'mcp__other'), rules[1])
@@ -71,16 +95,35 @@ test('the first scope with a match decides, even if a later one is more exact', 
 
 test('without any rule a tool may run, and the decision names no rule', (t) => {
   const decision = decidePermission({ tool_name: 'bash', mode: 'default', rules: [] })
-  t.deepEqual(decision, { effective_mode: 'default', decision: 'allow', base_decision: 'allow', mode_applied: false, approval_required: false, scope: 'session' })
+  t.deepEqual(decision, {
+    effective_mode: 'default',
+    decision: 'allow',
+    base_decision: 'allow',
+    mode_applied: false,
+    approval_required: false,
+    scope: 'session',
+  })
 })
 
 const toolName = fc.constantFrom('bash', 'write_file', 'read_file', 'todo_write', 'mcp__a__b', 'exit_plan_mode', 'x')
 const behavior = fc.constantFrom<RuleBehavior>('allow', 'deny', 'ask')
 const pattern = fc.oneof(toolName, fc.constant('*'), fc.constantFrom('m*', 'mcp__*', 'b*', 'read_*'))
-const rules = fc.array(fc.record({ scope: fc.constantFrom('user' as const, 'project' as const, 'session' as const), tool_name_pattern: pattern, behavior }), { maxLength: 6 })
-const anyCase = fc.record({ tool_name: toolName, mode: fc.constantFrom(...permissionModes), rules: fc.array(rules, { maxLength: 3 }) })
-const holds = (property: (made: { tool_name: string; mode: PermissionMode; rules: PermissionRule[][] }) => boolean): void =>
-  fc.assert(fc.property(anyCase, property), { numRuns: 2000 })
+const rules = fc.array(
+  fc.record({
+    scope: fc.constantFrom('user' as const, 'project' as const, 'session' as const),
+    tool_name_pattern: pattern,
+    behavior,
+  }),
+  { maxLength: 6 },
+)
+const anyCase = fc.record({
+  tool_name: toolName,
+  mode: fc.constantFrom(...permissionModes),
+  rules: fc.array(rules, { maxLength: 3 }),
+})
+const holds = (
+  property: (made: { tool_name: string; mode: PermissionMode; rules: PermissionRule[][] }) => boolean,
+): void => fc.assert(fc.property(anyCase, property), { numRuns: 2000 })
 
 test('no mode overrides an explicit deny', (t) => {
   holds((made) => decidePermission(made).base_decision !== 'deny' || decidePermission(made).decision === 'deny')
@@ -88,7 +131,11 @@ test('no mode overrides an explicit deny', (t) => {
 })
 
 test('dontAsk and bypassPermissions never ask', (t) => {
-  holds((made) => decidePermission({ ...made, mode: 'dontAsk' }).decision !== 'ask' && decidePermission({ ...made, mode: 'bypassPermissions' }).decision !== 'ask')
+  holds(
+    (made) =>
+      decidePermission({ ...made, mode: 'dontAsk' }).decision !== 'ask' &&
+      decidePermission({ ...made, mode: 'bypassPermissions' }).decision !== 'ask',
+  )
   t.pass()
 })
 
@@ -98,7 +145,13 @@ test('plan lets nothing through that is not on its list', (t) => {
 })
 
 test('plan and dontAsk never allow what the rules alone would not', (t) => {
-  holds((made) => made.mode === 'acceptEdits' || made.mode === 'bypassPermissions' || decidePermission(made).decision !== 'allow' || decidePermission(made).base_decision === 'allow')
+  holds(
+    (made) =>
+      made.mode === 'acceptEdits' ||
+      made.mode === 'bypassPermissions' ||
+      decidePermission(made).decision !== 'allow' ||
+      decidePermission(made).base_decision === 'allow',
+  )
   t.pass()
 })
 
@@ -106,13 +159,18 @@ test('an approval is required exactly when the decision is to ask, and only a la
   holds((made) => {
     const decision = decidePermission(made)
     const differs = decision.decision !== decision.base_decision
-    return decision.approval_required === (decision.decision === 'ask') && (!differs || decision.mode_effect !== undefined)
+    return (
+      decision.approval_required === (decision.decision === 'ask') && (!differs || decision.mode_effect !== undefined)
+    )
   })
   t.pass()
 })
 
 test('an empty configuration gives the defaults of the reference', (t) => {
-  t.deepEqual(parse(ToolsConfig, {}), { ok: true, value: { permission_mode: 'default', permission_rules: [], limits: defaultLimits } })
+  t.deepEqual(parse(ToolsConfig, {}), {
+    ok: true,
+    value: { permission_mode: 'default', permission_rules: [], limits: defaultLimits },
+  })
   const partial = parse(ToolsConfig, { limits: { max_timeout_ms: 5 } })
   t.true(partial.ok && partial.value.limits.max_timeout_ms === 5 && partial.value.limits.max_parallel_tools === 16)
 })
@@ -126,12 +184,23 @@ test('limits of zero, unknown modes, session rules and odd patterns are refused 
   t.is(refused({ limits: { max_sandbox: 'none' } }), 'limits.max_sandbox')
   t.is(refused({ limits: { max_tools: 1 } }), 'limits.max_tools')
   t.is(refused({ permission_mode: 'yolo' }), 'permission_mode')
-  t.is(refused({ permission_rules: [{ scope: 'session', tool_name_pattern: '*', behavior: 'allow' }] }), 'permission_rules.0.scope')
-  t.is(refused({ permission_rules: [{ scope: 'user', tool_name_pattern: 'a*b', behavior: 'allow' }] }), 'permission_rules.0.tool_name_pattern')
+  t.is(
+    refused({ permission_rules: [{ scope: 'session', tool_name_pattern: '*', behavior: 'allow' }] }),
+    'permission_rules.0.scope',
+  )
+  t.is(
+    refused({ permission_rules: [{ scope: 'user', tool_name_pattern: 'a*b', behavior: 'allow' }] }),
+    'permission_rules.0.tool_name_pattern',
+  )
 })
 
 test('a rule that denies stands in every mode, and no mode takes part in it', (t) => {
   for (const mode of permissionModes) {
-    for (const tool of ['bash', 'write_file', 'read_file']) t.like(decide(tool, mode, [rule(tool, 'deny')]), { decision: 'deny', base_decision: 'deny', mode_applied: false, approval_required: false }, `${tool} in ${mode}`)
+    for (const tool of ['bash', 'write_file', 'read_file'])
+      t.like(
+        decide(tool, mode, [rule(tool, 'deny')]),
+        { decision: 'deny', base_decision: 'deny', mode_applied: false, approval_required: false },
+        `${tool} in ${mode}`,
+      )
   }
 })

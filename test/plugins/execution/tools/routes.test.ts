@@ -7,15 +7,37 @@ const path = '/v1/runtime/permissions/check'
 test('the permission check explains what would become of a call, and changes nothing', async (t) => {
   const daemon = await startTestDaemon(t)
   const session_id = await openSession(daemon)
-  const { status, body } = await daemon.request('POST', path, { tool_name: 'bash', tool_call_id: 'c1', session_id, input: { command: 'ls' } })
+  const { status, body } = await daemon.request('POST', path, {
+    tool_name: 'bash',
+    tool_call_id: 'c1',
+    session_id,
+    input: { command: 'ls' },
+  })
   t.is(status, 200)
   t.deepEqual(body, {
-    tool_call_id: 'c1', tool_name: 'bash', effective_mode: 'default', decision: 'ask', base_decision: 'ask', mode_applied: false, approval_required: true,
-    hooks_evaluated: false, hook_policy: 'not_executed_in_dry_run', scope: 'session', reason: 'bash asks before it runs.',
+    tool_call_id: 'c1',
+    tool_name: 'bash',
+    effective_mode: 'default',
+    decision: 'ask',
+    base_decision: 'ask',
+    mode_applied: false,
+    approval_required: true,
+    hooks_evaluated: false,
+    hook_policy: 'not_executed_in_dry_run',
+    scope: 'session',
+    reason: 'bash asks before it runs.',
     matched_rule: { scope: 'session', tool_name_pattern: 'bash', behavior: 'ask' },
     audit_preview: {
-      scope: 'session', tool_name: 'bash', tool_call_id: 'c1', decision: 'ask', base_decision: 'ask', effective_mode: 'default',
-      matched_rule_pattern: 'bash', justification: null, reason: 'bash asks before it runs.', approval_request_id: 'dry-run',
+      scope: 'session',
+      tool_name: 'bash',
+      tool_call_id: 'c1',
+      decision: 'ask',
+      base_decision: 'ask',
+      effective_mode: 'default',
+      matched_rule_pattern: 'bash',
+      justification: null,
+      reason: 'bash asks before it runs.',
+      approval_request_id: 'dry-run',
     },
   })
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
@@ -24,16 +46,31 @@ test('the permission check explains what would become of a call, and changes not
 test('the check follows the mode and the rules of the configuration', async (t) => {
   const daemon = await startTestDaemon(t, {
     flags: { 'permission-mode': 'bypassPermissions' },
-    config: { tools: { permission_rules: [{ scope: 'user', tool_name_pattern: 'write_*', behavior: 'deny', reason: 'Look, do not touch.' }, { scope: 'project', tool_name_pattern: 'write_log', behavior: 'allow' }] } },
+    config: {
+      tools: {
+        permission_rules: [
+          { scope: 'user', tool_name_pattern: 'write_*', behavior: 'deny', reason: 'Look, do not touch.' },
+          { scope: 'project', tool_name_pattern: 'write_log', behavior: 'allow' },
+        ],
+      },
+    },
   })
   const ask = async (tool_name: string) => (await daemon.request('POST', path, { tool_name })).body
-  t.like(await ask('bash'), { decision: 'allow', base_decision: 'ask', mode_applied: true, mode_effect: 'bypass_permissions_auto_allowed_approval', effective_mode: 'bypassPermissions' })
+  t.like(await ask('bash'), {
+    decision: 'allow',
+    base_decision: 'ask',
+    mode_applied: true,
+    mode_effect: 'bypass_permissions_auto_allowed_approval',
+    effective_mode: 'bypassPermissions',
+  })
   t.like(await ask('write_file'), { decision: 'deny', scope: 'user', reason: 'Look, do not touch.' })
   t.like(await ask('write_log'), { decision: 'allow', scope: 'project' })
 })
 
 test('a tool above the largest sandbox is denied in every mode', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { tools: { permission_mode: 'bypassPermissions', limits: { max_sandbox: 'read_only' } } } })
+  const daemon = await startTestDaemon(t, {
+    config: { tools: { permission_mode: 'bypassPermissions', limits: { max_sandbox: 'read_only' } } },
+  })
   const ask = async (tool_name: string) => (await daemon.request('POST', path, { tool_name })).body
   t.like(await ask('write_file'), { decision: 'deny', mode_applied: false, approval_required: false })
   t.like(await ask('read_file'), { decision: 'allow' })
@@ -43,7 +80,12 @@ test('an unknown session is not found, and a wrong body names its field', async 
   const daemon = await startTestDaemon(t)
   const unknown = await daemon.request('POST', path, { tool_name: 'bash', session_id: 'nobody' })
   t.deepEqual([unknown.status, unknown.body.code, unknown.body.domain], [404, 'session_not_found', undefined])
-  for (const body of [{}, { tool_name: '' }, { tool_name: 'bash', input: 'text' }, { tool_name: 'bash', stranger: 1 }]) {
+  for (const body of [
+    {},
+    { tool_name: '' },
+    { tool_name: 'bash', input: 'text' },
+    { tool_name: 'bash', stranger: 1 },
+  ]) {
     t.is((await daemon.request('POST', path, body)).status, 400)
   }
 })

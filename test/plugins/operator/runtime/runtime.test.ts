@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import test from 'ava'
 import { definePlugin, integer, object, parse } from '../../../../core/plugin.js'
 import { textOnly } from '../../../../plugins/execution/models/contract.js'
-import { RuntimeSections, RuntimeSettings, runtimeUpdated, ToolLimitsView } from '../../../../plugins/operator/runtime/contract.js'
+import {
+  RuntimeSections,
+  RuntimeSettings,
+  runtimeUpdated,
+  ToolLimitsView,
+} from '../../../../plugins/operator/runtime/contract.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 
 test('GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
@@ -11,9 +16,30 @@ test('GET /v1/runtime shows routes with flat capability flags, and only what thi
   const { status, body } = await request('GET', '/v1/runtime')
   t.is(status, 200)
   t.deepEqual(Object.keys(body).sort(), [
-    'debug_capture', 'debug_level', 'default_route', 'model', 'permission_mode', 'provider', 'route_diagnostics', 'route_id', 'routes', 'run_memory_policy', 'scheduler_policy', 'state_root', 'tool_runtime_limits', 'workspace_root',
+    'debug_capture',
+    'debug_level',
+    'default_route',
+    'model',
+    'permission_mode',
+    'provider',
+    'route_diagnostics',
+    'route_id',
+    'routes',
+    'run_memory_policy',
+    'scheduler_policy',
+    'state_root',
+    'tool_runtime_limits',
+    'workspace_root',
   ])
-  t.like(body, { default_route: 'demo', route_id: 'demo', provider: 'demo', model: 'demo', permission_mode: 'default', state_root: root, route_diagnostics: [] })
+  t.like(body, {
+    default_route: 'demo',
+    route_id: 'demo',
+    provider: 'demo',
+    model: 'demo',
+    permission_mode: 'default',
+    state_root: root,
+    route_diagnostics: [],
+  })
   t.deepEqual(body.routes, [{ route_id: 'demo', provider: 'demo', model: 'demo', ...textOnly }])
   t.true(parse(RuntimeSettings, body).ok)
   t.true(parse(runtimeUpdated.data, { runtime: body }).ok)
@@ -22,11 +48,20 @@ test('GET /v1/runtime shows routes with flat capability flags, and only what thi
 test('a plugin adds a member to GET /v1/runtime and to the status, and cannot replace one', async (t) => {
   const section = (name: string) => ({ name, schema: object({ most: integer() }), collect: () => ({ most: 3 }) })
   const plugin = definePlugin({
-    id: 'adds', version: '1.0.0', api: 1, summary: 'Adds members.', config: object({}),
-    register(ctx) { ctx.contribute(RuntimeSections, section('added'), section('model')) },
+    id: 'adds',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Adds members.',
+    config: object({}),
+    register(ctx) {
+      ctx.contribute(RuntimeSections, section('added'), section('model'))
+    },
   })
   const { request } = await startTestDaemon(t, { plugins: [plugin] })
-  for (const runtime of [(await request('GET', '/v1/runtime')).body, (await request('GET', '/v1/status')).body.runtime]) {
+  for (const runtime of [
+    (await request('GET', '/v1/runtime')).body,
+    (await request('GET', '/v1/status')).body.runtime,
+  ]) {
     t.like(runtime, { added: { most: 3 }, model: 'demo' })
   }
 })
@@ -53,7 +88,11 @@ test('a daemon whose default route cannot work starts all the same and says why'
     const { body } = await request('GET', '/v1/runtime')
     t.like(body, { default_route: flags.provider, model })
     t.like(body.route_diagnostics[0], { severity: 'error', code, route_id: flags.provider })
-    t.like(daemon.view.warnings()[0], { code: 'provider_active_route_not_ready', severity: 'error', related_id: flags.provider })
+    t.like(daemon.view.warnings()[0], {
+      code: 'provider_active_route_not_ready',
+      severity: 'error',
+      related_id: flags.provider,
+    })
     t.true(log.some(({ level, details }) => level === 'warn' && details['code'] === code))
   }
 })
@@ -74,12 +113,21 @@ test('flags and variables configure the route, and the key is nowhere to be seen
   t.teardown(() => [folder, root].forEach((path) => rmSync(path, { recursive: true, force: true })))
   const keyFile = join(folder, 'key')
   writeFileSync(keyFile, 'sk-secret-from-file\n')
-  const env = { SERVICE_PROVIDER: 'openai_compatible', SERVICE_MODEL: 'from-env', SERVICE_PROVIDER_BASE_URL: 'http://127.0.0.1:9/v1' }
+  const env = {
+    SERVICE_PROVIDER: 'openai_compatible',
+    SERVICE_MODEL: 'from-env',
+    SERVICE_PROVIDER_BASE_URL: 'http://127.0.0.1:9/v1',
+  }
   for (const key of [{ SERVICE_API_KEY: 'sk-secret-direct' }, { SERVICE_API_KEY_FILE: keyFile }]) {
     const daemon = await spawnDaemon({ root, env: { ...env, ...key }, flags: ['--model', 'from-flag'] })
     const { text, body } = await daemon.request('GET', '/v1/runtime')
     await daemon.stop()
-    t.like(body, { default_route: 'openai_compatible', provider: 'openai_compatible', model: 'from-flag', route_diagnostics: [] })
+    t.like(body, {
+      default_route: 'openai_compatible',
+      provider: 'openai_compatible',
+      model: 'from-flag',
+      route_diagnostics: [],
+    })
     t.notRegex(text + daemon.line + daemon.logText(), /sk-secret/u)
   }
 })

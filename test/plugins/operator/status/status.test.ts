@@ -1,20 +1,35 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { definePlugin, object, string } from '../../../../core/plugin.js'
-import type { Json, JsonObject } from '../../../../core/plugin.js'
+import { definePlugin, object, string, type Json, type JsonObject } from '../../../../core/plugin.js'
 import { nextStep, showStatus } from '../../../../plugins/operator/status/summary.js'
 import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
 import { mainFile, startTestDaemon } from '../../../support/daemon.js'
 
 const contributor = definePlugin({
-  id: 'contributor', version: '1.0.0', api: 1, summary: 'Adds to the status.',
+  id: 'contributor',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Adds to the status.',
   register(ctx) {
-    ctx.contribute(StatusSections, { name: 'weather', schema: object({ sky: string() }), collect: () => ({ sky: 'blue' }) })
-    ctx.contribute(StatusSections, { name: 'broken', schema: object({}), collect: () => { throw new RangeError('not today') } })
+    ctx.contribute(StatusSections, {
+      name: 'weather',
+      schema: object({ sky: string() }),
+      collect: () => ({ sky: 'blue' }),
+    })
+    ctx.contribute(StatusSections, {
+      name: 'broken',
+      schema: object({}),
+      collect: () => {
+        throw new RangeError('not today')
+      },
+    })
     ctx.contribute(StatusSections, { name: 'health', schema: object({}), collect: () => ({}) })
     ctx.contribute(Capabilities, { name: 'mailboxes', value: true })
-    ctx.health({ id: 'weather', check: () => [{ severity: 'warning', code: 'rain_soon', message: 'It may rain.', action: 'Take an umbrella.' }] })
+    ctx.health({
+      id: 'weather',
+      check: () => [{ severity: 'warning', code: 'rain_soon', message: 'It may rain.', action: 'Take an umbrella.' }],
+    })
   },
 })
 
@@ -30,7 +45,11 @@ test('the status tells of the daemon, its plugins, its storage and what plugins 
   t.is(body.storage.state_root_lock.held, true)
   t.is(body.control_plane.base_url, daemon.url)
   t.is(body.events.history_capacity, 2048)
-  t.true(body.plugins.every(({ start_ms, state }: { start_ms: number; state: string }) => start_ms >= 0 && state === 'ready'))
+  t.true(
+    body.plugins.every(
+      ({ start_ms, state }: { start_ms: number; state: string }) => start_ms >= 0 && state === 'ready',
+    ),
+  )
   t.is(body.capabilities.mailboxes, true)
   t.is(body.capabilities.sidechains, false)
 })
@@ -39,7 +58,10 @@ test('a section that throws is left out, told, and takes nothing with it', async
   const { request } = await startTestDaemon(t, { plugins: [contributor] })
   const { body } = await request('GET', '/v1/status')
   t.is(body.broken, undefined)
-  t.deepEqual(body.health.warnings.map(({ code }: { code: string }) => code), ['status_section_failed', 'rain_soon'])
+  t.deepEqual(
+    body.health.warnings.map(({ code }: { code: string }) => code),
+    ['status_section_failed', 'rain_soon'],
+  )
   t.is(body.health.ok, false)
   t.is(typeof body.health.generated_at_ms, 'number', 'a section cannot take the name of a member of ours')
 })
@@ -47,7 +69,19 @@ test('a section that throws is left out, told, and takes nothing with it', async
 test('capabilities are what plugins claim, and no more', async (t) => {
   const { request } = await startTestDaemon(t)
   const { body } = await request('GET', '/v1/capabilities')
-  const always = { control_plane_version: 'v1', api_revision: 3, route_capability_matrix_version: 2, live_events: true, sse_replay: true, typed_sse_heartbeat: true, openapi: true, problem_details: true, cursor_pagination: true, paginated_lists: true, domain_errors: true }
+  const always = {
+    control_plane_version: 'v1',
+    api_revision: 3,
+    route_capability_matrix_version: 2,
+    live_events: true,
+    sse_replay: true,
+    typed_sse_heartbeat: true,
+    openapi: true,
+    problem_details: true,
+    cursor_pagination: true,
+    paginated_lists: true,
+    domain_errors: true,
+  }
   const later = { sidechains: false, mailboxes: false, agent_supervisor_audit: false, spawn_policies: false }
   t.like(body, { ...always, ...later, approvals: true, session_events: true, restart_restore: true })
   t.deepEqual((await request('GET', '/v1/status')).body.capabilities, body)
@@ -55,18 +89,40 @@ test('capabilities are what plugins claim, and no more', async (t) => {
 
 test('holdfast status prints a summary whose last line is the next step, and JSON when asked', async (t) => {
   const { url } = await startTestDaemon(t)
-  const call = async (...args: string[]): Promise<string> => (await promisify(execFile)(process.execPath, [mainFile, 'status', '--base-url', url, ...args])).stdout
+  const call = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [mainFile, 'status', '--base-url', url, ...args])).stdout
   const text = await call()
   t.regex(text, /^Holdfast \d+\.\d+\.\d+ is ready: process \d+/u)
   t.regex(text.trimEnd().split('\n').at(-1) ?? '', /^Next: Create a session: holdfast sessions create/u)
   t.is(JSON.parse(await call('--output', 'json')).status, 'ready')
 })
 
-const runs = { total: 0, queued: 0, running: 0, waiting_for_approval: 0, waiting_for_user_question: 0, completed: 0, failed: 0, interrupted: 0, cancelled: 0 }
+const runs = {
+  total: 0,
+  queued: 0,
+  running: 0,
+  waiting_for_approval: 0,
+  waiting_for_user_question: 0,
+  completed: 0,
+  failed: 0,
+  interrupted: 0,
+  cancelled: 0,
+}
 type Facts = Parameters<typeof nextStep>[0]
 const facts = (more: Partial<Facts>): Facts => ({
-  status: 'ready', version: '1', process_id: 1, snapshot_at_ms: 90_000, started_at_ms: 0, boot: { total_ms: 5 }, control_plane: { base_url: 'http://h', auth_enabled: false },
-  storage: { ok: true, probes: [{ path: '/s', code: 'x' }], state_root_lock: { generation: 1 } }, plugins: [], sessions: { total: 1 }, runs, health: {}, ...more,
+  status: 'ready',
+  version: '1',
+  process_id: 1,
+  snapshot_at_ms: 90_000,
+  started_at_ms: 0,
+  boot: { total_ms: 5 },
+  control_plane: { base_url: 'http://h', auth_enabled: false },
+  storage: { ok: true, probes: [{ path: '/s', code: 'x' }], state_root_lock: { generation: 1 } },
+  plugins: [],
+  sessions: { total: 1 },
+  runs,
+  health: {},
+  ...more,
 })
 
 test('the next step is the most urgent thing', (t) => {
@@ -75,20 +131,48 @@ test('the next step is the most urgent thing', (t) => {
   t.regex(nextStep(facts({ sessions: { total: 0 } })), /sessions create/u)
   t.regex(nextStep(facts({ runs: { ...runs, running: 1 } })), /events stream/u)
   t.is(nextStep(facts({ health: { warnings: [warning] } })), 'Do this.')
-  t.regex(nextStep(facts({ runs: { ...runs, waiting_for_user_question: 1 }, health: { warnings: [warning] } })), /^1 run waits for an answer: holdfast questions list/u)
-  t.regex(nextStep(facts({ runs: { ...runs, waiting_for_approval: 2, waiting_for_user_question: 1 } })), /^2 runs wait for approval: holdfast approvals list/u)
-  t.is(nextStep(facts({ runs: { ...runs, waiting_for_approval: 2 }, health: { warnings: [{ severity: 'error', code: 'disk_full', message: 'm' }] } })), 'See to disk_full.')
+  t.regex(
+    nextStep(facts({ runs: { ...runs, waiting_for_user_question: 1 }, health: { warnings: [warning] } })),
+    /^1 run waits for an answer: holdfast questions list/u,
+  )
+  t.regex(
+    nextStep(facts({ runs: { ...runs, waiting_for_approval: 2, waiting_for_user_question: 1 } })),
+    /^2 runs wait for approval: holdfast approvals list/u,
+  )
+  t.is(
+    nextStep(
+      facts({
+        runs: { ...runs, waiting_for_approval: 2 },
+        health: { warnings: [{ severity: 'error', code: 'disk_full', message: 'm' }] },
+      }),
+    ),
+    'See to disk_full.',
+  )
   t.regex(nextStep(facts({ status: 'draining' })), /holdfast serve/u)
 })
 
 test('a summary shows counts, odd plugins and warnings, and an answer that is none as it is', (t) => {
-  const status: Json = JSON.parse(JSON.stringify(facts({
-    runs: { ...runs, total: 3, waiting_for_approval: 1, completed: 2 },
-    plugins: [{ id: 'a', state: 'ready' }, { id: 'b', state: 'failed', reason: 'threw' }],
-    health: { warnings: [{ severity: 'warning', code: 'w', message: 'Look.' }] },
-  })))
+  const status: Json = JSON.parse(
+    JSON.stringify(
+      facts({
+        runs: { ...runs, total: 3, waiting_for_approval: 1, completed: 2 },
+        plugins: [
+          { id: 'a', state: 'ready' },
+          { id: 'b', state: 'failed', reason: 'threw' },
+        ],
+        health: { warnings: [{ severity: 'warning', code: 'w', message: 'Look.' }] },
+      }),
+    ),
+  )
   const text = showStatus(status)
-  for (const part of ['up 1 min', '3: 1 waiting for approval, 2 completed', '1 ready; b is failed (threw)', 'warning w: Look.', 'Next: 1 run waits']) t.true(text.includes(part), part)
+  for (const part of [
+    'up 1 min',
+    '3: 1 waiting for approval, 2 completed',
+    '1 ready; b is failed (threw)',
+    'warning w: Look.',
+    'Next: 1 run waits',
+  ])
+    t.true(text.includes(part), part)
   const odd: JsonObject = { odd: true }
   t.is(showStatus(odd), JSON.stringify(odd, null, 2))
 })

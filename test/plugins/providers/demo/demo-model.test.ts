@@ -9,10 +9,21 @@ const demo = createDemoModel({ clock: createClock(), idle_timeout_ms: 60_000 })
 const say = (text: string) => ask(demo, requestOf([userText(text)]))
 const script = (...lines: string[]): string => lines.join('\n')
 const called = (answers: Awaited<ReturnType<typeof converse>>) =>
-  answers.map(({ parts }) => parts.map((part) => (part.type === 'tool_call' ? part.name : part.type === 'text' ? part.text : part.type)))
+  answers.map(({ parts }) =>
+    parts.map((part) => (part.type === 'tool_call' ? part.name : part.type === 'text' ? part.text : part.type)),
+  )
 
 test('plain text is repeated whole', async (t) => {
-  for (const text of ['hello', '', 'two\nlines', '  spaces  ', '---', 'a / b', '/ not a directive', '/etc/passwd is a file']) {
+  for (const text of [
+    'hello',
+    '',
+    'two\nlines',
+    '  spaces  ',
+    '---',
+    'a / b',
+    '/ not a directive',
+    '/etc/passwd is a file',
+  ]) {
     t.is((await say(text)).text, `You said: ${text}`)
   }
 })
@@ -32,7 +43,11 @@ test('tools in a row are one parallel turn, and the next turn says Done.', async
 })
 
 test('three dashes and anything that is not a call end a turn of calls', async (t) => {
-  t.deepEqual(called(await converse(demo, script('/say First.', '/tool a', '---', '/tool b', '', '/say Last.'))), [['First.', 'a'], ['b'], ['Last.']])
+  t.deepEqual(called(await converse(demo, script('/say First.', '/tool a', '---', '/tool b', '', '/say Last.'))), [
+    ['First.', 'a'],
+    ['b'],
+    ['Last.'],
+  ])
   t.deepEqual(called(await converse(demo, script('/tool a', '/sleep 1', '/tool b'))), [['a'], ['b'], ['Done.']])
 })
 
@@ -48,18 +63,41 @@ test('Done. is said unless the model spoke last', async (t) => {
 
 test('ask and emit call their tools', async (t) => {
   const { parts } = await say(script('/ask Which one? | Red |  Blue green', '/emit Look: {"a":1}'))
-  t.deepEqual(parts.map((part) => part.type === 'tool_call' && [part.name, part.input]), [
-    ['ask_user_question', { questions: [{ header: 'Question', question: 'Which one?', options: [{ label: 'Red' }, { label: 'Blue green' }], multi_select: false }] }],
-    ['emit_output', { content: 'Look: {"a":1}' }],
-  ])
+  t.deepEqual(
+    parts.map((part) => part.type === 'tool_call' && [part.name, part.input]),
+    [
+      [
+        'ask_user_question',
+        {
+          questions: [
+            {
+              header: 'Question',
+              question: 'Which one?',
+              options: [{ label: 'Red' }, { label: 'Blue green' }],
+              multi_select: false,
+            },
+          ],
+        },
+      ],
+      ['emit_output', { content: 'Look: {"a":1}' }],
+    ],
+  )
 })
 
 test('a failure ends the call with its class, every time', async (t) => {
   const retryable = await say(script('/say part', '/fail retryable busy'))
-  t.deepEqual(retryable.done, { type: 'done', outcome: 'failed', failure: { class: 'overloaded', retryable: true, message: 'busy' } })
+  t.deepEqual(retryable.done, {
+    type: 'done',
+    outcome: 'failed',
+    failure: { class: 'overloaded', retryable: true, message: 'busy' },
+  })
   t.deepEqual((await say(script('/say part', '/fail retryable busy'))).done, retryable.done)
   const fatal = await say('/fail fatal')
-  t.deepEqual(fatal.done, { type: 'done', outcome: 'failed', failure: { class: 'bad_request', retryable: false, message: 'The demo model was asked to fail.' } })
+  t.deepEqual(fatal.done, {
+    type: 'done',
+    outcome: 'failed',
+    failure: { class: 'bad_request', retryable: false, message: 'The demo model was asked to fail.' },
+  })
 })
 
 test('a malformed script acts on nothing and says which line is wrong', async (t) => {
@@ -95,7 +133,10 @@ test('a sleep ends at once when aborted, and as a time-out beyond the idle limit
   t.is(done?.outcome === 'failed' && done.failure.class, 'aborted')
   const hasty = createDemoModel({ clock: createClock(), idle_timeout_ms: 5 })
   const late = await ask(hasty, requestOf([userText('/sleep 6')]))
-  t.deepEqual(late.done?.outcome === 'failed' && [late.done.failure.class, late.done.failure.retryable], ['timeout', true])
+  t.deepEqual(late.done?.outcome === 'failed' && [late.done.failure.class, late.done.failure.retryable], [
+    'timeout',
+    true,
+  ])
 })
 
 test('usage counts four characters as a token, over the whole conversation', async (t) => {
@@ -106,7 +147,10 @@ test('usage counts four characters as a token, over the whole conversation', asy
     { role: 'assistant', content: [{ type: 'tool_call', id: 'x', name: 'a', input: { k: 1 } }] },
     { role: 'tool', content: [{ type: 'tool_result', tool_call_id: 'x', name: 'a', output: 'ab', is_error: false }] },
   ]
-  t.is((await ask(demo, requestOf(messages, { system: '12' }))).done?.usage?.input_tokens, Math.ceil((2 + 4 + 7 + 4) / 4))
+  t.is(
+    (await ask(demo, requestOf(messages, { system: '12' }))).done?.usage?.input_tokens,
+    Math.ceil((2 + 4 + 7 + 4) / 4),
+  )
 })
 
 test('ids of calls differ within a conversation and repeat with the same call', async (t) => {
@@ -119,5 +163,10 @@ test('ids of calls differ within a conversation and repeat with the same call', 
 
 conformProvider('demo', () => ({
   connection: createDemoModel({ clock: createClock(), idle_timeout_ms: 3_600_000 }),
-  texts: { text: 'hello', calls: script('/say Both.', '/tool a {"x":[1]}', '/tool b'), fails: '/fail retryable busy', endless: script('/say a', '/sleep 3600000') },
+  texts: {
+    text: 'hello',
+    calls: script('/say Both.', '/tool a {"x":[1]}', '/tool b'),
+    fails: '/fail retryable busy',
+    endless: script('/say a', '/sleep 3600000'),
+  },
 }))

@@ -2,27 +2,161 @@ import test from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { Answer } from '../../../support/models.js'
 import { classOf, converseWith, failureOf, transport } from '../../../support/openai-client.js'
-import { calling, chunk, doneEvent, saying, stream, usageChunk } from '../../../support/openai-server.js'
-import type { Reply } from '../../../support/openai-server.js'
+import { calling, chunk, doneEvent, saying, stream, usageChunk, type Reply } from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
 
 const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
-  ['finish_reason stop beside tool calls (Ollama)', stream(chunk({ role: 'assistant', content: '', tool_calls: [{ id: 'call_1', index: 0, type: 'function', function: { name: 'f', arguments: '{"a":1}' } }] }), chunk({ content: '' }, 'stop'), doneEvent), ({ parts, done }) => [parts, done?.outcome], [[{ type: 'tool_call', id: 'call_1', name: 'f', input: { a: 1 } }], 'tool_calls']],
-  ['no index (Gemini)', stream(chunk({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }, { id: 'b', function: { name: 'g', arguments: '{"x":2}' } }] }), chunk({}, 'tool_calls')), ({ parts }) => parts.map((part) => part.type === 'tool_call' && [part.name, part.input]), [['f', {}], ['g', { x: 2 }]]],
-  ['index 0 for all calls', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"n":1}' } }] }), chunk({ tool_calls: [{ index: 0, id: 'b', function: { name: 'f', arguments: '{"n":2}' } }] }), chunk({}, 'tool_calls')), ({ parts }) => parts.map((part) => part.type === 'tool_call' && [part.id, part.input]), [['a', { n: 1 }], ['b', { n: 2 }]]],
-  ['empty ids', stream(chunk({ tool_calls: [{ index: 0, id: '', function: { name: 'f', arguments: '{}' } }, { index: 1, id: '', function: { name: 'g', arguments: '{}' } }] }), chunk({}, 'tool_calls')), ({ parts }) => new Set(parts.map((part) => part.type === 'tool_call' && part.id.length > 3 && part.id)).size, 2],
-  ['an empty id on later pieces', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }), chunk({ tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '{"k":' } }] }), chunk({ tool_calls: [{ index: 0, id: '', function: { name: null, arguments: '3}' } }] }), chunk({}, 'tool_calls')), ({ parts }) => parts, [{ type: 'tool_call', id: 'a', name: 'f', input: { k: 3 } }]],
-  ['an empty input', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }), chunk({}, 'tool_calls')), ({ parts }) => parts, [{ type: 'tool_call', id: 'a', name: 'f', input: {} }]],
-  ['usage missing', stream(chunk({ content: 'x' }), chunk({}, 'stop'), doneEvent), ({ done }) => done?.usage, { input_tokens: 0, output_tokens: 0 }],
-  ['usage split and odd', stream(chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk({ prompt_tokens: 10.7, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 6 }, completion_tokens_details: { reasoning_tokens: 3 } })), ({ done }) => done?.usage, { input_tokens: 10, output_tokens: 4, cached_input_tokens: 6, reasoning_tokens: 3 }],
-  ['negative usage', stream(chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk({ prompt_tokens: -1, completion_tokens: 1e300 })), ({ done }) => done?.usage, { input_tokens: 0, output_tokens: 0 }],
-  ['[DONE] missing', stream(chunk({ content: 'x' }), chunk({}, 'stop')), ({ text, done }) => [text, done?.outcome], ['x', 'stop']],
-  ['comments and carriage returns', stream(': OPENROUTER PROCESSING\r\n\r\n', ': ping\n\n', `event: message\r\ndata: ${JSON.stringify(chunk({ content: 'x' }))}\r\n\r\n`, chunk({}, 'stop'), doneEvent), ({ text, done }) => [text, done?.outcome], ['x', 'stop']],
-  ['reasoning_content', stream(chunk({ reasoning_content: 'think' }), chunk({ reasoning_content: 'ing' }), chunk({ content: 'x' }), chunk({}, 'stop')), ({ parts }) => parts, [{ type: 'reasoning', text: 'thinking' }, { type: 'text', text: 'x' }]],
-  ['a word for the end that only this server knows', stream(chunk({ content: 'x' }), chunk({}, 'eos_token')), ({ done }) => done?.outcome, 'stop'],
+  [
+    'finish_reason stop beside tool calls (Ollama)',
+    stream(
+      chunk({
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: 'call_1', index: 0, type: 'function', function: { name: 'f', arguments: '{"a":1}' } }],
+      }),
+      chunk({ content: '' }, 'stop'),
+      doneEvent,
+    ),
+    ({ parts, done }) => [parts, done?.outcome],
+    [[{ type: 'tool_call', id: 'call_1', name: 'f', input: { a: 1 } }], 'tool_calls'],
+  ],
+  [
+    'no index (Gemini)',
+    stream(
+      chunk({
+        tool_calls: [
+          { id: 'a', function: { name: 'f', arguments: '{}' } },
+          { id: 'b', function: { name: 'g', arguments: '{"x":2}' } },
+        ],
+      }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => parts.map((part) => part.type === 'tool_call' && [part.name, part.input]),
+    [
+      ['f', {}],
+      ['g', { x: 2 }],
+    ],
+  ],
+  [
+    'index 0 for all calls',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"n":1}' } }] }),
+      chunk({ tool_calls: [{ index: 0, id: 'b', function: { name: 'f', arguments: '{"n":2}' } }] }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => parts.map((part) => part.type === 'tool_call' && [part.id, part.input]),
+    [
+      ['a', { n: 1 }],
+      ['b', { n: 2 }],
+    ],
+  ],
+  [
+    'empty ids',
+    stream(
+      chunk({
+        tool_calls: [
+          { index: 0, id: '', function: { name: 'f', arguments: '{}' } },
+          { index: 1, id: '', function: { name: 'g', arguments: '{}' } },
+        ],
+      }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => new Set(parts.map((part) => part.type === 'tool_call' && part.id.length > 3 && part.id)).size,
+    2,
+  ],
+  [
+    'an empty id on later pieces',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '{"k":' } }] }),
+      chunk({ tool_calls: [{ index: 0, id: '', function: { name: null, arguments: '3}' } }] }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => parts,
+    [{ type: 'tool_call', id: 'a', name: 'f', input: { k: 3 } }],
+  ],
+  [
+    'an empty input',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '' } }] }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => parts,
+    [{ type: 'tool_call', id: 'a', name: 'f', input: {} }],
+  ],
+  [
+    'usage missing',
+    stream(chunk({ content: 'x' }), chunk({}, 'stop'), doneEvent),
+    ({ done }) => done?.usage,
+    { input_tokens: 0, output_tokens: 0 },
+  ],
+  [
+    'usage split and odd',
+    stream(
+      chunk({ content: 'x' }),
+      chunk({}, 'stop'),
+      usageChunk({
+        prompt_tokens: 10.7,
+        completion_tokens: 4,
+        prompt_tokens_details: { cached_tokens: 6 },
+        completion_tokens_details: { reasoning_tokens: 3 },
+      }),
+    ),
+    ({ done }) => done?.usage,
+    { input_tokens: 10, output_tokens: 4, cached_input_tokens: 6, reasoning_tokens: 3 },
+  ],
+  [
+    'negative usage',
+    stream(chunk({ content: 'x' }), chunk({}, 'stop'), usageChunk({ prompt_tokens: -1, completion_tokens: 1e300 })),
+    ({ done }) => done?.usage,
+    { input_tokens: 0, output_tokens: 0 },
+  ],
+  [
+    '[DONE] missing',
+    stream(chunk({ content: 'x' }), chunk({}, 'stop')),
+    ({ text, done }) => [text, done?.outcome],
+    ['x', 'stop'],
+  ],
+  [
+    'comments and carriage returns',
+    stream(
+      ': OPENROUTER PROCESSING\r\n\r\n',
+      ': ping\n\n',
+      `event: message\r\ndata: ${JSON.stringify(chunk({ content: 'x' }))}\r\n\r\n`,
+      chunk({}, 'stop'),
+      doneEvent,
+    ),
+    ({ text, done }) => [text, done?.outcome],
+    ['x', 'stop'],
+  ],
+  [
+    'reasoning_content',
+    stream(
+      chunk({ reasoning_content: 'think' }),
+      chunk({ reasoning_content: 'ing' }),
+      chunk({ content: 'x' }),
+      chunk({}, 'stop'),
+    ),
+    ({ parts }) => parts,
+    [
+      { type: 'reasoning', text: 'thinking' },
+      { type: 'text', text: 'x' },
+    ],
+  ],
+  [
+    'a word for the end that only this server knows',
+    stream(chunk({ content: 'x' }), chunk({}, 'eos_token')),
+    ({ done }) => done?.outcome,
+    'stop',
+  ],
   ['the output limit', stream(chunk({ content: 'x' }), chunk({}, 'length')), ({ done }) => done?.outcome, 'length'],
-  ['an empty finish_reason on every piece', stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }, chunk({}, 'stop')), ({ done }) => done?.outcome, 'stop'],
+  [
+    'an empty finish_reason on every piece',
+    stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }, chunk({}, 'stop')),
+    ({ done }) => done?.outcome,
+    'stop',
+  ],
   ['another content type', { ...saying('x'), content_type: 'text/plain' }, ({ text }) => text, 'x'],
 ]
 for (const [name, reply, look, expected] of quirks) {
@@ -34,28 +168,105 @@ for (const [name, reply, look, expected] of quirks) {
 }
 
 const bad: [string, Reply, string][] = [
-  ['only an empty finish_reason', stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }), 'truncated retryable'],
+  [
+    'only an empty finish_reason',
+    stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }),
+    'truncated retryable',
+  ],
   ['input that is not JSON', calling({ id: 'a', name: 'f', input: '{"a":' }), 'invalid_output retryable'],
-  ['a call cut at the output limit', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":"b' } }] }), chunk({}, 'length')), 'invalid_output retryable'],
-  ['pieces that belong to no call', stream(chunk({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: '' } }, { id: 'b', function: { name: 'g', arguments: '' } }] }), chunk({ tool_calls: [{ function: { arguments: '{"a":1}' } }] }), chunk({}, 'tool_calls')), 'invalid_output retryable'],
-  ['a call without a name', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'tool_calls')), 'invalid_output retryable'],
-  ['announced calls that never come', stream(chunk({ content: 'x' }), chunk({}, 'tool_calls')), 'invalid_output retryable'],
-  ['calls that end for an unknown reason', stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }), chunk({}, 'who_knows')), 'invalid_output retryable'],
+  [
+    'a call cut at the output limit',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":"b' } }] }),
+      chunk({}, 'length'),
+    ),
+    'invalid_output retryable',
+  ],
+  [
+    'pieces that belong to no call',
+    stream(
+      chunk({
+        tool_calls: [
+          { id: 'a', function: { name: 'f', arguments: '' } },
+          { id: 'b', function: { name: 'g', arguments: '' } },
+        ],
+      }),
+      chunk({ tool_calls: [{ function: { arguments: '{"a":1}' } }] }),
+      chunk({}, 'tool_calls'),
+    ),
+    'invalid_output retryable',
+  ],
+  [
+    'a call without a name',
+    stream(chunk({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), chunk({}, 'tool_calls')),
+    'invalid_output retryable',
+  ],
+  [
+    'announced calls that never come',
+    stream(chunk({ content: 'x' }), chunk({}, 'tool_calls')),
+    'invalid_output retryable',
+  ],
+  [
+    'calls that end for an unknown reason',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }),
+      chunk({}, 'who_knows'),
+    ),
+    'invalid_output retryable',
+  ],
   ['a content filter', stream(chunk({ content: 'x' }), chunk({}, 'content_filter')), 'bad_request final'],
   ['an aborted answer (vLLM)', stream(chunk({ content: 'x' }), chunk({}, 'abort')), 'overloaded retryable'],
   ['garbage', stream('\u0000\u0001 hello\n\nnot sse at all'), 'truncated retryable'],
-  ['garbage in an event', stream(chunk({ content: 'x' }), 'data: {oops\n\n', chunk({}, 'stop')), 'invalid_output retryable'],
+  [
+    'garbage in an event',
+    stream(chunk({ content: 'x' }), 'data: {oops\n\n', chunk({}, 'stop')),
+    'invalid_output retryable',
+  ],
   ['an event of another shape', stream('data: []\n\n', chunk({}, 'stop')), 'invalid_output retryable'],
-  ['an error in the stream (OpenRouter)', stream(chunk({ content: 'x' }), { error: { code: 429, message: 'Rate limited upstream' } }), 'rate_limited retryable'],
+  [
+    'an error in the stream (OpenRouter)',
+    stream(chunk({ content: 'x' }), { error: { code: 429, message: 'Rate limited upstream' } }),
+    'rate_limited retryable',
+  ],
   ['an overload in the stream', stream({ error: { code: 502, message: 'bad gateway' } }), 'overloaded retryable'],
-  ['a context overflow in the stream (llama.cpp)', stream({ error: { code: 400, message: 'the request exceeds the available context size', type: 'exceed_context_size_error' } }), 'context_length final'],
-  ['a context overflow without a status', stream({ error: { code: 'context_length_exceeded', message: 'm' } }), 'context_length final'],
-  ['a rate limit without a status', stream({ error: { message: 'm', type: 'rate_limit_error' } }), 'rate_limited retryable'],
-  ['a refusal without a status', stream({ error: { message: 'm', type: 'invalid_request_error' } }), 'bad_request final'],
-  ['an error that says little', stream(chunk({ content: 'x' }), { error: { message: 'boom' } }), 'overloaded retryable'],
+  [
+    'a context overflow in the stream (llama.cpp)',
+    stream({
+      error: {
+        code: 400,
+        message: 'the request exceeds the available context size',
+        type: 'exceed_context_size_error',
+      },
+    }),
+    'context_length final',
+  ],
+  [
+    'a context overflow without a status',
+    stream({ error: { code: 'context_length_exceeded', message: 'm' } }),
+    'context_length final',
+  ],
+  [
+    'a rate limit without a status',
+    stream({ error: { message: 'm', type: 'rate_limit_error' } }),
+    'rate_limited retryable',
+  ],
+  [
+    'a refusal without a status',
+    stream({ error: { message: 'm', type: 'invalid_request_error' } }),
+    'bad_request final',
+  ],
+  [
+    'an error that says little',
+    stream(chunk({ content: 'x' }), { error: { message: 'boom' } }),
+    'overloaded retryable',
+  ],
   ['an error that says nothing', stream({ error: {} }), 'invalid_output retryable'],
   ['an empty answer', stream(), 'truncated retryable'],
-  ['a web page', { type: 'status', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }, 'bad_request final'],
+  [
+    'a web page',
+    { type: 'status', status: 200, body: '<html>', headers: { 'content-type': 'text/html' } },
+    'bad_request final',
+  ],
   ['a whole JSON answer', { type: 'status', status: 200, body: '{"choices":[]}' }, 'bad_request final'],
   ['no content', { type: 'status', status: 204 }, 'bad_request final'],
   ['a redirect', { type: 'status', status: 307, headers: { location: 'http://127.0.0.1:1/' } }, 'bad_request final'],
@@ -86,7 +297,12 @@ const statuses: [number, JsonObject, Record<string, string>, string, number?][] 
   [403, {}, {}, 'auth final'],
   [404, { code: 'model_not_found' }, {}, 'bad_request final'],
   [400, { message: 'nope' }, {}, 'bad_request final'],
-  [400, { code: 'context_length_exceeded', message: "This model's maximum context length is 8192 tokens." }, {}, 'context_length final'],
+  [
+    400,
+    { code: 'context_length_exceeded', message: "This model's maximum context length is 8192 tokens." },
+    {},
+    'context_length final',
+  ],
   [413, {}, {}, 'context_length final'],
   [408, {}, {}, 'timeout retryable'],
   [418, {}, {}, 'bad_request final'],
@@ -94,7 +310,11 @@ const statuses: [number, JsonObject, Record<string, string>, string, number?][] 
 for (const [status, error, headers, expected, wait] of statuses) {
   test(`status ${status} ${JSON.stringify({ ...error, ...headers })} is ${expected}`, async (t) => {
     const secret = 'sk-live-abcdef'
-    const { ask: go, server } = await converseWith(t, { type: 'status', status, headers, body: JSON.stringify({ error: { message: 'no', ...error } }) }, { api_key: secret })
+    const { ask: go, server } = await converseWith(
+      t,
+      { type: 'status', status, headers, body: JSON.stringify({ error: { message: 'no', ...error } }) },
+      { api_key: secret },
+    )
     const answer = await go()
     const failure = failureOf(answer)
     t.is(classOf(answer), expected)
@@ -107,7 +327,12 @@ for (const [status, error, headers, expected, wait] of statuses) {
 
 test('a date in retry-after counts from now', async (t) => {
   const at = new Date(Date.now() + 60_000).toUTCString()
-  const { ask: go } = await converseWith(t, { type: 'status', status: 429, headers: { 'retry-after': at }, body: 'not json' })
+  const { ask: go } = await converseWith(t, {
+    type: 'status',
+    status: 429,
+    headers: { 'retry-after': at },
+    body: 'not json',
+  })
   const wait = failureOf(await go())?.retry_after_ms ?? 0
   t.true(wait > 50_000 && wait <= 60_000, String(wait))
 })

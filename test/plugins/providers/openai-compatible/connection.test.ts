@@ -6,8 +6,17 @@ import { createConnection } from '../../../../plugins/providers/openai-compatibl
 import { conformProvider } from '../../../conform/provider.js'
 import { ask, requestOf, resultsOf, userText } from '../../../support/models.js'
 import { classOf, clock, connectTo, converseWith, transport } from '../../../support/openai-client.js'
-import { bytesOf, calling, chunk, inTurn, saying, startOpenAiServer, stream } from '../../../support/openai-server.js'
-import type { Asked, Reply } from '../../../support/openai-server.js'
+import {
+  bytesOf,
+  calling,
+  chunk,
+  inTurn,
+  saying,
+  startOpenAiServer,
+  stream,
+  type Asked,
+  type Reply,
+} from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
 
@@ -15,7 +24,9 @@ test('a text is streamed as it comes and is one part at the end', async (t) => {
   const { ask: go, server } = await converseWith(t, saying('Hel', 'lo ', 'wörld'))
   const answer = await go()
   t.deepEqual(answer.events, [
-    { type: 'text_delta', text: 'Hel' }, { type: 'text_delta', text: 'lo ' }, { type: 'text_delta', text: 'wörld' },
+    { type: 'text_delta', text: 'Hel' },
+    { type: 'text_delta', text: 'lo ' },
+    { type: 'text_delta', text: 'wörld' },
     { type: 'part', part: { type: 'text', text: 'Hello wörld' } },
     { type: 'done', outcome: 'stop', usage: { input_tokens: 12, output_tokens: 5 } },
   ])
@@ -23,7 +34,13 @@ test('a text is streamed as it comes and is one part at the end', async (t) => {
 })
 
 test('parallel tool calls arrive whole, with their ids, after a real finish', async (t) => {
-  const { ask: go } = await converseWith(t, calling({ id: 'a', name: 'read_file', input: '{"path":"x y"}' }, { id: 'b', name: 'bash', input: '{"command":"ls","n":[1,2]}' }))
+  const { ask: go } = await converseWith(
+    t,
+    calling(
+      { id: 'a', name: 'read_file', input: '{"path":"x y"}' },
+      { id: 'b', name: 'bash', input: '{"command":"ls","n":[1,2]}' },
+    ),
+  )
   const answer = await go()
   t.deepEqual(answer.parts, [
     { type: 'tool_call', id: 'a', name: 'read_file', input: { path: 'x y' } },
@@ -36,85 +53,155 @@ test('the request carries messages, tools, settings and the key in their wire fo
   const { ask: go, server } = await converseWith(t, saying('ok'), { api_key: 'sk-test-key' })
   const messages: ModelMessage[] = [
     userText('one'),
-    { role: 'assistant', content: [{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'look' }, { type: 'tool_call', id: 'c1', name: 'bash', input: { command: 'ls' } }] },
-    { role: 'tool', content: [{ type: 'tool_result', tool_call_id: 'c1', name: 'bash', output: { out: 'a' }, is_error: false }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'hm' },
+        { type: 'text', text: 'look' },
+        { type: 'tool_call', id: 'c1', name: 'bash', input: { command: 'ls' } },
+      ],
+    },
+    {
+      role: 'tool',
+      content: [{ type: 'tool_result', tool_call_id: 'c1', name: 'bash', output: { out: 'a' }, is_error: false }],
+    },
     { role: 'assistant', content: [] },
     userText('two'),
   ]
   const tools = [{ name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: {} } }]
-  await go(requestOf(messages, { tools, generation: { tool_choice: { type: 'specific', name: 'bash' }, allow_parallel_tool_calls: false, max_output_tokens: 9, temperature: 0.5 } }))
+  await go(
+    requestOf(messages, {
+      tools,
+      generation: {
+        tool_choice: { type: 'specific', name: 'bash' },
+        allow_parallel_tool_calls: false,
+        max_output_tokens: 9,
+        temperature: 0.5,
+      },
+    }),
+  )
   const [{ body, headers } = { body: {}, headers: {} }] = server.asked
   t.deepEqual(body, {
-    model: 'test-model', max_tokens: 9, temperature: 0.5, parallel_tool_calls: false,
+    model: 'test-model',
+    max_tokens: 9,
+    temperature: 0.5,
+    parallel_tool_calls: false,
     messages: [
       { role: 'system', content: 'You are a test.' },
       { role: 'user', content: 'one' },
-      { role: 'assistant', content: 'look', reasoning_content: 'hm', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'bash', arguments: '{"command":"ls"}' } }] },
+      {
+        role: 'assistant',
+        content: 'look',
+        reasoning_content: 'hm',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'bash', arguments: '{"command":"ls"}' } }],
+      },
       { role: 'tool', tool_call_id: 'c1', content: '{"out":"a"}' },
       { role: 'user', content: 'two' },
     ],
-    tools: [{ type: 'function', function: { name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: {} } } }],
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'bash', description: 'Runs.', parameters: { type: 'object', properties: {} } },
+      },
+    ],
     tool_choice: { type: 'function', function: { name: 'bash' } },
-    stream: true, stream_options: { include_usage: true },
+    stream: true,
+    stream_options: { include_usage: true },
   })
   t.is(headers['authorization'], 'Bearer sk-test-key')
 })
 
-test.serial('a stream cut at any byte before its finish is truncated and may be retried, never a success', async (t) => {
-  const server = await startOpenAiServer(() => ({ type: 'broken' }))
-  t.teardown(() => server.close())
-  const connection = connectTo(server.url)
-  const reply = calling({ id: 'a', name: 'bash', input: '{"command":"rm -rf /tmp/x"}' }, { id: 'b', name: 'bash', input: '{}' })
-  const whole = bytesOf(reply.chunks)
-  const finish = whole.indexOf('data:', whole.indexOf('"finish_reason":"tool_calls"'))
-  for (const how of ['end', 'destroy'] as const) {
-    for (let bytes = 0; bytes < finish; bytes += bytes < 300 ? 7 : 41) {
-      server.answer(() => ({ ...reply, cut: { bytes, how } }))
-      const answer = await ask(connection, requestOf([userText('hi')]))
-      t.is(classOf(answer), 'truncated retryable', `${how} after ${bytes} bytes`)
-      t.deepEqual(answer.parts, [])
+test.serial(
+  'a stream cut at any byte before its finish is truncated and may be retried, never a success',
+  async (t) => {
+    const server = await startOpenAiServer(() => ({ type: 'broken' }))
+    t.teardown(() => server.close())
+    const connection = connectTo(server.url)
+    const reply = calling(
+      { id: 'a', name: 'bash', input: '{"command":"rm -rf /tmp/x"}' },
+      { id: 'b', name: 'bash', input: '{}' },
+    )
+    const whole = bytesOf(reply.chunks)
+    const finish = whole.indexOf('data:', whole.indexOf('"finish_reason":"tool_calls"'))
+    for (const how of ['end', 'destroy'] as const) {
+      for (let bytes = 0; bytes < finish; bytes += bytes < 300 ? 7 : 41) {
+        server.answer(() => ({ ...reply, cut: { bytes, how } }))
+        const answer = await ask(connection, requestOf([userText('hi')]))
+        t.is(classOf(answer), 'truncated retryable', `${how} after ${bytes} bytes`)
+        t.deepEqual(answer.parts, [])
+      }
     }
-  }
-})
+  },
+)
 
-test.serial('a cut at every event boundary, cleanly closed or broken, is truncated until the finish is there', async (t) => {
-  const server = await startOpenAiServer(() => ({ type: 'broken' }))
-  t.teardown(() => server.close())
-  const connection = connectTo(server.url)
-  for (const reply of [saying('a', 'b'), calling({ id: 'a', name: 'x', input: '{"k":true}' })]) {
-    const finish = reply.chunks.length - 2
-    for (let count = 0; count <= reply.chunks.length; count += 1) {
-      const bytes = bytesOf(reply.chunks.slice(0, count)).length
-      server.answer(() => ({ ...reply, cut: { bytes, how: 'end' } }))
-      const ended = await ask(connection, requestOf([userText('hi')]))
-      t.is(ended.done?.outcome === 'failed', count < finish, `${count} events`)
-      server.answer(() => ({ ...reply, cut: { bytes, how: 'destroy' } }))
-      const broken = await ask(connection, requestOf([userText('hi')]))
-      if (count < finish) t.is(classOf(broken), 'truncated retryable', `${count} events`)
-      else t.true(broken.done?.outcome !== 'failed' || classOf(broken) === 'truncated retryable')
+test.serial(
+  'a cut at every event boundary, cleanly closed or broken, is truncated until the finish is there',
+  async (t) => {
+    const server = await startOpenAiServer(() => ({ type: 'broken' }))
+    t.teardown(() => server.close())
+    const connection = connectTo(server.url)
+    for (const reply of [saying('a', 'b'), calling({ id: 'a', name: 'x', input: '{"k":true}' })]) {
+      const finish = reply.chunks.length - 2
+      for (let count = 0; count <= reply.chunks.length; count += 1) {
+        const bytes = bytesOf(reply.chunks.slice(0, count)).length
+        server.answer(() => ({ ...reply, cut: { bytes, how: 'end' } }))
+        const ended = await ask(connection, requestOf([userText('hi')]))
+        t.is(ended.done?.outcome === 'failed', count < finish, `${count} events`)
+        server.answer(() => ({ ...reply, cut: { bytes, how: 'destroy' } }))
+        const broken = await ask(connection, requestOf([userText('hi')]))
+        if (count < finish) t.is(classOf(broken), 'truncated retryable', `${count} events`)
+        else t.true(broken.done?.outcome !== 'failed' || classOf(broken) === 'truncated retryable')
+      }
     }
-  }
-})
+  },
+)
 
-test.serial('whatever bytes are damaged, a call ends in exactly one done and acts on nothing that was not sent', async (t) => {
-  const server = await startOpenAiServer(() => ({ type: 'broken' }))
-  t.teardown(() => server.close())
-  const connection = connectTo(server.url)
-  const whole = bytesOf(calling({ id: 'a', name: 'bash', input: '{"command":"ls"}' }).chunks).toString()
-  const junk = ['null', '[]', '{}', '"', '}', ',', ':', '\n', '\n\n', 'data:', '\\', 'é', '{"error":{}}', '{"choices":null}', '1e999', '']
-  const damage = fc.record({ at: fc.nat(whole.length - 1), cut: fc.nat(12), put: fc.constantFrom(...junk) })
-  const property = fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
-    const text = damages.reduce((so, { at, cut, put }) => so.slice(0, at) + put + so.slice(at + cut), whole)
-    server.answer(() => stream(text))
-    const { events, parts, done } = await ask(connection, requestOf([userText('hi')]))
-    const ends = events.filter(({ type }) => type === 'done').length
-    return ends === 1 && (done?.outcome !== 'failed' || parts.length === 0) && classOf({ events, parts, text: '', done }) !== 'unknown final'
-  })
-  await t.notThrowsAsync(fc.assert(property, { numRuns: 200 }))
-})
+test.serial(
+  'whatever bytes are damaged, a call ends in exactly one done and acts on nothing that was not sent',
+  async (t) => {
+    const server = await startOpenAiServer(() => ({ type: 'broken' }))
+    t.teardown(() => server.close())
+    const connection = connectTo(server.url)
+    const whole = bytesOf(calling({ id: 'a', name: 'bash', input: '{"command":"ls"}' }).chunks).toString()
+    const junk = [
+      'null',
+      '[]',
+      '{}',
+      '"',
+      '}',
+      ',',
+      ':',
+      '\n',
+      '\n\n',
+      'data:',
+      '\\',
+      'é',
+      '{"error":{}}',
+      '{"choices":null}',
+      '1e999',
+      '',
+    ]
+    const damage = fc.record({ at: fc.nat(whole.length - 1), cut: fc.nat(12), put: fc.constantFrom(...junk) })
+    const property = fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (damages) => {
+      const text = damages.reduce((so, { at, cut, put }) => so.slice(0, at) + put + so.slice(at + cut), whole)
+      server.answer(() => stream(text))
+      const { events, parts, done } = await ask(connection, requestOf([userText('hi')]))
+      const ends = events.filter(({ type }) => type === 'done').length
+      return (
+        ends === 1 &&
+        (done?.outcome !== 'failed' || parts.length === 0) &&
+        classOf({ events, parts, text: '', done }) !== 'unknown final'
+      )
+    })
+    await t.notThrowsAsync(fc.assert(property, { numRuns: 200 }))
+  },
+)
 
 test('an answer in single bytes, and one in a single huge event, are read like any other', async (t) => {
-  const { ask: go, server } = await converseWith(t, { ...calling({ id: 'ä', name: 'bash', input: '{"command":"ü€😀"}' }), drip_bytes: 1 })
+  const { ask: go, server } = await converseWith(t, {
+    ...calling({ id: 'ä', name: 'bash', input: '{"command":"ü€😀"}' }),
+    drip_bytes: 1,
+  })
   t.deepEqual((await go()).parts, [{ type: 'tool_call', id: 'ä', name: 'bash', input: { command: 'ü€😀' } }])
   const huge = 'x'.repeat(3_000_000)
   server.answer(() => saying(huge))
@@ -137,7 +224,10 @@ test('a server that is not there is a network failure', async (t) => {
 
 test('TLS to a server that speaks none is a network failure that is not repeated', async (t) => {
   const { server } = await converseWith(t, saying('x'))
-  t.is(classOf(await ask(connectTo(server.url.replace('http:', 'https:')), requestOf([userText('hi')]))), 'network final')
+  t.is(
+    classOf(await ask(connectTo(server.url.replace('http:', 'https:')), requestOf([userText('hi')]))),
+    'network final',
+  )
 })
 
 test.serial('silence ends at the idle limit, before and after the headers, and closes the socket', async (t) => {
@@ -148,21 +238,28 @@ test.serial('silence ends at the idle limit, before and after the headers, and c
   }
 })
 
-test.serial('a slow provider is not a silent one: pieces and comments count as life, and a slow reader does not', async (t) => {
-  const slow = [': wait\n\n', ': wait\n\n', ': wait\n\n', ...saying('a', 'b').chunks]
-  const { ask: go, connection } = await converseWith(t, { ...stream(...slow), pace_ms: 60 }, { idle_timeout_ms: 150 })
-  t.is((await go()).text, 'ab')
-  let text = ''
-  for await (const event of connection.stream(requestOf([userText('hi')]), new AbortController().signal)) {
-    if (event.type !== 'text_delta') continue
-    await clock.sleep(400)
-    text += event.text
-  }
-  t.is(text, 'ab')
-})
+test.serial(
+  'a slow provider is not a silent one: pieces and comments count as life, and a slow reader does not',
+  async (t) => {
+    const slow = [': wait\n\n', ': wait\n\n', ': wait\n\n', ...saying('a', 'b').chunks]
+    const { ask: go, connection } = await converseWith(t, { ...stream(...slow), pace_ms: 60 }, { idle_timeout_ms: 150 })
+    t.is((await go()).text, 'ab')
+    let text = ''
+    for await (const event of connection.stream(requestOf([userText('hi')]), new AbortController().signal)) {
+      if (event.type !== 'text_delta') continue
+      await clock.sleep(400)
+      text += event.text
+    }
+    t.is(text, 'ab')
+  },
+)
 
 test.serial('an abort ends the call at once and closes the socket, wherever the call is', async (t) => {
-  const replies: Reply[] = [{ type: 'silence', headers: false }, { type: 'silence', headers: true }, { ...saying('a', 'b', 'c'), keep_open: true, pace_ms: 30 }]
+  const replies: Reply[] = [
+    { type: 'silence', headers: false },
+    { type: 'silence', headers: true },
+    { ...saying('a', 'b', 'c'), keep_open: true, pace_ms: 30 },
+  ]
   for (const reply of replies) {
     const { ask: go, server } = await converseWith(t, reply)
     const abort = new AbortController()
@@ -207,20 +304,41 @@ test.serial('calls after each other use one socket', async (t) => {
 })
 
 test('recorded parts go back with what the provider gave beside them', async (t) => {
-  const signed = chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'SIG' } } }] })
+  const signed = chunk({
+    tool_calls: [
+      {
+        index: 0,
+        id: 'a',
+        function: { name: 'f', arguments: '{}' },
+        extra_content: { google: { thought_signature: 'SIG' } },
+      },
+    ],
+  })
   const server = await startOpenAiServer(inTurn(stream(signed, chunk({}, 'tool_calls')), saying('done')))
   t.teardown(() => server.close())
   const connection = connectTo(server.url)
   const first = await ask(connection, requestOf([userText('hi')]))
   const recorded: typeof first.parts = JSON.parse(JSON.stringify(first.parts))
-  const second = await ask(connection, requestOf([userText('hi'), { role: 'assistant', content: recorded }, resultsOf(recorded)]))
+  const second = await ask(
+    connection,
+    requestOf([userText('hi'), { role: 'assistant', content: recorded }, resultsOf(recorded)]),
+  )
   t.is(second.text, 'done')
   const sent: any = server.asked[1]?.body
-  t.deepEqual(sent.messages[2].tool_calls, [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'SIG' } } }])
+  t.deepEqual(sent.messages[2].tool_calls, [
+    {
+      id: 'a',
+      type: 'function',
+      function: { name: 'f', arguments: '{}' },
+      extra_content: { google: { thought_signature: 'SIG' } },
+    },
+  ])
 })
 
 test('a refused key is a warning until a call succeeds again', async (t) => {
-  const server = await startOpenAiServer(inTurn({ type: 'status', status: 401 }, { type: 'status', status: 500 }, saying('x')))
+  const server = await startOpenAiServer(
+    inTurn({ type: 'status', status: 401 }, { type: 'status', status: 500 }, saying('x')),
+  )
   t.teardown(() => server.close())
   const connection = connectTo(server.url)
   const states: string[] = [connection.readiness().state]
@@ -233,14 +351,27 @@ test('a refused key is a warning until a call succeeds again', async (t) => {
 
 test('options that cannot work are refused with a reason that shows nothing of them', (t) => {
   const codeOf = (base_url: string | undefined, api_key = 'k'): string | undefined => {
-    const make = () => createConnection({ idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) }, clock, transport)
+    const make = () =>
+      createConnection({ idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) }, clock, transport)
     const problem = t.throws(make, { instanceOf: Problem })
     t.notRegex(problem.message, /secret/u)
     return problem.code
   }
   t.is(codeOf(undefined), 'base_url_missing')
   t.is(codeOf(' '), 'base_url_missing')
-  for (const url of ['secret', 'ftp://secret/v1', 'http://secret:x@host/v1', 'http://secret@host', 'http://host/v1?secret', 'http://host/v1#secret', 'http://host/?', 'http://', 'file:///secret', '//secret/v1']) t.is(codeOf(url), 'base_url_invalid')
+  for (const url of [
+    'secret',
+    'ftp://secret/v1',
+    'http://secret:x@host/v1',
+    'http://secret@host',
+    'http://host/v1?secret',
+    'http://host/v1#secret',
+    'http://host/?',
+    'http://',
+    'file:///secret',
+    '//secret/v1',
+  ])
+    t.is(codeOf(url), 'base_url_invalid')
   for (const key of ['a b secret', 'secret\nx', 'sécret']) t.is(codeOf('http://host/v1', key), 'api_key_invalid')
 })
 

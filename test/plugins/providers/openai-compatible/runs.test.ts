@@ -1,11 +1,16 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
-import type { SpawnedDaemon } from '../../../support/daemon.js'
-import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
-import { calling, inTurn, saying, startOpenAiServer } from '../../../support/openai-server.js'
-import type { Asked, OpenAiServer, Reply } from '../../../support/openai-server.js'
+import test, { type ExecutionContext } from 'ava'
+import { type SpawnedDaemon, freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+import {
+  calling,
+  inTurn,
+  saying,
+  startOpenAiServer,
+  type Asked,
+  type OpenAiServer,
+  type Reply,
+} from '../../../support/openai-server.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
 const serve = async (t: ExecutionContext, respond: (asked: Asked) => Reply): Promise<OpenAiServer> => {
@@ -16,25 +21,41 @@ const serve = async (t: ExecutionContext, respond: (asked: Asked) => Reply): Pro
 
 const start = async (t: ExecutionContext, respond: (asked: Asked) => Reply) => {
   const server = await serve(t, respond)
-  const flags = { provider: 'openai_compatible', 'provider-base-url': server.url, model: 'test-model', 'api-key': 'sk-secret' }
+  const flags = {
+    provider: 'openai_compatible',
+    'provider-base-url': server.url,
+    model: 'test-model',
+    'api-key': 'sk-secret',
+  }
   const daemon = await startTestDaemon(t, { flags, config: { runs: { model_retry_base_ms: 1 } } })
   await openSession(daemon)
   return { server, daemon }
 }
 
-const messagesOf = (asked: Asked | undefined): any[] => (Array.isArray(asked?.body['messages']) ? asked.body['messages'] : [])
+const messagesOf = (asked: Asked | undefined): any[] =>
+  Array.isArray(asked?.body['messages']) ? asked.body['messages'] : []
 
 test('a run over real sockets: the model is told the tools in a form that every server takes', async (t) => {
   const { server, daemon } = await start(t, () => saying('Hello ', 'there'))
   const run = await until(daemon, (await submit(daemon, 's1', 'Hi')).run_id, 'completed')
-  t.like(run, { outputs: [{ content: 'Hello there' }], request: { provider: 'openai_compatible', model: 'test-model' } })
+  t.like(run, {
+    outputs: [{ content: 'Hello there' }],
+    request: { provider: 'openai_compatible', model: 'test-model' },
+  })
   const tools: any = server.asked[0]?.body['tools']
   t.true(tools.length > 0)
-  for (const { type, function: { name, parameters } } of tools) {
+  for (const {
+    type,
+    function: { name, parameters },
+  } of tools) {
     t.is(type, 'function')
     t.is(parameters.type, 'object', name)
     t.notRegex(JSON.stringify(parameters), /\$ref/u, name)
-    t.deepEqual(['oneOf', 'anyOf', 'allOf'].filter((word) => word in parameters), [], name)
+    t.deepEqual(
+      ['oneOf', 'anyOf', 'allOf'].filter((word) => word in parameters),
+      [],
+      name,
+    )
   }
 })
 
@@ -43,7 +64,10 @@ test('failures that are worth it are asked again, and only so often', async (t) 
   const cut: Reply = { ...saying('half'), cut: { bytes: 150, how: 'end' } }
   const { server, daemon } = await start(t, inTurn(limited, cut, saying('whole')))
   const run = await until(daemon, (await submit(daemon, 's1', 'Hi')).run_id, 'completed')
-  t.deepEqual(run.outputs.map(({ content }: { content: string }) => content), ['whole'])
+  t.deepEqual(
+    run.outputs.map(({ content }: { content: string }) => content),
+    ['whole'],
+  )
   t.is(server.asked.length, 3)
   server.answer(() => ({ type: 'status', status: 401, body: '{"error":{"message":"bad key sk-secret"}}' }))
   const refused = await until(daemon, (await submit(daemon, 's1', 'Hi')).run_id, 'failed')
@@ -63,43 +87,66 @@ test('cancelling a run closes the socket to the provider', async (t) => {
 
 /** Writes a file after an approval, then says so: what to do follows from the messages alone. */
 const careful = (asked: Asked): Reply =>
-  (messagesOf(asked).at(-1)?.role === 'tool' ? saying('Written.') : calling({ id: 'call_w', name: 'write_file', input: '{"path":"note.txt","content":"once"}' }))
+  messagesOf(asked).at(-1)?.role === 'tool'
+    ? saying('Written.')
+    : calling({ id: 'call_w', name: 'write_file', input: '{"path":"note.txt","content":"once"}' })
 
 const revive = async (daemon: SpawnedDaemon, options: Parameters<typeof spawnDaemon>[0]): Promise<SpawnedDaemon> => {
   await daemon.kill('SIGKILL')
   return spawnDaemon({ root: daemon.root, ...options })
 }
 
-test('a run with an approval in the middle survives kill -9 in both of its model calls and while it waits, with one effect and the right answer', async (t) => {
-  let silent = true
-  const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(asked)))
-  const [root, workspace] = [await freshRoot(), await freshRoot()]
-  t.teardown(() => [root, workspace].forEach((path) => rmSync(path, { recursive: true, force: true })))
-  const flags = ['--provider', 'openai_compatible', '--provider-base-url', server.url, '--model', 'm', '--workspace-root', workspace]
-  const asked = async (count: number): Promise<void> => {
-    while (server.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  let daemon = await spawnDaemon({ root, flags })
-  await openSession(daemon)
-  const { run_id } = await submit(daemon, 's1', 'Write the note')
-  await asked(1)
-  silent = false
-  daemon = await revive(daemon, { flags })
-  const waiting = await until(daemon, run_id, 'waiting_for_approval')
-  daemon = await revive(daemon, { flags })
-  t.false(existsSync(join(workspace, 'note.txt')))
-  silent = true
-  const before = server.asked.length
-  await daemon.request('POST', `/v1/runs/${run_id}/approvals`, { resolutions: [{ request_id: waiting.pending_approval_ids[0], behavior: 'allow' }] })
-  await asked(before + 1)
-  t.is(readFileSync(join(workspace, 'note.txt'), 'utf8'), 'once')
-  silent = false
-  daemon = await revive(daemon, { flags })
-  const run = await until(daemon, run_id, 'completed')
-  t.deepEqual(run.outputs.map(({ content }: { content: string }) => content), ['Written.'])
-  const last = messagesOf(server.asked.at(-1))
-  t.deepEqual(last.slice(1).map(({ role }: { role: string }) => role), ['user', 'assistant', 'tool'])
-  t.is(last[2].tool_calls[0].id, 'call_w')
-  t.is(last[3].tool_call_id, 'call_w')
-  await daemon.stop()
-})
+test(
+  'a run with an approval in the middle survives kill -9 in both of its model calls and while it waits, with one ' +
+    'effect and the right answer',
+  async (t) => {
+    let silent = true
+    const server = await serve(t, (asked) => (silent ? { type: 'silence', headers: true } : careful(asked)))
+    const [root, workspace] = [await freshRoot(), await freshRoot()]
+    t.teardown(() => [root, workspace].forEach((path) => rmSync(path, { recursive: true, force: true })))
+    const flags = [
+      '--provider',
+      'openai_compatible',
+      '--provider-base-url',
+      server.url,
+      '--model',
+      'm',
+      '--workspace-root',
+      workspace,
+    ]
+    const asked = async (count: number): Promise<void> => {
+      while (server.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    let daemon = await spawnDaemon({ root, flags })
+    await openSession(daemon)
+    const { run_id } = await submit(daemon, 's1', 'Write the note')
+    await asked(1)
+    silent = false
+    daemon = await revive(daemon, { flags })
+    const waiting = await until(daemon, run_id, 'waiting_for_approval')
+    daemon = await revive(daemon, { flags })
+    t.false(existsSync(join(workspace, 'note.txt')))
+    silent = true
+    const before = server.asked.length
+    await daemon.request('POST', `/v1/runs/${run_id}/approvals`, {
+      resolutions: [{ request_id: waiting.pending_approval_ids[0], behavior: 'allow' }],
+    })
+    await asked(before + 1)
+    t.is(readFileSync(join(workspace, 'note.txt'), 'utf8'), 'once')
+    silent = false
+    daemon = await revive(daemon, { flags })
+    const run = await until(daemon, run_id, 'completed')
+    t.deepEqual(
+      run.outputs.map(({ content }: { content: string }) => content),
+      ['Written.'],
+    )
+    const last = messagesOf(server.asked.at(-1))
+    t.deepEqual(
+      last.slice(1).map(({ role }: { role: string }) => role),
+      ['user', 'assistant', 'tool'],
+    )
+    t.is(last[2].tool_calls[0].id, 'call_w')
+    t.is(last[3].tool_call_id, 'call_w')
+    await daemon.stop()
+  },
+)

@@ -1,24 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, link, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { assert } from '../../../../core/assert.js'
 import type { Json } from '../../../../core/schema.js'
-import { sliceLines } from '../../../../plugins/tools/files/read-file.js'
+import { sliceLines, readFileTool } from '../../../../plugins/tools/files/read-file.js'
 import { editText, editFileTool } from '../../../../plugins/tools/files/edit-file.js'
 import { globSearchTool } from '../../../../plugins/tools/files/glob-search.js'
 import { grepSearchTool } from '../../../../plugins/tools/files/grep-search.js'
 import { listFilesTool } from '../../../../plugins/tools/files/list-files.js'
 import { createPathLocks } from '../../../../plugins/tools/files/path-locks.js'
-import { readFileTool } from '../../../../plugins/tools/files/read-file.js'
 import { createSurroundings } from '../../../../plugins/tools/files/surroundings.js'
 import { writeFileTool } from '../../../../plugins/tools/files/write-file.js'
 import { checkTool } from '../../../conform/tool.js'
-import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
-import type { Answer } from '../../../support/tools.js'
+import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
 
 const digest = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex')
 
@@ -35,30 +32,81 @@ const setUp = async (t: ExecutionContext) => {
   await writeFile(join(workspace, 'src', 'deep', 'c.ts'), 'export const c = 3\n')
   await writeFile(join(workspace, 'notes.md'), '# Notes\nsecret\n')
   const surroundings = createSurroundings(join(workspace, 'state'))
-  const tools = Object.fromEntries([readFileTool, writeFileTool, editFileTool, listFilesTool, globSearchTool, grepSearchTool].map((make) => [make(surroundings).name, make(surroundings)]))
+  const tools = Object.fromEntries(
+    [readFileTool, writeFileTool, editFileTool, listFilesTool, globSearchTool, grepSearchTool].map((make) => [
+      make(surroundings).name,
+      make(surroundings),
+    ]),
+  )
   const toolOf = (name: string) => {
     const tool = tools[name]
     assert(tool, `there is no tool ${name}`)
     return tool
   }
-  const run = (name: string, input: Record<string, Json>): Promise<Answer> => runTool(toolOf(name), input, callOf(workspace))
+  const run = (name: string, input: Record<string, Json>): Promise<Answer> =>
+    runTool(toolOf(name), input, callOf(workspace))
   return { workspace, outside, run, toolOf }
 }
 
 test('every file tool keeps the contract of tools', async (t) => {
   const { workspace, toolOf } = await setUp(t)
-  await checkTool(t, { tool: toolOf('read_file'), workspace, good: { path: 'src/a.ts' }, correctable: { path: 'none' }, pathField: 'path', maxOutputBytes: 1_000_000 })
-  await checkTool(t, { tool: toolOf('write_file'), workspace, good: { path: 'w/x.txt', content: 'x' }, correctable: { path: 'w', content: 'x', content_base64: 'eA==' }, pathField: 'path' })
-  await checkTool(t, { tool: toolOf('edit_file'), workspace, good: { path: 'notes.md', old_string: 'Notes', new_string: 'Words' }, correctable: { path: 'notes.md', old_string: 'nowhere', new_string: '' }, pathField: 'path' })
-  await checkTool(t, { tool: toolOf('list_files'), workspace, good: {}, correctable: { base: 'none' }, pathField: 'base' })
-  await checkTool(t, { tool: toolOf('glob_search'), workspace, good: { pattern: '**/*.ts' }, correctable: { pattern: '../*' }, pathField: 'base' })
-  await checkTool(t, { tool: toolOf('grep_search'), workspace, good: { pattern: 'const' }, correctable: { pattern: '(' }, pathField: 'base' })
+  await checkTool(t, {
+    tool: toolOf('read_file'),
+    workspace,
+    good: { path: 'src/a.ts' },
+    correctable: { path: 'none' },
+    pathField: 'path',
+    maxOutputBytes: 1_000_000,
+  })
+  await checkTool(t, {
+    tool: toolOf('write_file'),
+    workspace,
+    good: { path: 'w/x.txt', content: 'x' },
+    correctable: { path: 'w', content: 'x', content_base64: 'eA==' },
+    pathField: 'path',
+  })
+  await checkTool(t, {
+    tool: toolOf('edit_file'),
+    workspace,
+    good: { path: 'notes.md', old_string: 'Notes', new_string: 'Words' },
+    correctable: { path: 'notes.md', old_string: 'nowhere', new_string: '' },
+    pathField: 'path',
+  })
+  await checkTool(t, {
+    tool: toolOf('list_files'),
+    workspace,
+    good: {},
+    correctable: { base: 'none' },
+    pathField: 'base',
+  })
+  await checkTool(t, {
+    tool: toolOf('glob_search'),
+    workspace,
+    good: { pattern: '**/*.ts' },
+    correctable: { pattern: '../*' },
+    pathField: 'base',
+  })
+  await checkTool(t, {
+    tool: toolOf('grep_search'),
+    workspace,
+    good: { pattern: 'const' },
+    correctable: { pattern: '(' },
+    pathField: 'base',
+  })
 })
 
 test('read_file gives lines, digest and encoding', async (t) => {
   const { workspace, run } = await setUp(t)
   t.deepEqual((await run('read_file', { path: './src/../src/a.ts', start_line: 2, line_count: 1 })).output, {
-    path: 'src/a.ts', start_line: 2, line_count: 1, content: 'const b = 2\n', bytes_read: 24, sha256: digest('const a = 1\nconst b = 2\n'), encoding: 'utf-8', binary: false, truncated: false,
+    path: 'src/a.ts',
+    start_line: 2,
+    line_count: 1,
+    content: 'const b = 2\n',
+    bytes_read: 24,
+    sha256: digest('const a = 1\nconst b = 2\n'),
+    encoding: 'utf-8',
+    binary: false,
+    truncated: false,
   })
   t.is((await run('read_file', { path: 'src/a.ts', line_count: 1 })).output['truncated'], true)
   t.is((await run('read_file', { path: 'src/a.ts', start_line: 99 })).output['content'], '')
@@ -66,14 +114,21 @@ test('read_file gives lines, digest and encoding', async (t) => {
   const bytes = Buffer.from([0, 255, 1])
   await writeFile(join(workspace, 'b.bin'), bytes)
   const binary = (await run('read_file', { path: 'b.bin', include_base64: true })).output
-  t.deepEqual([binary['binary'], binary['encoding'], binary['content'], binary['content_base64']], [true, 'binary', '', bytes.toString('base64')])
+  t.deepEqual(
+    [binary['binary'], binary['encoding'], binary['content'], binary['content_base64']],
+    [true, 'binary', '', bytes.toString('base64')],
+  )
 })
 
 test('read_file cuts a long text at a line, and a long line at a character', async (t) => {
   const { workspace, run } = await setUp(t)
   await writeFile(join(workspace, 'long.txt'), 'line of text\n'.repeat(50_000))
   const lines = (await run('read_file', { path: 'long.txt' })).output
-  t.true(lines['truncated'] === true && String(lines['content']).endsWith('text\n') && String(lines['content']).length <= 256 * 1024)
+  t.true(
+    lines['truncated'] === true &&
+      String(lines['content']).endsWith('text\n') &&
+      String(lines['content']).length <= 256 * 1024,
+  )
   await writeFile(join(workspace, 'wide.txt'), 'é'.repeat(300_000))
   const wide = String((await run('read_file', { path: 'wide.txt' })).output['content'])
   t.true(wide.length > 130_000 && /^é+$/u.test(wide))
@@ -83,15 +138,18 @@ test('read_file cuts a long text at a line, and a long line at a character', asy
 
 test('lines put together again are the text', (t) => {
   const text = fc.array(fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '')).map((parts) => parts.join(''))
-  fc.assert(fc.property(text, fc.integer({ min: 1, max: 4 }), (whole, count) => {
-    let made = ''
-    for (let line = 1, more = true; more; line += count) {
-      const { content, truncated } = sliceLines(whole, line, count)
-      made += content
-      more = truncated
-    }
-    return made === whole
-  }), { numRuns: 500 })
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 4 }), (whole, count) => {
+      let made = ''
+      for (let line = 1, more = true; more; line += count) {
+        const { content, truncated } = sliceLines(whole, line, count)
+        made += content
+        more = truncated
+      }
+      return made === whole
+    }),
+    { numRuns: 500 },
+  )
   t.pass()
 })
 
@@ -102,9 +160,28 @@ test('links, parents and absolute paths do not lead out of the workspace or into
   await symlink(join(outside, 'not-yet'), join(workspace, 'dangling'))
   await symlink('state', join(workspace, 'innocent'))
   await symlink('src', join(workspace, 'fine'))
-  const bad = ['out/secret.txt', 'secret-link', 'dangling', 'dangling/x', 'out/new.txt', 'state/log/1.ndjson', 'innocent/log/1.ndjson', 'state', 'state/new', `${outside}/secret.txt`, 'fine/../../outside/secret.txt']
+  const bad = [
+    'out/secret.txt',
+    'secret-link',
+    'dangling',
+    'dangling/x',
+    'out/new.txt',
+    'state/log/1.ndjson',
+    'innocent/log/1.ndjson',
+    'state',
+    'state/new',
+    `${outside}/secret.txt`,
+    'fine/../../outside/secret.txt',
+  ]
   for (const path of bad) {
-    for (const [name, input] of Object.entries({ read_file: { path }, write_file: { path, content: 'x' }, edit_file: { path, old_string: 'secret', new_string: 'x' }, list_files: { base: path }, glob_search: { base: path, pattern: '**' }, grep_search: { base: path, pattern: '.' } })) {
+    for (const [name, input] of Object.entries({
+      read_file: { path },
+      write_file: { path, content: 'x' },
+      edit_file: { path, old_string: 'secret', new_string: 'x' },
+      list_files: { base: path },
+      glob_search: { base: path, pattern: '**' },
+      grep_search: { base: path, pattern: '.' },
+    })) {
       t.is(codeOf(await run(name, input)), 'path_outside_workspace', `${name} ${path}`)
     }
   }
@@ -120,25 +197,51 @@ test('searches do not show what lies behind links or in the state', async (t) =>
   await mkdir(join(workspace, 'node_modules/x'), { recursive: true })
   await writeFile(join(workspace, 'node_modules/x/y.ts'), 'secret')
   const listed = (await run('list_files', {})).output
-  t.deepEqual(listed, { base: '.', paths: ['node_modules/x/y.ts', 'notes.md', 'src/a.ts', 'src/deep/c.ts'], truncated: false })
-  t.deepEqual((await run('glob_search', { pattern: '**' })).output['paths'], ['notes.md', 'src/a.ts', 'src/deep/c.ts', 'out'].toSorted().filter((path) => path !== 'out'))
+  t.deepEqual(listed, {
+    base: '.',
+    paths: ['node_modules/x/y.ts', 'notes.md', 'src/a.ts', 'src/deep/c.ts'],
+    truncated: false,
+  })
+  t.deepEqual(
+    (await run('glob_search', { pattern: '**' })).output['paths'],
+    ['notes.md', 'src/a.ts', 'src/deep/c.ts', 'out'].toSorted().filter((path) => path !== 'out'),
+  )
   t.deepEqual((await run('glob_search', { pattern: 'node_modules/**' })).output['paths'], ['node_modules/x/y.ts'])
   const found = (await run('grep_search', { pattern: 'secret' })).output
-  t.deepEqual(found['matches'], [{ path: 'node_modules/x/y.ts', line: 1, text: 'secret' }, { path: 'notes.md', line: 2, text: 'secret' }])
+  t.deepEqual(found['matches'], [
+    { path: 'node_modules/x/y.ts', line: 1, text: 'secret' },
+    { path: 'notes.md', line: 2, text: 'secret' },
+  ])
 })
 
 test('a search answers for a base, a file, a limit, and patterns that are no patterns', async (t) => {
   const { workspace, run } = await setUp(t)
-  t.deepEqual((await run('list_files', { base: 'src', limit: 1 })).output, { base: 'src', paths: ['src/a.ts'], truncated: true })
-  t.deepEqual((await run('glob_search', { base: 'src', pattern: '*.ts' })).output, { base: 'src', pattern: '*.ts', paths: ['src/a.ts'], truncated: false })
-  t.deepEqual((await run('grep_search', { base: 'src/a.ts', pattern: 'b = \\d' })).output['matches'], [{ path: 'src/a.ts', line: 2, text: 'const b = 2' }])
+  t.deepEqual((await run('list_files', { base: 'src', limit: 1 })).output, {
+    base: 'src',
+    paths: ['src/a.ts'],
+    truncated: true,
+  })
+  t.deepEqual((await run('glob_search', { base: 'src', pattern: '*.ts' })).output, {
+    base: 'src',
+    pattern: '*.ts',
+    paths: ['src/a.ts'],
+    truncated: false,
+  })
+  t.deepEqual((await run('grep_search', { base: 'src/a.ts', pattern: 'b = \\d' })).output['matches'], [
+    { path: 'src/a.ts', line: 2, text: 'const b = 2' },
+  ])
   t.deepEqual((await run('grep_search', { pattern: '^const', limit: 1 })).output['truncated'], true)
   t.deepEqual((await run('grep_search', { pattern: 'nothing like it' })).output['matches'], [])
-  for (const pattern of ['(', '(?<=a)b', '(a)\\1']) t.is(codeOf(await run('grep_search', { pattern })), 'pattern_invalid')
-  for (const pattern of ['../*', 'a/../../*', '/etc/*', '{.,..}/*']) t.is(codeOf(await run('glob_search', { pattern })), 'pattern_invalid')
-  for (const pattern of ['--files', '-e', '--pre=sh']) t.deepEqual((await run('grep_search', { pattern })).output['matches'], [])
+  for (const pattern of ['(', '(?<=a)b', '(a)\\1'])
+    t.is(codeOf(await run('grep_search', { pattern })), 'pattern_invalid')
+  for (const pattern of ['../*', 'a/../../*', '/etc/*', '{.,..}/*'])
+    t.is(codeOf(await run('glob_search', { pattern })), 'pattern_invalid')
+  for (const pattern of ['--files', '-e', '--pre=sh'])
+    t.deepEqual((await run('grep_search', { pattern })).output['matches'], [])
   await writeFile(join(workspace, 'a[1]{x} b:2:.txt'), 'odd: 1:name\n')
-  t.deepEqual((await run('grep_search', { pattern: 'odd' })).output['matches'], [{ path: 'a[1]{x} b:2:.txt', line: 1, text: 'odd: 1:name' }])
+  t.deepEqual((await run('grep_search', { pattern: 'odd' })).output['matches'], [
+    { path: 'a[1]{x} b:2:.txt', line: 1, text: 'odd: 1:name' },
+  ])
 })
 
 test('a pattern that would take exponential time and an endless line are answered soon', async (t) => {
@@ -163,14 +266,21 @@ test('pipes, devices and folders are not files, and reading one does not hang', 
 
 test('write_file makes folders, keeps the mode, and replaces the file as a whole', async (t) => {
   const { workspace, run } = await setUp(t)
-  t.deepEqual((await run('write_file', { path: 'new/deep/x.txt', content: 'hé' })).output, { path: 'new/deep/x.txt', bytes_written: 3, sha256: digest('hé') })
+  t.deepEqual((await run('write_file', { path: 'new/deep/x.txt', content: 'hé' })).output, {
+    path: 'new/deep/x.txt',
+    bytes_written: 3,
+    sha256: digest('hé'),
+  })
   await chmod(join(workspace, 'notes.md'), 0o755)
   await link(join(workspace, 'notes.md'), join(workspace, 'copy.md'))
   await run('write_file', { path: 'notes.md', content_base64: Buffer.from([1, 2]).toString('base64') })
   t.is((await stat(join(workspace, 'notes.md'))).mode & 0o777, 0o755)
-  t.deepEqual([...await readFile(join(workspace, 'notes.md'))], [1, 2])
+  t.deepEqual([...(await readFile(join(workspace, 'notes.md')))], [1, 2])
   t.is(await readFile(join(workspace, 'copy.md'), 'utf8'), '# Notes\nsecret\n', 'another name of the old file keeps it')
-  t.deepEqual((await readdir(workspace)).filter((name) => name.startsWith('.holdfast')), [])
+  t.deepEqual(
+    (await readdir(workspace)).filter((name) => name.startsWith('.holdfast')),
+    [],
+  )
 })
 
 test('write_file wants exactly one content, and only good base64', async (t) => {
@@ -184,16 +294,40 @@ test('write_file wants exactly one content, and only good base64', async (t) => 
 test('an expected digest guards a write and an edit, and a repeated write is no conflict', async (t) => {
   const { run } = await setUp(t)
   const expected_sha256 = digest('# Notes\nsecret\n')
-  t.is(codeOf(await run('write_file', { path: 'notes.md', content: 'x', expected_sha256: digest('other') })), 'file_changed')
+  t.is(
+    codeOf(await run('write_file', { path: 'notes.md', content: 'x', expected_sha256: digest('other') })),
+    'file_changed',
+  )
   t.is(codeOf(await run('write_file', { path: 'absent', content: 'x', expected_sha256 })), 'file_changed')
-  t.is(codeOf(await run('edit_file', { path: 'notes.md', old_string: 'secret', new_string: 'x', expected_sha256: digest('other') })), 'file_changed')
-  for (const _ of [1, 2]) t.false((await run('write_file', { path: 'notes.md', content: 'x', expected_sha256 })).is_error)
+  t.is(
+    codeOf(
+      await run('edit_file', {
+        path: 'notes.md',
+        old_string: 'secret',
+        new_string: 'x',
+        expected_sha256: digest('other'),
+      }),
+    ),
+    'file_changed',
+  )
+  for (const _ of [1, 2])
+    t.false((await run('write_file', { path: 'notes.md', content: 'x', expected_sha256 })).is_error)
 })
 
 test('edit_file replaces exactly what was named', async (t) => {
   const { workspace, run } = await setUp(t)
-  const edited = await run('edit_file', { path: 'src/a.ts', old_string: 'const', new_string: '$& let', replace_all: true })
-  t.deepEqual(edited.output, { path: 'src/a.ts', replacements: 2, bytes_written: 26, sha256: digest('$& let a = 1\n$& let b = 2\n') })
+  const edited = await run('edit_file', {
+    path: 'src/a.ts',
+    old_string: 'const',
+    new_string: '$& let',
+    replace_all: true,
+  })
+  t.deepEqual(edited.output, {
+    path: 'src/a.ts',
+    replacements: 2,
+    bytes_written: 26,
+    sha256: digest('$& let a = 1\n$& let b = 2\n'),
+  })
   t.is(codeOf(await run('edit_file', { path: 'src/a.ts', old_string: 'let', new_string: 'x' })), 'text_not_unique')
   t.is(codeOf(await run('edit_file', { path: 'src/a.ts', old_string: 'gone', new_string: 'x' })), 'text_not_found')
   t.is(codeOf(await run('edit_file', { path: 'src/a.ts', old_string: 'let', new_string: 'let' })), 'text_unchanged')
@@ -206,16 +340,29 @@ test('edit_file replaces exactly what was named', async (t) => {
 test('edits of one file at the same time are all there', async (t) => {
   const { workspace, run } = await setUp(t)
   await writeFile(join(workspace, 'many.txt'), Array.from({ length: 20 }, (_, n) => `<${n}>`).join(''))
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => run('edit_file', { path: 'many.txt', old_string: `<${n}>`, new_string: `[${n}]` })))
-  t.deepEqual(answers.filter(({ is_error }) => is_error), [])
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      run('edit_file', { path: 'many.txt', old_string: `<${n}>`, new_string: `[${n}]` }),
+    ),
+  )
+  t.deepEqual(
+    answers.filter(({ is_error }) => is_error),
+    [],
+  )
   t.is(await readFile(join(workspace, 'many.txt'), 'utf8'), Array.from({ length: 20 }, (_, n) => `[${n}]`).join(''))
 })
 
 test('a path lock lets the next one in after a failure and forgets its paths', async (t) => {
   const locks = createPathLocks()
   const order: number[] = []
-  const first = locks.hold('a', async () => { order.push(1); throw new RangeError('first') })
-  const second = locks.hold('a', async () => { order.push(2); return 2 })
+  const first = locks.hold('a', async () => {
+    order.push(1)
+    throw new RangeError('first')
+  })
+  const second = locks.hold('a', async () => {
+    order.push(2)
+    return 2
+  })
   await t.throwsAsync(first, { message: 'first' })
   t.is(await second, 2)
   t.deepEqual(order, [1, 2])

@@ -1,15 +1,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { fault } from '../../../../core/assert.js'
 import { createClock } from '../../../../core/clock.js'
 import type { JsonObject } from '../../../../core/schema.js'
 import type { Disk } from '../../../../core/state/disk.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
 import { markedBy } from '../../../support/tasks.js'
-import { startTestDaemon } from '../../../support/daemon.js'
-import type { TestDaemon } from '../../../support/daemon.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
 
@@ -25,10 +23,15 @@ const eventually = async (holds: () => Promise<boolean>): Promise<boolean> => {
 
 const setUp = async (t: ExecutionContext, config: JsonObject = {}) => {
   const workspace = await makeFolder(t)
-  const daemon = await startTestDaemon(t, { flags: { 'workspace-root': workspace, 'permission-mode': 'bypassPermissions' }, config: { shell: { grace_ms: 300, ...config } } })
+  const daemon = await startTestDaemon(t, {
+    flags: { 'workspace-root': workspace, 'permission-mode': 'bypassPermissions' },
+    config: { shell: { grace_ms: 300, ...config } },
+  })
   await openSession(daemon)
   const script = (commands: readonly string[], more: object = {}): string =>
-    commands.map((command) => `/tool bash ${JSON.stringify({ command, run_in_background: true, ...more })}`).join('\n---\n')
+    commands
+      .map((command) => `/tool bash ${JSON.stringify({ command, run_in_background: true, ...more })}`)
+      .join('\n---\n')
   /** Starts commands in the background; answers with their tasks in order. */
   const start = async (commands: readonly string[], session = 's1'): Promise<any[]> => {
     const { run_id } = await submit(daemon, session, script(commands))
@@ -36,14 +39,21 @@ const setUp = async (t: ExecutionContext, config: JsonObject = {}) => {
     return (await outcomes(daemon, run_id)).map((output) => output.task)
   }
   const one = async (command: string): Promise<any> => (await start([command]))[0]
-  const ready = (name = 'ready'): Promise<boolean> => eventually(() => readFile(join(workspace, name)).then(() => true, () => false))
+  const ready = (name = 'ready'): Promise<boolean> =>
+    eventually(() =>
+      readFile(join(workspace, name)).then(
+        () => true,
+        () => false,
+      ),
+    )
   return { daemon, workspace, script, start, one, ready }
 }
 
 /** What the tools of a run answered. */
 const outcomes = async ({ request }: TestDaemon, run_id: string, session = 's1'): Promise<any[]> =>
   (await request('GET', `/v1/sessions/${session}/events`)).body.session.journal
-    .filter((entry: any) => entry.run_id === run_id && entry.type === 'outcome').map((entry: any) => entry.entry.output)
+    .filter((entry: any) => entry.run_id === run_id && entry.type === 'outcome')
+    .map((entry: any) => entry.entry.output)
 
 const taskPath = ({ id }: { id: string }): string => `/v1/sessions/s1/tasks/${id}`
 const ended = async ({ request }: TestDaemon, task: { id: string }): Promise<any> =>
@@ -51,21 +61,45 @@ const ended = async ({ request }: TestDaemon, task: { id: string }): Promise<any
 
 test('a command in the background answers at once with its task, outlives its run and completes with its exit code', async (t) => {
   const { daemon, script, workspace } = await setUp(t)
-  const { run_id } = await submit(daemon, 's1', script(['echo out; echo err >&2; until [ -e go ]; do sleep 0.02; done; echo end'], { description: 'Waits' }))
+  const { run_id } = await submit(
+    daemon,
+    's1',
+    script(['echo out; echo err >&2; until [ -e go ]; do sleep 0.02; done; echo end'], { description: 'Waits' }),
+  )
   await until(daemon, run_id, 'completed')
   const [answer] = await outcomes(daemon, run_id)
   const { task, background_task_id, ...rest } = answer
   t.deepEqual(rest, { success: true, stdout: '', stderr: '', exit_code: null, backgrounded_by_user: false })
   t.is(background_task_id, task.id)
   t.regex(task.id, /^shell-task-/u)
-  t.deepEqual([task.status, task.title, task.metadata.kind, task.metadata.created_by_run_id, typeof task.metadata.pid], ['in_progress', 'Waits', 'background_shell', run_id, 'number'])
+  t.deepEqual(
+    [task.status, task.title, task.metadata.kind, task.metadata.created_by_run_id, typeof task.metadata.pid],
+    ['in_progress', 'Waits', 'background_shell', run_id, 'number'],
+  )
   t.is((await daemon.request('GET', '/v1/status')).body.tasks.live_background_shell_task_count, 1)
-  t.true(await eventually(async () => (await daemon.request('GET', `${taskPath(task)}/output`)).body.output_excerpt === 'out\nerr\n'))
+  t.true(
+    await eventually(
+      async () => (await daemon.request('GET', `${taskPath(task)}/output`)).body.output_excerpt === 'out\nerr\n',
+    ),
+  )
   t.is((await daemon.request('GET', `${taskPath(task)}/output`)).body.retrieval_status, 'not_ready')
   await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch go' })}`)
   const view = await ended(daemon, task)
-  t.deepEqual([view.retrieval_status, view.task.status, view.task.metadata.exit_code, view.task.metadata.terminal_reason], ['success', 'completed', 0, 'exited'])
-  t.deepEqual([view.output_text, view.output_excerpt, view.output_size_bytes, view.output_total_bytes, view.output_truncated, view.output_rotated], ['out\nerr\nend\n', 'out\nerr\nend\n', 12, 12, false, false])
+  t.deepEqual(
+    [view.retrieval_status, view.task.status, view.task.metadata.exit_code, view.task.metadata.terminal_reason],
+    ['success', 'completed', 0, 'exited'],
+  )
+  t.deepEqual(
+    [
+      view.output_text,
+      view.output_excerpt,
+      view.output_size_bytes,
+      view.output_total_bytes,
+      view.output_truncated,
+      view.output_rotated,
+    ],
+    ['out\nerr\nend\n', 'out\nerr\nend\n', 12, 12, false, false],
+  )
   t.true((await readFile(view.output_file_path, 'utf8')).endsWith('}\nout\nerr\nend\n'))
   t.is((await daemon.request('GET', '/v1/status')).body.tasks.live_background_shell_task_count, 0)
   t.true(workspace.length > 0)
@@ -75,7 +109,10 @@ test('a command that fails or is killed is a failed task with its code or signal
   const { daemon, start } = await setUp(t)
   const [coded, signalled] = await start(['exit 3', 'kill -SEGV $$'])
   const first = (await ended(daemon, coded)).task
-  t.deepEqual([first.status, first.metadata.exit_code, first.metadata.process_tree_shutdown_confirmed], ['failed', 3, true])
+  t.deepEqual(
+    [first.status, first.metadata.exit_code, first.metadata.process_tree_shutdown_confirmed],
+    ['failed', 3, true],
+  )
   const second = (await ended(daemon, signalled)).task
   t.deepEqual([second.status, 'exit_code' in second.metadata, second.metadata.signal], ['failed', false, 'SIGSEGV'])
 })
@@ -97,8 +134,13 @@ for (const [what, command] of Object.entries(hostile)) {
     const { status, metadata } = (await ended(daemon, task)).task
     t.is(status, 'cancelled')
     t.like(metadata, {
-      terminal_reason: 'stopped', stop_reason: 'enough', process_tree_shutdown_confirmed: true, process_tree_shutdown_matched_target: true,
-      process_tree_shutdown_signal_sent: true, process_tree_shutdown_supported: true, process_tree_remaining_pids: [],
+      terminal_reason: 'stopped',
+      stop_reason: 'enough',
+      process_tree_shutdown_confirmed: true,
+      process_tree_shutdown_matched_target: true,
+      process_tree_shutdown_signal_sent: true,
+      process_tree_shutdown_supported: true,
+      process_tree_remaining_pids: [],
     })
     t.false('stop_requested' in metadata)
     t.deepEqual(await markedBy(daemon.root), [])
@@ -107,13 +149,18 @@ for (const [what, command] of Object.entries(hostile)) {
 
 test('a task that is being stopped stays in progress until its processes are gone, and a second stop changes nothing', async (t) => {
   const { daemon, one, ready } = await setUp(t, { grace_ms: 3_000 })
-  const task = await one(`trap 'touch asked; until [ -e go ]; do sleep 0.02; done; exit 0' TERM; touch ready; while :; do sleep 0.02; done`)
+  const task = await one(
+    `trap 'touch asked; until [ -e go ]; do sleep 0.02; done; exit 0' TERM; touch ready; while :; do sleep 0.02; done`,
+  )
   t.true(await ready())
   const first = (await daemon.request('POST', `${taskPath(task)}/stop`, { reason: 'first' })).body
   t.deepEqual([first.status, first.metadata.stop_requested, first.metadata.stop_reason], ['in_progress', true, 'first'])
   t.true(await ready('asked'))
   const second = (await daemon.request('POST', `${taskPath(task)}/stop`, { reason: 'second' })).body
-  t.deepEqual([second.status, second.metadata.stop_requested, second.metadata.stop_reason], ['in_progress', true, 'first'])
+  t.deepEqual(
+    [second.status, second.metadata.stop_requested, second.metadata.stop_reason],
+    ['in_progress', true, 'first'],
+  )
   const now = (await daemon.request('GET', taskPath(task))).body
   t.deepEqual([now.status, now.metadata.stop_requested], ['in_progress', true])
   await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch go' })}`)
@@ -124,7 +171,10 @@ test('output beyond 8 MiB is rotated: the end is kept, a marker says what is mis
   const { daemon, one } = await setUp(t)
   const task = await one(`head -c 9000000 /dev/zero | tr '\\0' x; echo; echo last`)
   const view = await ended(daemon, task)
-  t.deepEqual([view.output_total_bytes, view.output_rotated, view.output_rotation_count, view.output_truncated], [9_000_006, true, 1, true])
+  t.deepEqual(
+    [view.output_total_bytes, view.output_rotated, view.output_rotation_count, view.output_truncated],
+    [9_000_006, true, 1, true],
+  )
   const [marker = '', ...rest] = view.output_text.split('\n')
   t.is(marker, `[daemon: the first ${9_000_006 - view.output_size_bytes} bytes of the output are not kept]`)
   t.is(Buffer.byteLength(rest.join('\n')), view.output_size_bytes)
@@ -143,8 +193,14 @@ test('a session and the daemon have a bounded number of commands in the backgrou
     await until(daemon, run_id, 'completed')
     return (await outcomes(daemon, run_id, session)).at(-1).error
   }
-  t.like(await refused('s1', ['sleep 300']), { code: 'background_limit', message: 'There are 2 commands in the background of this session, which is the most.' })
-  t.like(await refused('s2', ['sleep 300', 'sleep 300']), { code: 'background_limit', message: 'There are 3 commands in the background of the daemon, which is the most.' })
+  t.like(await refused('s1', ['sleep 300']), {
+    code: 'background_limit',
+    message: 'There are 2 commands in the background of this session, which is the most.',
+  })
+  t.like(await refused('s2', ['sleep 300', 'sleep 300']), {
+    code: 'background_limit',
+    message: 'There are 3 commands in the background of the daemon, which is the most.',
+  })
   await daemon.request('POST', `${taskPath(tasks[0])}/stop`, {})
   await ended(daemon, tasks[0])
   t.is((await start(['true']))[0].metadata.kind, 'background_shell')
@@ -154,11 +210,18 @@ test('the end of a session ends its commands in the background, and no other', a
   const { daemon, one, start } = await setUp(t)
   await openSession(daemon, 's2')
   const task = await one('sleep 300')
-  const { run_id } = await submit(daemon, 's2', `/tool bash ${JSON.stringify({ command: 'sleep 300', run_in_background: true })}`)
+  const { run_id } = await submit(
+    daemon,
+    's2',
+    `/tool bash ${JSON.stringify({ command: 'sleep 300', run_in_background: true })}`,
+  )
   await until(daemon, run_id, 'completed')
   await daemon.request('POST', '/v1/sessions/s1/end', {})
   const { status, metadata } = (await ended(daemon, task)).task
-  t.deepEqual([status, metadata.terminal_reason, metadata.stop_reason], ['cancelled', 'stopped', 'the session was ended'])
+  t.deepEqual(
+    [status, metadata.terminal_reason, metadata.stop_reason],
+    ['cancelled', 'stopped', 'the session was ended'],
+  )
   t.is((await daemon.request('GET', '/v1/status')).body.tasks.live_background_shell_task_count, 1)
   await openSession(daemon)
   t.is((await start(['true'])).length, 1, 'a session that is opened again may start commands again')
@@ -167,7 +230,10 @@ test('the end of a session ends its commands in the background, and no other', a
 test('a command that lives longer than the limit is stopped and has failed', async (t) => {
   const { daemon, one } = await setUp(t, { background_time_limit_ms: 200 })
   const { status, metadata } = (await ended(daemon, await one('sleep 300'))).task
-  t.deepEqual([status, metadata.terminal_reason, metadata.process_tree_shutdown_confirmed], ['failed', 'time_limit', true])
+  t.deepEqual(
+    [status, metadata.terminal_reason, metadata.process_tree_shutdown_confirmed],
+    ['failed', 'time_limit', true],
+  )
 })
 
 test('a cancelled run leaves its commands in the background alone', async (t) => {
@@ -210,20 +276,29 @@ test('only the newest outputs are kept; a task whose output is gone is still the
   t.is((await ended(daemon, second)).output_text, 'second\n')
 })
 
-test('a command that is silent in the middle of a line says since when, until it goes on; after whole lines silence says nothing', async (t) => {
-  const { daemon, start } = await setUp(t, { background_silence_ms: 100 })
-  const [asks, rests] = await start(['printf "Go on? "; until [ -e go ]; do sleep 0.02; done; printf "yes "; until [ -e end ]; do sleep 0.02; done', 'echo whole; until [ -e end ]; do sleep 0.02; done'])
-  const silent = async (task: { id: string }): Promise<boolean> => 'silent_since_ms' in (await daemon.request('GET', taskPath(task))).body.metadata
-  const since = async (): Promise<number> => (await daemon.request('GET', taskPath(asks))).body.metadata.silent_since_ms
-  t.true(await eventually(() => silent(asks)))
-  const first = await since()
-  await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch go' })}`)
-  t.true(await eventually(async () => (await since()) > first), 'it went on, and is silent again')
-  t.false(await silent(rests))
-  await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch end' })}`)
-  const { task } = await ended(daemon, asks)
-  t.deepEqual([task.status, 'silent_since_ms' in task.metadata], ['completed', false])
-})
+test(
+  'a command that is silent in the middle of a line says since when, until it goes on; after whole lines silence ' +
+    'says nothing',
+  async (t) => {
+    const { daemon, start } = await setUp(t, { background_silence_ms: 100 })
+    const [asks, rests] = await start([
+      'printf "Go on? "; until [ -e go ]; do sleep 0.02; done; printf "yes "; until [ -e end ]; do sleep 0.02; done',
+      'echo whole; until [ -e end ]; do sleep 0.02; done',
+    ])
+    const silent = async (task: { id: string }): Promise<boolean> =>
+      'silent_since_ms' in (await daemon.request('GET', taskPath(task))).body.metadata
+    const since = async (): Promise<number> =>
+      (await daemon.request('GET', taskPath(asks))).body.metadata.silent_since_ms
+    t.true(await eventually(() => silent(asks)))
+    const first = await since()
+    await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch go' })}`)
+    t.true(await eventually(async () => (await since()) > first), 'it went on, and is silent again')
+    t.false(await silent(rests))
+    await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'touch end' })}`)
+    const { task } = await ended(daemon, asks)
+    t.deepEqual([task.status, 'silent_since_ms' in task.metadata], ['completed', false])
+  },
+)
 
 /** A disk that takes the header of a spool and refuses all output. */
 const refusing = (disk: Disk): Disk => ({
@@ -231,19 +306,42 @@ const refusing = (disk: Disk): Disk => ({
   open: async (path, how) => {
     const file = await disk.open(path, how)
     if (!path.includes('/spools/')) return file
-    return { ...file, write: (bytes, position) => (position === 0 ? file.write(bytes, position) : Promise.reject(Object.assign(fault('no space'), { code: 'ENOSPC' }))) }
+    return {
+      ...file,
+      write: (bytes, position) =>
+        position === 0
+          ? file.write(bytes, position)
+          : Promise.reject(Object.assign(fault('no space'), { code: 'ENOSPC' })),
+    }
   },
 })
 
-test('a disk that takes no output loses the output and nothing else: the command goes on, and its task counts what is lost', async (t) => {
-  const daemon = await startTestDaemon(t, { disk: refusing(createDisk()), flags: { 'permission-mode': 'bypassPermissions' } })
-  await openSession(daemon)
-  const { run_id } = await submit(daemon, 's1', `/tool bash ${JSON.stringify({ command: 'echo lost; echo again; exit 0', run_in_background: true })}`)
-  await until(daemon, run_id, 'completed')
-  const view = await ended(daemon, (await outcomes(daemon, run_id))[0].task)
-  t.like(view, { task: { status: 'completed', metadata: { exit_code: 0, output_lost_bytes: 11 } }, output_text: '', output_truncated: true, output_size_bytes: 0, output_total_bytes: 11 })
-  t.true((await daemon.request('GET', '/v1/status')).body.storage.ok)
-})
+test(
+  'a disk that takes no output loses the output and nothing else: the command goes on, and its task counts what ' +
+    'is lost',
+  async (t) => {
+    const daemon = await startTestDaemon(t, {
+      disk: refusing(createDisk()),
+      flags: { 'permission-mode': 'bypassPermissions' },
+    })
+    await openSession(daemon)
+    const { run_id } = await submit(
+      daemon,
+      's1',
+      `/tool bash ${JSON.stringify({ command: 'echo lost; echo again; exit 0', run_in_background: true })}`,
+    )
+    await until(daemon, run_id, 'completed')
+    const view = await ended(daemon, (await outcomes(daemon, run_id))[0].task)
+    t.like(view, {
+      task: { status: 'completed', metadata: { exit_code: 0, output_lost_bytes: 11 } },
+      output_text: '',
+      output_truncated: true,
+      output_size_bytes: 0,
+      output_total_bytes: 11,
+    })
+    t.true((await daemon.request('GET', '/v1/status')).body.storage.ok)
+  },
+)
 
 test('a command whose output has no place is not started, and its task says so', async (t) => {
   const { daemon, script } = await setUp(t)

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { fault } from '../../../../core/assert.js'
 import { createClock } from '../../../../core/clock.js'
@@ -13,68 +12,123 @@ import { bashTool } from '../../../../plugins/tools/shell/bash.js'
 import { createCapture } from '../../../../plugins/tools/shell/capture.js'
 import { childEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
 import { markerOf, rootTag, stopLeftovers } from '../../../../plugins/tools/shell/leftovers.js'
-import { readProcesses } from '../../../../plugins/tools/shell/process-table.js'
+import { readProcesses, type ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
 import { belongsTo, membersOf } from '../../../../plugins/tools/shell/process-tree.js'
-import type { ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
 import { checkTool } from '../../../conform/tool.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
 
 const clock = createClock()
 const ids = createIds(clock)
-const unused = (): never => { throw fault('nothing runs in the background here') }
+const unused = (): never => {
+  throw fault('nothing runs in the background here')
+}
 
 /** Commands in the background have a test of their own. */
-const none: Background = { runner: { kind: 'none', stop: unused, output: unused }, start: unused, tidy: unused, leave: unused }
+const none: Background = {
+  runner: { kind: 'none', stop: unused, output: unused },
+  start: unused,
+  tidy: unused,
+  leave: unused,
+}
 
 const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms = 300 } = {}) => {
   const workspace = await makeFolder(t)
   const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
-    clock, config: { output_bytes, grace_ms, pass_environment: [], background_per_session: 1, background_total: 1, background_time_limit_ms: 0, background_kept_outputs: 1, background_silence_ms: 1 }, background: none, makeMarker: () => marker, signal: new AbortController().signal,
-    environment: (task) => childEnvironment({ environment: { PATH: process.env['PATH'], HOME: workspace, SERVICE_API_KEY: 'hidden-key' }, pass: [], redact: (text) => text, marker: task }),
+    clock,
+    config: {
+      output_bytes,
+      grace_ms,
+      pass_environment: [],
+      background_per_session: 1,
+      background_total: 1,
+      background_time_limit_ms: 0,
+      background_kept_outputs: 1,
+      background_silence_ms: 1,
+    },
+    background: none,
+    makeMarker: () => marker,
+    signal: new AbortController().signal,
+    environment: (task) =>
+      childEnvironment({
+        environment: { PATH: process.env['PATH'], HOME: workspace, SERVICE_API_KEY: 'hidden-key' },
+        pass: [],
+        redact: (text) => text,
+        marker: task,
+      }),
   })
-  const run = (command: string, more: Record<string, Json> = {}, signal?: AbortSignal) => runTool(tool, { command, ...more }, callOf(workspace, signal === undefined ? {} : { signal }))
+  const run = (command: string, more: Record<string, Json> = {}, signal?: AbortSignal) =>
+    runTool(tool, { command, ...more }, callOf(workspace, signal === undefined ? {} : { signal }))
   /** Runs until a file `ready` is there, then aborts. */
   const abortWhenReady = async (command: string) => {
     const controller = new AbortController()
     const running = run(command, {}, controller.signal)
     for (let n = 0; n < 500; n += 1) {
-      if (await readFile(join(workspace, 'ready')).then(() => true, () => false)) break
+      if (
+        await readFile(join(workspace, 'ready')).then(
+          () => true,
+          () => false,
+        )
+      )
+        break
       await clock.sleep(10)
     }
     controller.abort()
     return running
   }
-  const left = async (): Promise<number[]> => (await readProcesses()).filter((row) => row.marker === marker).map(({ pid }) => pid)
+  const left = async (): Promise<number[]> =>
+    (await readProcesses()).filter((row) => row.marker === marker).map(({ pid }) => pid)
   return { workspace, tool, run, abortWhenReady, left, marker }
 }
 
 test('bash keeps the contract of tools', async (t) => {
   const { tool, workspace, left } = await setUp(t)
-  await checkTool(t, { tool, workspace, good: { command: 'echo ok' }, correctable: { command: 'echo ok', workdir: 'none' }, slow: { command: 'sleep 300' }, maxOutputBytes: 10_000 })
+  await checkTool(t, {
+    tool,
+    workspace,
+    good: { command: 'echo ok' },
+    correctable: { command: 'echo ok', workdir: 'none' },
+    slow: { command: 'sleep 300' },
+    maxOutputBytes: 10_000,
+  })
   t.deepEqual(await left(), [])
 })
 
 test('a command answers with its code, its signal and both outputs', async (t) => {
   const { run, workspace } = await setUp(t)
-  t.deepEqual((await run('echo out; echo err >&2; exit 3')).output, { success: false, exit_code: 3, signal: null, stdout: 'out\n', stderr: 'err\n', stdout_bytes: 4, stderr_bytes: 4, truncated: false })
+  t.deepEqual((await run('echo out; echo err >&2; exit 3')).output, {
+    success: false,
+    exit_code: 3,
+    signal: null,
+    stdout: 'out\n',
+    stderr: 'err\n',
+    stdout_bytes: 4,
+    stderr_bytes: 4,
+    truncated: false,
+  })
   const killed = await run('kill -SEGV $$')
   t.deepEqual([killed.output['exit_code'], killed.output['signal'], killed.is_error], [null, 'SIGSEGV', false])
   await mkdir(join(workspace, 'a b'))
-  t.is((await run('pwd; [[ -n $BASH_VERSION ]] && echo bash', { workdir: 'a b' })).output['stdout'], `${workspace}/a b\nbash\n`)
+  t.is(
+    (await run('pwd; [[ -n $BASH_VERSION ]] && echo bash', { workdir: 'a b' })).output['stdout'],
+    `${workspace}/a b\nbash\n`,
+  )
   t.is((await run('cat')).output['success'], true, 'there is no standard input to wait for')
 })
 
 test('a folder outside the workspace and a command that cannot be one are refused', async (t) => {
   const { run, workspace } = await setUp(t)
   await writeFile(join(workspace, 'file'), '')
-  for (const workdir of ['..', '/', '/tmp', 'none', 'file', '\0']) t.is(codeOf(await run('touch never', { workdir })), 'workdir_invalid', workdir)
-  for (const command of ['a\0b', 'x'.repeat(100_001), 'é'.repeat(60_000)]) t.is(codeOf(await run(command)), 'command_invalid')
+  for (const workdir of ['..', '/', '/tmp', 'none', 'file', '\0'])
+    t.is(codeOf(await run('touch never', { workdir })), 'workdir_invalid', workdir)
+  for (const command of ['a\0b', 'x'.repeat(100_001), 'é'.repeat(60_000)])
+    t.is(codeOf(await run(command)), 'command_invalid')
 })
 
 test('startup files are not read and secrets are not seen', async (t) => {
   const { run, workspace } = await setUp(t)
-  for (const file of ['.bashrc', '.profile', '.bash_profile']) await writeFile(join(workspace, file), 'echo startup file')
+  for (const file of ['.bashrc', '.profile', '.bash_profile'])
+    await writeFile(join(workspace, file), 'echo startup file')
   const { output } = await run('env')
   t.false(String(output['stdout']).includes('startup file') || String(output['stdout']).includes('hidden-key'))
   t.deepEqual(String(output['stdout']).match(/^SERVICE_\w+/gmu), ['SERVICE_SHELL_TASK_ID'])
@@ -82,11 +136,42 @@ test('startup files are not read and secrets are not seen', async (t) => {
 
 test('only harmless variables are passed on', (t) => {
   const environment = {
-    LANG: 'C', SSH_AUTH_SOCK: '/x', JAVA_HOME: '/j', GITHUB_TOKEN: 'a', OPENAI_API_KEY: 'b', AWS_SECRET_ACCESS_KEY: 'c', DB_PASSWORD: 'd', DATABASE_URL: 'postgres://u:p@h/d', SERVICE_X: 'e',
-    BASH_ENV: 'f', NODE_OPTIONS: 'g', npm_config_x: 'h', INNOCENT: 'the known secret', PLAIN_URL: 'https://h/d', MY_TOKEN: 'wanted', SERVICE_TOKEN: 'never',
+    LANG: 'C',
+    SSH_AUTH_SOCK: '/x',
+    JAVA_HOME: '/j',
+    GITHUB_TOKEN: 'a',
+    OPENAI_API_KEY: 'b',
+    AWS_SECRET_ACCESS_KEY: 'c',
+    DB_PASSWORD: 'd',
+    DATABASE_URL: 'postgres://u:p@h/d',
+    SERVICE_X: 'e',
+    BASH_ENV: 'f',
+    NODE_OPTIONS: 'g',
+    npm_config_x: 'h',
+    INNOCENT: 'the known secret',
+    PLAIN_URL: 'https://h/d',
+    MY_TOKEN: 'wanted',
+    SERVICE_TOKEN: 'never',
   }
-  const made = childEnvironment({ environment, pass: ['MY_TOKEN', 'SERVICE_TOKEN'], redact: (text) => text.replace('known secret', '[redacted]'), marker: 'm' })
-  t.deepEqual(Object.keys(made).toSorted(), ['GIT_PAGER', 'GIT_TERMINAL_PROMPT', 'JAVA_HOME', 'LANG', 'MY_TOKEN', 'PAGER', 'PATH', 'PLAIN_URL', 'SERVICE_SHELL_TASK_ID', 'SSH_AUTH_SOCK', 'TERM'])
+  const made = childEnvironment({
+    environment,
+    pass: ['MY_TOKEN', 'SERVICE_TOKEN'],
+    redact: (text) => text.replace('known secret', '[redacted]'),
+    marker: 'm',
+  })
+  t.deepEqual(Object.keys(made).toSorted(), [
+    'GIT_PAGER',
+    'GIT_TERMINAL_PROMPT',
+    'JAVA_HOME',
+    'LANG',
+    'MY_TOKEN',
+    'PAGER',
+    'PATH',
+    'PLAIN_URL',
+    'SERVICE_SHELL_TASK_ID',
+    'SSH_AUTH_SOCK',
+    'TERM',
+  ])
 })
 
 const hostile: Readonly<Record<string, string>> = {
@@ -140,44 +225,97 @@ test.serial('of a flood the beginning and the end are kept, and it does not fill
 
 test('a capture loses nothing up to its limit and keeps both ends beyond it', (t) => {
   const chunks = fc.array(fc.string({ unit: 'grapheme', maxLength: 30 }), { maxLength: 20 })
-  fc.assert(fc.property(chunks, fc.integer({ min: 8, max: 200 }), (parts, limit) => {
-    const capture = createCapture(limit)
-    const whole = Buffer.from(parts.join(''))
-    for (let at = 0; at < whole.length; at += 7) capture.add(whole.subarray(at, at + 7))
-    const { text, bytes, truncated } = capture.read()
-    if (bytes !== whole.length || truncated !== (whole.length > 2 * Math.floor(limit / 2))) return false
-    const [begin = '', end = ''] = text.split(/\n\[… \d+ bytes left out …\]\n/u)
-    return truncated ? whole.toString().startsWith(begin) && whole.toString().endsWith(end) : text === whole.toString()
-  }), { numRuns: 500 })
+  fc.assert(
+    fc.property(chunks, fc.integer({ min: 8, max: 200 }), (parts, limit) => {
+      const capture = createCapture(limit)
+      const whole = Buffer.from(parts.join(''))
+      for (let at = 0; at < whole.length; at += 7) capture.add(whole.subarray(at, at + 7))
+      const { text, bytes, truncated } = capture.read()
+      if (bytes !== whole.length || truncated !== whole.length > 2 * Math.floor(limit / 2)) return false
+      const [begin = '', end = ''] = text.split(/\n\[… \d+ bytes left out …\]\n/u)
+      return truncated
+        ? whole.toString().startsWith(begin) && whole.toString().endsWith(end)
+        : text === whole.toString()
+    }),
+    { numRuns: 500 },
+  )
   t.pass()
 })
 
-const rowOf = (pid: number, ppid: number, sid: number, marker?: string): ProcessRow => ({ pid, ppid, pgid: sid, sid, started: '1', marker })
+const rowOf = (pid: number, ppid: number, sid: number, marker?: string): ProcessRow => ({
+  pid,
+  ppid,
+  pgid: sid,
+  sid,
+  started: '1',
+  marker,
+})
 
 test('the daemon, its session and its other children are never members of a tree', (t) => {
-  const rows = [rowOf(1, 0, 1), rowOf(10, 1, 10, 'mine'), rowOf(20, 10, 20, 'mine'), rowOf(21, 20, 20), rowOf(22, 1, 20), rowOf(30, 10, 30), rowOf(40, 10, 10), rowOf(50, 1, 10, 'mine')]
-  t.deepEqual(membersOf(rows, ({ marker }) => marker === 'mine', 10).map(({ pid }) => pid).toSorted(), [20, 21, 22, 50])
+  const rows = [
+    rowOf(1, 0, 1),
+    rowOf(10, 1, 10, 'mine'),
+    rowOf(20, 10, 20, 'mine'),
+    rowOf(21, 20, 20),
+    rowOf(22, 1, 20),
+    rowOf(30, 10, 30),
+    rowOf(40, 10, 10),
+    rowOf(50, 1, 10, 'mine'),
+  ]
+  t.deepEqual(
+    membersOf(rows, ({ marker }) => marker === 'mine', 10)
+      .map(({ pid }) => pid)
+      .toSorted(),
+    [20, 21, 22, 50],
+  )
 })
 
 test('a group whose number was given to another process is no group of ours; what carries the marker still is', (t) => {
   const leader = (started: string): ProcessRow => ({ ...rowOf(20, 1, 20), started })
   const rest = [rowOf(21, 20, 20), rowOf(22, 1, 20), rowOf(30, 1, 30, 'mine'), rowOf(31, 30, 30)]
   const stopped = (rows: readonly ProcessRow[], started: string | undefined): number[] =>
-    membersOf(rows, belongsTo({ pid: 20, started, marker: 'mine' }, rows), 10).map(({ pid }) => pid).toSorted()
+    membersOf(rows, belongsTo({ pid: 20, started, marker: 'mine' }, rows), 10)
+      .map(({ pid }) => pid)
+      .toSorted()
   t.deepEqual(stopped([leader('5'), ...rest], '5'), [20, 21, 22, 30, 31])
-  t.deepEqual(stopped([leader('6'), ...rest], '5'), [30, 31], 'the same number with another start is a stranger, with all that is in its group')
-  t.deepEqual(stopped(rest, '5'), [21, 22, 30, 31], 'a leader that is gone still names its group: nobody else can have the number while members are left')
+  t.deepEqual(
+    stopped([leader('6'), ...rest], '5'),
+    [30, 31],
+    'the same number with another start is a stranger, with all that is in its group',
+  )
+  t.deepEqual(
+    stopped(rest, '5'),
+    [21, 22, 30, 31],
+    'a leader that is gone still names its group: nobody else can have the number while members are left',
+  )
 })
 
 test('at a start, what an earlier life left is stopped, and nothing else', async (t) => {
   const tag = rootTag(await makeFolder(t))
   const spawnMarked = (marker: string) => {
-    const child = spawn('sleep', ['300'], { env: { PATH: process.env['PATH'], SERVICE_SHELL_TASK_ID: marker }, detached: true, stdio: 'ignore' })
+    const child = spawn('sleep', ['300'], {
+      env: { PATH: process.env['PATH'], SERVICE_SHELL_TASK_ID: marker },
+      detached: true,
+      stdio: 'ignore',
+    })
     t.teardown(() => child.kill('SIGKILL'))
-    return { pid: child.pid ?? 0, ended: new Promise<string | null>((resolve) => { child.once('exit', (_, signal) => resolve(signal)) }) }
+    return {
+      pid: child.pid ?? 0,
+      ended: new Promise<string | null>((resolve) => {
+        child.once('exit', (_, signal) => resolve(signal))
+      }),
+    }
   }
-  const [old, current, foreign] = [spawnMarked(markerOf(tag, 3, 'a')), spawnMarked(markerOf(tag, 4, 'b')), spawnMarked(markerOf(rootTag('/other'), 3, 'c'))]
-  t.deepEqual(await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 }), { found: 1, remaining: [], supported: true })
+  const [old, current, foreign] = [
+    spawnMarked(markerOf(tag, 3, 'a')),
+    spawnMarked(markerOf(tag, 4, 'b')),
+    spawnMarked(markerOf(rootTag('/other'), 3, 'c')),
+  ]
+  t.deepEqual(await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 }), {
+    found: 1,
+    remaining: [],
+    supported: true,
+  })
   t.is(await old.ended, 'SIGTERM')
   for (const { pid } of [current, foreign]) t.notThrows(() => process.kill(pid, 0))
   t.is((await stopLeftovers({ clock, grace_ms: 500, tag, generation: 4 })).found, 0)
