@@ -110,7 +110,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
  * are the effect ledger; `audit` is a permission decision; `recovery` is the
  * verdict of a start; `session` is about the session itself; `baseline` is
- * what required files were before the run did anything.
+ * what required files were before the run did anything; `fallback` says that
+ * another model took over.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
@@ -120,6 +121,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | { type: 'baseline'; files: FileMark[] }
+  | { type: 'fallback'; from: string; to: string }
   | ({ type: 'session' } & SessionNote)
 )
 

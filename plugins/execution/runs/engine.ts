@@ -157,7 +157,10 @@ const modelFailed = async (execution: Execution, { run, turn, failure }: Failed)
 const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
   execution.attempts = 0
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
-  await change(execution, (edit) => edit.amend((run) => ({ ...run, model })))
+  await change(execution, (edit) => {
+    edit.note({ type: 'fallback', from: edit.run.model, to: model })
+    edit.amend((run) => ({ ...run, model }))
+  })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>

@@ -17,9 +17,9 @@ import {
 import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
+import { runEvents } from './run-events.js'
 import { listRuns } from './run-list.js'
 import { stopOne } from './stop.js'
-import { runEvents } from './views.js'
 
 export interface RunRouteParts {
   readonly parts: EngineParts

@@ -3,7 +3,8 @@ import type { Caller, Json, JsonObject, StreamEntry } from '../../../core/plugin
 import type { DaemonOutputRecord, SessionRecord, Sessions } from '../sessions/contract.js'
 import type { JournalEntry, RunEventEntry } from './contract.js'
 import type { RunStore } from './store.js'
-import { outputRecord, runEvents } from './views.js'
+import { eventsBySequence } from './run-events.js'
+import { outputRecord } from './views.js'
 
 const defaultLimit = 2000
 
@@ -47,20 +48,12 @@ const showEntry = ({ seq, entry }: StreamEntry<JournalEntry>) => {
 
 /** Events of the runs that appear in these entries, in journal order. */
 const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[]): RunEventEntry[] => {
-  const shown = new Map<string, RunEventEntry[]>()
-  return entries.flatMap(({ seq, entry }) => {
-    if (entry.type !== 'event') return []
-    const run = store.runs.find(entry.run_id)
+  const known = new Map<string, Map<number, RunEventEntry>>()
+  return entries.flatMap(({ seq, entry: { type, run_id } }) => {
+    const run = type === 'event' ? store.runs.find(run_id) : undefined
     if (run === undefined) return []
-    const known = shown.get(run.run_id) ?? runEvents(store, run)
-    shown.set(run.run_id, known)
-    return seq === run.first ? known.slice(0, 1) : nextOf(known, entry)
+    const events = known.get(run_id) ?? eventsBySequence(store, run)
+    known.set(run_id, events)
+    return events.get(seq) ?? []
   })
-}
-
-const nextOf = (known: readonly RunEventEntry[], entry: JournalEntry): RunEventEntry[] => {
-  const found = known.find(
-    ({ timestamp_ms, event }) => timestamp_ms === entry.at && entry.type === 'event' && event.type === entry.event.type,
-  )
-  return found === undefined ? [] : [found]
 }

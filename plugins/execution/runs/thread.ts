@@ -51,6 +51,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
     case 'audit':
       return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
     case 'baseline':
+    case 'fallback':
     case 'recovery':
     case 'session':
       return

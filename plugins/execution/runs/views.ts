@@ -1,5 +1,6 @@
 /** Runs as clients see them: made from the record and the journal. */
-import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from './contract.js'
+import type { StreamEntry } from '../../../core/plugin.js'
+import type { JournalEntry, RunEvent, RunRecord, RunView } from './contract.js'
 import { isSettled } from './machine.js'
 import { entryAt, queuedLane, type RunStore } from './store.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
@@ -35,11 +36,12 @@ const isOpen = (run: RunRecord, id: string): boolean => 'pending' in run && run.
 
 /** Who or what decided on a request of the run; undefined if it has not been decided on. */
 export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): Decider | undefined => {
-  for (const { event } of ownEvents(store, run)) {
+  for (const { entry } of ownEntries(store, run)) {
+    const event = entry.type === 'event' ? entry.event : undefined
     const decided =
-      event.type === 'approval_resolved'
+      event?.type === 'approval_resolved'
         ? event.resolutions
-        : event.type === 'user_question_resolved'
+        : event?.type === 'user_question_resolved'
           ? [event.resolution]
           : []
     const found = decided.find((resolution) => resolution.request_id === request_id)
@@ -76,7 +78,7 @@ export const viewRun = (store: RunStore, run: RunRecord, deliveries = deliveries
 }
 
 /** What needs no journal. */
-const frameOf = (run: RunRecord, queued_position: number): RunView => {
+export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   const { run_id, session_id, agent_id, kind, status, submitted_at_ms, updated_at_ms } = run
   const view: RunView = {
     run_id,
@@ -115,93 +117,17 @@ const summaryOf = ({
   return summary
 }
 
-const metadataOf = (event: RunEvent | undefined): Pick<RunView, 'input_metadata'> =>
-  event?.type === 'accepted' && event.metadata !== undefined ? { input_metadata: event.metadata } : {}
-const approvalsOf = (requests: ApprovalRequest[]): Pick<RunView, 'pending_approval_ids' | 'pending_approvals'> =>
+export const approvalsOf = (
+  requests: NonNullable<RunView['pending_approvals']>,
+): Pick<RunView, 'pending_approval_ids' | 'pending_approvals'> =>
   requests.length === 0 ? {} : { pending_approval_ids: requests.map(({ id }) => id), pending_approvals: requests }
-const questionsOf = (requests: UserQuestionRequest[]): Pick<RunView, 'pending_question_ids' | 'pending_questions'> =>
+export const questionsOf = (
+  requests: NonNullable<RunView['pending_questions']>,
+): Pick<RunView, 'pending_question_ids' | 'pending_questions'> =>
   requests.length === 0 ? {} : { pending_question_ids: requests.map(({ id }) => id), pending_questions: requests }
 
-/** The persisted events of a run, each projection as the run was at that moment. */
-export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => foldEvents(run, ownEvents(store, run))
-
-type EventEntry = Extract<JournalEntry, { type: 'event' }>
-
-const ownEvents = (store: RunStore, run: RunRecord): EventEntry[] =>
+/** What the journal has of a run, oldest first. */
+export const ownEntries = (store: RunStore, run: RunRecord): StreamEntry<JournalEntry>[] =>
   store.journal
     .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
-    .flatMap(({ entry }) => (entry.run_id === run.run_id && entry.type === 'event' ? [entry] : []))
-
-const foldEvents = (run: RunRecord, entries: readonly EventEntry[]): RunEventEntry[] => {
-  const { started_at_ms: _, finished_at_ms: __, error, queued_position: ___, ...start } = frameOf(run, 0)
-  let projection: RunView = { ...start, status: 'queued', updated_at_ms: run.submitted_at_ms }
-  return entries.map(({ at, event }) => {
-    projection = projectEvent(projection, at, event)
-    const shown = error !== undefined && isEnd(event) ? { ...projection, error } : projection
-    return {
-      timestamp_ms: at,
-      run_id: run.run_id,
-      session_id: run.session_id,
-      agent_id: run.agent_id,
-      event: showEvent(run, event, shown),
-    }
-  })
-}
-
-const isEnd = (event: RunEvent): boolean =>
-  event.type === 'interrupted' || event.type === 'cancelled' || event.type === 'failed'
-
-const projectEvent = (before: RunView, at: number, event: RunEvent): RunView => {
-  const next: RunView = { ...before, updated_at_ms: at }
-  switch (event.type) {
-    case 'accepted':
-      return { ...next, ...metadataOf(event) }
-    case 'queued':
-      return { ...next, status: 'queued', queued_position: event.position }
-    case 'started': {
-      const { queued_position: _, ...rest } = next
-      return { ...rest, status: 'running', started_at_ms: before.started_at_ms ?? at }
-    }
-    case 'waiting_for_approval':
-      return { ...next, status: 'waiting_for_approval', ...approvalsOf(event.requests) }
-    case 'waiting_for_user_question':
-      return { ...next, status: 'waiting_for_user_question', ...questionsOf(event.requests) }
-    case 'approval_resolved':
-    case 'user_question_resolved':
-      return { ...withoutPending(next), status: 'running' }
-    case 'output':
-      return { ...next, outputs: [...(before.outputs ?? []), outputRecord(before.session_id, before.run_id, event)] }
-    default: {
-      const { queued_position: _, ...rest } = withoutPending(next)
-      return { ...rest, status: event.type, finished_at_ms: at }
-    }
-  }
-}
-
-const withoutPending = (view: RunView): RunView => {
-  const {
-    pending_approval_ids: _,
-    pending_approvals: __,
-    pending_question_ids: ___,
-    pending_questions: ____,
-    ...rest
-  } = view
-  return rest
-}
-
-const showEvent = (run: RunRecord, event: RunEvent, projection: RunView): RunEventEntry['event'] => {
-  switch (event.type) {
-    case 'accepted':
-    case 'started':
-    case 'completed':
-    case 'interrupted':
-    case 'cancelled':
-      return { type: event.type, run: projection }
-    case 'queued':
-      return { type: 'queued', position: event.position, run: projection }
-    case 'output':
-      return { type: 'output', output: outputRecord(run.session_id, run.run_id, event) }
-    default:
-      return event
-  }
-}
+    .filter(({ entry }) => entry.run_id === run.run_id)

@@ -1,65 +1,13 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
-import { createIds } from '../../../../core/ids.js'
-import { openState } from '../../../../core/state/root.js'
-import { createDisk } from '../../../../core/state/real-disk.js'
-import type { RunKind, RunRecord, RunStatus, StopRequest } from '../../../../plugins/execution/runs/contract.js'
+import type { RunKind } from '../../../../plugins/execution/runs/contract.js'
 import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
-import { declareStore } from '../../../../plugins/execution/runs/store.js'
 import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
 import { trusted } from '../../../../core/schema.js'
-import { freshRoot } from '../../../support/daemon.js'
+import { openRunStore, runRecord as run } from '../../../support/run-store.js'
 
-const open = async (t: any, abandoned: string[]): Promise<EditParts> => {
-  const clock = createClock()
-  const quiet = () => {}
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
-  const opened = await openState({
-    root: await freshRoot(),
-    disk: createDisk(),
-    clock,
-    ids: createIds(clock),
-    log,
-    publish: quiet,
-    generation: 5,
-  })
-  const store = declareStore(opened.state)
-  await opened.load()
-  t.teardown(() => opened.close())
-  return {
-    store,
-    sessions: trusted({ announce: quiet }),
+const open = (t: any, abandoned: string[]): Promise<EditParts> =>
+  openRunStore(t, {
     ledger: () => trusted({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }),
-    rested: quiet,
-  }
-}
-
-const run = (
-  run_id: string,
-  session_id: string,
-  status: RunStatus,
-  more: { kind?: RunKind; stopping?: StopRequest; owner?: number; released?: boolean; unclean_boots?: number } = {},
-): RunRecord =>
-  trusted({
-    run_id,
-    session_id,
-    agent_id: 'a',
-    kind: 'input',
-    submitted_at_ms: 1,
-    updated_at_ms: 1,
-    source_plugin: 'http',
-    source_kind: 'api',
-    actor_id: 'o',
-    text_preview: '',
-    provider: 'demo',
-    model: 'demo',
-    first: 1,
-    last: 1,
-    owner: 4,
-    status,
-    ...(status !== 'queued' && { started_at_ms: 1 }),
-    ...(status.startsWith('waiting') && { waiting: 1, pending: ['r'] }),
-    ...more,
   })
 
 test('every open run gets one verdict, and a second look finds nothing', async (t) => {
