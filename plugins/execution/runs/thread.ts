@@ -113,9 +113,11 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
   }
 }
 
+/** What was said in a run whose beginning is not in the part that was read is left out, as its results are. */
 const foldMessage = (thread: Thread, message: ModelMessage): void => {
+  if (thread.progress === undefined) return
   push(thread, message)
-  if (message.role !== 'assistant' || thread.progress === undefined) return
+  if (message.role !== 'assistant') return
   const parts = message.content.filter((part) => part.type === 'tool_call')
   thread.progress.turns += 1
   thread.progress.called += parts.length

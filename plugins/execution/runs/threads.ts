@@ -21,6 +21,12 @@ export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: numb
     const entry = run === undefined ? undefined : entryAt(store, run.session_id, run.first)
     return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event.content : ''
   }
+  /** Where a thread begins that is not known: never within a run, as far as the first entry tells. */
+  const beginning = ({ session_id, first }: RunRecord): number => {
+    const from = Math.max(0, Math.min(first - 1, store.journal.length(session_id) - tail))
+    const cut = store.runs.find(entryAt(store, session_id, from + 1)?.run_id ?? '')
+    return cut === undefined ? from : Math.min(from, cut.first - 1)
+  }
   const catchUp = (session_id: string, thread: Thread): void => {
     const end = store.journal.length(session_id)
     while (thread.seq < end) {
@@ -32,9 +38,7 @@ export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: numb
   return {
     at(run) {
       const { session_id } = run
-      const known = threads.get(session_id)
-      const thread =
-        known ?? beginThread(Math.max(0, Math.min(run.first - 1, store.journal.length(session_id) - tail)), input)
+      const thread = threads.get(session_id) ?? beginThread(beginning(run), input)
       threads.delete(session_id)
       threads.set(session_id, thread)
       for (const [oldest] of threads) {
