@@ -19,7 +19,7 @@ import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/host.js'
 import { loadAll, type Loaded } from './host/load.js'
 import { createView } from './host/view.js'
-import { createIds, type Ids } from './ids.js'
+import { createIds, type IdSource } from './ids.js'
 import { keepAlive } from './keep-alive.js'
 import type { Log } from './log.js'
 import type { ShippedPlugin } from './plugin.js'
@@ -71,7 +71,7 @@ export interface Daemon {
 interface Life extends DaemonOptions {
   readonly patienceMs: number
   readonly clock: Clock
-  readonly ids: Ids
+  readonly ids: IdSource
   readonly story: Story
   phase: 'starting' | 'ready' | 'draining'
 }

@@ -4,12 +4,18 @@ import type { Clock } from './clock.js'
 /** Makes ids that sort by the time they were made and are never guessable. */
 export interface Ids {
   /**
-   * `<prefix>_<26 characters>` in Crockford's base 32: 10 of Unix ms, 2 of a counter, 14 random (70 bits). Within one
-   * life of the daemon they sort in order of making.
+   * `<prefix>_<26 characters>` in Crockford's base 32: 10 of Unix ms, 2 of a counter, 14 random (70 bits). They sort in
+   * order of making, also over restarts. So their time is ahead where the wall clock once was: it says nothing.
    */
   make(prefix: string): string
   /** `bytes` random bytes in hex. */
   random(bytes: number): string
+}
+
+/** Ids as the daemon makes them: they go on behind those of earlier lives, whatever the wall clock says now. */
+export interface IdSource extends Ids {
+  /** Every id from now on sorts behind these; what was not made here counts for nothing. */
+  goOnBehind(known: Iterable<string>): void
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -22,6 +28,15 @@ const encode = (value: number, length: number): string => {
   return text
 }
 
+/** Ids that people chose may look like ours: none counts that tells a time from the year 2248 on. */
+const latestTime = 2 ** 43
+const stampDigits = 12
+const madeHere = /[_-][0-9a-hjkmnp-tv-z]{26}$/u
+
+/** Time and counter of an id, as text that sorts; undefined if it was not made here. */
+const stampIn = (id: string): string | undefined => (madeHere.test(id) ? id.slice(-26, stampDigits - 26) : undefined)
+const decode = (text: string): number => Array.from(text).reduce((sum, char) => sum * 32 + alphabet.indexOf(char), 0)
+
 /** Random bytes taken from a reserve: asking the kernel for each id costs more than the id. */
 const createReserve = (size: number) => {
   let reserve = randomBytes(size)
@@ -33,7 +48,7 @@ const createReserve = (size: number) => {
   }
 }
 
-export const createIds = (clock: Clock): Ids => {
+export const createIds = (clock: Clock): IdSource => {
   const take = createReserve(4096)
   let at = 0
   let time = ''
@@ -45,7 +60,17 @@ export const createIds = (clock: Clock): Ids => {
     at = now
     return time + digit(counter >> 5) + digit(counter)
   }
+  const goOnBehind = (known: Iterable<string>): void => {
+    let latest = encode(at, 10) + encode(counter, 2)
+    const end = encode(latestTime, 10)
+    for (const id of known) {
+      const found = stampIn(id)
+      if (found !== undefined && found > latest && found < end) latest = found
+    }
+    ;[at, counter, time] = [decode(latest.slice(0, 10)), decode(latest.slice(10)), latest.slice(0, 10)]
+  }
   return {
+    goOnBehind,
     make(prefix) {
       let id = `${prefix}_${stamp()}`
       for (const byte of take(14)) id += digit(byte)

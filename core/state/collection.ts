@@ -8,6 +8,7 @@ import { createRecordIndex, type Place, type RecordIndex } from './record-index.
 /** Records that a checkpoint wrote. */
 export interface Shelf<T> {
   has(id: string): boolean
+  ids(): Iterable<string>
   read(id: string): T
 }
 
@@ -43,6 +44,13 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   evict(harvest: Harvest<T>): void
   places(id: string, record: T): readonly Place[]
   readonly indexes: ReadonlyMap<string, RecordIndex<T>>
+  /** Every id, in no order; some twice, some of removed records. */
+  everyId(): Iterable<string>
+}
+
+const both = function* (first: Iterable<string>, second: Iterable<string>): Iterable<string> {
+  yield* first
+  yield* second
 }
 
 export const createCollection = <T extends object>(spec: CollectionSpec<T>, shelf: Shelf<T>): StoredCollection<T> => {
@@ -161,6 +169,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     giveBack,
     evict,
     indexes,
+    everyId: () => both(hot.keys(), shelf.ids()),
     buried: (id) => buried.has(id),
     count: (wanted, group) => index(wanted).count(group),
     groups: (wanted) => index(wanted).groups(),

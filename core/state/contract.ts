@@ -184,7 +184,10 @@ export interface Spools {
 
 /** The changes of one commit. Every method applies at once in memory and is undone if the commit fails. */
 export interface Tx {
-  /** Unix ms of this commit; never smaller than that of the commit before it. */
+  /**
+   * Unix ms of this commit. Smaller than that of the commit before it only if the clock was set back by more than a
+   * minute: a record that has stamps takes the later one, `Math.max(tx.now, record.updated_at_ms)`.
+   */
   readonly now: number
   /** Adds a record. Throws `id_taken` if the id is in use or was ever deleted. */
   insert<T extends object>(collection: Collection<T>, record: T): void

@@ -272,6 +272,7 @@ export const createRecordShelf = <T extends object>(
   }
   return {
     has: (id) => table.has(id),
+    ids: table.ids,
     read,
     load,
     write,

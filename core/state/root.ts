@@ -1,6 +1,6 @@
 /** Opens a state root: what plugins declare is loaded, then every change goes through `commit`. */
 import type { Clock } from '../clock.js'
-import type { Ids } from '../ids.js'
+import type { IdSource } from '../ids.js'
 import type { Log } from '../log.js'
 import { fault } from '../assert.js'
 import type { State, StorageHealth } from './contract.js'
@@ -33,7 +33,7 @@ export interface OpenStateOptions {
   readonly rootId?: string
   readonly disk: Disk
   readonly clock: Clock
-  readonly ids: Ids
+  readonly ids: IdSource
   readonly log: Log
   readonly publish: Publish
   /** Of the lock: it is in the header of every segment. */
@@ -150,6 +150,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const recoverAll = async (): Promise<{ found: LogRecovery; damage: Fault | undefined }> => {
     store.load()
     const found = await recoverLog({ disk, paths, manifest, store, acceptLoss, damage: broken ?? shelves.damage })
+    for (const collection of store.collections.values()) ids.goOnBehind(collection.everyId())
     return { found, damage: found.damage ?? shelves.damage }
   }
   const load = async (): Promise<RecoveryReport> => {

@@ -33,7 +33,7 @@ export interface TransactionOptions {
 export interface Transactions {
   commit<R>(change: (tx: Tx) => R): Promise<R>
   durable(since?: number): Promise<void>
-  /** The stamp of the last commit, so that the next is not before it. */
+  /** The stamp of the last commit of an earlier life. */
   resumeAt(t: number): void
   /** Stamp of the last commit. */
   readonly last: number
@@ -43,6 +43,13 @@ interface Work {
   readonly changes: Change[]
   readonly effects: (() => void)[]
 }
+
+/**
+ * A clock that is set back by less is waited for, so that stamps stay in the order of commits. One that goes back
+ * further was wrong before: what is stamped from now on has the right time.
+ */
+const farBack = 60_000
+const stampAfter = (last: number, now: number): number => (now < last && last - now <= farBack ? last : now)
 
 const undoAll = (changes: readonly Change[]): void => {
   for (const change of changes.toReversed()) change.undo()
@@ -136,7 +143,7 @@ export const createTransactions = ({
     })
   const begin = async <R>(change: (tx: Tx) => R): Promise<R> => {
     if (mode.mode !== 'ok') throw mode.problem()
-    const now = Math.max(clock.now(), last)
+    const now = stampAfter(last, clock.now())
     const work: Work = { changes: [], effects: [] }
     const { result, text } = perform(change, now, work)
     last = now
@@ -156,7 +163,7 @@ export const createTransactions = ({
     commit,
     durable,
     resumeAt: (t) => {
-      last = Math.max(last, t)
+      last = t
     },
     get last() {
       return last

@@ -32,3 +32,16 @@ test('random text has the asked length and differs each time', (t) => {
   t.is(new Set(made).size, made.length)
   t.is(ids.random(10_000).length, 20_000)
 })
+
+test('ids go on behind those that are known, and names that people chose do not stop them', (t) => {
+  let now = 1_800_000_000_000
+  const clock = { ...createClock(), now: () => now }
+  const earlier = createIds({ ...clock, now: () => now + 7_200_000 })
+  const known = Array.from({ length: 5000 }, () => earlier.make('run'))
+  const ids = createIds(clock)
+  ids.goOnBehind([...known, 'first', 'x_zzzzzzzzzzzzzzzzzzzzzzzzzz', 'run_uuuuuuuuuuuuuuuuuuuuuuuuuu', ''])
+  const made = Array.from({ length: 5000 }, () => ids.make('run'))
+  t.deepEqual([...known, ...made].toSorted(), [...known, ...made])
+  now += 86_400_000
+  t.true(ids.make('run') > (made.at(-1) ?? ''))
+})

@@ -3,7 +3,7 @@
  * same bytes.
  */
 import type { Clock } from '../../core/clock.js'
-import type { Ids } from '../../core/ids.js'
+import type { IdSource } from '../../core/ids.js'
 import type { Log } from '../../core/log.js'
 import type { Random } from './random.js'
 
@@ -31,9 +31,10 @@ export const createManualClock = (start = 1_700_000_000_000): ManualClock => {
   return { now: () => now, elapsed: () => now - start, after, sleep, advance }
 }
 
-export const createSeededIds = (random: Random): Ids => {
+export const createSeededIds = (random: Random): IdSource => {
   let made = 0
   return {
+    goOnBehind: () => {},
     make: (prefix) => `${prefix}_${String((made += 1)).padStart(26, '0')}`,
     random: (bytes) => Array.from({ length: bytes }, () => random.below(256).toString(16).padStart(2, '0')).join(''),
   }

@@ -54,7 +54,7 @@ export const createPersonas = (state: State): PersonaStore => {
           ...draft,
           version: before.version + 1,
           created_at_ms: before.created_at_ms,
-          updated_at_ms: tx.now,
+          updated_at_ms: Math.max(tx.now, before.updated_at_ms),
         }
         tx.put(collection, persona)
         return persona

@@ -43,6 +43,16 @@ export const dropEvidence = async (
   }
 }
 
+/**
+ * Evidence with a stamp from the future, which a wrong clock left, is as old as what runs after its own left: ids are in
+ * order whatever the clock says.
+ */
+const expired = (records: readonly DebugRecord[], { now, ttl }: { now: number; ttl: number }): DebugRecord[] => {
+  const isOld = ({ updated_at_ms }: DebugRecord): boolean => updated_at_ms <= now - ttl
+  const newestOld = records.filter(isOld).reduce((most, { run_id }) => (run_id > most ? run_id : most), '')
+  return records.filter((record) => isOld(record) || (record.updated_at_ms > now && record.run_id < newestOld))
+}
+
 export interface Retention {
   /** Drops what is older than its time to live. */
   expire(): Promise<void>
@@ -74,8 +84,7 @@ const sum = (records: readonly DebugRecord[]): number => records.reduce((all, { 
 export const createRetention = (parts: RetentionParts): Retention => {
   const { store, runs, config, clock } = parts
   const expire = async (): Promise<void> => {
-    const cutoff = clock.now() - config.ttl_ms
-    const old = [...oldestFirst(store), ...emptied(store)].filter(({ updated_at_ms }) => updated_at_ms <= cutoff)
+    const old = expired([...oldestFirst(store), ...emptied(store)], { now: clock.now(), ttl: config.ttl_ms })
     for (const { run_id, artifacts } of old)
       if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
   }

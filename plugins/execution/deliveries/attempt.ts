@@ -107,15 +107,16 @@ const become = (
   { now, wait_ms, exhausted }: Moment,
 ): DeliveryRecord => {
   const { status: _, next_attempt_at_ms: __, attempting: ___, ...base } = delivery
-  if (outcome.type === 'delivered') return { ...base, status: 'delivered', delivered_at_ms: now }
+  const at = Math.max(now, delivery.created_at_ms)
+  if (outcome.type === 'delivered') return { ...base, status: 'delivered', delivered_at_ms: at }
   const failed = { ...base, last_error: outcome.code.slice(0, mostCode) }
   if (outcome.type === 'terminal')
-    return { ...failed, status: 'dead_lettered', dead_lettered_at_ms: now, terminal_error: failed.last_error }
+    return { ...failed, status: 'dead_lettered', dead_lettered_at_ms: at, terminal_error: failed.last_error }
   if (exhausted)
     return {
       ...failed,
       status: 'dead_lettered',
-      dead_lettered_at_ms: now,
+      dead_lettered_at_ms: at,
       terminal_error: 'delivery_attempts_exhausted',
     }
   return { ...failed, status: 'retrying', next_attempt_at_ms: now + wait_ms }

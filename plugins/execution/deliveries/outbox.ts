@@ -4,14 +4,13 @@ import type { Tx } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest, Sessions } from '../sessions/contract.js'
 import type { Outbox, OutboxItem, ReplyPlugin } from './contract.js'
 import { deliveryErrors } from './errors.js'
-import type { DeliveryStore, OpenDelivery } from './store.js'
+import { nextPlace, type DeliveryStore, type OpenDelivery } from './store.js'
 import { viewDelivery } from './views.js'
 
 export interface OutboxParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly sessions: () => Sessions | undefined
-  readonly nextPlace: (now: number) => string
   /** Called when a lane has something new, and that is durable. */
   readonly wake: (target: string) => void
 }
@@ -31,13 +30,7 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
   ofRun: (run_id) => parts.store.deliveries.list({ index: 'run', group: run_id, limit: mostOfRun }).map(viewDelivery),
 })
 
-/** Places in the order of enqueueing, also over restarts, because the time of a commit never goes back. */
-export const createPlaces = () => {
-  let count = 0
-  return (now: number): string => `${String(now).padStart(16, '0')}:${String((count += 1)).padStart(12, '0')}`
-}
-
-const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
+const enqueue = ({ store, sessions, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
   if (item.targets.length === 0) return
   const session = sessions()?.find(item.session_id)
   let payload: number | undefined
@@ -47,6 +40,7 @@ const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item
     const delivery_id = `delivery_${hash(session?.agent_id ?? '', item.session_id, item.output, handle.plugin, handle.address).slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })
+    const target = targetOf(handle)
     const delivery: OpenDelivery = {
       delivery_id,
       session_id: item.session_id,
@@ -54,8 +48,8 @@ const enqueue = ({ store, sessions, nextPlace, wake }: OutboxParts, tx: Tx, item
       ...(item.run_id !== undefined && { run_id: item.run_id }),
       plugin: handle.plugin,
       address: handle.address,
-      target: targetOf(handle),
-      place: nextPlace(tx.now),
+      target,
+      place: nextPlace(store, tx.now, { lane: target, run: item.run_id }),
       payload,
       content_size_bytes: Buffer.byteLength(item.content),
       parts_count: item.parts?.length ?? 0,

@@ -5,7 +5,7 @@ import { Sessions } from '../sessions/contract.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
-import { createOutbox, createPlaces } from './outbox.js'
+import { createOutbox } from './outbox.js'
 import { deliveryRoutes } from './routes.js'
 import { deliveryStatus } from './status.js'
 import { declareStore } from './store.js'
@@ -28,9 +28,8 @@ export default definePlugin({
     // The plugin of the ledger stops before this one, which has outcomes to enter until it has drained.
     let kept: ExternalActions | undefined
     const worker = createWorker({ store, replies, ledger: () => kept, config, clock, ids, log })
-    const nextPlace = createPlaces()
-    ctx.provide(Outbox, createOutbox({ store, replies, sessions, nextPlace, wake: worker.wake }))
-    ctx.routes(...deliveryRoutes({ store, nextPlace, wake: worker.wake }))
+    ctx.provide(Outbox, createOutbox({ store, replies, sessions, wake: worker.wake }))
+    ctx.routes(...deliveryRoutes({ store, wake: worker.wake }))
     const { section, health } = deliveryStatus({ store, worker, clock, log })
     ctx.contribute(StatusSections, section)
     ctx.health(health)

@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'
-import type { DeadDelivery, DeliveryRecord, DeliveryStore, OpenDelivery } from './store.js'
+import { nextPlace, type DeadDelivery, type DeliveryRecord, type DeliveryStore, type OpenDelivery } from './store.js'
 
 export interface ReplayParts {
   readonly store: DeliveryStore
-  readonly nextPlace: (now: number) => string
   /** Called when a lane has something new, and that is durable. */
   readonly wake: (target: string) => void
 }
@@ -24,7 +23,7 @@ export const replayDelivery = (parts: ReplayParts, delivery_id: string, force: b
     return force || known === undefined ? addReplay(parts, tx, original) : known
   })
 
-const addReplay = ({ store, nextPlace, wake }: ReplayParts, tx: Tx, original: DeadDelivery): OpenDelivery => {
+const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery): OpenDelivery => {
   const {
     status: _,
     dead_lettered_at_ms: __,
@@ -38,7 +37,7 @@ const addReplay = ({ store, nextPlace, wake }: ReplayParts, tx: Tx, original: De
     ...kept,
     delivery_id: replayId(original.delivery_id, store.deliveries.count('replays', original.delivery_id)),
     replayed_from_delivery_id: original.delivery_id,
-    place: nextPlace(tx.now),
+    place: nextPlace(store, tx.now, { lane: original.target, run: original.run_id, replays: original.delivery_id }),
     created_at_ms: tx.now,
     attempts: 0,
     status: 'pending',
@@ -48,7 +47,7 @@ const addReplay = ({ store, nextPlace, wake }: ReplayParts, tx: Tx, original: De
   if (resolved === undefined)
     tx.put(store.deliveries, {
       ...original,
-      dead_letter_resolved_at_ms: tx.now,
+      dead_letter_resolved_at_ms: Math.max(tx.now, original.dead_lettered_at_ms),
       dead_letter_resolution_reason: 'replayed',
     })
   tx.after(() => wake(replay.target))

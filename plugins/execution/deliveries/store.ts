@@ -92,3 +92,24 @@ export const declareStore = (state: State): DeliveryStore => ({
   deliveries: state.collection(deliveryCollection),
   payloads: state.stream(payloadStream),
 })
+
+const firstPlace = (now: number): string => `${String(now).padStart(16, '0')}:${String(1).padStart(12, '0')}`
+const placeBehind = (place: string): string => {
+  const [time = '', count = ''] = place.split(':')
+  return `${time}:${String(Number(count) + 1).padStart(12, '0')}`
+}
+
+/** A place behind all others in these groups, by index, whatever the clock says: they go on from what is stored. */
+export const nextPlace = (
+  { deliveries }: DeliveryStore,
+  now: number,
+  groups: Readonly<Record<string, string | undefined>>,
+): string => {
+  const last = Object.entries(groups)
+    .flatMap(([index, group]) =>
+      group === undefined ? [] : deliveries.list({ index, group, limit: 1, order: 'desc' }).map(({ place }) => place),
+    )
+    .reduce((most, place) => (place > most ? place : most), '')
+  const place = firstPlace(now)
+  return place > last ? place : placeBehind(last)
+}

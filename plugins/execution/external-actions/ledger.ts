@@ -31,9 +31,9 @@ const intentOf = ({ entries }: LedgerStore, session_id: string, action_id: strin
 const append = (
   { entries, heads }: LedgerStore,
   tx: Tx,
-  { session_id, ...unlinked }: Unlinked & { session_id: string },
+  { session_id, since = 0, ...unlinked }: Unlinked & { session_id: string; since?: number | undefined },
 ): number => {
-  const linked = { ...unlinked, at: tx.now, prev: heads.find(session_id)?.hash ?? '' }
+  const linked = { ...unlinked, at: Math.max(tx.now, since), prev: heads.find(session_id)?.hash ?? '' }
   const hash = hashOf(session_id, linked)
   const seq = tx.append(entries, session_id, { ...linked, hash })
   tx.put(heads, { session_id, entries: seq, hash })
@@ -113,7 +113,7 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
   }
   const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
     const intent = intentOf(store, session_id, concluded.action_id)
-    const seq = append(store, tx, { type: 'outcome', session_id, ...concluded })
+    const seq = append(store, tx, { type: 'outcome', session_id, since: intent?.at, ...concluded })
     if (intent === undefined) return
     const { outcome, response_digest } = concluded
     extend(store, tx, { session_id, entry: intent, seq, outcome })

@@ -69,7 +69,8 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
   let run = before
   let { last } = before
   let moved = false
-  const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at: tx.now, ...entry }))
+  const at = Math.max(tx.now, before.updated_at_ms)
+  const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at, ...entry }))
   const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
   const become = (step: Step): void => {
     run = advance(run, step, tx.now)

@@ -43,7 +43,8 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
   const update = (tx: Tx, schedule_id: string, change: Change): ScheduleRecord | undefined => {
     const record = store.find(schedule_id)
     const changed = record === undefined ? undefined : change(record)
-    if (changed !== undefined && changed !== record) store.put(tx, { ...changed, updated_at_ms: tx.now })
+    if (changed !== undefined && changed !== record)
+      store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
     return changed
   }
   const hasRun = (record: ScheduleRecord, fire: number): boolean => runs.replayed(receiptOf(record, fire)) !== undefined

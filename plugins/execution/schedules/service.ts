@@ -60,7 +60,8 @@ export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Wo
       return keep(parts, tx, draft)
     },
     change(tx, action, schedule_id) {
-      const record = { ...changed(action, schedule_id), updated_at_ms: tx.now }
+      const next = changed(action, schedule_id)
+      const record = { ...next, updated_at_ms: Math.max(tx.now, next.updated_at_ms) }
       store.put(tx, record)
       tx.after(() => worker.poke())
       return record

@@ -80,7 +80,8 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     const session = get(session_id)
     const veto = firstOf(guards(), (guard) => guard.veto(session))
     if (veto !== undefined) throw sessionErrors.session_end_refused({ details: { session_id, reason: veto } })
-    tx.put(collection, { ...session, ended_at_ms: tx.now, ...(reason !== undefined && { end_reason: reason }) })
+    const ended_at_ms = Math.max(tx.now, session.created_at_ms)
+    tx.put(collection, { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) })
     live().record(tx, session_id, { change: 'ended', ...(reason !== undefined && { reason }) })
     announce(tx, session_id, { status: live().status(session_id), ...live().pending(session_id) })
   }

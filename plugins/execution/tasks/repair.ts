@@ -21,7 +21,7 @@ export const taskRepair = (state: State, store: TaskStore): RepairStep<SessionTa
         store.put(tx, {
           ...task,
           status: 'failed',
-          updated_at_ms: tx.now,
+          updated_at_ms: Math.max(tx.now, task.updated_at_ms),
           metadata: { ...metadata, terminal_reason: 'daemon_restarted', recovered_on_boot: true },
         })
       }

@@ -29,7 +29,7 @@ export const createTasks = (store: TaskStore, sessions: Sessions): Tasks => ({
       ...task,
       ...(status !== undefined && { status }),
       metadata: merged(task.metadata ?? {}, metadata),
-      updated_at_ms: tx.now,
+      updated_at_ms: Math.max(tx.now, task.updated_at_ms),
     })
   },
 })
