@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import type { Secrets } from './secrets.js'
+import { visible, visibleLine } from './visible.js'
 
 /**
  * One line per fact. Levels as in pino. Never put a secret, a token or a body into a line; known secret values are
@@ -39,7 +40,7 @@ const two = (n: number): string => String(Math.floor(n) % 60).padStart(2, '0')
 const face = (ms: number): string =>
   `${String(Math.floor(ms / 3_600_000) % 24).padStart(2, '0')}:${two(ms / 60_000)}:${two(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const text = (value: unknown): string => (typeof value === 'string' ? visibleLine(value) : JSON.stringify(value))
 
 /** `12:00:00.000 info  fact  key=value`, with an error's stack below. */
 const prettyLine = ({
@@ -50,13 +51,14 @@ const prettyLine = ({
   ...details
 }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
   const pairs = Object.entries(details).map(([key, value]) => `${key}=${text(value)}`)
-  const below = typeof error === 'object' ? `\n${error.stack ?? text(error)}` : error === undefined ? '' : ` ${error}`
+  const below =
+    typeof error === 'object' ? `\n${error.stack ?? text(error)}` : error === undefined ? '' : ` ${text(error)}`
   return `${[face(time), level.padEnd(5), msg, ...pairs].join(' ')}${below}\n`
 }
 
 export const createLog = ({ level, format, secrets, write }: LogOptions): Log => {
   const shape = (line: string): string => (format === 'json' ? line : prettyLine(JSON.parse(line)))
-  const destination = { write: (line: string): void => write(secrets.redact(shape(line))) }
+  const destination = { write: (line: string): void => write(visible(secrets.redact(shape(line)))) }
   const logger = pino(
     { level, base: null, formatters: { level: (label) => ({ level: label }) }, serializers: { error: describe } },
     destination,

@@ -2,13 +2,11 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
 import { parseArguments } from './cli/arguments.js'
 import { usageCodes } from './cli/errors.js'
+import { afterPrinting, onReaderGone, print, printError } from './cli/terminal.js'
 import type { Command } from './command.js'
 import { environment } from './config.js'
 import { Problem } from './errors.js'
 
-const print = (text: string): void => {
-  process.stdout.write(`${text}\n`)
-}
 const exit = (code: number): never => process.exit(code)
 
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
@@ -72,16 +70,14 @@ const run = (args: readonly string[]): Promise<number> => {
 
 const explain = (error: unknown): number => {
   if (!(error instanceof Problem)) {
-    process.stderr.write(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    printError(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
     return 1
   }
   const { action } = error.spec
-  process.stderr.write(`holdfast: ${error.message} (${error.code})${action === undefined ? '' : `\n${action}`}\n`)
+  printError(`holdfast: ${error.message} (${error.code})${action === undefined ? '' : `\n${action}`}`)
   return usageCodes.has(error.code) ? 2 : 1
 }
 
-// A reader that went away, such as `head`, is no fault.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => exit(0))
+onReaderGone(() => exit(0))
 const code = await run(process.argv.slice(2)).catch(explain)
-// A pipe takes what is written later than an exit would leave.
-process.stdout.write('', () => exit(code))
+afterPrinting(() => exit(code))

@@ -30,6 +30,7 @@ export type { Clock } from './clock.js'
 export type { Ids } from './ids.js'
 export type { Log } from './log.js'
 export type { Secrets } from './secrets.js'
+export { visibleBlock, visibleLine } from './visible.js'
 export { isSecretName, looksSecret, redactPii, redactSecrets } from './redact.js'
 export type {
   State,

@@ -1,6 +1,7 @@
 /** Sub-commands that belong to no plugin. */
 import { defineCommand, type Command } from '../command.js'
 import { array, open, optional, parse, string, type Json } from '../schema.js'
+import { visibleLine } from '../visible.js'
 import { backupCommands } from './backup-commands.js'
 import { stateCommands } from './state-commands.js'
 
@@ -46,7 +47,7 @@ const showPlugins = (answer: Json): string => {
   return parsed.value.plugins
     .map(
       ({ id, state, from, reason, summary }) =>
-        `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${reason ?? summary}`,
+        `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${visibleLine(reason ?? summary)}`,
     )
     .join('\n')
 }

@@ -10,6 +10,7 @@ import { createSecrets, type Secrets } from '../secrets.js'
 import { readSettings, type Settings } from '../settings.js'
 import { createDisk } from '../state/real-disk.js'
 import { version } from '../version.js'
+import { isTerminal, logLine } from './terminal.js'
 
 export interface ServeInput {
   readonly flags: Flags
@@ -20,16 +21,8 @@ export interface ServeInput {
 }
 
 const logOf = (settings: Settings, secrets: Secrets): Log => {
-  const { stderr } = process
-  const format = settings.logFormat === 'auto' ? (stderr.isTTY ? 'pretty' : 'json') : settings.logFormat
-  return createLog({
-    level: settings.logLevel,
-    format,
-    secrets,
-    write: (line) => {
-      stderr.write(line)
-    },
-  })
+  const format = settings.logFormat === 'auto' ? (isTerminal() ? 'pretty' : 'json') : settings.logFormat
+  return createLog({ level: settings.logLevel, format, secrets, write: logLine })
 }
 
 /** The first signal asks for a drain; a second one does not wait. */

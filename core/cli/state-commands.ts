@@ -23,6 +23,7 @@ import {
   type Shown,
 } from '../state/show.js'
 import { verifyRoot, type VerifyReport } from '../state/verify.js'
+import { printError } from './terminal.js'
 
 export const rootFlag = {
   'state-root': { kind: 'text', summary: 'The state root; SERVICE_STATE_ROOT, else ./state.' },
@@ -120,9 +121,9 @@ const verifyCommand: Command = defineCommand({
 const warn = (faults: readonly Fault[]): void => {
   const [first] = faults
   if (first !== undefined)
-    process.stderr.write(
+    printError(
       `holdfast: ${faults.length} faults on the way, first at ${first.file} byte ${first.offset}: ` +
-        `${first.rule}; run holdfast state verify\n`,
+        `${first.rule}; run holdfast state verify`,
     )
 }
 

@@ -189,6 +189,20 @@ test('the environment is read in core/config alone', (t) => {
   )
 })
 
+test('a terminal is written to in core/cli/terminal alone, where text is made visible', (t) => {
+  none(
+    t,
+    faultsOf('terminal', (node, { path }) => {
+      if (path === 'core/cli/terminal.ts' || node.type !== 'Identifier') return undefined
+      return node['name'] === 'console' ? 'uses the console' : undefined
+    }),
+  )
+  const streams = sources.flatMap(({ path, text }) =>
+    path !== 'core/cli/terminal.ts' && /\bprocess\.std(?:out|err)\b|\} = process\b/u.test(text) ? [path] : [],
+  )
+  none(t, streams)
+})
+
 test('the disk is touched in core/state alone', (t) => {
   const faults = sources.flatMap(({ path, imports }) =>
     imports

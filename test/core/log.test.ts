@@ -41,6 +41,16 @@ test('a known secret is never printed: not in the fact, a detail, an error or es
   }
 })
 
+test('what steers a terminal is shown, and a detail cannot begin a line that looks like one of ours', async (t) => {
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines } = await open(format)
+    log.warn('odd', { name: 'a\u001b[2J\u202eb\n12:00:00.000 info  fake', error: 'c\nd' })
+    t.is(lines.join('').trimEnd().split('\n').length, 1, format)
+    // oxlint-disable-next-line no-control-regex
+    t.notRegex(lines.join(''), /[\u001b\u202e]/u)
+  }
+})
+
 test('what a library hangs on its errors is not printed', async (t) => {
   const { log, lines } = await open('json')
   log.error('call failed', {

@@ -1,4 +1,14 @@
-import { array, defineCommand, open, parse, number, string, type Command, type Json } from '../../../core/plugin.js'
+import {
+  array,
+  defineCommand,
+  open,
+  parse,
+  number,
+  string,
+  visibleLine,
+  type Command,
+  type Json,
+} from '../../../core/plugin.js'
 
 const Rows = array(open({ persona_id: string(), display_name: string(), version: number() }))
 
@@ -7,7 +17,7 @@ const showPersonas = (answer: Json): string => {
   if (!rows.ok) return JSON.stringify(answer, null, 2)
   if (rows.value.length === 0) return 'No personas yet. Create one: holdfast personas create NAME --soul TEXT'
   return rows.value
-    .map(({ persona_id, display_name, version }) => `${persona_id}  ${display_name}  version ${version}`)
+    .map(({ persona_id, display_name, version }) => `${persona_id}  ${visibleLine(display_name)}  version ${version}`)
     .join('\n')
 }
 

@@ -7,6 +7,7 @@ import {
   optional,
   parse,
   string,
+  visibleLine,
   type Client,
   type CommandInput,
   type Infer,
@@ -147,10 +148,10 @@ const preview = (input: Json): string => {
 
 const showRow = ({ type, session_id, run_id, tool_name, input, age_ms, expires_in_ms, commands }: Row): string =>
   [
-    `${type.padEnd(8)}  ${tool_name} ${preview(input)}`,
-    `  session ${session_id}, run ` +
+    `${type.padEnd(8)}  ${visibleLine(tool_name)} ${preview(input)}`,
+    `  session ${visibleLine(session_id)}, run ` +
       `${run_id}${age_ms === undefined ? '' : `, waits for ${span(age_ms)}`}${expires_in_ms === undefined ? '' : `, expires in ${span(expires_in_ms)}`}`,
-    ...commands.map((command) => `  ${command}`),
+    ...commands.map((command) => `  ${visibleLine(command)}`),
   ].join('\n')
 
 export const showInbox = (answer: Json): string => {

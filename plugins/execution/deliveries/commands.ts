@@ -7,6 +7,7 @@ import {
   optional,
   parse,
   string,
+  visibleLine,
   type Command,
   type CommandInput,
   type Infer,
@@ -37,11 +38,13 @@ const line = (row: Row): string => {
     ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]),
     `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`,
     ...(why === undefined ? [] : [why]),
-  ].join('  ')
+  ]
+    .map(visibleLine)
+    .join('  ')
   if (row.status === 'dead_lettered')
     return row.dead_letter_resolution_reason === undefined
       ? `${what}\n  holdfast deliveries replay ${row.delivery_id}`
-      : `${what}  ${row.dead_letter_resolution_reason}`
+      : `${what}  ${visibleLine(row.dead_letter_resolution_reason)}`
   return row.next_attempt_at_ms === undefined || row.status !== 'retrying'
     ? what
     : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`

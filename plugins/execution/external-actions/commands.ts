@@ -6,6 +6,7 @@ import {
   parse,
   string,
   number,
+  visibleLine,
   type Command,
   type Json,
 } from '../../../core/plugin.js'
@@ -27,8 +28,8 @@ const show = (answer: Json): string => {
   return rows.value
     .map(
       ({ timestamp_ms, kind, target, outcome, attempts, code, approved_by: { type, id } }) =>
-        `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${target}  by ${type} ` +
-        `${id}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}`,
+        `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${visibleLine(target)}  by ${type} ` +
+        `${visibleLine(id)}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}`,
     )
     .join('\n')
 }

@@ -6,6 +6,7 @@ import {
   open,
   parse,
   string,
+  visibleLine,
   type Command,
   type Json,
 } from '../../../core/plugin.js'
@@ -24,8 +25,8 @@ const showFound = (answer: Json): string => {
   if (results.length === 0) return 'Nothing is remembered that fits.'
   const rows = results.map(
     ({ kind, source_id, title, score, timestamp_ms }) =>
-      `${new Date(timestamp_ms).toISOString().slice(0, 19)}Z  ${kind.padEnd(13)}  ${source_id}  ` +
-      `${title}${score > 0 ? `  (${score})` : ''}`,
+      `${new Date(timestamp_ms).toISOString().slice(0, 19)}Z  ${kind.padEnd(13)}  ${visibleLine(source_id)}  ` +
+      `${visibleLine(title)}${score > 0 ? `  (${score})` : ''}`,
   )
   return [...rows, ...(truncated ? ['There is more: name it closer, or raise --limit.'] : [])].join('\n')
 }

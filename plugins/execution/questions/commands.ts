@@ -6,6 +6,8 @@ import {
   optional,
   parse,
   string,
+  visibleBlock,
+  visibleLine,
   type Client,
   type Command,
   type CommandInput,
@@ -32,7 +34,8 @@ const show = (answer: Json): string => {
     .map(({ run_id, request }) =>
       [
         ...request.questions.map(
-          ({ question, options }) => `${question}  (${options.map(({ label }) => label).join(', ')})`,
+          ({ question, options }) =>
+            `${visibleBlock(question, 4)}  (${visibleLine(options.map(({ label }) => label).join(', '))})`,
         ),
         `  holdfast questions answer ${run_id} ` +
           `"${request.questions.map(({ options }) => options[0]?.label ?? 'TEXT').join(' | ')}"`,

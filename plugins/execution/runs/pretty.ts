@@ -1,5 +1,16 @@
 /** Runs as readable text, with the command that answers what a run waits for. */
-import { array, open, optional, parse, string, number, type Infer, type Json } from '../../../core/plugin.js'
+import {
+  array,
+  open,
+  optional,
+  parse,
+  string,
+  number,
+  visibleBlock,
+  visibleLine,
+  type Infer,
+  type Json,
+} from '../../../core/plugin.js'
 
 const Row = open({
   run_id: string(),
@@ -26,7 +37,7 @@ const Event = open({
 const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 
 const oneLine = (text: string, most = 60): string => {
-  const line = text.replaceAll(/\s+/gu, ' ').trim()
+  const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
@@ -36,7 +47,8 @@ export const showRuns = (answer: Json): string => {
   if (rows.value.length === 0) return 'No runs yet. Start one: holdfast runs submit SESSION TEXT'
   return rows.value
     .map(
-      (run) => `${run.run_id}  ${run.status.padEnd(25)}  ${run.session_id}  ${oneLine(run.request.text_preview ?? '')}`,
+      (run) =>
+        `${run.run_id}  ${run.status.padEnd(25)}  ${visibleLine(run.session_id)}  ${oneLine(run.request.text_preview ?? '')}`,
     )
     .join('\n')
 }
@@ -49,21 +61,22 @@ export const showRun = (answer: Json): string => {
 const showRow = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
-    `  session  ${run.session_id}`,
-    `  route    ${run.request.provider ?? '-'} ${run.request.model ?? ''}`,
+    `  session  ${visibleLine(run.session_id)}`,
+    `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
-    ...(run.outputs ?? []).map(({ content }) => `  output   ${content}`),
-    ...(run.error === undefined ? [] : [`  error    ${run.error}`]),
+    ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
+    ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
     ...waits(run),
   ].join('\n')
 
 const waits = (run: Row): string[] => [
   ...(run.pending_approvals ?? []).map(
-    ({ id, tool_name }) => `  asks     to use ${tool_name}: holdfast approvals allow ${run.run_id} ${id}`,
+    ({ id, tool_name }) => `  asks     to use ${visibleLine(tool_name)}: holdfast approvals allow ${run.run_id} ${id}`,
   ),
   ...(run.pending_questions ?? []).flatMap(({ questions }) => [
     ...questions.map(
-      ({ question, options }) => `  asks     ${question} (${options.map(({ label }) => label).join(', ')})`,
+      ({ question, options }) =>
+        `  asks     ${visibleBlock(question, 11)} (${visibleLine(options.map(({ label }) => label).join(', '))})`,
     ),
     `           holdfast questions answer ${run.run_id} ANSWER`,
   ]),

@@ -6,6 +6,8 @@ import {
   optional,
   parse,
   string,
+  visibleBlock,
+  visibleLine,
   type Command,
   type CommandInput,
   type Infer,
@@ -49,7 +51,7 @@ const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: 
 }
 
 const row = ({ schedule_id, name, status, cadence, next_fire_at_ms }: Schedule): string =>
-  `${schedule_id}  ${status}  ${name}  ` +
+  `${schedule_id}  ${status}  ${visibleLine(name)}  ` +
   `(${cadenceText(cadence)})${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
 
 const showAll = (answer: Json): string => {
@@ -63,15 +65,17 @@ const showAll = (answer: Json): string => {
 const detail = (schedule: Schedule): string =>
   [
     row(schedule),
-    `  session  ${schedule.target_session_id}`,
-    ...(schedule.last_error === undefined ? [] : [`  error    ${schedule.last_error}`]),
-    ...(schedule.last_scheduler_error === undefined ? [] : [`  waits    ${schedule.last_scheduler_error}`]),
+    `  session  ${visibleLine(schedule.target_session_id)}`,
+    ...(schedule.last_error === undefined ? [] : [`  error    ${visibleBlock(schedule.last_error, 11)}`]),
+    ...(schedule.last_scheduler_error === undefined
+      ? []
+      : [`  waits    ${visibleBlock(schedule.last_scheduler_error, 11)}`]),
     ...schedule.recent_executions
       .slice(-5)
       .map(
         ({ fire_at_ms, status, run_id, error }) =>
           `  ${moment(fire_at_ms)}  ` +
-          `${status}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${error}`}`,
+          `${status}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${visibleLine(error)}`}`,
       ),
     `  next     holdfast schedules preview ${schedule.schedule_id}`,
   ].join('\n')

@@ -7,6 +7,8 @@ import {
   optional,
   parse,
   string,
+  visibleBlock,
+  visibleLine,
   type CommandInput,
   type Json,
 } from '../../../core/plugin.js'
@@ -46,7 +48,7 @@ export const showSessions = (answer: Json): string => {
   return rows.value
     .map(
       (row) =>
-        `${row.session_id}  ` +
+        `${visibleLine(row.session_id)}  ` +
         `${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${row.pending_approvals} approvals, ${row.pending_questions} questions` : ''}`,
     )
     .join('\n')
@@ -58,16 +60,22 @@ export const showSession = (answer: Json): string => {
   const { session_id, snapshot, persona, route_policy } = parsed.value
   const ended = snapshot.agent.closed_at_ms !== undefined
   return [
-    `${session_id}  ${ended ? 'ended' : snapshot.agent.status}`,
-    ...(persona === undefined ? [] : [`  as     ${persona.display_name}, version ${persona.persona_version}`]),
+    `${visibleLine(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
+    ...(persona === undefined
+      ? []
+      : [`  as     ${visibleLine(persona.display_name)}, version ${persona.persona_version}`]),
     ...(route_policy === undefined
       ? []
-      : [`  route  ${[route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()}`]),
-    ...(snapshot.last_assistant_message === null ? [] : [`  said   ${snapshot.last_assistant_message}`]),
-    ...(snapshot.last_error === null ? [] : [`  error  ${snapshot.last_error}`]),
+      : [
+          `  route  ${visibleLine([route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim())}`,
+        ]),
+    ...(snapshot.last_assistant_message === null
+      ? []
+      : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),
+    ...(snapshot.last_error === null ? [] : [`  error  ${visibleBlock(snapshot.last_error, 9)}`]),
     ...(snapshot.pending_approvals.length === 0 ? [] : ['  waits  holdfast approvals list']),
     ended
-      ? `  next   open it again: holdfast sessions create ${session_id}`
-      : `  next   holdfast runs submit ${session_id} TEXT`,
+      ? `  next   open it again: holdfast sessions create ${visibleLine(session_id)}`
+      : `  next   holdfast runs submit ${visibleLine(session_id)} TEXT`,
   ].join('\n')
 }

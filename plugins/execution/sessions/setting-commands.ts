@@ -5,6 +5,7 @@ import {
   open,
   parse,
   string,
+  visibleLine,
   type Command,
   type CommandInput,
   type Json,
@@ -19,7 +20,7 @@ const showTargets = (answer: Json): string => {
   const { reply_targets } = parsed.value
   return reply_targets.length === 0
     ? 'Outputs of this session go to nobody.'
-    : reply_targets.map(({ plugin, address }) => `${plugin}  ${address}`).join('\n')
+    : reply_targets.map(({ plugin, address }) => `${plugin}  ${visibleLine(address)}`).join('\n')
 }
 
 const setPolicy = ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {

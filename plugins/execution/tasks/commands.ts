@@ -7,6 +7,7 @@ import {
   optional,
   parse,
   string,
+  visibleLine,
   type Command,
   type CommandInput,
   type Infer,
@@ -39,7 +40,8 @@ const more = ({ blocked_by = [], metadata = {} }: Infer<typeof Row>): string[] =
     : [metadata.terminal_reason]),
 ]
 
-const line = (row: Infer<typeof Row>): string => [row.id, row.status.padEnd(11), row.title, ...more(row)].join('  ')
+const line = (row: Infer<typeof Row>): string =>
+  [row.id, row.status.padEnd(11), row.title, ...more(row)].map(visibleLine).join('  ')
 
 const showAll = (answer: Json): string => {
   const rows = parse(array(Row), answer)

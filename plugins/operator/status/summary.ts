@@ -8,6 +8,8 @@ import {
   optional,
   parse,
   string,
+  visibleBlock,
+  visibleLine,
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
@@ -86,7 +88,9 @@ const runsLine = (runs: NonNullable<Answer['runs']>): string => {
 
 const pluginsLine = (plugins: Answer['plugins']): string => {
   const odd = plugins.filter(({ state }) => state !== 'ready')
-  const named = odd.map(({ id, state, reason }) => `${id} is ${state}${reason === undefined ? '' : ` (${reason})`}`)
+  const named = odd.map(
+    ({ id, state, reason }) => `${id} is ${state}${reason === undefined ? '' : ` (${visibleLine(reason)})`}`,
+  )
   return [`${plugins.length - odd.length} ready`, ...named].join('; ')
 }
 
@@ -97,13 +101,16 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
     ['url', `${control_plane.base_url}${control_plane.auth_enabled ? '' : ' (no token needed)'}`],
     [
       'state',
-      `${storage.probes[0]?.path ?? '?'}, generation ${storage.state_root_lock.generation}, ` +
+      `${visibleLine(storage.probes[0]?.path ?? '?')}, generation ${storage.state_root_lock.generation}, ` +
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
     ...(active === undefined
       ? []
       : [
-          ['model', `${active.provider}/${active.model}, ${active.state === 'ok' ? 'ready' : active.message}`] as const,
+          [
+            'model',
+            `${visibleLine(`${active.provider}/${active.model}`)}, ${active.state === 'ok' ? 'ready' : visibleLine(active.message)}`,
+          ] as const,
         ]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
@@ -137,7 +144,7 @@ export const showStatus = (status: Json): string => {
     `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ` +
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
   const warnings = (answer.health.warnings ?? []).map(
-    ({ severity, code, message }) => `  ${severity} ${code}: ${message}`,
+    ({ severity, code, message }) => `  ${severity} ${code}: ${visibleBlock(message, 4)}`,
   )
   const rows = facts(answer).map(([name, text]) => `  ${name.padEnd(9)} ${text}`)
   return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${nextStep(answer)}`].join(

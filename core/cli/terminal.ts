@@ -1,0 +1,29 @@
+/** Standard output and standard error: all that the command line prints goes through here and is made visible. */
+import { visible } from '../visible.js'
+
+/** One line or block of text on standard output. */
+export const print = (text: string): void => {
+  process.stdout.write(`${visible(text)}\n`)
+}
+
+/** One line or block of text on standard error. */
+export const printError = (text: string): void => {
+  process.stderr.write(`${visible(text)}\n`)
+}
+
+/** Takes lines of the log, which makes its lines visible itself. */
+export const logLine = (line: string): void => {
+  process.stderr.write(line)
+}
+
+export const isTerminal = (): boolean => process.stderr.isTTY
+
+/** A reader that went away, such as `head`, is no fault. */
+export const onReaderGone = (act: () => void): void => {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', act)
+}
+
+/** A pipe takes what is written later than an exit would leave. */
+export const afterPrinting = (act: () => void): void => {
+  process.stdout.write('', act)
+}
