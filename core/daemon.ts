@@ -142,13 +142,14 @@ const openRoot = async (
 ): Promise<{ opened: OpenState; bus: Bus; keepEpoch: () => Promise<void> }> => {
   const { story, clock, ids, log, disk, settings } = life
   const opened = await story.step('open', () =>
-    openState({ root, disk, clock, ids, log, generation, publish: (...event) => bus.publish(...event) }),
+    openState({ root, disk, clock, ids, log, generation, publish: (event) => bus.post(event) }),
   )
   story.own('state', opened.close)
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
     epoch: epoch.value,
     capacity: settings.eventHistoryCapacity,
+    bytes: settings.eventHistoryBytes,
     onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
   })
   return { opened, bus, keepEpoch: epoch.save }

@@ -37,6 +37,10 @@ export const Settings = object({
   ),
   logLevel: doc(defaulted(enums(['debug', 'info', 'warn', 'error']), 'info'), 'Least level that is logged.'),
   eventHistoryCapacity: doc(defaulted(integer(), 2048), 'Events kept for replay, clamped to 1..=262144.'),
+  eventHistoryBytes: doc(
+    defaulted(integer({ min: 1_048_576 }), 67_108_864),
+    'Most bytes of events kept for replay: where they are large, fewer are kept.',
+  ),
   httpAuthMode: doc(
     defaulted(enums(['auto', 'bearer', 'none']), 'auto'),
     'auto asks for tokens when they are set or the address is not loopback.',

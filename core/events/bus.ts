@@ -1,7 +1,7 @@
 /**
  * The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events".
  */
-import type { EventFilter, EventKeys, EventSpec, Events, PublishedEvent } from './contract.js'
+import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
 import { createFanOut, type FanOut, type Follower } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
@@ -33,6 +33,8 @@ export interface BusStatistics {
 }
 
 export interface Bus extends Events {
+  /** Adds an event whose weight is known and hands it to listeners and followers. */
+  post(publication: Publication): void
   /** Adds an event and hands it to listeners and followers. `data` is made at most once, on first use. */
   publish<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
   /** As in `Events`; faults of the listener are charged to `owner`. */
@@ -46,21 +48,26 @@ export interface BusOptions {
   readonly epoch: number
   /** Events kept for replay; clamped to 1..262144. */
   readonly capacity: number
+  /** Bytes of events kept for replay; 64 MiB when absent. */
+  readonly bytes?: number
   readonly onFault: (fault: EventFault) => void
 }
 
-export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
+const defaultBytes = 67_108_864
+
+export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault }: BusOptions): Bus => {
   const ids = createIdSpace(epoch)
-  const window = createWindow(capacity)
+  const window = createWindow({ capacity, bytes: most })
   const listeners = createListeners(onFault)
-  const frames = createFrames(ids, onFault)
+  const frames = createFrames({ ids, onFault, weigh: window.weigh })
   const fanOut = createFanOut({ window, ids, frames, onFault })
 
-  const publish = <D extends object>(spec: EventSpec<D>, keys: EventKeys, data: () => D): void => {
+  const post = ({ name, keys, data, bytes }: Publication): void => {
     const event: WindowEvent = {
       counter: window.newest + 1,
-      name: spec.name,
+      name,
       keys,
+      bytes,
       make: data,
       data: undefined,
       json: undefined,
@@ -69,6 +76,8 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
     fanOut.push(event)
     listeners.deliver(event, frames.data)
   }
+  const publish = <D extends object>({ name }: EventSpec<D>, keys: EventKeys, data: () => D): void =>
+    post({ name, keys, data, bytes: 0 })
   const since = (id: string, filter?: EventFilter): PublishedEvent[] => {
     if (!/^\d{1,20}$/u.test(id)) return []
     const found: PublishedEvent[] = []
@@ -81,6 +90,7 @@ export const createBus = ({ epoch, capacity, onFault }: BusOptions): Bus => {
     return found
   }
   return {
+    post,
     publish,
     emit: publish,
     since,
@@ -107,7 +117,7 @@ const measure = ({ window, ids, fanOut }: Measured): BusStatistics => {
       tail_event_id_cursor: ids.id(window.newest),
     }),
     next_event_id: ids.id(window.newest + 1),
-    replay_buffer_utilization_percent: Math.round((held / window.capacity) * 100),
+    replay_buffer_utilization_percent: Math.round(window.fullness * 100),
     evicted_event_count: window.oldest - 1,
     replay_gap_count: fanOut.gaps,
     stream_lagged_event_count: fanOut.lagged,

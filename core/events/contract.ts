@@ -23,6 +23,16 @@ export interface PublishedEvent {
   json(): string
 }
 
+/** An event as the state hands it over. */
+export interface Publication {
+  readonly name: string
+  readonly keys: EventKeys
+  /** Called at most once, on first use. */
+  readonly data: () => object
+  /** About how many bytes the data keeps in memory. */
+  readonly bytes: number
+}
+
 /** A view of the bus: events that carry this key. Absent: all events. */
 export interface EventFilter {
   readonly scope: string

@@ -12,6 +12,8 @@ export interface WindowEvent {
   readonly counter: number
   readonly name: string
   readonly keys: EventKeys
+  /** What it holds in memory: an estimate until its JSON is there. */
+  bytes: number
   /** Makes the data; gone once it was called. */
   make: (() => object) | undefined
   /** What it made; gone once its JSON is there, or if it threw. */
@@ -26,7 +28,14 @@ export interface Frames {
   published(event: WindowEvent): PublishedEvent
 }
 
-export const createFrames = (ids: IdSpace, onFault: (fault: EventFault) => void): Frames => {
+export interface FramesOptions {
+  readonly ids: IdSpace
+  readonly onFault: (fault: EventFault) => void
+  /** Told what an event weighs when its JSON is there. */
+  readonly weigh: (event: WindowEvent, bytes: number) => void
+}
+
+export const createFrames = ({ ids, onFault, weigh }: FramesOptions): Frames => {
   const attempt = <T>(event: WindowEvent, work: () => T): T | undefined => {
     try {
       return work()
@@ -46,7 +55,10 @@ export const createFrames = (ids: IdSpace, onFault: (fault: EventFault) => void)
     const value = data(event)
     if (value === undefined) return undefined
     event.data = undefined
-    return (event.json = attempt(event, () => JSON.stringify({ type: event.name, ...value })))
+    const text = attempt(event, () => JSON.stringify({ type: event.name, ...value }))
+    event.json = text
+    if (text !== undefined) weigh(event, Buffer.byteLength(text))
+    return text
   }
   const frame = (event: WindowEvent): string => {
     const text = json(event)

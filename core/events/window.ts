@@ -1,7 +1,8 @@
 /**
- * The replay window: the last `capacity` events, and for four times as many
- * evicted ones the keys they carried, so that a filtered reader learns exactly
- * what it lost. Contract 1, "Events", rules 3 to 5.
+ * The replay window: the last `capacity` events, fewer where their bytes are
+ * more than it may hold, and for four times as many evicted ones the keys they
+ * carried, so that a filtered reader learns exactly what it lost. Contract 1,
+ * "Events", rules 3 to 5.
  */
 import type { EventFilter, EventKeys } from './contract.js'
 import type { WindowEvent } from './frames.js'
@@ -11,8 +12,16 @@ export interface Loss {
   readonly estimate: boolean
 }
 
+export interface WindowLimits {
+  /** Events; clamped to 1..262144. */
+  readonly capacity: number
+  readonly bytes: number
+}
+
 export interface Window {
   readonly capacity: number
+  /** The larger part of its limits that is in use, from 0 to 1. */
+  readonly fullness: number
   /** Counter of the newest event; 0 before the first. */
   readonly newest: number
   /** Counter of the oldest event that is still kept; `newest + 1` if there is none. */
@@ -20,6 +29,8 @@ export interface Window {
   /** Evictions up to this counter are forgotten. */
   readonly forgotten: number
   push(event: WindowEvent): void
+  /** Tells what an event weighs now; the oldest leave if that is too much. */
+  weigh(event: WindowEvent, bytes: number): void
   at(counter: number): WindowEvent | undefined
   /** What a reader that has everything up to `counter` cannot get any more. */
   loss(counter: number, filter?: EventFilter): Loss
@@ -32,18 +43,34 @@ const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1
 export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean =>
   filter === undefined || keys[filter.scope] === filter.id
 
-export const createWindow = (wanted: number): Window => {
-  const capacity = clampCapacity(wanted)
+/** Bytes of an event beside its text. */
+const overhead = 512
+
+export const createWindow = (limits: WindowLimits): Window => {
+  const capacity = clampCapacity(limits.capacity)
   const remembered = capacity * 4
-  const events: WindowEvent[] = []
+  const events: (WindowEvent | undefined)[] = []
   const evicted: EventKeys[] = []
   let newest = 0
-  const oldest = (): number => Math.max(1, newest - capacity + 1)
-  const forgotten = (): number => Math.max(0, oldest() - 1 - remembered)
+  let oldest = 1
+  let held = 0
+  const forgotten = (): number => Math.max(0, oldest - 1 - remembered)
 
+  const evict = (): void => {
+    const old = events[oldest % capacity]
+    events[oldest % capacity] = undefined
+    oldest += 1
+    if (old === undefined) return
+    evicted[old.counter % remembered] = old.keys
+    held -= old.bytes + overhead
+  }
+  /** The newest stays, whatever it weighs; an event that grows leaves before any newer one does. */
+  const trim = (): void => {
+    while (held > limits.bytes && oldest < newest) evict()
+  }
   const countLost = (from: number, filter: EventFilter): number => {
     let lost = 0
-    for (let counter = from + 1; counter < oldest(); counter += 1) {
+    for (let counter = from + 1; counter < oldest; counter += 1) {
       const keys = evicted[counter % remembered]
       if (keys !== undefined && carries(keys, filter)) lost += 1
     }
@@ -51,25 +78,33 @@ export const createWindow = (wanted: number): Window => {
   }
   return {
     capacity,
+    get fullness() {
+      return Math.min(1, Math.max((newest - oldest + 1) / capacity, held / limits.bytes))
+    },
     get newest() {
       return newest
     },
     get oldest() {
-      return oldest()
+      return oldest
     },
     get forgotten() {
       return forgotten()
     },
     push(event) {
-      const slot = event.counter % capacity
-      const old = events[slot]
-      if (old !== undefined) evicted[old.counter % remembered] = old.keys
-      events[slot] = event
+      if (newest - oldest + 1 === capacity) evict()
+      events[event.counter % capacity] = event
       newest = event.counter
+      held += event.bytes + overhead
+      trim()
     },
-    at: (counter) => (counter < oldest() || counter > newest ? undefined : events[counter % capacity]),
+    weigh(event, bytes) {
+      if (event.counter >= oldest) held += bytes - event.bytes
+      event.bytes = bytes
+      trim()
+    },
+    at: (counter) => (counter < oldest || counter > newest ? undefined : events[counter % capacity]),
     loss(counter, filter) {
-      const skipped = oldest() - 1 - counter
+      const skipped = oldest - 1 - counter
       if (skipped <= 0) return { skipped: 0, estimate: false }
       if (filter === undefined) return { skipped, estimate: false }
       const known = countLost(Math.max(counter, forgotten()), filter)

@@ -11,6 +11,7 @@ import type { OriginPolicy } from './origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { committedValue, type Caller, type RouteInput, type StreamReply } from './route.js'
 import { readCursor, type Streams } from './stream.js'
+import type { Unsent } from './unsent.js'
 import type { Found, RouteTable } from './table.js'
 
 export interface ExchangeOptions {
@@ -18,6 +19,7 @@ export interface ExchangeOptions {
   readonly auth: Auth
   readonly origins: OriginPolicy
   readonly streams: Streams
+  readonly unsent: Unsent
   /**
    * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
    * of it was undone.
@@ -41,7 +43,7 @@ export interface Exchange {
 type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
-  const { table, auth, origins, streams, watch, leaving, log, redact, onFault } = options
+  const { table, auth, origins, streams, unsent, watch, leaving, log, redact, onFault } = options
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
     const methods = table.methods(pathOf(url))
@@ -59,6 +61,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   const answer = (request: IncomingMessage, response: ServerResponse, reply: Answer): void => {
     const cors = origins.headers(request)
     send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
+    unsent.watch(response)
   }
   const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
     answer(request, response, problemAnswer(toProblem(error, undefined), redact))

@@ -18,8 +18,9 @@ import { send, sendRaw } from './reply.js'
 import { trusted } from '../schema.js'
 import { createStreams } from './stream.js'
 import type { RouteTable } from './table.js'
+import { createUnsent, type UnsentLimits } from './unsent.js'
 
-export interface ServerLimits {
+export interface ServerLimits extends UnsentLimits {
   /** Ms until the headers of a request must be there. */
   readonly headersTimeout: number
   /** Ms until a whole request must be there. */
@@ -35,6 +36,8 @@ const defaults: ServerLimits = {
   keepAliveTimeout: 65_000,
   checkInterval: 5_000,
   maxConnections: 16_384,
+  writeTimeout: 60_000,
+  unsentBytes: 134_217_728,
 }
 
 export interface ServerOptions {
@@ -68,6 +71,10 @@ export interface HttpServer {
   drain(ms: number): Promise<void>
   /** Cuts everything at once. */
   close(): Promise<void>
+  /** Connections that are open now. */
+  connections(): Promise<number>
+  /** Bytes that clients have asked for and not taken yet. */
+  readonly unsentBytes: number
   readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
 }
 
@@ -75,7 +82,9 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const { routes, auth, bus, log, clock, onFault, watch, version, redact = (text) => text } = options
   const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
   const origins = createOriginPolicy(options.corsOrigins)
-  const streams = createStreams({ bus, clock })
+  const limits = { ...defaults, ...options.limits }
+  const unsent = createUnsent(limits)
+  const streams = createStreams({ bus, clock, unsent })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal)
   const exchange = createExchange({
@@ -83,13 +92,14 @@ export const createServer = (options: ServerOptions): HttpServer => {
     auth,
     origins,
     streams,
+    unsent,
     watch,
     leaving: leaving.signal,
     log,
     redact,
     onFault,
   })
-  const server = createNode({ ...defaults, ...options.limits })
+  const server = createNode(limits)
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
   for (const route of createOwnRoutes({
@@ -114,6 +124,13 @@ export const createServer = (options: ServerOptions): HttpServer => {
   watchFaults(server, exchange)
   return {
     cors: origins,
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+      ),
+    get unsentBytes() {
+      return unsent.bytes
+    },
     async listen({ host, port }) {
       const name = hostName(host.includes(':') ? `[${host}]` : host)
       if (name !== undefined) hosts.push(name)

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js'
 import type { Bus, Follower, Reader } from '../events/bus.js'
 import { httpErrors } from './errors.js'
 import type { StreamReply } from './route.js'
+import type { Unsent } from './unsent.js'
 
 export const streamType = 'text/event-stream'
 const heartbeatMs = 10_000
@@ -58,11 +59,17 @@ const writeHead = ({ response, headers }: StreamRequest): void => {
   })
 }
 
-export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly clock: Clock }): Streams => {
+export interface StreamsOptions {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly unsent: Unsent
+}
+
+export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams => {
   const open = new Map<ServerResponse, Follower>()
   let cancel: (() => void) | undefined
   const beat = (): void => {
-    for (const response of open.keys()) if (response.writableLength <= unsentLimit) response.write(heartbeat)
+    for (const response of open.keys()) if (response.writableLength === 0) response.write(heartbeat)
     cancel = open.size > 0 ? clock.after(heartbeatMs, beat) : undefined
   }
   const leave = (response: ServerResponse): void => {
@@ -81,7 +88,7 @@ export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly cloc
       writeHead(stream)
       if (request.method === 'HEAD') return void response.end()
       response.write(opening)
-      const follower = follow(bus, stream)
+      const follower = follow(bus, unsent, stream)
       open.set(response, follower)
       cancel ??= clock.after(heartbeatMs, beat)
       response.on('drain', follower.resume)
@@ -96,10 +103,13 @@ export const createStreams = ({ bus, clock }: { readonly bus: Bus; readonly cloc
   }
 }
 
-const follow = (bus: Bus, { response, filter, cursor }: StreamRequest): Follower => {
+const follow = (bus: Bus, unsent: Unsent, { response, filter, cursor }: StreamRequest): Follower => {
   const reader: Reader = {
     ready: () => response.writableLength <= unsentLimit,
-    write: (frames) => void response.write(frames),
+    write: (frames) => {
+      response.write(frames)
+      unsent.watch(response)
+    },
   }
   return bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
 }

@@ -1,7 +1,7 @@
 /** `commit`: runs a change against the state, collects what it did, and hands one line to the log. */
 import { assert, fault } from '../assert.js'
 import type { Clock } from '../clock.js'
-import type { EventKeys, EventSpec } from '../events/contract.js'
+import type { Publication } from '../events/contract.js'
 import type { Json } from '../schema.js'
 import type { Log } from '../log.js'
 import type { Change } from './change.js'
@@ -12,7 +12,7 @@ import type { StorageMode } from './storage-mode.js'
 import type { StoredCollection } from './collection.js'
 import type { StoredStream } from './stream.js'
 
-export type Publish = <D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D) => void
+export type Publish = (publication: Publication) => void
 
 export interface Shapes {
   collection<T extends object>(collection: Collection<T>): StoredCollection<T>
@@ -41,7 +41,8 @@ export interface Transactions {
 
 interface Work {
   readonly changes: Change[]
-  readonly effects: (() => void)[]
+  /** Each is told about how many bytes the commit keeps in memory. */
+  readonly effects: ((bytes: number) => void)[]
 }
 
 /**
@@ -94,7 +95,7 @@ export const createTransactions = ({
       },
       emit: (event, keys, data) => {
         live()
-        effects.push(() => publish(event, keys, data))
+        effects.push((bytes) => publish({ name: event.name, keys, data, bytes }))
       },
       after: (effect) => {
         live()
@@ -102,10 +103,10 @@ export const createTransactions = ({
       },
     }
   }
-  const runEffects = (effects: readonly (() => void)[]): void => {
+  const runEffects = (effects: Work['effects'], bytes: number): void => {
     for (const effect of effects) {
       try {
-        effect()
+        effect(bytes)
       } catch (error) {
         log.error('an effect of a commit threw', { error })
       }
@@ -135,7 +136,7 @@ export const createTransactions = ({
     new Promise((resolve, reject) => {
       const settle = (): void => {
         for (const change of changes) change.land()
-        runEffects(effects)
+        runEffects(effects, text?.length ?? 0)
         resolve(result)
       }
       const pending: Pending = { text, settle, undo: () => undoAll(changes), reject }

@@ -9,7 +9,7 @@ import { parseJson } from '../../support/json.js'
 
 const ticked = defineEvent({ name: 'ticked', summary: 'A tick.', data: object({ n: integer() }) })
 const other = defineEvent({ name: 'other', summary: 'Another.', data: open({}) })
-const start = (more: { epoch?: number; capacity?: number } = {}) => {
+const start = (more: { epoch?: number; capacity?: number; bytes?: number } = {}) => {
   const faults: EventFault[] = []
   return { faults, bus: createBus({ epoch: 7, capacity: 16, onFault: (fault) => faults.push(fault), ...more }) }
 }
@@ -194,7 +194,7 @@ test(
     )
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
-        const { bus } = start({ capacity: 8 })
+        const { bus } = start({ capacity: 8, bytes: 6000 })
         const log: { n: number; run: string }[] = []
         const seats: {
           box: ReturnType<typeof collect>
@@ -207,7 +207,7 @@ test(
             for (let n = 0; n < step.count; n += 1) {
               const event = { n: log.length + 1, run: step.run }
               log.push(event)
-              bus.publish(ticked, { run: event.run }, () => ({ n: event.n }))
+              bus.publish(ticked, { run: event.run }, () => ({ n: event.n, pad: 'x'.repeat(step.count * 150) }))
             }
           if (step.kind === 'join') {
             const box = collect()
@@ -282,6 +282,36 @@ test('statistics tell the state of the window', (t) => {
   })
   for (let n = 11; n <= 100; n += 1) bus.publish(ticked, { session: 's', run: `r${n}` }, () => ({ n }))
   t.like(bus.statistics(), { evicted_run_scope_count: 16, scope_eviction_floor_id: (first + 79n).toString() })
+})
+
+const kept = (bus: ReturnType<typeof start>['bus']): number => bus.statistics().retained_event_count
+const heavy = (bus: ReturnType<typeof start>['bus'], bytes: number): void =>
+  bus.post({ name: 'ticked', keys: { run: 'r' }, bytes, data: () => ({ n: 1, pad: 'x'.repeat(bytes) }) })
+
+test('large events leave the window before its number is reached, and the newest never', (t) => {
+  const { bus } = start({ capacity: 2048, bytes: 10_000_000 })
+  for (let n = 0; n < 300; n += 1) heavy(bus, 900_000)
+  t.is(kept(bus), 11)
+  t.like(bus.statistics(), { evicted_event_count: 289, replay_buffer_utilization_percent: 99 })
+  heavy(bus, 50_000_000)
+  t.is(kept(bus), 1)
+  heavy(bus, 0)
+  t.is(kept(bus), 1)
+  for (let n = 0; n < 20; n += 1) heavy(bus, 100)
+  t.is(kept(bus), 21)
+})
+
+test('an event whose text is larger than reckoned makes the window let go, and a replay tells what it missed', async (t) => {
+  const { bus } = start({ capacity: 64, bytes: 20_000 })
+  for (let n = 1; n <= 20; n += 1) bus.publish(ticked, {}, () => ({ n, pad: '語'.repeat(1000) }))
+  t.is(kept(bus), 20)
+  const box = collect()
+  bus.follow(box.reader, { cursor: 0n })
+  await turn()
+  const lost = box.frames().reduce((sum, { skipped = 0 }) => sum + skipped, 0)
+  t.is(box.numbers().length + lost, 20)
+  t.is(box.numbers().at(-1), 20)
+  t.true(kept(bus) <= 6, `${kept(bus)} events of 3 kB in 20 kB`)
 })
 
 test('the capacity is clamped', (t) => {
