@@ -24,6 +24,8 @@ export { committed, defineRoute, jsonReply, textReply, streamReply } from './htt
 export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/route.js'
 export { clampLimit, pageFields, pageOf, listPage, collectionSource, arraySource, pageProblems } from './http/pages.js'
 export type { Page, PageInput, PageRequest, PageSource } from './http/pages.js'
+export { createUnreadable, viewsOf } from './http/unreadable.js'
+export type { Skip, Unreadable } from './http/unreadable.js'
 export { defineEvent } from './events/contract.js'
 export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from './events/contract.js'
 export type { Clock } from './clock.js'

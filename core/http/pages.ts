@@ -2,6 +2,7 @@
 import { array, boolean, doc, integer, object, optional, string, trusted, union, type StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
+import { viewsOf, type Skip } from './unreadable.js'
 
 const defaultLimit = 50
 const maxLimit = 100
@@ -54,6 +55,8 @@ export interface PageSource<T> {
     readonly limit: number
     readonly order: 'asc' | 'desc'
     readonly beyond?: string
+    /** Given what cannot be read, which is left out; without it the list fails. */
+    readonly skip?: Skip | undefined
   }) => readonly T[]
 }
 
@@ -66,6 +69,8 @@ export interface PageInput<T, V> {
   /** Which end a plain array with a limit keeps; still in ascending order. Default `first`. */
   readonly legacy?: 'first' | 'last'
   readonly view: (item: T) => V
+  /** Given what cannot be read or shown, which is left out; without it the list fails. */
+  readonly skip?: Skip | undefined
 }
 
 /**
@@ -98,20 +103,24 @@ export const listPage = <T, V>(input: PageInput<T, V>): V[] | Page<V> => {
     : plain(input, limit)
 }
 
-const plain = <T, V>({ source, legacy = 'first', view }: PageInput<T, V>, limit: number | undefined): V[] => {
+const plain = <T, V>({ source, legacy = 'first', view, skip }: PageInput<T, V>, limit: number | undefined): V[] => {
+  const shown = (items: readonly T[]): V[] => viewsOf(items, view, { key: source.key, skip })
   if (limit === undefined || legacy === 'first')
-    return source.list({ limit: limit ?? source.count(), order: 'asc' }).map(view)
-  return [...source.list({ limit, order: 'desc' })].reverse().map(view)
+    return shown(source.list({ limit: limit ?? source.count(), order: 'asc', skip }))
+  return shown(source.list({ limit, order: 'desc', skip }).toReversed())
 }
 
-const envelope = <T, V>({ source, query, label, order = 'asc', view }: PageInput<T, V>, limit: number): Page<V> => {
+const envelope = <T, V>(
+  { source, query, label, order = 'asc', view, skip }: PageInput<T, V>,
+  limit: number,
+): Page<V> => {
   const beyond = query.cursor === undefined || query.cursor === '' ? undefined : decodeCursor(query.cursor)
-  const found = source.list({ limit: limit + 1, order, ...(beyond !== undefined && { beyond }) })
+  const found = source.list({ limit: limit + 1, order, skip, ...(beyond !== undefined && { beyond }) })
   const items = found.slice(0, limit)
   const last = items.at(-1)
   const more = found.length > limit && last !== undefined
   return {
-    items: items.map(view),
+    items: viewsOf(items, view, { key: source.key, skip }),
     pagination: {
       limit,
       total_count: source.count(),

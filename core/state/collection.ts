@@ -132,14 +132,25 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     buried.add(id)
     bury(id, reason)
   }
-  const list = (query: PageQuery): T[] => {
-    const ids = index(query.index).page(query)
+  const findOr = (id: string, skip: PageQuery['skip']): T | undefined => {
+    try {
+      return find(id)
+    } catch (error) {
+      if (skip === undefined) throw error
+      skip(id, error)
+      return undefined
+    }
+  }
+  /** Records that are left out make room for others, so that a page is short only at the end. */
+  const list = (query: PageQuery, skipped = 0): T[] => {
+    const ids = index(query.index).page({ ...query, limit: query.limit + skipped })
     const found: T[] = []
     for (const id of ids) {
-      const record = find(id)
+      const record = findOr(id, query.skip)
       if (record !== undefined) found.push(record)
     }
-    return found
+    const missing = ids.length - found.length
+    return missing === skipped || ids.length < query.limit + skipped ? found : list(query, missing)
   }
   const harvest = (): Harvest<T> => {
     const taken = { records: dirty, graves }
@@ -159,7 +170,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     spec,
     find,
     has,
-    list,
+    list: (query) => list(query),
     insert,
     put,
     remove,

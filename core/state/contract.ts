@@ -41,6 +41,8 @@ export interface PageQuery {
   readonly order?: 'asc' | 'desc'
   /** Only records whose sort key is strictly beyond this one, in the direction of `order`. */
   readonly beyond?: string
+  /** Given each record whose page is damaged, which is left out; without it the list throws. */
+  readonly skip?: ((id: string, error: unknown) => void) | undefined
 }
 
 /**

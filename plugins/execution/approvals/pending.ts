@@ -9,6 +9,7 @@ import {
   type Infer,
   type Page,
   type PageRequest,
+  type Skip,
 } from '../../../core/plugin.js'
 import { runKinds, type Runs, type WaitingRun } from '../runs/contract.js'
 import { ApprovalRequestView } from './contract.js'
@@ -30,7 +31,7 @@ type PendingApprovalView = Infer<typeof PendingApprovalView>
 export const pendingApprovals = (
   runs: Runs,
   session_id: string | undefined,
-  query: PageRequest,
+  query: PageRequest & { readonly skip?: Skip },
 ): PendingApprovalView[] | Page<PendingApprovalView> => {
   const waiting = runs
     .waiting('waiting_for_approval')
@@ -43,6 +44,7 @@ export const pendingApprovals = (
     ),
     label: 'session_id_asc,request_id_asc',
     view: ({ run, id }) => viewOf(runs, run, id),
+    skip: query.skip,
   })
 }
 

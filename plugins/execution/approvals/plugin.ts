@@ -1,4 +1,4 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Capabilities } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -16,7 +16,9 @@ export default definePlugin({
   config: object({}),
   commands: approvalCommands,
   register(ctx, parts) {
-    ctx.routes(...approvalRoutes({ ...parts, clock: ctx.clock }))
+    const unreadable = createUnreadable(ctx.log, 'approval requests')
+    ctx.routes(...approvalRoutes({ ...parts, clock: ctx.clock, skip: unreadable.skip }))
+    ctx.health(unreadable.health)
     ctx.onStart(() => parts.runs.onDue('waiting_for_approval', (run) => expireApprovals(parts.runs, run)))
     ctx.contribute(Capabilities, { name: 'approvals', value: true })
   },

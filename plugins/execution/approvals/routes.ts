@@ -10,6 +10,7 @@ import {
   string,
   trusted,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import {
   digest,
@@ -29,6 +30,7 @@ import { resolveApprovals, type ApprovalParts } from './resolve.js'
 
 export interface ApprovalRouteParts extends ApprovalParts {
   readonly sessions: Sessions
+  readonly skip: Skip
 }
 
 const Body = object({ idempotency_key: IdempotencyKey, resolutions: array(ApprovalResolution, { max: 1000 }) })
@@ -53,7 +55,7 @@ export const approvalRoutes = (parts: ApprovalRouteParts): readonly Route[] => [
   exact(parts),
 ]
 
-const list = ({ runs }: ApprovalRouteParts): Route =>
+const list = ({ runs, skip }: ApprovalRouteParts): Route =>
   defineRoute({
     id: 'approvals.list',
     method: 'GET',
@@ -63,7 +65,7 @@ const list = ({ runs }: ApprovalRouteParts): Route =>
     query: object({ session_id: optional(SessionId), ...pageFields }),
     reply: jsonReply(pageOf(PendingApprovalView)),
     problems: [...pageProblems],
-    handler: ({ query }) => pendingApprovals(runs, query.session_id, query),
+    handler: ({ query }) => pendingApprovals(runs, query.session_id, { ...query, skip }),
   })
 
 type Request = { readonly idempotency_key?: string | undefined; readonly resolutions: readonly ApprovalResolution[] }

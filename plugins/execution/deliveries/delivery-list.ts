@@ -1,5 +1,13 @@
 /** Lists of deliveries in order of time. Reference 1, 8. */
-import { arraySource, listPage, type Page, type PageRequest, type PageSource } from '../../../core/plugin.js'
+import {
+  arraySource,
+  listPage,
+  viewsOf,
+  type Page,
+  type PageRequest,
+  type PageSource,
+  type Skip,
+} from '../../../core/plugin.js'
 import { deliveryStatuses, type DeliveryView } from './contract.js'
 import { keyOf, splitGroup, type DeliveryRecord, type DeliveryStore } from './store.js'
 import { viewDelivery } from './views.js'
@@ -31,24 +39,25 @@ const merged = ({ deliveries }: DeliveryStore, scopes: readonly Scope[]): PageSo
   },
 })
 
-const all = ({ deliveries }: DeliveryStore, scopes: readonly Scope[]): DeliveryRecord[] =>
-  scopes.flatMap(({ index, group }) => deliveries.list({ index, group, limit: deliveries.count(index, group) }))
+const all = ({ deliveries }: DeliveryStore, scopes: readonly Scope[], skip: Skip): DeliveryRecord[] =>
+  scopes.flatMap(({ index, group }) => deliveries.list({ index, group, limit: deliveries.count(index, group), skip }))
 
 /** A run and a session have few deliveries, so further filters look at each of them. */
 const sourceOf = (
   store: DeliveryStore,
   { session_id, run_id, plugin, status }: DeliveryFilter,
+  skip: Skip,
 ): PageSource<DeliveryRecord> => {
   const fits = (delivery: DeliveryRecord): boolean =>
     (session_id === undefined || delivery.session_id === session_id) &&
     (plugin === undefined || delivery.plugin === plugin) &&
     (status === undefined || delivery.status === status)
-  if (run_id !== undefined) return arraySource(all(store, [{ index: 'run', group: run_id }]).filter(fits), keyOf)
+  if (run_id !== undefined) return arraySource(all(store, [{ index: 'run', group: run_id }], skip).filter(fits), keyOf)
   const statuses = status === undefined ? deliveryStatuses : [status]
   const split = (index: string, value: string): Scope[] =>
     statuses.map((one) => ({ index, group: splitGroup(value, one) }))
   if (session_id !== undefined && plugin !== undefined)
-    return arraySource(all(store, split('session', session_id)).filter(fits), keyOf)
+    return arraySource(all(store, split('session', session_id), skip).filter(fits), keyOf)
   if (session_id !== undefined) return merged(store, split('session', session_id))
   if (plugin !== undefined) return merged(store, split('plugin', plugin))
   return merged(
@@ -64,9 +73,12 @@ const sourceOf = (
 export const listDeliveries = (
   store: DeliveryStore,
   query: DeliveryFilter & PageRequest,
+  skipDelivery: Skip,
 ): DeliveryView[] | Page<DeliveryView> => {
-  const source = sourceOf(store, query)
+  const skip: Skip = (key, error) => skipDelivery(key.slice(key.indexOf(':') + 1), error)
+  const source = sourceOf(store, query, skip)
   if (query.page === true || query.cursor !== undefined || query.limit !== undefined)
-    return listPage({ query, source, label: 'delivery_time_asc,delivery_id_asc', view: viewDelivery })
-  return [...source.list({ limit: plainMost, order: 'desc' })].reverse().map(viewDelivery)
+    return listPage({ query, source, label: 'delivery_time_asc,delivery_id_asc', view: viewDelivery, skip })
+  const latest = source.list({ limit: plainMost, order: 'desc', skip }).toReversed()
+  return viewsOf(latest, viewDelivery, { key: source.key, skip })
 }

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -29,7 +29,9 @@ export default definePlugin({
     let kept: ExternalActions | undefined
     const worker = createWorker({ store, replies, ledger: () => kept, config, clock, ids, log })
     ctx.provide(Outbox, createOutbox({ store, replies, sessions, wake: worker.wake }))
-    ctx.routes(...deliveryRoutes({ store, wake: worker.wake }))
+    const unreadable = createUnreadable(log, 'deliveries')
+    ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))
+    ctx.health(unreadable.health)
     const { section, health } = deliveryStatus({ store, worker, clock, log })
     ctx.contribute(StatusSections, section)
     ctx.health(health)

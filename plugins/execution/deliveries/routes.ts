@@ -11,6 +11,7 @@ import {
   pageProblems,
   string,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { deliveryStatuses, DeliveryView } from './contract.js'
 import { listDeliveries } from './delivery-list.js'
@@ -23,14 +24,18 @@ const params = object({ delivery_id: id() })
 const filters = { session_id: optional(id()), run_id: optional(id()), plugin: optional(string({ min: 1, max: 100 })) }
 const Replayed = object({ replayed_from_delivery_id: string(), delivery: DeliveryView })
 
-export const deliveryRoutes = (parts: ReplayParts): readonly Route[] => [
+export interface DeliveryRouteParts extends ReplayParts {
+  readonly skip: Skip
+}
+
+export const deliveryRoutes = (parts: DeliveryRouteParts): readonly Route[] => [
   list(parts),
   deadLetter(parts),
   read(parts),
   replay(parts),
 ]
 
-const list = ({ store }: ReplayParts): Route =>
+const list = ({ store, skip }: DeliveryRouteParts): Route =>
   defineRoute({
     id: 'deliveries.list',
     method: 'GET',
@@ -40,10 +45,10 @@ const list = ({ store }: ReplayParts): Route =>
     query: object({ ...filters, status: optional(enums(deliveryStatuses)), ...pageFields }),
     reply: jsonReply(pageOf(DeliveryView)),
     problems: [...pageProblems],
-    handler: ({ query }) => listDeliveries(store, query),
+    handler: ({ query }) => listDeliveries(store, query, skip),
   })
 
-const deadLetter = ({ store }: ReplayParts): Route =>
+const deadLetter = ({ store, skip }: DeliveryRouteParts): Route =>
   defineRoute({
     id: 'deliveries.dead_letter',
     method: 'GET',
@@ -53,7 +58,7 @@ const deadLetter = ({ store }: ReplayParts): Route =>
     query: object({ ...filters, ...pageFields }),
     reply: jsonReply(pageOf(DeliveryView)),
     problems: [...pageProblems],
-    handler: ({ query }) => listDeliveries(store, { ...query, status: 'dead_lettered' }),
+    handler: ({ query }) => listDeliveries(store, { ...query, status: 'dead_lettered' }, skip),
   })
 
 const read = ({ store }: ReplayParts): Route =>

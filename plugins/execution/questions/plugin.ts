@@ -1,4 +1,4 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Runs, type RunKind } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
@@ -22,7 +22,9 @@ export default definePlugin({
     const own = settleOwnRun(runs)
     const settler = (kind: RunKind): QuestionSettler => settlers().find((each) => each.kind === kind) ?? own
     const parts = { runs, sessions, settler, clock: ctx.clock }
-    ctx.routes(...questionRoutes(parts))
+    const unreadable = createUnreadable(ctx.log, 'questions')
+    ctx.routes(...questionRoutes({ ...parts, skip: unreadable.skip }))
+    ctx.health(unreadable.health)
     ctx.contribute(Tools, askUserQuestion(ctx.clock), askOperator(ctx.clock, sessions))
     ctx.onStart(() => runs.onDue('waiting_for_user_question', (run) => expireQuestions(parts, run)))
   },

@@ -14,6 +14,7 @@ import {
   type Page,
   type PageRequest,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import {
   digest,
@@ -34,6 +35,7 @@ import { cancelQuestion, resolveQuestion, type QuestionParts } from './resolve.j
 
 export interface QuestionRouteParts extends QuestionParts {
   readonly sessions: Sessions
+  readonly skip: Skip
 }
 
 const Body = object({ idempotency_key: IdempotencyKey, resolution: UserQuestionResolution })
@@ -63,7 +65,7 @@ const receiptOf = (
 
 /** Pending requests by session and request id. Only what is shown is read from the journal. */
 const pending = (
-  { runs, settler }: QuestionRouteParts,
+  { runs, settler, skip }: QuestionRouteParts,
   session_id: string | undefined,
   query: PageRequest,
 ): PendingQuestionView[] | Page<PendingQuestionView> => {
@@ -78,6 +80,7 @@ const pending = (
     ),
     label: 'session_id_asc,request_id_asc',
     view: ({ run, id }) => viewOf({ runs, settler }, run, id),
+    skip,
   })
 }
 

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
@@ -67,7 +67,10 @@ export default definePlugin({
     const runs = createRuns({ parts, executor }, { rests, dues })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
-    ctx.routes(...runRoutes({ parts, executor, runs }), ...sessionRunRoutes({ parts, executor, runs }))
+    const unreadable = createUnreadable(log, 'runs')
+    const routed = { parts, executor, runs, skip: unreadable.skip }
+    ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed))
+    ctx.health(unreadable.health)
     ctx.contribute(SessionHolds, runHold(store))
     ctx.contribute(
       Tools,

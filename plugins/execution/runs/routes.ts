@@ -13,6 +13,7 @@ import {
   pageOf,
   pageProblems,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { Executor } from './executor.js'
@@ -25,6 +26,7 @@ export interface RunRouteParts {
   readonly parts: EngineParts
   readonly executor: Executor
   readonly runs: Runs
+  readonly skip: Skip
 }
 
 const params = object({ run_id: string({ min: 1, max: 200 }) })
@@ -38,7 +40,7 @@ export const runRoutes = (all: RunRouteParts): readonly Route[] => [
   everything(),
 ]
 
-const list = ({ parts, runs }: RunRouteParts): Route =>
+const list = ({ parts, runs, skip }: RunRouteParts): Route =>
   defineRoute({
     id: 'runs.list',
     method: 'GET',
@@ -53,7 +55,7 @@ const list = ({ parts, runs }: RunRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(RunView)),
     problems: [...pageProblems],
-    handler: ({ query }) => listRuns(parts.store, query, runs.view),
+    handler: ({ query }) => listRuns(parts.store, query, { view: runs.view, skip }),
   })
 
 const read = ({ runs }: RunRouteParts): Route =>

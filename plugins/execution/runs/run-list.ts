@@ -1,5 +1,13 @@
 /** `GET /v1/runs` in its three orders. Reference 1, 8. */
-import { arraySource, listPage, type Page, type PageRequest, type PageSource } from '../../../core/plugin.js'
+import {
+  arraySource,
+  listPage,
+  viewsOf,
+  type Page,
+  type PageRequest,
+  type PageSource,
+  type Skip,
+} from '../../../core/plugin.js'
 import type { RunRecord, RunStatus, RunView } from './contract.js'
 import { isSettled } from './machine.js'
 import type { RunStore } from './store.js'
@@ -8,6 +16,12 @@ export interface RunQuery extends PageRequest {
   readonly session_id?: string | undefined
   readonly priority_active?: boolean | undefined
   readonly status?: RunStatus | undefined
+}
+
+export interface RunShow {
+  readonly view: (run: RunRecord) => RunView
+  /** Given what cannot be read, which is left out. */
+  readonly skip?: Skip
 }
 
 const maxLimit = 100
@@ -29,11 +43,13 @@ const statusSource = (store: RunStore, status: RunStatus, session_id: string | u
   return {
     count: () => ids.length,
     key: keyOf,
-    list({ limit, order, beyond }) {
+    list({ limit, order, beyond, skip }) {
       const last = beyond === undefined ? undefined : idIn(beyond)
       const ordered = order === 'asc' ? ids : ids.toReversed()
       const left = last === undefined ? ordered : ordered.filter((id) => (order === 'asc' ? id > last : id < last))
-      return left.slice(0, limit).flatMap((id) => store.runs.find(id) ?? [])
+      return viewsOf(left.slice(0, limit), (id) => store.runs.find(id), { key: (id) => id, skip }).flatMap(
+        (run) => run ?? [],
+      )
     },
   }
 }
@@ -46,8 +62,8 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
   return {
     count: () => store.runs.count(scope.index, scope.group),
     key: keyOf,
-    list: ({ limit, order, beyond }) =>
-      store.runs.list({ ...scope, limit, order, ...(beyond !== undefined && { beyond: idIn(beyond) }) }),
+    list: ({ limit, order, beyond, skip }) =>
+      store.runs.list({ ...scope, limit, order, skip, ...(beyond !== undefined && { beyond: idIn(beyond) }) }),
   }
 }
 
@@ -55,25 +71,28 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
 export const listRuns = (
   store: RunStore,
   query: RunQuery,
-  view: (run: RunRecord) => RunView,
+  { view, skip: skipRun }: RunShow,
 ): RunView[] | Page<RunView> => {
+  const skip: Skip | undefined = skipRun === undefined ? undefined : (key, error) => skipRun(idIn(key), error)
   const source =
     query.status === undefined
       ? runSource(store, query.session_id)
       : statusSource(store, query.status, query.session_id)
   const paged = query.page === true || query.cursor !== undefined
   if (paged || (query.limit !== undefined && query.priority_active !== true))
-    return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view })
-  if (query.priority_active !== true) return [...source.list({ limit: plainMost, order: 'desc' })].reverse().map(view)
-  const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc' })).map((run, rank) => ({
+    return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
+  if (query.priority_active !== true)
+    return viewsOf(source.list({ limit: plainMost, order: 'desc', skip }).toReversed(), view, { key: source.key, skip })
+  const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc', skip })).map((run, rank) => ({
     run,
     rank,
   }))
   return listPage({
     query: { limit: query.limit ?? maxLimit },
-    source: arraySource(ranked, ({ rank }) => String(rank).padStart(6, '0')),
+    source: arraySource(ranked, ({ rank, run }) => `${String(rank).padStart(6, '0')}:${run.run_id}`),
     label: 'activity',
     view: ({ run }) => view(run),
+    skip,
   })
 }
 

@@ -1,4 +1,4 @@
-import { definePlugin, trusted, type JsonObject } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, trusted, type JsonObject } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -39,7 +39,9 @@ export default definePlugin({
     const rounds = createRounds(parts)
     const worker = createWorker(parts, rounds)
     const service = createSchedules(parts, rounds, worker)
-    ctx.routes(...scheduleRoutes({ ...parts, service }))
+    const unreadable = createUnreadable(log, 'schedules')
+    ctx.routes(...scheduleRoutes({ ...parts, service, skip: unreadable.skip }))
+    ctx.health(unreadable.health)
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config

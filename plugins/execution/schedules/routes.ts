@@ -12,6 +12,7 @@ import {
   pageProblems,
   string,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
@@ -23,6 +24,7 @@ import { viewSchedule } from './view.js'
 
 export interface ScheduleRouteParts extends ScheduleParts {
   readonly service: Schedules
+  readonly skip: Skip
 }
 
 const params = object({ schedule_id: string({ min: 1, max: 200 }) })
@@ -35,7 +37,7 @@ export const scheduleRoutes = (parts: ScheduleRouteParts): readonly Route[] => [
   ...scheduleActions.map((action) => act(parts, action)),
 ]
 
-const list = ({ store: { schedules, whole } }: ScheduleRouteParts): Route =>
+const list = ({ store: { schedules, whole }, skip }: ScheduleRouteParts): Route =>
   defineRoute({
     id: 'schedules.list',
     method: 'GET',
@@ -50,7 +52,7 @@ const list = ({ store: { schedules, whole } }: ScheduleRouteParts): Route =>
         query.session_id === undefined
           ? collectionSource(schedules, 'all', 'all')
           : collectionSource(schedules, 'session', query.session_id)
-      return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)) })
+      return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)), skip })
     },
   })
 

@@ -1,4 +1,4 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Personas } from '../../coordination/personas/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
@@ -34,7 +34,9 @@ export default definePlugin({
       members: ctx.view(SessionMetadata),
     })
     ctx.provide(Sessions, sessions)
-    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, outbox, models, personas }))
+    const { skip, health } = createUnreadable(ctx.log, 'sessions')
+    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, outbox, models, personas, skip }))
+    ctx.health(health)
     ctx.contribute(Tools, notifyOperator({ sessions, outbox, runs }))
     ctx.contribute(SystemSections, personaSection(sessions), contactSection(sessions))
     ctx.contribute(StatusSections, sessionsSection(sessions))

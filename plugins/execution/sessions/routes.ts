@@ -12,6 +12,7 @@ import {
   streamReply,
   string,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { contactRoutes, type ContactRouteParts } from './contact-routes.js'
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
@@ -20,7 +21,7 @@ import { statusOf } from './directory.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
 
-export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRouteParts
+export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRouteParts & { readonly skip: Skip }
 
 const params = object({ session_id: SessionId })
 
@@ -33,7 +34,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
   ...contactRoutes(parts),
 ]
 
-const list = ({ sessions, activity }: SessionRouteParts): Route =>
+const list = ({ sessions, activity, skip }: SessionRouteParts): Route =>
   defineRoute({
     id: 'sessions.list',
     method: 'GET',
@@ -56,6 +57,7 @@ const list = ({ sessions, activity }: SessionRouteParts): Route =>
             ? collectionSource(sessions.collection, 'all', 'all')
             : collectionSource(sessions.collection, 'persona', persona_id),
         label: 'session_id_asc',
+        skip,
         view: (session) => {
           const { session_id, agent_id } = session
           const pending = activity()?.pending(session_id)

@@ -1,4 +1,4 @@
-import { defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
+import { createUnreadable, defaulted, definePlugin, doc, integer, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
@@ -43,7 +43,9 @@ export default definePlugin({
       max_open: config.max_open_tasks,
     }
     ctx.provide(Tasks, createTasks(store, sessions))
-    ctx.routes(...taskRoutes(parts))
+    const unreadable = createUnreadable(ctx.log, 'tasks')
+    ctx.routes(...taskRoutes({ ...parts, skip: unreadable.skip }))
+    ctx.health(unreadable.health)
     ctx.contribute(Tools, todoWriteTool(store.todoLists), ...taskTools(parts))
     ctx.contribute(StatusSections, tasksSection(store))
     ctx.repair(taskRepair(state, store))

@@ -15,6 +15,7 @@ import {
   pageProblems,
   string,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { SessionId, sessionErrors, type Sessions } from '../sessions/contract.js'
 import { getTask } from './changes.js'
@@ -25,6 +26,7 @@ import { statusGroup, viewTask } from './store.js'
 
 export interface TaskRouteParts extends OutputParts, StopParts {
   readonly sessions: Sessions
+  readonly skip: Skip
 }
 
 /** Longest wait for the end of a task, milliseconds. */
@@ -40,7 +42,7 @@ export const taskRoutes = (parts: TaskRouteParts): readonly Route[] => [
   stop(parts),
 ]
 
-const list = ({ sessions, store }: TaskRouteParts): Route =>
+const list = ({ sessions, store, skip }: TaskRouteParts): Route =>
   defineRoute({
     id: 'sessions.tasks.list',
     method: 'GET',
@@ -57,7 +59,7 @@ const list = ({ sessions, store }: TaskRouteParts): Route =>
         query.status === undefined
           ? collectionSource(store.tasks, 'session', session_id)
           : collectionSource(store.tasks, 'session_status', statusGroup(session_id, query.status))
-      return listPage({ query, source, label: 'task_id_asc', view: viewTask })
+      return listPage({ query, source, label: 'task_id_asc', view: viewTask, skip })
     },
   })
 

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { trusted } from '../../../../core/schema.js'
+import { pendingApprovals } from '../../../../plugins/execution/approvals/pending.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
@@ -44,4 +46,18 @@ test('requests of all sessions are listed by session and id, page by page or who
     resolutions: [{ request_id: first.request.id, behavior: 'deny' }],
   })
   t.deepEqual(await get(''), sorted.slice(1))
+})
+
+test('one session whose requests cannot be read does not hide those of the others', (t) => {
+  const waiting = ['a', 'b', 'c'].map((session_id) => ({ session_id, run_id: session_id, pending: ['r'] }))
+  const requests = ({ session_id }: any) => {
+    if (session_id === 'a') throw new Error('the page is damaged')
+    return session_id === 'b' ? [] : [{ id: 'r' }]
+  }
+  const runs: any = { waiting: () => waiting, openApprovals: requests, openQuestions: requests }
+  const named: string[] = []
+  const skip = (id: string): void => void named.push(id)
+  t.deepEqual(trusted<object[]>(pendingApprovals(runs, undefined, { skip })).length, 1)
+  t.like(pendingApprovals(runs, undefined, { skip, page: true }), { items: [{ session_id: 'c' }] })
+  t.deepEqual(named, ['a:r', 'b:r', 'a:r', 'b:r'])
 })
