@@ -63,6 +63,8 @@ export interface Daemon {
   readonly root: string
   readonly host: PluginHost
   readonly view: HostView
+  /** Most milliseconds that a stop waits on purpose: for requests in flight and for the plugins. */
+  readonly stopMs: () => number
   /** Drains, stops the plugins backwards, closes the state, frees the root. Every call returns the same promise. */
   stop(): Promise<Ending>
   readonly ended: Promise<Ending>
@@ -83,7 +85,7 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
   const story = createStory({
     clock,
     safe: settings.safe,
-    onFault: (step, error) => log.error('the way back failed', { step, error }),
+    onFault: (step, error) => log.error('a step of the stop failed', { step, error }),
   })
   story.own('process', keepAlive())
   try {
@@ -285,5 +287,6 @@ const createDaemon = (life: Life, { lock, opened, host, view, url }: Running): D
     opened.halt('lock_lost')
     void stop('lock_lost')
   })
-  return { url, root: lock.root, host, view, stop: () => stop('stopped'), ended }
+  const stopMs = (): number => life.settings.drainMs + host.stopMs()
+  return { url, root: lock.root, host, view, stopMs, stop: () => stop('stopped'), ended }
 }

@@ -154,6 +154,11 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   readonly flags?: Readonly<Record<string, string>>
   /** Sub-commands of the command line; they talk to a daemon over HTTP and need no state. */
   readonly commands?: readonly Command[]
+  /**
+   * Most milliseconds that its stop waits on purpose, such as for work under way. The host adds ten seconds; a stop that
+   * takes longer is cut off, and then the stop of the daemon is not called clean.
+   */
+  readonly stopMs?: (config: Infer<S>) => number
   /** Declares. Must do no I/O, set no timer and call no service. */
   register(ctx: PluginContext<Infer<S>>, services: Needed<N> & Wanted<W>): void
 }

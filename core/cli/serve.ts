@@ -8,6 +8,7 @@ import type { PluginHost } from '../host/host.js'
 import { createLog, type Log } from '../log.js'
 import { createSecrets, type Secrets } from '../secrets.js'
 import { readSettings, type Settings } from '../settings.js'
+import { limitStop } from '../stop-limit.js'
 import { createDisk } from '../state/real-disk.js'
 import { version } from '../version.js'
 import { isTerminal, logLine } from './terminal.js'
@@ -20,10 +21,23 @@ export interface ServeInput {
   readonly print: (line: string) => void
 }
 
-const logOf = (settings: Settings, secrets: Secrets): Log => {
-  const format = settings.logFormat === 'auto' ? (isTerminal() ? 'pretty' : 'json') : settings.logFormat
-  return createLog({ level: settings.logLevel, format, secrets, write: logLine })
+const logTo = (settings: Settings, secrets: Secrets, write: (line: string) => void): Log => {
+  const { logFormat, logLevel: level } = settings
+  const format = logFormat === 'auto' ? (isTerminal() ? 'pretty' : 'json') : logFormat
+  return createLog({ level, format, secrets, write })
 }
+
+/** An error's line as the log would write it. */
+type LineOf = (fact: string, details: Readonly<Record<string, unknown>>) => string
+const lineMaker =
+  (settings: Settings, secrets: Secrets): LineOf =>
+  (fact, details) => {
+    let made = ''
+    logTo(settings, secrets, (line) => {
+      made = line
+    }).error(fact, details)
+    return made
+  }
 
 /** The first signal asks for a drain; a second one does not wait. */
 const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
@@ -56,11 +70,16 @@ const watchFaults = (log: Log, host: () => PluginHost | undefined, broken: () =>
   process.on('unhandledRejection', hear('an unhandled rejection'))
 }
 
-/** Every step of the way back is bounded but the disk's. */
+/** For what a stop does beside waiting on purpose, such as the last checkpoint. */
 const slackMs = 30_000
-const stopped = async (daemon: Daemon, { drainMs }: Settings, clock: Clock): Promise<Ending> => {
+/** For the lines about a stop that took too long, while the event loop still turns. */
+const lastMs = 5_000
+
+const stopped = async (daemon: Daemon, clock: Clock, lineOf: LineOf): Promise<Ending> => {
+  const ms = daemon.stopMs() + slackMs
+  limitStop({ ms: ms + lastMs, line: lineOf('the stop did not end in time: the process is killed', { ms }) })
   const late = async (): Promise<Ending> => {
-    await clock.sleep(drainMs + slackMs)
+    await clock.sleep(ms)
     return { reason: 'stopped', clean: false }
   }
   return Promise.race([daemon.stop(), late()])
@@ -76,7 +95,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   const disk = createDisk()
   const secrets = createSecrets({ disk, root: settings.stateRoot })
   guarded.forEach(secrets.guard)
-  const log = logOf(settings, secrets)
+  const log = logTo(settings, secrets, logLine)
   const clock = createClock()
   let daemon: Daemon | undefined
   let host: PluginHost | undefined
@@ -104,7 +123,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
-  const { clean, reason } = await stopped(daemon, settings, clock)
+  const { clean, reason } = await stopped(daemon, clock, lineMaker(settings, secrets))
   log.info('stopped', { reason, clean })
   return clean && reason === 'stopped' ? code : 1
 }

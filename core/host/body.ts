@@ -2,6 +2,7 @@
 import type { RouteTable } from '../http/table.js'
 import type { AnyPlugin } from '../plugin.js'
 import type { Token } from '../token.js'
+import { bounded } from './bounded.js'
 import type { Core } from './context.js'
 import { errors } from './errors.js'
 import type { Faults } from './faults.js'
@@ -19,7 +20,7 @@ export interface HostOptions {
   readonly configure: (plugin: AnyPlugin) => unknown
   /** The server's table. */
   readonly routes: RouteTable
-  /** Most milliseconds that one plugin may take to start or to stop. */
+  /** Most milliseconds that one plugin may take to start, or to stop beyond what it waits for on purpose. */
   readonly patienceMs: number
 }
 
@@ -35,11 +36,30 @@ export interface Body {
 export const live = ({ order }: Body): Slot[] =>
   order.filter(({ state }) => state === 'registered' || state === 'ready')
 
+/** Undoes what a plugin registered and began. False if it took too long: then it is cut off and changes nothing more. */
+export const closeScope = async ({ options, faults }: Body, slot: Slot): Promise<boolean> => {
+  const { candidate, scope, stopMs } = slot
+  const ms = options.patienceMs + stopMs
+  try {
+    await bounded(scope?.close(), { clock: options.core.clock, ms, what: 'its stop' })
+    return true
+  } catch (error) {
+    scope?.cut()
+    faults.charge(candidate.id, 'stop', error)
+    return false
+  }
+}
+
+export interface Absence {
+  readonly state: 'failed' | 'skipped'
+  readonly reason: string
+}
+
 /** A required plugin stops the start; any other is only left out. */
-export const leaveOut = async (slot: Slot, state: 'failed' | 'skipped', reason: string): Promise<void> => {
+export const leaveOut = async (body: Body, slot: Slot, { state, reason }: Absence): Promise<void> => {
   slot.state = state
   slot.reason = reason
-  await slot.scope?.close()
+  await closeScope(body, slot)
   if (slot.candidate.required) throw errors.plugin_required({ details: { plugin: slot.candidate.id, reason } })
 }
 
@@ -61,6 +81,7 @@ export interface Failure {
 export const fail = async (body: Body, slot: Slot, { where, error }: Failure): Promise<void> => {
   const { id } = slot.candidate
   body.faults.charge(id, where, error)
-  for (const other of dependents(body, slot)) await leaveOut(other, 'skipped', `needs ${id}, which failed`)
-  await leaveOut(slot, 'failed', body.faults.sentence(error))
+  for (const other of dependents(body, slot))
+    await leaveOut(body, other, { state: 'skipped', reason: `needs ${id}, which failed` })
+  await leaveOut(body, slot, { state: 'failed', reason: body.faults.sentence(error) })
 }

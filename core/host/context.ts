@@ -11,6 +11,7 @@ import type { State } from '../state/contract.js'
 import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
 import type { Faults } from './faults.js'
+import { ownState } from './own-state.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'
 
@@ -50,12 +51,25 @@ const ownLog = (log: Log, plugin: string): Log => ({
   error: (fact, details) => log.error(fact, { plugin, ...details }),
 })
 
+/** A callback that is charged to the plugin, and whose work the scope waits for. */
+const owned = <A extends readonly unknown[]>(
+  { plugin, scope, faults }: ContextParts,
+  where: string,
+  callback: (...args: A) => unknown,
+): ((...args: A) => void) => {
+  const run = faults.guard(plugin.id, where, callback)
+  return (...args) => {
+    const work = run(...args)
+    if (work !== undefined) scope.track(work)
+  }
+}
+
 /** Timers end with the scope, and what their callbacks throw is charged. */
-const ownClock = ({ core: { clock }, plugin, scope, faults }: ContextParts): Clock => ({
+const ownClock = (parts: ContextParts, { core: { clock }, scope } = parts): Clock => ({
   now: () => clock.now(),
   elapsed: () => clock.elapsed(),
   after: (ms, callback) => {
-    const run = faults.guard(plugin.id, 'a timer', callback)
+    const run = owned(parts, 'a timer', callback)
     const cancel = clock.after(ms, () => {
       forget()
       run()
@@ -69,10 +83,10 @@ const ownClock = ({ core: { clock }, plugin, scope, faults }: ContextParts): Clo
   sleep: (ms, signal) => clock.sleep(ms, signal ?? scope.signal),
 })
 
-const ownEvents = ({ core: { events }, plugin, scope, faults }: ContextParts): Events => ({
+const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Events => ({
   emit: (event, keys, data) => events.emit(event, keys, data),
   on: (event, listener) => {
-    const off = events.on(event, faults.guard(plugin.id, `the listener for ${event.name}`, listener))
+    const off = events.on(event, owned(parts, `the listener for ${event.name}`, listener))
     const forget = scope.own(off)
     return () => {
       forget()
@@ -140,7 +154,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
 }
 
 export const openContext = (parts: ContextParts): OpenContext => {
-  const { plugin, core, scope, registry } = parts
+  const { plugin, core, scope, registry, faults } = parts
   const starts: StartRun[] = []
   const { verbs, seal } = createVerbs(parts, starts)
   const context: PluginContext<unknown> = Object.freeze({
@@ -151,7 +165,7 @@ export const openContext = (parts: ContextParts): OpenContext => {
     ids: core.ids,
     secrets: core.secrets,
     signal: scope.signal,
-    state: core.state,
+    state: ownState({ owner: plugin.id, state: core.state, scope, registry, faults }),
     events: ownEvents(parts),
     ...verbs,
   })

@@ -15,8 +15,15 @@ export const errors = defineErrors({
     action: 'Correct the plugin or take it out of config/plugins.toml.',
   },
   plugin_timeout: { status: 500, detail: '{what} did not finish within {seconds} s' },
+  plugins_cut: { status: 500, detail: 'the stop of {plugins} took too long and was cut off' },
   plugin_sealed: { status: 500, detail: '{what} is only possible in register', action: 'Declare it in register.' },
   plugin_gone: { status: 500, detail: 'the plugin was stopped and cannot add {what}' },
+  plugin_ended: { status: 503, detail: 'the plugin {plugin} was stopped, so {what} of it is refused' },
+  state_taken: {
+    status: 500,
+    detail: 'the {kind} {name} belongs to the plugin {plugin}',
+    action: 'Declare another name; what belongs to another plugin is reached through its services.',
+  },
   token_not_listed: {
     status: 500,
     detail: 'the token {token} is not in its provides',

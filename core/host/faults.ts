@@ -10,8 +10,12 @@ export interface Faults {
   last(plugin: string): PluginFault | undefined
   /** The sentence of an error, redacted and cut. */
   sentence(error: unknown): string
-  /** A callback whose throw or rejection is charged instead of passed on. */
-  guard<A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown): (...args: A) => void
+  /** A callback whose throw or rejection is charged instead of passed on. Returns the work that it began, if any. */
+  guard<A extends readonly unknown[]>(
+    plugin: string,
+    where: string,
+    run: (...args: A) => unknown,
+  ): (...args: A) => Promise<unknown> | undefined
 }
 
 export interface FaultsOptions {
@@ -33,12 +37,13 @@ export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => 
   }
   const guard =
     <A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown) =>
-    (...args: A): void => {
+    (...args: A): Promise<unknown> | undefined => {
       try {
         const outcome = run(...args)
-        if (isPromise(outcome)) outcome.catch((error: unknown) => charge(plugin, where, error))
+        return isPromise(outcome) ? outcome.catch((error: unknown) => charge(plugin, where, error)) : undefined
       } catch (error) {
         charge(plugin, where, error)
+        return undefined
       }
     }
   return {

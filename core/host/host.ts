@@ -4,7 +4,7 @@
  * and nothing else; only a required one stops the daemon's start.
  */
 import type { HealthCheck, Warning } from '../health.js'
-import type { Body, HostOptions } from './body.js'
+import { live, type Body, type HostOptions } from './body.js'
 import type { PluginReport } from './contract.js'
 import { createFaults, ownerOf } from './faults.js'
 import type { Loaded } from './load.js'
@@ -19,7 +19,10 @@ export interface PluginHost {
   /** Runs the repair steps; `writable` false only looks. */
   repair(writable: boolean): Promise<readonly RepairOutcome[]>
   start(): Promise<void>
+  /** Stops the plugins backwards. Rejects with `plugins_cut` if one of them had to be cut off. */
   stop(): Promise<void>
+  /** Most milliseconds that the plugins' stops wait on purpose, all together. */
+  stopMs(): number
   reports(): readonly PluginReport[]
   warnings(): readonly Warning[]
   /** Charges a fault to a plugin. */
@@ -36,6 +39,7 @@ const createSlot = (entry: Loaded): Slot => ({
   starts: [],
   state: 'loading',
   reason: undefined,
+  stopMs: 0,
   ms: { load: entry.ms, register: 0, start: 0 },
 })
 
@@ -95,6 +99,7 @@ export const createHost = (options: HostOptions): PluginHost => {
     repair: (writable) => repairAll(body, writable),
     start: () => startAll(body),
     stop: () => stopAll(body),
+    stopMs: () => live(body).reduce((sum, { stopMs }) => sum + stopMs, 0),
     reports: () => body.slots.map((slot) => report(slot, faults)),
     warnings: () => warnings(body),
     fault: (plugin, where, error) => faults.charge(plugin, where, error),

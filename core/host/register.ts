@@ -19,9 +19,11 @@ const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<str
 const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlugin): void => {
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
   slot.scope = scope
+  const config: unknown = options.configure(plugin)
+  slot.stopMs = plugin.stopMs?.(trusted(config)) ?? 0
   const { context, starts, seal } = openContext({
     plugin,
-    config: options.configure(plugin),
+    config,
     core: options.core,
     scope,
     registry,
@@ -39,7 +41,8 @@ const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlu
 
 const registerOne = async (body: Body, slot: Slot, plugin: AnyPlugin): Promise<void> => {
   const lacking = needed(plugin).find(([, token]) => body.registry.provider(token) === undefined)
-  if (lacking !== undefined) return leaveOut(slot, 'skipped', `needs ${lacking[1].token}, whose plugin did not come up`)
+  if (lacking !== undefined)
+    return leaveOut(body, slot, { state: 'skipped', reason: `needs ${lacking[1].token}, whose plugin did not come up` })
   const { clock } = body.options.core
   const from = clock.elapsed()
   try {
@@ -56,7 +59,7 @@ const admit = async (body: Body): Promise<Slot[]> => {
   for (const [at, slot] of body.slots.entries()) {
     const entry = body.options.loaded[at]
     if (seen.has(slot.candidate.id))
-      await leaveOut(slot, 'skipped', `the id ${slot.candidate.id} is taken by another plugin`)
+      await leaveOut(body, slot, { state: 'skipped', reason: `the id ${slot.candidate.id} is taken by another plugin` })
     else if (entry !== undefined && !entry.ok) await fail(body, slot, { where: 'its import', error: entry.error })
     seen.add(slot.candidate.id)
   }
@@ -74,7 +77,7 @@ const arrange = async (body: Body): Promise<void> => {
   body.order = ordered.flatMap(({ id }) => bySlot.get(id) ?? [])
   for (const { id, reason } of refused) {
     const slot = bySlot.get(id)
-    if (slot !== undefined) await leaveOut(slot, 'skipped', reason)
+    if (slot !== undefined) await leaveOut(body, slot, { state: 'skipped', reason })
   }
 }
 

@@ -24,6 +24,8 @@ export interface Registry {
   route(owner: string, route: Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
+  /** The collection, stream, document or area of this name belongs to the owner from now on; throws if it is another's. */
+  claim(owner: string, kind: string, name: string): void
   readonly repairs: () => readonly Owned<RepairStep>[]
   readonly checks: () => readonly Owned<HealthCheck>[]
   /** Number of entries of each kind; all zero after a stop. */
@@ -99,8 +101,16 @@ export const createRegistry = (table: RouteTable): Registry => {
     if (taken !== undefined) throw errors.repair_id_taken({ details: { id: value.id, plugin: taken.owner } })
     return add(repairs, { owner, value })
   }
+  /** Kept after a stop: a root that has records of one plugin does not lend their name to another. */
+  const claims = new Map<string, string>()
+  const claim = (owner: string, kind: string, name: string): void => {
+    const plugin = claims.get(`${kind} ${name}`) ?? owner
+    if (plugin !== owner) throw errors.state_taken({ details: { kind, name, plugin } })
+    claims.set(`${kind} ${name}`, owner)
+  }
   return {
     provide,
+    claim,
     service: ({ token }) => services.get(token)?.value,
     provider: ({ token }) => services.get(token)?.owner,
     contribute: (owner, point, value) => shelves.contribute(owner, trusted(point), value),

@@ -1,20 +1,29 @@
 import { setMaxListeners } from 'node:events'
 
-/** Everything a plugin registered, undone in reverse order. */
+/** Everything a plugin registered, undone in reverse order, and the work that it has under way. */
 export interface Scope {
   readonly signal: AbortSignal
+  /** The way back has begun: undos still may change the state. */
   readonly closed: boolean
+  /** The way back is over, or was cut: nothing of the plugin changes anything any more. */
+  readonly ended: boolean
   /** Adds an undo; runs it at once if the scope is already closed. Returns a function that forgets it. */
   own(undo: () => void | Promise<void>): () => void
-  /** Aborts the signal, then undoes backwards. A failing undo does not stop the others. */
+  /** Work under way, which `close` waits for. Its rejection is somebody else's. */
+  track(work: Promise<unknown>): void
+  /** Aborts the signal, undoes backwards, then waits for tracked work. A failing undo does not stop the others. */
   close(): Promise<void>
+  /** Ends the scope now, whatever is still under way. */
+  cut(): void
 }
 
 export const createScope = (onFault: (error: unknown) => void): Scope => {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)
   const undos = new Set<() => void | Promise<void>>()
+  const works = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
+  let ended = false
   const run = async (undo: () => void | Promise<void>): Promise<void> => {
     try {
       await undo()
@@ -26,11 +35,16 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
     controller.abort()
     for (const undo of [...undos].toReversed()) await run(undo)
     undos.clear()
+    while (works.size > 0) await Promise.allSettled(works)
+    ended = true
   }
   return {
     signal: controller.signal,
     get closed() {
       return closing !== undefined
+    },
+    get ended() {
+      return ended
     },
     own: (undo) => {
       const entry = (): void | Promise<void> => undo()
@@ -38,6 +52,14 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
       else void run(entry)
       return () => undos.delete(entry)
     },
+    track: (work) => {
+      works.add(work)
+      const forget = (): void => void works.delete(work)
+      work.then(forget, forget)
+    },
     close: () => (closing ??= unwind()),
+    cut: () => {
+      ended = true
+    },
   }
 }

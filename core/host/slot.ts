@@ -13,6 +13,8 @@ export interface Slot {
   starts: readonly StartRun[]
   state: Exclude<PluginReport['state'], 'degraded'>
   reason: string | undefined
+  /** Milliseconds that its stop waits on purpose. */
+  stopMs: number
   readonly ms: { readonly load: number; register: number; start: number }
 }
 

@@ -1,7 +1,8 @@
 /** Repair, start, and the way back. */
 import { bounded } from './bounded.js'
-import { fail, live, type Body } from './body.js'
+import { closeScope, fail, live, type Body } from './body.js'
 import type { StartRun } from './context.js'
+import { errors } from './errors.js'
 import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
 import type { Slot } from './slot.js'
 
@@ -49,15 +50,11 @@ export const startAll = async (body: Body): Promise<void> => {
   for (const slot of body.order) if (slot.state === 'registered') await startOne(body, slot)
 }
 
-const stopOne = async ({ options, faults }: Body, slot: Slot): Promise<void> => {
-  try {
-    await bounded(slot.scope?.close(), { clock: options.core.clock, ms: options.patienceMs, what: 'its stop' })
-  } catch (error) {
-    faults.charge(slot.candidate.id, 'stop', error)
-  }
-  slot.state = 'stopped'
-}
-
 export const stopAll = async (body: Body): Promise<void> => {
-  for (const slot of live(body).toReversed()) await stopOne(body, slot)
+  const cut: string[] = []
+  for (const slot of live(body).toReversed()) {
+    if (!(await closeScope(body, slot))) cut.push(slot.candidate.id)
+    slot.state = 'stopped'
+  }
+  if (cut.length > 0) throw errors.plugins_cut({ details: { plugins: cut.join(', ') } })
 }

@@ -77,3 +77,29 @@ test('a spawned daemon says where it is in one line and exits with 0 on SIGTERM'
   t.is((await daemon.request('GET', '/readyz')).text, 'ready')
   await daemon.stop()
 })
+
+const stubborn = (stop: () => Promise<void>, more: { stopMs?: () => number } = {}) =>
+  definePlugin({
+    id: 'stubborn',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Takes its time to stop.',
+    ...more,
+    register: (ctx) => ctx.own(stop),
+  })
+
+test('a stop that had to be cut off is not called clean', async (t) => {
+  const plugins = [stubborn(() => new Promise(() => {}))]
+  const { daemon, log } = await startTestDaemon(t, { shipped: [], plugins, patienceMs: 100 })
+  t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: false })
+  t.regex(JSON.stringify(log.map(({ details }) => String(details['error']))), /the stop of stubborn took too long/u)
+})
+
+test('a plugin that declares how long its stop may take is given this time', async (t) => {
+  const clock = createClock()
+  const stop = async (): Promise<void> => void (await clock.sleep(400))
+  const plugins = [stubborn(stop, { stopMs: () => 60_000 })]
+  const { daemon } = await startTestDaemon(t, { shipped: [], plugins, patienceMs: 100 })
+  t.is(daemon.stopMs(), 70_000)
+  t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: true })
+})

@@ -123,7 +123,7 @@ const become = (
 }
 /** Reference 2, 1.10. */
 const mostCode = 512
-const graceMs = 2000
+export const graceMs = 2000
 
 /** Calls the reply plugin. Never rejects, and ends soon after the signal aborts, whatever the plugin does. */
 export const attempt = async (

@@ -2,6 +2,7 @@ import { createUnreadable, definePlugin } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import { Sessions } from '../sessions/contract.js'
+import { graceMs } from './attempt.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
@@ -20,6 +21,7 @@ export default definePlugin({
   provides: [Outbox],
   config: deliveriesConfig,
   flags: deliveriesFlags,
+  stopMs: ({ drain_ms }) => drain_ms + graceMs,
   commands: deliveryCommands,
   register(ctx, { sessions, ledger }) {
     const { config, clock, ids, log } = ctx

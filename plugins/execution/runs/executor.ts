@@ -141,8 +141,8 @@ const execute = async (execution: Execution): Promise<void> => {
       faults = ended === 'fault' ? faults + 1 : 0
       execution.parts.threads.forget(execution.session_id)
       execution.undone = false
-      if (execution.stop?.kind === 'shutdown') return
-      await execution.parts.clock.sleep(retryMs)
+      // A wait that was cut short is the stop of the daemon: the run stays as it is, for the next start.
+      if (execution.stop?.kind === 'shutdown' || !(await execution.parts.clock.sleep(retryMs))) return
     }
     await giveUp(execution)
   } finally {

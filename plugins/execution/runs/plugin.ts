@@ -35,6 +35,7 @@ export default definePlugin({
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
+  stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
   commands: runCommands,
   register(ctx, { sessions, models, tools, outbox, ledger, observer, files }) {
     const { config, clock, ids, log, events } = ctx

@@ -67,7 +67,7 @@ const metadataOf = ({ command, workdir, call }: Order): JsonObject => ({
 })
 
 /** Longest wait for the ends of all commands when the daemon stops, beyond the grace; milliseconds. */
-const leaveMs = 7_000
+export const leaveMs = 7_000
 
 export const createBackground = (parts: BackgroundParts): Background => {
   const { state, tasks, clock, ids, config, spools, log } = parts

@@ -1,7 +1,7 @@
 import { Host, definePlugin, environment } from '../../../core/plugin.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { TaskRunners, Tasks } from '../../execution/tasks/contract.js'
-import { createBackground } from './background.js'
+import { createBackground, leaveMs } from './background.js'
 import { bashTool } from './bash.js'
 import { childEnvironment } from './child-environment.js'
 import { ShellConfig } from './config.js'
@@ -17,6 +17,7 @@ export default definePlugin({
   summary: 'The bash tool: commands in the workspace, stopped with everything they started.',
   needs: { host: Host, tasks: Tasks },
   config: ShellConfig,
+  stopMs: ({ grace_ms }) => grace_ms + leaveMs,
   register(ctx, { host, tasks }) {
     const { clock, config, ids, log, secrets, signal, state } = ctx
     const tag = rootTag(host.stateRoot)

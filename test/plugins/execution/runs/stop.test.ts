@@ -1,5 +1,6 @@
 /** Stops that meet a kill: every copy of the root that is taken on the way is started again. */
 import test, { type ExecutionContext } from 'ava'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { copyRoot, watchedDisk } from '../../../support/crash.js'
@@ -91,4 +92,17 @@ test('the end of a session ends all of its runs, whatever happens on the way', a
     await daemon.stop()
   }
   t.true(ended > 0)
+})
+
+test('an orderly stop is no death, also when steps may go on for longer than the host waits for a plugin', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const config = { runs: { drain_ms: 3000, stop_grace_ms: 300, max_unclean_boots: 1 } }
+  const first = await startTestDaemon(t, { root, config, patienceMs: 2000 })
+  await openSession(first)
+  const { run_id } = await submit(first, 's1', '/sleep 60000\n/say Over.')
+  await until(first, run_id, 'running')
+  t.deepEqual(await first.daemon.stop(), { reason: 'stopped', clean: true })
+  const second = await startTestDaemon(t, { root, config, patienceMs: 2000 })
+  t.is((await until(second, run_id, 'running', 'interrupted')).status, 'running')
 })

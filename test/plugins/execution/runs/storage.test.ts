@@ -1,5 +1,6 @@
+import { rm } from 'node:fs/promises'
 import test from 'ava'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -20,3 +21,22 @@ test('a run whose storage fails in its middle goes on when storage is back, and 
   t.is((await until(daemon, second.run_id, 'completed')).outputs[0].content, 'You said: behind')
   t.deepEqual([...world.done.values()], ['a'])
 })
+
+for (const action of ['cancel', 'interrupt'] as const)
+  test(`a stop ends although a run got ${action} while storage refused changes, and the run is not forgotten`, async (t) => {
+    const { disk, fill } = fillableDisk()
+    const root = await freshRoot()
+    t.teardown(() => rm(root, { recursive: true, force: true }))
+    const daemon = await startTestDaemon(t, { root, disk, config: { runs: { drain_ms: 50, stop_grace_ms: 200 } } })
+    await openSession(daemon)
+    const { run_id } = await submit(daemon, 's1', '/sleep 60000\n/say Over.')
+    await until(daemon, run_id, 'running')
+    fill(true)
+    t.is((await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x' })).status, 503)
+    const to = action === 'cancel' ? `/v1/runs/${run_id}/cancel` : '/v1/sessions/s1/interrupt'
+    t.is((await daemon.request('POST', to, {})).status, 503)
+    await daemon.stop()
+    fill(false)
+    const again = await startTestDaemon(t, { root })
+    t.is((await until(again, run_id, 'running', 'cancelled', 'interrupted')).run_id, run_id)
+  })

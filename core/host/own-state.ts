@@ -1,0 +1,88 @@
+/**
+ * The state as one plugin has it: what it declares is its own, its commits are charged to it, and after its stop it
+ * changes nothing any more.
+ */
+import type { Problem } from '../errors.js'
+import type { Blobs, Document, Spools, State, Tx } from '../state/contract.js'
+import type { JsonObject } from '../schema.js'
+import { errors } from './errors.js'
+import type { Faults } from './faults.js'
+import type { Registry } from './registry.js'
+import type { Scope } from './scope.js'
+
+export interface OwnStateParts {
+  /** Id of the plugin. */
+  readonly owner: string
+  readonly state: State
+  readonly scope: Scope
+  readonly registry: Registry
+  readonly faults: Faults
+}
+
+/** Rejects work that comes too late, and charges it: whoever asks for it runs on although its plugin was stopped. */
+type Late = <T>(what: string) => Promise<T> | undefined
+
+const lateness =
+  ({ owner, scope, faults }: OwnStateParts): Late =>
+  (what) => {
+    if (!scope.ended) return undefined
+    const problem: Problem = errors.plugin_ended({ details: { plugin: owner, what } })
+    faults.charge(owner, `${what} after its stop`, problem)
+    return Promise.reject(problem)
+  }
+
+const ownDocument = <T extends JsonObject>(document: Document<T>, late: Late): Document<T> => ({
+  path: document.path,
+  read: () => document.read(),
+  write: (value) => late<void>('a document') ?? document.write(value),
+})
+
+const ownBlobs = (blobs: Blobs, late: Late): Blobs => ({
+  ...blobs,
+  put: (bytes) => late<Awaited<ReturnType<Blobs['put']>>>('a blob') ?? blobs.put(bytes),
+  remove: (ref) => late<void>('a removal of a blob') ?? blobs.remove(ref),
+})
+
+const ownSpools = (spools: Spools, late: Late): Spools => ({
+  ...spools,
+  begin: (owner) => late<Awaited<ReturnType<Spools['begin']>>>('a spool') ?? spools.begin(owner),
+  remove: (owner) => late<void>('a removal of a spool') ?? spools.remove(owner),
+  keepOnly: (owners) => late<number>('a removal of spools') ?? spools.keepOnly(owners),
+})
+
+export const ownState = (parts: OwnStateParts): State => {
+  const { owner, state, registry, faults } = parts
+  const late = lateness(parts)
+  const claim = (kind: string, name: string): void => registry.claim(owner, kind, name)
+  const ownTx = (tx: Tx): Tx => ({
+    ...tx,
+    after: (effect) => tx.after(faults.guard(owner, 'an effect of a commit', effect)),
+  })
+  return {
+    collection: (spec) => {
+      claim('collection', spec.name)
+      return state.collection(spec)
+    },
+    stream: (spec) => {
+      claim('stream', spec.name)
+      return state.stream(spec)
+    },
+    document: <T extends JsonObject>(name: string) => {
+      claim('document', name)
+      return ownDocument(state.document<T>(name), late)
+    },
+    blobs: (area) => {
+      claim('blob area', area)
+      return ownBlobs(state.blobs(area), late)
+    },
+    spools: (area) => {
+      claim('spool area', area)
+      return ownSpools(state.spools(area), late)
+    },
+    commit: <R>(change: (tx: Tx) => R) => late<R>('a commit') ?? state.commit((tx) => change(ownTx(tx))),
+    durable: (since) => state.durable(since),
+    get health() {
+      return state.health
+    },
+  }
+}
