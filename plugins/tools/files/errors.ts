@@ -50,7 +50,7 @@ export const fileErrors = defineErrors({
     detail: 'The pattern is not valid.',
     action:
       'grep_search takes regular expressions without look-around and back-references; glob_search takes ' +
-      'patterns without "..".',
+      'patterns of *, **, ?, [...] and {a,b} without "..".',
   },
   call_stopped: { status: 409, detail: 'The call was stopped before it ended.' },
 })

@@ -1,62 +1,48 @@
 import { promises as fs } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
-import { escapePath, glob } from 'tinyglobby'
+import { dirname, isAbsolute, join } from 'node:path'
 import { doc, object, string } from '../../../core/plugin.js'
-import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
+import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
-import { baseField, below, fenceBelow, limitField } from './base.js'
+import { baseField, limitField } from './base.js'
 import { fileErrors } from './errors.js'
+import { filesBelow } from './files-below.js'
 import type { FileSurroundings } from './surroundings.js'
-import type { Place } from './workspace.js'
+import type { Workspace } from './workspace.js'
 
 /** Folders that nobody means, unless the pattern names them. */
 const usuallyLeftOut = ['.git', 'node_modules']
 
-const leftOut = (place: Place, pattern: string): string[] => {
-  const fence = fenceBelow(place)
-  const folders = usuallyLeftOut.filter((name) => !pattern.includes(name)).map((name) => `**/${name}/**`)
-  return fence === undefined ? folders : [...folders, `${escapePath(fence)}/**`]
-}
-
-const walk = async (place: Place, pattern: string, signal: ToolCall['signal']): Promise<string[]> => {
-  try {
-    return await glob(pattern, {
-      cwd: place.real,
-      ignore: leftOut(place, pattern),
-      dot: true,
-      followSymbolicLinks: false,
-      expandDirectories: false,
-      signal,
-    })
-  } catch (error) {
-    throw signal.aborted ? fileErrors.call_stopped() : error
-  }
-}
+/** Ignore files do not count; a pattern without `**` reaches no deeper than it has slashes. */
+const argsFor = (pattern: string): string[] => [
+  '--no-ignore',
+  ...(pattern.includes('**') ? [] : [`--max-depth=${pattern.split('/').length}`]),
+  '--glob',
+  `/${pattern}`,
+  ...usuallyLeftOut.filter((name) => !pattern.includes(name)).flatMap((name) => ['--glob', `!${name}/`]),
+]
 
 /** A folder may have become a link while it was walked: what then lies outside is dropped. */
-const isStillInside = async (place: Place, path: string): Promise<boolean> => {
-  const full = join(place.real, path)
-  try {
-    const parent = await fs.realpath(join(full, '..'))
-    return join(parent, '/').startsWith(join(place.workspace.root, '/'))
-  } catch {
-    return false
+const keepInside = async ({ root }: Workspace, paths: readonly string[]): Promise<string[]> => {
+  const isInside = async (folder: string): Promise<boolean> => {
+    const real = await fs.realpath(join(root, folder)).catch(() => '')
+    return join(real, '/').startsWith(join(root, '/'))
   }
-}
-
-const keepInside = async (place: Place, paths: readonly string[]): Promise<string[]> => {
-  const inside = await Promise.all(paths.map((path) => isStillInside(place, path)))
-  return paths.filter((_, n) => inside[n] === true)
+  const folders = [...new Set(paths.map(dirname))]
+  const inside = new Map(await Promise.all(folders.map(async (folder) => [folder, await isInside(folder)] as const)))
+  return paths.filter((path) => inside.get(dirname(path)) === true)
 }
 
 export const globSearchTool = ({ locate }: FileSurroundings): Tool =>
   defineTool({
     name: 'glob_search',
     description:
-      'Finds files of the workspace whose path matches a glob pattern, such as `src/**/*.ts`, sorted by path. ' +
+      'Finds files of the workspace whose path matches a glob pattern, such as `src/**/*.{ts,js}`, sorted by path. ' +
       'Leaves out .git and node_modules unless the pattern names them.',
     input: object({
-      pattern: doc(string({ min: 1, max: 1000 }), 'Glob pattern, relative to the base. Must not contain "..".'),
+      pattern: doc(
+        string({ min: 1, max: 1000 }),
+        'Glob pattern of *, **, ?, [...] and {a,b}, relative to the base. Must not contain "..".',
+      ),
       base: baseField,
       limit: limitField(1_000, 10_000),
     }),
@@ -68,13 +54,8 @@ export const globSearchTool = ({ locate }: FileSurroundings): Tool =>
       answer(async () => {
         if (isAbsolute(pattern) || pattern.includes('..')) throw fileErrors.pattern_invalid()
         const place = await locate(call, base)
-        const all = await walk(place, pattern, call.signal)
-        const paths = await keepInside(place, all.toSorted().slice(0, limit))
-        return {
-          base: place.shown,
-          pattern,
-          paths: paths.map((path) => below(place, path)),
-          truncated: all.length > limit,
-        }
+        const args = argsFor(pattern.replace(/^(?:\.\/)+/u, ''))
+        const { items, truncated } = await filesBelow(place, { args, limit, signal: call.signal })
+        return { base: place.shown, pattern, paths: await keepInside(place.workspace, items), truncated }
       }),
   })

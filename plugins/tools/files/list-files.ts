@@ -1,10 +1,9 @@
 import { object } from '../../../core/plugin.js'
 import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
-import { baseField, below, fenceBelow, limitField } from './base.js'
-import { excluding, ripgrep } from './ripgrep.js'
+import { baseField, limitField } from './base.js'
+import { filesBelow } from './files-below.js'
 import type { FileSurroundings } from './surroundings.js'
-import { withFolder } from './workspace.js'
 
 export const listFilesTool = ({ locate }: FileSurroundings): Tool =>
   defineTool({
@@ -19,25 +18,10 @@ export const listFilesTool = ({ locate }: FileSurroundings): Tool =>
     run: ({ base, limit }, call) =>
       answer(async () => {
         const place = await locate(call, base)
-        const found = await withFolder(place, {
-          use: (folder) =>
-            ripgrep({
-              args: [
-                '--files',
-                '--null',
-                '--hidden',
-                '--no-require-git',
-                '--sort=path',
-                '--glob',
-                '!.git',
-                ...excluding(fenceBelow(place)),
-              ],
-              cwd: folder.outside,
-              separator: '\0',
-              limit,
-              signal: call.signal,
-              read: (record) => below(place, record),
-            }),
+        const found = await filesBelow(place, {
+          args: ['--no-require-git', '--glob', '!.git'],
+          limit,
+          signal: call.signal,
         })
         return { base: place.shown, paths: [...found.items], truncated: found.truncated }
       }),

@@ -70,13 +70,14 @@ const run = (
     const kill = (): void => {
       child.kill('SIGKILL')
     }
+    child.once('error', reject)
     let complaint = ''
-    child.stdout.on('data', createSplitter(separator, begin(kill)))
-    child.stderr.on('data', (chunk: Uint8Array) => {
+    // A process that could not be made has no streams.
+    child.stdout?.on('data', createSplitter(separator, begin(kill)))
+    child.stderr?.on('data', (chunk: Uint8Array) => {
       if (complaint.length < 4096) complaint += Buffer.from(chunk).toString('latin1')
     })
     signal.addEventListener('abort', kill, { once: true })
-    child.once('error', reject)
     child.once('close', (code) => {
       signal.removeEventListener('abort', kill)
       resolve({ code, complaint })
@@ -86,6 +87,7 @@ const run = (
 /** Throws `pattern_invalid`, or `call_stopped` after an abort; the process is gone by then. */
 export const ripgrep = async <T>(search: Ripgrep<T>): Promise<Found<T>> => {
   if (search.signal.aborted) throw fileErrors.call_stopped()
+  if (search.args.some((arg) => arg.includes('\0'))) throw fileErrors.pattern_invalid()
   let haul = createHaul(search, () => undefined)
   const { code, complaint } = await run(search, (kill) => (haul = createHaul(search, kill)).take)
   if (search.signal.aborted) throw fileErrors.call_stopped()

@@ -244,6 +244,30 @@ test('a search answers for a base, a file, a limit, and patterns that are no pat
   ])
 })
 
+test('glob_search knows *, **, ?, classes and braces, and takes what a pattern begins with as it stands', async (t) => {
+  const { workspace, run } = await setUp(t)
+  for (const name of ['top.ts', '!x.ts', '#y.ts', 'src/.hidden.ts', 'src/ünder.tsx', '.git', 'ignored.log'])
+    await writeFile(join(workspace, name), 'x')
+  await writeFile(join(workspace, '.gitignore'), '*.log\n')
+  await mkdir(join(workspace, 'src/node_modules'))
+  await writeFile(join(workspace, 'src/node_modules/z.ts'), 'x')
+  const paths = async (pattern: string) => (await run('glob_search', { pattern })).output['paths']
+  t.deepEqual(await paths('*.ts'), ['!x.ts', '#y.ts', 'top.ts'])
+  t.deepEqual(await paths('./top.?s'), ['top.ts'])
+  t.deepEqual(await paths('!x.ts'), ['!x.ts'])
+  t.deepEqual(await paths('#*'), ['#y.ts'])
+  t.deepEqual(await paths('src/*'), ['src/.hidden.ts', 'src/a.ts', 'src/ünder.tsx'])
+  t.deepEqual(await paths('**/*.{tsx,log}'), ['ignored.log', 'src/ünder.tsx'])
+  t.deepEqual(await paths('{notes.md,src/{a,deep/[a-c]}.ts}'), ['notes.md', 'src/a.ts', 'src/deep/c.ts'])
+  t.deepEqual(await paths('src/[!a]*.ts'), ['src/.hidden.ts'])
+  t.deepEqual(await paths('.git'), ['.git'])
+  t.deepEqual(await paths('src'), [])
+  t.deepEqual(await paths('nothing/like/it'), [])
+  t.is((await run('glob_search', { pattern: '**', limit: 2 })).output['truncated'], true)
+  for (const pattern of ['[', '{a', 'a\0b']) t.is(codeOf(await run('glob_search', { pattern })), 'pattern_invalid')
+  t.is(codeOf(await run('grep_search', { pattern: 'a\0b' })), 'pattern_invalid')
+})
+
 test('a pattern that would take exponential time and an endless line are answered soon', async (t) => {
   const { workspace, run } = await setUp(t)
   await writeFile(join(workspace, 'long.txt'), `${'a'.repeat(2_000_000)}!\n`.repeat(3))

@@ -1,0 +1,25 @@
+/** The files below a folder, sorted by path, as ripgrep walks them: in a process of its own, following no link. */
+import { below, fenceBelow } from './base.js'
+import { excluding, ripgrep, type Found } from './ripgrep.js'
+import { withFolder, type Place } from './workspace.js'
+
+export interface FileList {
+  /** What ripgrep is told about which files are meant. */
+  readonly args: readonly string[]
+  readonly limit: number
+  readonly signal: AbortSignal
+}
+
+/** Paths relative to the workspace, those of the daemon's state left out. */
+export const filesBelow = (place: Place, { args, limit, signal }: FileList): Promise<Found<string>> =>
+  withFolder(place, {
+    use: (folder) =>
+      ripgrep({
+        args: ['--files', '--null', '--hidden', '--sort=path', ...args, ...excluding(fenceBelow(place))],
+        cwd: folder.outside,
+        separator: '\0',
+        limit,
+        signal,
+        read: (record) => below(place, record),
+      }),
+  })

@@ -1,0 +1,36 @@
+/** No text that a model, a caller or a file may bring keeps the daemon from answering others. */
+import test from 'ava'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { longestOther, send, worstTexts, type Target } from './worst-texts.js'
+
+/** Above what a busy machine does to a request now and then, far below what a bad text does to it each time. */
+const most = 1_000
+const tries = 3
+
+let daemon: SpawnedDaemon | undefined
+let workspace = ''
+test.before(async () => {
+  workspace = await mkdtemp(path.join(tmpdir(), 'holdfast-worst-'))
+  daemon = await spawnDaemon({ flags: ['--workspace-root', workspace] })
+})
+test.after.always(async () => {
+  await daemon?.kill('SIGKILL')
+  await rm(workspace, { recursive: true, force: true })
+})
+
+worstTexts.forEach(({ title, prepare, act }, n) => {
+  test.serial(`others are answered meanwhile: ${title}`, async (t) => {
+    t.timeout(120_000)
+    const url = daemon?.url ?? ''
+    const target: Target = { url, workspace, session: `worst-${n}` }
+    await send(target, 'POST', '/v1/sessions', { session_id: target.session })
+    await prepare?.(target)
+    let longest = Infinity
+    for (let round = 0; round < tries && longest > most; round += 1)
+      longest = await longestOther(url, () => act(target))
+    t.true(longest <= most, `another request took ${Math.round(longest)} ms`)
+  })
+})
