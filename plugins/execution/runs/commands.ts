@@ -71,6 +71,24 @@ const cancel = defineCommand({
   show: showRun,
 })
 
+const retry = defineCommand({
+  path: ['runs', 'retry'],
+  summary: 'Makes a new run of one that failed, was interrupted or was cancelled.',
+  args: ['run_id'],
+  flags: {
+    provider: { kind: 'text', summary: 'Another route than that of the run.' },
+    watch: { kind: 'switch', summary: 'Follow the new run until it ends.' },
+  },
+  run: async (input) => {
+    const { client, args, flags } = input
+    const { provider } = flags
+    const run = await client.send('POST', `${runPath(args)}/retry`, typeof provider === 'string' ? { provider } : {})
+    if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run
+    return follow(input, String(run['run_id']))
+  },
+  show: showRun,
+})
+
 const watch = defineCommand({
   path: ['runs', 'watch'],
   summary: 'Follows a run until it ends.',
@@ -96,4 +114,4 @@ const follow = async ({ client, output, print, signal }: CommandInput, run_id: s
   }
 }
 
-export const runCommands: readonly Command[] = [list, get, submit, events, cancel, watch]
+export const runCommands: readonly Command[] = [list, get, submit, events, cancel, retry, watch]

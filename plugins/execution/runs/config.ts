@@ -13,6 +13,10 @@ export const runsConfig = object({
   model_attempts: count(3, 'Attempts at one model answer when the failure is worth a repetition.'),
   model_retry_base_ms: ms(500, 'Wait before the second attempt; doubled for each further one.'),
   model_retry_max_ms: ms(60_000, 'Longest wait between attempts, also when the provider asks for more.'),
+  model_patience_ms: ms(
+    5 * 60_000,
+    'How long a run that has not acted yet goes on asking a model route that is down, busy or out of reach.',
+  ),
   stop_grace_ms: ms(10_000, 'How long a step may take to end after it was told to.', 1),
   drain_ms: ms(5000, 'How long steps may go on when the daemon stops, before they are told to end.'),
   approval_expires_after_ms: doc(
@@ -40,6 +44,7 @@ export type RunsConfig = Infer<typeof runsConfig>
 export const runsFlags = {
   max_turns: 'agent-max-turns',
   max_concurrent_runs: 'max-concurrent-runs',
+  model_patience_ms: 'model-patience-ms',
   system_prompt: 'system-prompt',
   approval_expires_after_ms: 'approval-expires-after-ms',
   queued_run_lag_warning_threshold_ms: 'queued-run-lag-warning-threshold-ms',

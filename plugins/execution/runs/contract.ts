@@ -3,11 +3,8 @@ import {
   array,
   defineEvent,
   defineToken,
-  doc,
-  enums,
   integer,
   json,
-  jsonObject,
   literal,
   named,
   object,
@@ -22,7 +19,6 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { ApprovalRequestView, ResolvedApproval, type ApprovalRequest, type Decider } from '../approvals/contract.js'
-import { DeliveryView } from '../deliveries/contract.js'
 import type { ModelMessage, Usage } from '../models/contract.js'
 import {
   ResolvedQuestionView,
@@ -35,6 +31,7 @@ import type { FileState } from '../../tools/files/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
+import { RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
@@ -44,33 +41,12 @@ export { CompletionRequirement, InlineAsset, InputItem, SubmitInputRequest, subm
 /** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
 export { canonical, digest } from './digest.js'
 
-/** Contract 1, "Run `kind` values". */
-export const runKinds = [
-  'input',
-  'scheduled_input',
-  'observation_materialization',
-  'scheduled_observation_materialization',
-  'mailbox_delivery',
-  'channel_delivery',
-  'parent_clarification',
-  'approval_resume',
-  'user_question_resume',
-] as const
-/** One of `runKinds`. */
-export type RunKind = (typeof runKinds)[number]
-/** Contract 1, "Run `status` values". */
-export const runStatuses = [
-  'queued',
-  'running',
-  'waiting_for_approval',
-  'waiting_for_user_question',
-  'completed',
-  'failed',
-  'interrupted',
-  'cancelled',
-] as const
-/** One of `runStatuses`. */
-export type RunStatus = (typeof runStatuses)[number]
+/** What a run is and how it is shown. */
+export { RouteWaitView, RunRequestSummary, runKinds, runStatuses } from './run-view.js'
+/** Its kinds and statuses. */
+export type { RunKind, RunStatus } from './run-view.js'
+/** A run as clients see it. */
+export { RunView }
 
 /** What the daemon keeps of a run, by its status. */
 export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
@@ -111,7 +87,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * are the effect ledger; `audit` is a permission decision; `recovery` is the
  * verdict of a start; `session` is about the session itself; `baseline` is
  * what required files were before the run did anything; `fallback` says that
- * another model took over.
+ * another model took over; `attempt` is a failed model attempt that is followed
+ * by another.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
@@ -122,56 +99,9 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | { type: 'baseline'; files: FileMark[] }
   | { type: 'fallback'; from: string; to: string }
+  | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
   | ({ type: 'session' } & SessionNote)
 )
-
-/** Contract 1, `RunRequestSummary`. */
-export const RunRequestSummary = named(
-  'RunRequestSummary',
-  object({
-    source_plugin: string(),
-    source_kind: string(),
-    actor_id: string(),
-    text_preview: optional(string()),
-    provider: optional(doc(string(), 'Id of the route that the run uses.')),
-    model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
-    fallback_model: optional(
-      doc(string(), 'The model that takes over on the same route when the first one fails for good.'),
-    ),
-    approval_count: optional(integer()),
-    question_count: optional(integer()),
-  }),
-)
-
-/** Contract 1, `RunView`; members that are empty are left out. */
-export const RunView = named(
-  'RunView',
-  object({
-    run_id: string(),
-    session_id: string(),
-    agent_id: string(),
-    kind: enums(runKinds),
-    status: enums(runStatuses),
-    submitted_at_ms: timestamp(),
-    updated_at_ms: timestamp(),
-    started_at_ms: optional(timestamp()),
-    finished_at_ms: optional(timestamp()),
-    queued_position: optional(doc(integer(), '1 is next.')),
-    request: RunRequestSummary,
-    input_metadata: optional(jsonObject()),
-    pending_approval_ids: optional(array(string())),
-    pending_approvals: optional(array(ApprovalRequestView)),
-    pending_question_ids: optional(array(string())),
-    pending_questions: optional(array(UserQuestionRequestView)),
-    outputs: optional(array(DaemonOutputRecord)),
-    deliveries: optional(
-      doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
-    ),
-    error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
-  }),
-)
-/** The value form of `RunView`. */
-export type RunView = Infer<typeof RunView>
 
 const projected = { run: optional(RunView) }
 /** The persisted run event variants on the wire. Reference 1, 6.5. */
@@ -253,6 +183,8 @@ export interface Submission {
   readonly receipt?: ReceiptKey
   /** True to refuse with `session_busy` instead of queueing. */
   readonly alone?: boolean
+  /** The ended run that this one repeats. */
+  readonly retry_of?: string
 }
 
 /** Text that plugins add to what models are told first. */

@@ -49,6 +49,8 @@ export interface RunEdit {
   resume(): void
   /** Changes members that are not part of the life cycle. */
   amend(change: (run: RunRecord) => RunRecord): void
+  /** Announces the run although its status stays as it is. */
+  show(): void
   /** Puts the record and announces what it has become, however many steps that took. Must be called once, last. */
   save(): RunRecord
 }
@@ -118,6 +120,9 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     },
     amend(change) {
       run = change(run)
+    },
+    show() {
+      moved = true
     },
     save() {
       run = { ...run, last }

@@ -3,7 +3,8 @@ import { assertNever, fault } from '../../../core/plugin.js'
 import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
 import type { RunEvent, RunRecord } from './contract.js'
 import type { RunEdit } from './edit.js'
-import { askModel, generationOf, modelRequest, retryDelay, textOf, type Answer } from './model-step.js'
+import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
+import { attemptsOf, endRouteWait, routeWait, untilNextAttempt } from './route-wait.js'
 import { activeMs, change, changeLazily, trace, type EngineParts, type Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
@@ -102,8 +103,10 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   const generation = generationOf(
     accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined,
   )
+  await untilNextAttempt(execution, run)
+  if (execution.stop !== undefined) return
   const turn = progress.turns + 1
-  const attempt = execution.attempts + 1
+  const attempt = attemptsOf(run) + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const request = modelRequest(run, thread, {
     tools: execution.parts.tools,
@@ -119,8 +122,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
-  if (answer.type === 'failed') return modelFailed(execution, { run, turn, failure: answer.failure })
-  execution.attempts = 0
+  if (answer.type === 'failed') return modelFailed(execution, { run, progress, failure: answer.failure })
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
   if (calls.length === 0)
     return run.completion === undefined
@@ -131,23 +133,26 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
 
 interface Failed {
   readonly run: RunRecord
-  readonly turn: number
+  readonly progress: Progress
   readonly failure: ModelFailure
 }
 
-const modelFailed = async (execution: Execution, { run, turn, failure }: Failed): Promise<void> => {
-  execution.attempts += 1
-  const { model_attempts, model_retry_base_ms: base, model_retry_max_ms: max } = execution.parts.config
-  if (!failure.retryable || execution.attempts >= model_attempts) {
-    if (run.fallback_model !== undefined && run.fallback_model !== run.model)
-      return fallBack(execution, { turn, model: run.fallback_model })
-    return failRun(
-      execution,
-      failure.retryable ? `model_retries_exhausted: ${failure.message}` : `model_${failure.class}: ${failure.message}`,
-    )
+const modelFailed = async (execution: Execution, { run, progress, failure }: Failed): Promise<void> => {
+  const turn = progress.turns + 1
+  const other = run.fallback_model !== undefined && run.fallback_model !== run.model ? run.fallback_model : undefined
+  const wait = routeWait(execution, run, { failure, patient: other === undefined && !progress.acted })
+  if (wait === undefined) {
+    if (other !== undefined) return fallBack(execution, { turn, model: other })
+    const code = failure.retryable ? 'model_retries_exhausted' : `model_${failure.class}`
+    return failRun(execution, `${code}: ${failure.message}`)
   }
-  trace(execution, { type: 'model_retry_scheduled', turn, attempt: execution.attempts + 1, reason: failure.class })
-  await execution.parts.clock.sleep(retryDelay(failure, execution.attempts, { base, max }), execution.controller.signal)
+  const { attempts: attempt, code, message, next_attempt_at_ms } = wait
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: code })
+  await change(execution, (edit) => {
+    edit.note({ type: 'attempt', turn, attempt, code, message, next_attempt_at_ms })
+    edit.amend((now) => (now.status === 'running' ? { ...now, route_wait: wait } : now))
+    edit.show()
+  })
 }
 
 /**
@@ -155,18 +160,20 @@ const modelFailed = async (execution: Execution, { run, turn, failure }: Failed)
  * names are equal.
  */
 const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
-  execution.attempts = 0
   trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
   await change(execution, (edit) => {
     edit.note({ type: 'fallback', from: edit.run.model, to: model })
     edit.amend((run) => ({ ...run, model }))
+    endRouteWait(edit)
   })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
 
-const note = (edit: RunEdit, answer: Parts): void =>
-  void edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+const note = (edit: RunEdit, answer: Parts): void => {
+  edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+  endRouteWait(edit)
+}
 
 const say = (edit: RunEdit, answer: Parts): void => {
   const content = textOf(answer.parts)

@@ -13,6 +13,12 @@ export const runErrors = defineErrors({
     detail: 'Run {run_id} is {from} and cannot become {to}.',
     action: 'Read the run: its status says what is possible.',
   },
+  run_not_retryable: {
+    status: 409,
+    domain: 'runs',
+    detail: 'Run {run_id} is {status}: only a run that failed, was interrupted or was cancelled can be retried.',
+    action: 'Submit a new run with POST /v1/sessions/{session_id}/runs.',
+  },
   session_busy: {
     status: 409,
     domain: 'sessions',

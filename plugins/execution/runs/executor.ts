@@ -97,7 +97,8 @@ const createExecution = (parts: EngineParts, run: RunRecord): Execution => ({
   controller: new AbortController(),
   stop: run.stopping,
   undone: false,
-  attempts: 0,
+  failed_at: undefined,
+  wake: undefined,
   since: parts.clock.elapsed(),
   done: Promise.resolve(),
 })
@@ -175,7 +176,10 @@ const giveUp = async (execution: Execution): Promise<void> => {
 
 const endAll = async (parts: EngineParts, executions: readonly Execution[]): Promise<void> => {
   if (executions.length === 0) return
-  for (const execution of executions) execution.stop ??= { kind: 'shutdown' }
+  for (const execution of executions) {
+    execution.stop ??= { kind: 'shutdown' }
+    execution.wake?.()
+  }
   const ended = Promise.all(executions.map(({ done }) => done))
   const whole = new AbortController()
   await Promise.race([ended, parts.clock.sleep(parts.config.drain_ms, whole.signal)])

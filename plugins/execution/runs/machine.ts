@@ -112,4 +112,5 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.questions !== undefined && { questions: run.questions }),
   ...(run.unclean_boots !== undefined && { unclean_boots: run.unclean_boots }),
   ...(run.active_ms !== undefined && { active_ms: run.active_ms }),
+  ...(run.retry_of !== undefined && { retry_of: run.retry_of }),
 })

@@ -89,13 +89,6 @@ const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length'
 export const textOf = (parts: readonly AssistantPart[]): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 
-/** How long to wait before the next attempt: what the provider asks for, else doubled each time. */
-export const retryDelay = (
-  failure: ModelFailure,
-  attempt: number,
-  { base, max }: { base: number; max: number },
-): number => Math.min(max, failure.retry_after_ms ?? base * 2 ** (attempt - 1))
-
 /** Generation settings of a submission as a provider gets them. */
 export const generationOf = (stored: JsonObject | undefined): Generation => {
   const { model: _, fallback_model: __, ...generation } = stored ?? {}

@@ -39,8 +39,10 @@ export interface Execution {
   stop: Stop | undefined
   /** A commit that nobody waited for was undone: what is in memory must be read again. */
   undone: boolean
-  /** Failed attempts at the current model answer. */
-  attempts: number
+  /** Monotonic ms of the last failed model attempt of this life. */
+  failed_at: number | undefined
+  /** Ends the wait for the next model attempt; undefined while there is none. */
+  wake: (() => void) | undefined
   /** Monotonic ms at which this stretch began. */
   readonly since: number
   /** Resolves when the execution has ended; never rejects. */

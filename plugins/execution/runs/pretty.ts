@@ -18,6 +18,9 @@ const Row = open({
   status: string(),
   request: open({ text_preview: optional(string()), provider: optional(string()), model: optional(string()) }),
   error: optional(string()),
+  waiting_for_model_route: optional(
+    open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
+  ),
   outputs: optional(array(open({ content: string() }))),
   pending_approvals: optional(array(open({ id: string(), tool_name: string() }))),
   pending_questions: optional(
@@ -65,9 +68,23 @@ const showRow = (run: Row): string =>
     `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
     ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
+    ...(run.status === 'completed' && (run.outputs ?? []).length === 0
+      ? ['  output   none: the last answer of the model was empty']
+      : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
+    ...(run.status === 'failed' ? [`           once more: holdfast runs retry ${run.run_id}`] : []),
+    ...routeWait(run),
     ...waits(run),
   ].join('\n')
+
+const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
+  wait === undefined
+    ? []
+    : [
+        `  waits    for the model route; attempt ${wait.attempts + 1} at ` +
+          `${new Date(wait.next_attempt_at_ms).toISOString()}`,
+        `           ${visibleLine(wait.code)}: ${oneLine(wait.message, 300)}`,
+      ]
 
 const waits = (run: Row): string[] => [
   ...(run.pending_approvals ?? []).map(

@@ -1,6 +1,7 @@
 import {
   array,
   boolean,
+  committed,
   doc,
   enums,
   jsonReply,
@@ -15,11 +16,23 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
+import {
+  digest,
+  idempotencyKey,
+  IdempotencyKey,
+  RunEventEntry,
+  runErrors,
+  runStatuses,
+  RunView,
+  type Runs,
+} from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runEvents } from './run-events.js'
 import { listRuns } from './run-list.js'
+import { retryOf } from './retry-run.js'
+import { submitProblems } from './submit-problems.js'
+import { submitRun } from './submit.js'
 import { stopOne } from './stop.js'
 
 export interface RunRouteParts {
@@ -37,6 +50,7 @@ export const runRoutes = (all: RunRouteParts): readonly Route[] => [
   events(all),
   stream(all),
   cancel(all),
+  retry(all),
   everything(),
 ]
 
@@ -114,6 +128,37 @@ const cancel = ({ parts, executor, runs }: RunRouteParts): Route =>
     problems: [runErrors.run_not_found, runErrors.run_state_conflict],
     durability: 'A',
     handler: async (input) => runs.view(await stopOne({ parts, executor }, input.params.run_id, { kind: 'cancel' })),
+  })
+
+const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
+  defineRoute({
+    id: 'runs.retry',
+    method: 'POST',
+    path: '/v1/runs/:run_id/retry',
+    summary: 'Makes a new run of one that failed, was interrupted or was cancelled, with the same input and settings.',
+    access: 'admin',
+    params,
+    body: object({
+      idempotency_key: IdempotencyKey,
+      provider: optional(
+        doc(string({ min: 1, max: 200 }), 'Another route than that of the run; needed if the daemon has it no longer.'),
+      ),
+    }),
+    bodyOptional: true,
+    idempotent: true,
+    reply: jsonReply(RunView, 202),
+    problems: [runErrors.run_not_found, runErrors.run_not_retryable, ...submitProblems],
+    durability: 'A',
+    handler: async ({ params: { run_id }, body: { idempotency_key, provider }, idempotencyKey: header }) => {
+      const submission = retryOf(parts, runs.get(run_id), provider)
+      const key = idempotencyKey(header, idempotency_key)
+      const receipt = { scope: `runs.retry:${run_id}`, key: key ?? '', digest: digest({ provider: provider ?? null }) }
+      const { run, seen } = await submitRun(
+        { parts, executor },
+        { ...submission, ...(key !== undefined && { receipt }) },
+      )
+      return seen === undefined ? runs.view(run) : committed(seen)
+    },
   })
 
 const everything = (): Route =>

@@ -1,4 +1,5 @@
 /** What the daemon keeps of a run. */
+import type { FailureClass } from '../models/contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import type { RunKind } from './contract.js'
 import type { CompletionRequirement } from './submission.js'
@@ -54,13 +55,29 @@ export type RunBase = {
   readonly stopping?: StopRequest
   /** Daemon lives that ended without a good order while this run was executing. */
   readonly unclean_boots?: number
+  /** The ended run that it repeats. */
+  readonly retry_of?: string
   /** Milliseconds of execution before the current stretch; waiting for people does not count. */
   readonly active_ms?: number
 }
 /** A run that has not started. */
 export type QueuedRun = RunBase & { readonly status: 'queued' }
-/** A run that the engine executes. */
-export type RunningRun = RunBase & { readonly status: 'running'; readonly started_at_ms: number }
+/** Failed attempts at the current model answer, while another one is to come. Times in Unix ms. */
+export type RouteWait = {
+  readonly attempts: number
+  readonly since_ms: number
+  readonly next_attempt_at_ms: number
+  /** How long it has waited for the route by now; the time without a daemon does not count. */
+  readonly waited_ms: number
+  readonly code: FailureClass
+  readonly message: string
+}
+/** A run that the engine executes; `route_wait` while its model route fails. */
+export type RunningRun = RunBase & {
+  readonly status: 'running'
+  readonly started_at_ms: number
+  readonly route_wait?: RouteWait
+}
 /**
  * A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open,
  * `expires_at_ms` the earliest deadline of these.

@@ -15,7 +15,6 @@ import {
   type Infer,
   type Route,
 } from '../../../core/plugin.js'
-import { deliveryErrors } from '../deliveries/contract.js'
 import {
   DaemonOutputRecord,
   ManagedAgentSnapshot,
@@ -24,15 +23,12 @@ import {
   SessionView,
   sessionErrors,
 } from '../sessions/contract.js'
-import { modelErrors } from '../models/contract.js'
 import {
   digest,
-  idempotencyErrors,
   idempotencyKey,
   IdempotencyKey,
   JournalView,
   RunEventEntry,
-  runErrors,
   RunView,
   submitFields,
   type Submission,
@@ -40,32 +36,11 @@ import {
 import { sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
 import { endRuns, interruptSession } from './stop.js'
+import { submitProblems } from './submit-problems.js'
 import { submitRun } from './submit.js'
 
 const params = object({ session_id: SessionId })
 const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })
-const submitProblems = [
-  sessionErrors.session_not_found,
-  runErrors.session_ended,
-  runErrors.session_busy,
-  runErrors.run_input_missing,
-  runErrors.run_input_conflict,
-  runErrors.reserved_metadata_key,
-  runErrors.run_queue_full,
-  idempotencyErrors.idempotency_conflict,
-  idempotencyErrors.invalid_idempotency_key,
-  modelErrors.route_not_ready,
-  runErrors.inline_asset_empty,
-  runErrors.assets_unavailable,
-  runErrors.route_not_allowed,
-  runErrors.binding_key_blank,
-  runErrors.binding_conflict,
-  runErrors.reply_target_incomplete,
-  deliveryErrors.reply_target_invalid,
-  runErrors.reply_unavailable,
-  runErrors.completion_requirement_invalid,
-]
-
 export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [
   input(all),
   submit(all),

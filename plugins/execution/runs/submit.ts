@@ -130,7 +130,7 @@ interface Pinned {
 
 const recordOf = (
   parts: EngineParts,
-  { session_id, input, kind }: Submission,
+  { session_id, input, kind, retry_of }: Submission,
   { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
 ): RunRecord => ({
   run_id: parts.ids.make('run'),
@@ -155,6 +155,7 @@ const recordOf = (
     }),
   ...(fallback_model !== undefined && { fallback_model }),
   ...(reply_targets !== undefined && { reply_targets }),
+  ...(retry_of !== undefined && { retry_of }),
 })
 
 const previewLength = 200

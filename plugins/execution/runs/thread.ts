@@ -39,6 +39,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
     case 'message':
       return foldMessage(thread, entry.message)
     case 'intent':
+      if (thread.progress !== undefined) thread.progress.acted = true
       return setState(thread, entry.tool_call_id, intended)
     case 'outcome':
       return foldOutcome(thread, entry.tool_call_id, {
@@ -50,6 +51,7 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       })
     case 'audit':
       return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
+    case 'attempt':
     case 'baseline':
     case 'fallback':
     case 'recovery':

@@ -26,6 +26,8 @@ export interface Progress {
   turns: number
   /** Calls of the last answer; empty if it had none. */
   calls: Call[]
+  /** True if a call that acts on the outside was begun. */
+  acted: boolean
   /** Calls over all turns. */
   called: number
   output_bytes: number
@@ -39,6 +41,7 @@ export const beginProgress = (run_id: string): Progress => ({
   run_id,
   turns: 0,
   calls: [],
+  acted: false,
   called: 0,
   output_bytes: 0,
   envelope_bytes: 0,

@@ -1,6 +1,7 @@
 /** Runs as clients see them: made from the record and the journal. */
 import type { StreamEntry } from '../../../core/plugin.js'
 import type { JournalEntry, RunEvent, RunRecord, RunView } from './contract.js'
+import type { RouteWait } from './run-record.js'
 import { isSettled } from './machine.js'
 import { entryAt, queuedLane, type RunStore } from './store.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
@@ -92,11 +93,22 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   }
   if ('started_at_ms' in run && run.started_at_ms !== undefined) view.started_at_ms = run.started_at_ms
   if (queued_position > 0) view.queued_position = queued_position
+  if (run.retry_of !== undefined) view.retry_of = run.retry_of
+  if (run.status === 'running' && run.route_wait !== undefined)
+    view.waiting_for_model_route = showRouteWait(run.route_wait)
   if (!isSettled(run)) return view
   view.finished_at_ms = run.finished_at_ms
   if (run.error !== undefined) view.error = run.error
   return view
 }
+
+const showRouteWait = ({
+  attempts,
+  since_ms,
+  next_attempt_at_ms,
+  code,
+  message,
+}: RouteWait): RunView['waiting_for_model_route'] => ({ attempts, since_ms, next_attempt_at_ms, code, message })
 
 const summaryOf = ({
   source_plugin,

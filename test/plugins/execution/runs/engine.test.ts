@@ -42,7 +42,11 @@ test('a retryable failure is tried again, and nothing of the failed answer is us
 })
 
 test('failures that go on end the run with a code, and a fatal one at once', async (t) => {
-  const { daemon, model } = await start(t, ({ messages }) => [fails(JSON.stringify(messages.at(-1)).includes('again'))])
+  const { daemon, model } = await start(
+    t,
+    ({ messages }) => [fails(JSON.stringify(messages.at(-1)).includes('again'))],
+    { model_patience_ms: 0 },
+  )
   const busy = await until(daemon, (await submit(daemon, 's1', 'again')).run_id, 'failed')
   t.is(busy.error, 'model_retries_exhausted: It is busy.')
   t.is(model.requests.length, 3)

@@ -1,0 +1,110 @@
+/** A run as clients see it. Contract 1, "Run". */
+import {
+  array,
+  doc,
+  enums,
+  integer,
+  jsonObject,
+  named,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+} from '../../../core/plugin.js'
+import { ApprovalRequestView } from '../approvals/contract.js'
+import { DeliveryView } from '../deliveries/contract.js'
+import { UserQuestionRequestView } from '../questions/contract.js'
+import { DaemonOutputRecord } from '../sessions/contract.js'
+
+/** Contract 1, "Run `kind` values". */
+export const runKinds = [
+  'input',
+  'scheduled_input',
+  'observation_materialization',
+  'scheduled_observation_materialization',
+  'mailbox_delivery',
+  'channel_delivery',
+  'parent_clarification',
+  'approval_resume',
+  'user_question_resume',
+] as const
+/** One of `runKinds`. */
+export type RunKind = (typeof runKinds)[number]
+/** Contract 1, "Run `status` values". */
+export const runStatuses = [
+  'queued',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_question',
+  'completed',
+  'failed',
+  'interrupted',
+  'cancelled',
+] as const
+/** One of `runStatuses`. */
+export type RunStatus = (typeof runStatuses)[number]
+
+/** Contract 1, `RunRequestSummary`. */
+export const RunRequestSummary = named(
+  'RunRequestSummary',
+  object({
+    source_plugin: string(),
+    source_kind: string(),
+    actor_id: string(),
+    text_preview: optional(string()),
+    provider: optional(doc(string(), 'Id of the route that the run uses.')),
+    model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
+    fallback_model: optional(
+      doc(string(), 'The model that takes over on the same route when the first one fails for good.'),
+    ),
+    approval_count: optional(integer()),
+    question_count: optional(integer()),
+  }),
+)
+
+/** A run that waits for its model route. */
+export const RouteWaitView = named(
+  'RouteWaitView',
+  object({
+    attempts: doc(integer({ min: 1 }), 'Attempts at this answer that have failed.'),
+    since_ms: doc(timestamp(), 'When the first of them failed.'),
+    next_attempt_at_ms: timestamp(),
+    code: doc(string(), 'Why the last one failed, such as `network` or `overloaded`.'),
+    message: string(),
+  }),
+)
+
+/** Contract 1, `RunView`; members that are empty are left out. */
+export const RunView = named(
+  'RunView',
+  object({
+    run_id: string(),
+    session_id: string(),
+    agent_id: string(),
+    kind: enums(runKinds),
+    status: enums(runStatuses),
+    submitted_at_ms: timestamp(),
+    updated_at_ms: timestamp(),
+    started_at_ms: optional(timestamp()),
+    finished_at_ms: optional(timestamp()),
+    queued_position: optional(doc(integer(), '1 is next.')),
+    request: RunRequestSummary,
+    input_metadata: optional(jsonObject()),
+    pending_approval_ids: optional(array(string())),
+    pending_approvals: optional(array(ApprovalRequestView)),
+    pending_question_ids: optional(array(string())),
+    pending_questions: optional(array(UserQuestionRequestView)),
+    outputs: optional(array(DaemonOutputRecord)),
+    deliveries: optional(
+      doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
+    ),
+    error: optional(doc(string(), 'A stable code, a colon and a sentence.')),
+    retry_of: optional(doc(string(), 'The ended run that this one repeats.')),
+    waiting_for_model_route: optional(
+      doc(RouteWaitView, 'Present while the model route fails and the run waits to ask it again.'),
+    ),
+  }),
+)
+/** The value form of `RunView`. */
+export type RunView = Infer<typeof RunView>
