@@ -8,6 +8,10 @@ import { createDisk } from '../../core/state/real-disk.js'
 import { openState } from '../../core/state/root.js'
 import { editRun, type EditParts, type RunEdit } from '../../plugins/execution/runs/edit.js'
 import type { JournalEntry, RunRecord, RunStatus } from '../../plugins/execution/runs/contract.js'
+import { createActivity } from '../../plugins/execution/runs/activity.js'
+import { createSessions } from '../../plugins/execution/sessions/directory.js'
+import { sessionCollection } from '../../plugins/execution/sessions/store.js'
+import type { Sessions } from '../../plugins/execution/sessions/contract.js'
 import { declareStore } from '../../plugins/execution/runs/store.js'
 import { freshRoot } from './daemon.js'
 
@@ -21,30 +25,51 @@ export interface RunStoreOptions {
   readonly clock?: Clock
   readonly ledger?: EditParts['ledger']
   readonly sessions?: object
+  /** Ids of sessions that are there with their own service, in place of one that knows none. */
+  readonly known?: readonly string[]
+}
+
+export interface OpenRunStore extends EditParts {
+  /** What was published, each event as it would be sent. */
+  readonly published: any[]
+  readonly service: Sessions
 }
 
 export const openRunStore = async (
   t: ExecutionContext<any>,
-  { clock = createClock(), ledger = () => undefined, sessions = {} }: RunStoreOptions = {},
-): Promise<EditParts> => {
+  { clock = createClock(), ledger = () => undefined, sessions = {}, known = [] }: RunStoreOptions = {},
+): Promise<OpenRunStore> => {
   const quiet = (): void => {}
   const root = await freshRoot()
+  const published: any[] = []
   const opened = await openState({
     root,
     disk: createDisk(),
     clock,
     ids: createIds(clock),
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    publish: quiet,
+    publish: ({ name, data }) => void published.push({ type: name, ...data() }),
     generation: 5,
   })
   const store = declareStore(opened.state)
+  const service = createSessions({
+    collection: opened.state.collection(sessionCollection),
+    activity: () => createActivity(store),
+    holds: () => [],
+    guards: () => [],
+    members: () => [],
+  })
   await opened.load()
+  await opened.state.commit((tx) => {
+    for (const session_id of known)
+      tx.insert(service.collection, { session_id, agent_id: `agent of ${session_id}`, created_at_ms: 1 })
+  })
   t.teardown(async () => {
     await opened.close()
     await rm(root, { recursive: true, force: true })
   })
-  return { store, sessions: trusted({ announce: quiet, find: quiet, ...sessions }), ledger, rested: quiet }
+  const stub = trusted<Sessions>({ announce: quiet, find: quiet, ...sessions })
+  return { store, sessions: known.length > 0 ? service : stub, service, published, ledger, rested: quiet }
 }
 
 /** A record as an earlier life of the daemon may have left it. */
@@ -71,26 +96,26 @@ export const runRecord = (run_id: string, session_id: string, status: RunStatus,
     ...more,
   })
 
-/** Accepts a run and changes it, each step in a commit of its own. */
-export const playRun = async (
-  parts: EditParts,
-  before: RunRecord,
-  ...steps: readonly ((edit: RunEdit) => unknown)[]
-): Promise<RunRecord> => {
-  const { store } = parts
-  let run: RunRecord = {
-    ...before,
-    submitted_at_ms: 0,
-    first: store.journal.length(before.session_id) + 1,
-  }
-  for (const step of [accept, ...steps])
-    run = await store.state.commit((tx) => {
-      const now = run.submitted_at_ms === 0 ? { ...run, submitted_at_ms: tx.now, updated_at_ms: tx.now } : run
-      const edit = editRun(parts, tx, now)
+type Steps = readonly ((edit: RunEdit) => unknown)[]
+
+/** Changes a run, each step in a commit of its own. */
+export const changeRun = async (parts: EditParts, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
+  let run = before
+  for (const step of steps)
+    run = await parts.store.state.commit((tx) => {
+      const edit = editRun(parts, tx, run)
       step(edit)
       return edit.save()
     })
   return run
+}
+
+/** Accepts a run and changes it. */
+export const playRun = async (parts: EditParts, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
+  const { store } = parts
+  const now = await store.state.commit(({ now: at }) => at)
+  const first = store.journal.length(before.session_id) + 1
+  return changeRun(parts, { ...before, submitted_at_ms: now, updated_at_ms: now, first }, accept, ...steps)
 }
 
 const accept = (edit: RunEdit): void => {

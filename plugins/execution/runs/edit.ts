@@ -14,7 +14,6 @@ import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
 import { closeRequests, type Closing } from './close-requests.js'
 import { advance, isSettled, type Step } from './machine.js'
-import { factsAfter, stateAfter } from './activity.js'
 import { deliveriesOf, outputRecord, viewRun } from './views.js'
 import type { RunStore } from './store.js'
 
@@ -87,7 +86,7 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     output(output) {
       const made = { type: 'output' as const, output }
       const seq = event(made)
-      run = { ...run, outputs: [...(run.outputs ?? []), seq] }
+      run = withOutput(run, seq, output)
       store.outbox()?.enqueue(tx, {
         session_id,
         run_id,
@@ -148,13 +147,16 @@ const targetsOf = ({ sessions }: EditParts, run: RunRecord, { source_kind }: Out
   sessions.find(run.session_id)?.reply_targets ??
   []
 
+/** Remembers which output is the model's last answer, as far as that is known of the ones before. */
+const withOutput = (run: RunRecord, seq: number, { source_kind }: OutputDraft): RunRecord => {
+  const next = { ...run, outputs: [...(run.outputs ?? []), seq] }
+  if (source_kind === 'assistant_text') return { ...next, said: seq }
+  return run.outputs === undefined ? { ...next, said: 0 } : next
+}
+
 /** Tells those who watch the session, and those who wait for the run. */
-const announce = ({ store, sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {
+const announce = ({ sessions, rested }: EditParts, tx: Tx, run: RunRecord): void => {
   const rests = run.status !== 'queued' && run.status !== 'running'
-  const journal_len = store.journal.length(run.session_id)
-  sessions.announce(tx, run.session_id, {
-    ...stateAfter(store, run),
-    ...(rests && { facts: () => factsAfter(store, run, journal_len) }),
-  })
+  sessions.announce(tx, run.session_id, { snapshot: rests })
   if (rests) tx.after(() => rested(run))
 }

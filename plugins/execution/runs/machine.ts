@@ -108,6 +108,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.completion !== undefined && { completion: run.completion }),
   ...(run.reply_targets !== undefined && { reply_targets: run.reply_targets }),
   ...(run.outputs !== undefined && { outputs: run.outputs }),
+  ...(run.said !== undefined && { said: run.said }),
   ...(run.approvals !== undefined && { approvals: run.approvals }),
   ...(run.questions !== undefined && { questions: run.questions }),
   ...(run.unclean_boots !== undefined && { unclean_boots: run.unclean_boots }),

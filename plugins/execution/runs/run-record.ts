@@ -43,6 +43,8 @@ export type RunBase = {
   readonly reply_targets?: readonly ReplyHandle[]
   /** Journal sequences of outputs. */
   readonly outputs?: readonly number[]
+  /** The output that is the model's last answer; 0 if none is. Absent without outputs, and in older records. */
+  readonly said?: number
   readonly approvals?: number
   readonly questions?: number
   /** Generation of the daemon that executes it. */

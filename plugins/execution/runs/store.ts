@@ -18,7 +18,13 @@ export type BindingRecord = { readonly id: string; readonly session_id: string; 
 export const activeLane = (session_id: string): string => `active:${session_id}`
 export const queuedLane = (session_id: string): string => `queued:${session_id}`
 
-const dueKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
+const timeKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
+
+/** True for a run that was executed, or failed before it could be. */
+const hasBegun = (run: RunRecord): boolean =>
+  run.status === 'failed' || ('started_at_ms' in run && run.started_at_ms !== undefined)
+
+const hasSpoken = ({ outputs }: RunRecord): boolean => outputs !== undefined && outputs.length > 0
 
 const runCollection: CollectionSpec<RunRecord> = {
   name: 'runs',
@@ -30,12 +36,18 @@ const runCollection: CollectionSpec<RunRecord> = {
     status: { group: (run) => run.status },
     due: {
       group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined),
-      sort: (run) => dueKey('expires_at_ms' in run ? (run.expires_at_ms ?? 0) : 0, run.run_id),
+      sort: (run) => timeKey('expires_at_ms' in run ? (run.expires_at_ms ?? 0) : 0, run.run_id),
     },
     lane: {
       group: (run) =>
         isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id),
     },
+    ended: {
+      group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),
+      sort: (run) => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id),
+    },
+    spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
+    answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },
   settled: isSettled,
   references: (run) => [{ collection: 'sessions', id: run.session_id }],

@@ -153,16 +153,28 @@ export type SessionNote =
   | { readonly change: 'set'; readonly key: string; readonly value: Json }
   | { readonly change: 'cleared'; readonly key: string }
 
+/** State of a session's root agent with the numbers of its open requests, as they are shown. */
+export interface SessionState {
+  readonly status: AgentStatus
+  readonly pending_approvals: number
+  readonly pending_questions: number
+}
+
 /** What happens in a session, as far as its views show it. Given by the plugin that executes. */
 export interface SessionActivity {
-  /** State of the root agent. */
-  status(session_id: string): AgentStatus
-  /** Numbers of open approval and question requests. */
-  pending(session_id: string): { readonly approvals: number; readonly questions: number }
-  /** The members of a snapshot that come from runs. */
+  /** State of the root agent, and numbers of open approval and question requests. */
+  state(session_id: string): {
+    readonly status: AgentStatus
+    readonly approvals: number
+    readonly questions: number
+  }
+  /**
+   * The members of a snapshot that come from runs, as of this call: what it returns may be called at any time, and does
+   * not depend on later changes.
+   */
   facts(
     session_id: string,
-  ): Pick<
+  ): () => Pick<
     ManagedAgentSnapshot,
     'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'
   >
@@ -170,16 +182,6 @@ export interface SessionActivity {
   outputs(session_id: string, limit: number): DaemonOutputRecord[]
   /** Adds a change of the session itself to its journal, in a commit. */
   record(tx: Tx, session_id: string, note: SessionNote): void
-}
-/**
- * What a commit changed in a session. `facts` is called after the commit, at most once; it must not depend on later
- * changes.
- */
-export interface SessionChange {
-  readonly status: AgentStatus
-  readonly approvals: number
-  readonly questions: number
-  readonly facts?: () => ReturnType<SessionActivity['facts']>
 }
 /** Provided by the run engine. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
@@ -236,8 +238,13 @@ export interface Sessions {
   /** `caller` is who asks: one who may only read sees no addresses of reply targets. */
   view(session: SessionRecord, caller?: Caller): SessionView
   snapshot(session: SessionRecord): ManagedAgentSnapshot
-  /** Adds the event `session_state_changed` to a commit, and `session_snapshot` if there are facts for it. */
-  announce(tx: Tx, session_id: string, change: SessionChange): void
+  /** The state that views and events show. */
+  state(session: SessionRecord): SessionState
+  /**
+   * Adds the event `session_state_changed` to a commit, and `session_snapshot` if it is asked for: both tell what is
+   * true of the session when this is called.
+   */
+  announce(tx: Tx, session_id: string, also?: { readonly snapshot: boolean }): void
   /**
    * Marks a session as ended in a commit; creating it again opens it. Throws `session_end_refused` (409) if a guard
    * keeps it.

@@ -137,12 +137,7 @@ const reuse = async (
     if (ended_at_ms === undefined) return
     const { session_id } = known
     activity()?.record(tx, session_id, { change: 'opened' })
-    const pending = activity()?.pending(session_id)
-    sessions.announce(tx, session_id, {
-      status: activity()?.status(session_id) ?? 'idle',
-      approvals: pending?.approvals ?? 0,
-      questions: pending?.questions ?? 0,
-    })
+    sessions.announce(tx, session_id)
   })
 }
 

@@ -3,14 +3,13 @@ import type { Caller, Collection, Json, Tx } from '../../../core/plugin.js'
 import {
   SessionSnapshotTaken,
   SessionStateChanged,
-  type AgentStatus,
   type ManagedAgentSnapshot,
   type SessionActivity,
-  type SessionChange,
   type SessionEndGuard,
   type SessionHold,
   type SessionMetadata,
   type SessionRecord,
+  type SessionState,
   type Sessions,
   type SessionView,
 } from './contract.js'
@@ -26,9 +25,8 @@ import { metadataOf, shownSettings } from './views.js'
 const shownOutputs = 100
 
 const quiet: SessionActivity = {
-  status: () => 'idle',
-  pending: () => ({ approvals: 0, questions: 0 }),
-  facts: () => ({ pending_approvals: [], last_assistant_message: null, journal_len: 0, last_error: null }),
+  state: () => ({ status: 'idle', approvals: 0, questions: 0 }),
+  facts: () => () => ({ pending_approvals: [], last_assistant_message: null, journal_len: 0, last_error: null }),
   outputs: () => [],
   record: () => {},
 }
@@ -48,11 +46,21 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     if (session === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
     return session
   }
-  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => ({
-    agent: agentOf(session, live().status(session.session_id)),
-    checkpoint_len: 0,
-    ...live().facts(session.session_id),
-  })
+  /** The root agent of an ended session has done what it was for: it no longer idles. */
+  const state = ({ session_id, ended_at_ms }: SessionRecord): SessionState => {
+    const { status, approvals, questions } = live().state(session_id)
+    return {
+      status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
+      pending_approvals: approvals,
+      pending_questions: questions,
+    }
+  }
+  const snapshotNow = (session: SessionRecord): (() => ManagedAgentSnapshot) => {
+    const agent = agentOf(session, state(session))
+    const facts = live().facts(session.session_id)
+    return () => ({ agent, checkpoint_len: 0, ...facts() })
+  }
+  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => snapshotNow(session)()
   const view = (session: SessionRecord, caller?: Caller): SessionView => ({
     session_id: session.session_id,
     agent_id: session.agent_id,
@@ -60,21 +68,14 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     ...shownSettings(session, caller),
     outputs: live().outputs(session.session_id, shownOutputs),
   })
-  const announce = (tx: Tx, session_id: string, { status, approvals, questions, facts }: SessionChange): void => {
+  const announce: Sessions['announce'] = (tx, session_id, also) => {
     const session = get(session_id)
     const { agent_id } = session
-    tx.emit(SessionStateChanged, { session: session_id }, () => ({
-      session_id,
-      agent_id,
-      status: statusOf(session, status),
-      pending_approvals: approvals,
-      pending_questions: questions,
-    }))
-    if (facts === undefined) return
-    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({
-      session_id,
-      snapshot: { agent: agentOf(session, status), checkpoint_len: 0, ...facts() },
-    }))
+    const now = state(session)
+    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, ...now }))
+    if (also?.snapshot !== true) return
+    const taken = snapshotNow(session)
+    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: taken() }))
   }
   const end = (tx: Tx, session_id: string, reason: string | undefined): void => {
     const session = get(session_id)
@@ -83,7 +84,7 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     const ended_at_ms = Math.max(tx.now, session.created_at_ms)
     tx.put(collection, { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) })
     live().record(tx, session_id, { change: 'ended', ...(reason !== undefined && { reason }) })
-    announce(tx, session_id, { status: live().status(session_id), ...live().pending(session_id) })
+    announce(tx, session_id)
   }
   const requireIdle = (session_id: string): void => {
     const reason = firstOf(holds(), (hold) => hold.holds(session_id))
@@ -95,6 +96,7 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     get,
     view,
     snapshot,
+    state,
     announce,
     end,
     requireIdle,
@@ -122,15 +124,11 @@ const firstOf = <T>(items: readonly T[], reason: (item: T) => string | undefined
   return undefined
 }
 
-/** The root agent of an ended session has done what it was for: it no longer idles. */
-export const statusOf = ({ ended_at_ms }: SessionRecord, status: AgentStatus): AgentStatus =>
-  ended_at_ms !== undefined && status === 'idle' ? 'completed' : status
-
-const agentOf = (session: SessionRecord, status: AgentStatus): ManagedAgentSnapshot['agent'] => ({
+const agentOf = (session: SessionRecord, { status }: SessionState): ManagedAgentSnapshot['agent'] => ({
   id: session.agent_id,
   parent: null,
   conversation: { session_id: session.session_id, thread_id: session.thread_id ?? null },
-  status: statusOf(session, status),
+  status,
   retention: 'retain',
   spawned_at_ms: session.created_at_ms,
   ...(session.ended_at_ms !== undefined && { closed_at_ms: session.ended_at_ms }),

@@ -17,7 +17,6 @@ import {
 import { contactRoutes, type ContactRouteParts } from './contact-routes.js'
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
-import { statusOf } from './directory.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
 
@@ -34,7 +33,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
   ...contactRoutes(parts),
 ]
 
-const list = ({ sessions, activity, skip }: SessionRouteParts): Route =>
+const list = ({ sessions, skip }: SessionRouteParts): Route =>
   defineRoute({
     id: 'sessions.list',
     method: 'GET',
@@ -60,15 +59,7 @@ const list = ({ sessions, activity, skip }: SessionRouteParts): Route =>
         skip,
         view: (session) => {
           const { session_id, agent_id } = session
-          const pending = activity()?.pending(session_id)
-          return {
-            session_id,
-            agent_id,
-            status: statusOf(session, activity()?.status(session_id) ?? 'idle'),
-            pending_approvals: pending?.approvals ?? 0,
-            pending_questions: pending?.questions ?? 0,
-            ...shownSettings(session, caller),
-          }
+          return { session_id, agent_id, ...sessions.state(session), ...shownSettings(session, caller) }
         },
       }),
   })
