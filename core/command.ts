@@ -1,5 +1,12 @@
 /** A sub-command of the command line: a client of the HTTP API. */
-import type { Json } from './schema.js'
+import type { AnyStruct, Json, StructOf } from './schema.js'
+
+/** One event of an SSE stream. */
+export interface Frame {
+  readonly event: string
+  readonly id?: string
+  readonly data: Json
+}
 
 /** Calls a daemon. A problem answer is thrown and printed as one sentence with its code. */
 export interface Client {
@@ -11,8 +18,11 @@ export interface Client {
     body?: Json,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Json>
-  /** Frames of an SSE stream until it ends or the signal aborts. A frame above 1 MiB is an error. */
-  stream(path: string, signal: AbortSignal): AsyncIterable<{ event: string; id?: string; data: Json }>
+  /**
+   * Resolves once the daemon follows: nothing that happens later is missed. The frames end with the stream or when the
+   * signal aborts. A frame above 1 MiB is an error.
+   */
+  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<Frame>>
 }
 
 export interface CommandInput {
@@ -25,10 +35,13 @@ export interface CommandInput {
   now(): number
   /** One line or block of text on standard output. */
   print(text: string): void
+  /** Aborts when the person interrupts the command. */
   readonly signal: AbortSignal
+  /** Sets the exit code, for a command that prints by itself. */
+  exitWith(code: number): void
 }
 
-export interface Command {
+interface CommandForm {
   /** `['runs', 'cancel']` is `holdfast runs cancel`. */
   readonly path: readonly string[]
   readonly summary: string
@@ -36,13 +49,40 @@ export interface Command {
   readonly args?: readonly string[]
   readonly flags?: Readonly<Record<string, { readonly kind: 'text' | 'switch'; readonly summary: string }>>
   /**
-   * The answer is printed as JSON with `--output json`; otherwise through `show`. Return nothing if you printed
-   * yourself.
+   * What a field of the request is on the command line, as in `{ 'body.content': '<text>' }`, for the errors that name
+   * it. A field with the name of an argument or a flag need not be here.
    */
-  run(input: CommandInput): Promise<Json | void>
-  /** Readable text for the answer. */
-  show?(answer: Json): string
-  /** Exit code for the answer; 0 when absent. */
-  status?(answer: Json): number
+  readonly fields?: Readonly<Record<string, string>>
 }
-export const defineCommand = (command: Command): Command => command
+
+/** A command as `defineCommand` checked it. */
+export interface Command extends CommandForm {
+  /** What an answer must look like to be shown; one of another shape is printed as JSON. */
+  readonly answer?: AnyStruct
+  /** The answer is printed: nothing is if there is none. */
+  run(input: CommandInput): Promise<unknown>
+  /** Readable text for the answer; it is printed as JSON if this is absent, and always with `--output json`. */
+  show?(answer: unknown): string
+  /** Exit code for the answer; 0 when absent. */
+  status?(answer: unknown): number
+}
+
+interface Showing<T> extends CommandForm {
+  show?(answer: T): string
+  status?(answer: T): number
+}
+/** The answer of a daemon is parsed before it is shown. */
+interface CallingCommand<T> extends Showing<T> {
+  readonly answer: StructOf<T>
+  run(input: CommandInput): Promise<Json | void>
+}
+/** What a command worked out by itself needs no check. */
+interface OwnCommand<T> extends Showing<T> {
+  readonly answer?: never
+  run(input: CommandInput): Promise<T | void>
+}
+interface Define {
+  <T>(command: CallingCommand<T>): Command
+  <T>(command: OwnCommand<T>): Command
+}
+export const defineCommand: Define = (command: Command): Command => command

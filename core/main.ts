@@ -1,46 +1,27 @@
 #!/usr/bin/env node
 /** The command line: maps a sub-command to a function and an error to an exit code. */
 import { parseArguments } from './cli/arguments.js'
-import { usageCodes } from './cli/errors.js'
-import { afterPrinting, onReaderGone, print, printError } from './cli/terminal.js'
-import type { Command } from './command.js'
+import { explain } from './cli/explain.js'
+import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
 import { environment } from './config.js'
-import { Problem } from './errors.js'
 
 const exit = (code: number): never => process.exit(code)
 
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 
-const allCommands = async (): Promise<readonly Command[]> => {
-  const [{ coreCommands }, { pluginCommands }] = await Promise.all([
-    import('./cli/commands.js'),
-    import('./cli/plugin-commands.js'),
-  ])
-  return [...(await pluginCommands()), ...coreCommands]
+/** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
+const show = async (text: string): Promise<void> => {
+  const at = screen()
+  const { isLonger, page, pagerOf } = await import('./cli/pager.js')
+  const paged = at !== undefined && isLonger(text, at) && (await page(text, pagerOf(environment())))
+  if (!paged) print(text)
 }
 
 const runClient = async (args: readonly string[]): Promise<number> => {
-  const [commands, { findCommand, runCommand }, help] = await Promise.all([
-    allCommands(),
-    import('./cli/dispatch.js'),
-    import('./cli/help.js'),
-  ])
-  const switches = commands.flatMap(({ flags = {} }) =>
-    Object.entries(flags)
-      .filter(([, { kind }]) => kind === 'switch')
-      .map(([flag]) => flag),
-  )
-  const { words, flags } = parseArguments(args, new Set([...switches, 'help']))
-  if (words.length === 0 || words[0] === 'help') return (print(help.overview(commands)), 0)
-  const group = commands.filter(
-    ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
-  )
-  if (flags.has('help') && group.length > 0) return (print(help.groupHelp(words, group)), 0)
-  const command = findCommand(words, commands)
-  if (flags.has('help')) return (print(help.commandHelp(command)), 0)
+  const client = await import('./cli/client-line.js')
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
-  return runCommand(command, { words, flags, environment: environment(), signal: interrupted.signal, print })
+  return client.runClient({ args, environment: environment(), signal: interrupted.signal, print, show })
 }
 
 const runServe = async (args: readonly string[]): Promise<number> => {
@@ -68,16 +49,10 @@ const run = (args: readonly string[]): Promise<number> => {
   return bare ? runServe(args) : runClient(args)
 }
 
-const explain = (error: unknown): number => {
-  if (!(error instanceof Problem)) {
-    printError(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-    return 1
-  }
-  const { action } = error.spec
-  printError(`holdfast: ${error.message} (${error.code})${action === undefined ? '' : `\n${action}`}`)
-  return usageCodes.has(error.code) ? 2 : 1
-}
-
 onReaderGone(() => exit(0))
-const code = await run(process.argv.slice(2)).catch(explain)
+const code = await run(process.argv.slice(2)).catch((error: unknown) => {
+  const { text, code: failed } = explain(error)
+  printError(text)
+  return failed
+})
 afterPrinting(() => exit(code))

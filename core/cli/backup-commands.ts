@@ -1,11 +1,12 @@
 /** `backup create`, `backup verify`, `backup restore`. */
 import path from 'node:path'
 import { createClock } from '../clock.js'
+import { count } from '../command-text.js'
 import { defineCommand, type Command, type CommandInput } from '../command.js'
 import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import type { Log } from '../log.js'
-import { trusted, type Json } from '../schema.js'
+import { trusted } from '../schema.js'
 import { writeBackup, type BackupReport } from '../state/backup.js'
 import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/backup-restore.js'
 import { errors } from '../state/errors.js'
@@ -41,16 +42,12 @@ const create: Command = defineCommand({
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
     if (mayLive(readOwner(path.join(root, 'owner.json'))))
-      return client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
-    return trusted<Json>(await backupStopped(root, to))
+      return trusted<BackupReport>(await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id }))
+    return backupStopped(root, to)
   },
-  show: (answer) => {
-    const { path: file, sequence, files, bytes, milliseconds } = trusted<BackupReport>(answer)
-    return (
-      `${file}: ${files} files, ${bytes} bytes, up to commit ${sequence}, in ${milliseconds} ms. Secrets, ` +
-      'config, plugins and skills are not in it.'
-    )
-  },
+  show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>
+    `${file}: ${count(files, 'file')}, ${count(bytes, 'byte')}, up to commit ${sequence}, in ${milliseconds} ms. ` +
+    'Secrets, config, plugins and skills are not in it.',
 })
 
 const place = async (folder: string) => ({
@@ -60,12 +57,11 @@ const place = async (folder: string) => ({
   declared: await declarationsOf(await shippedPlugins()),
 })
 
-const showCheck = (answer: Json): string => {
-  const { backup, faults, root, clean } = trusted<BackupCheck>(answer)
+const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   const found = [...faults, ...root.findings].map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
   return [
     ...found.slice(0, 20),
-    `${clean ? 'clean' : 'NOT CLEAN'}: ${backup.files.length} files up to commit ${backup.sequence}, made at ` +
+    `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, made at ` +
       `${backup.created_at_ms} (Unix ms)`,
   ].join('\n')
 }
@@ -74,9 +70,9 @@ const verify: Command = defineCommand({
   path: ['backup', 'verify'],
   summary: 'Compare every file of a backup with its digest and check the root inside.',
   args: ['folder'],
-  run: async ({ args }) => trusted<Json>(await verifyBackup(await place(args['folder'] ?? ''))),
+  run: async ({ args }) => verifyBackup(await place(args['folder'] ?? '')),
   show: showCheck,
-  status: (answer) => (trusted<BackupCheck>(answer).clean ? 0 : 1),
+  status: ({ clean }) => (clean ? 0 : 1),
 })
 
 const restore: Command = defineCommand({
@@ -88,15 +84,11 @@ const restore: Command = defineCommand({
     const { to } = flags
     if (typeof to !== 'string')
       throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
-    return trusted<Json>(await restoreBackup(await place(args['folder'] ?? ''), to))
+    return restoreBackup(await place(args['folder'] ?? ''), to)
   },
-  show: (answer) => {
-    const { root, sequence, generation } = trusted<RestoreReport>(answer)
-    return (
-      `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
-      'back, then start a daemon on it.'
-    )
-  },
+  show: ({ root, sequence, generation }: RestoreReport) =>
+    `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
+    'back, then start a daemon on it.',
 })
 
 export const backupCommands: readonly Command[] = [create, verify, restore]

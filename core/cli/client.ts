@@ -1,24 +1,34 @@
 /** Calls a daemon over HTTP. */
 import type { Client } from '../command.js'
 import { Problem } from '../errors.js'
-import { open, optional, parse, string, type Json } from '../schema.js'
+import { array, open, optional, parse, string, type Json } from '../schema.js'
 import { errors } from './errors.js'
+import { verbatim } from './field-names.js'
 import { readFrames } from './frames.js'
 
 export interface ClientOptions {
   readonly baseUrl: string
   readonly token: string | undefined
+  /** Ends every call. */
+  readonly signal: AbortSignal
 }
 type Send = Parameters<Client['send']>
 
-const ProblemDocument = open({ code: string(), detail: optional(string()), title: optional(string()) })
+const ProblemDocument = open({
+  code: string(),
+  detail: optional(string()),
+  title: optional(string()),
+  action: optional(string()),
+  errors: optional(array(open({ path: string(), rule: string() }))),
+})
 
+/** The daemon's problem, with all that it says. */
 const problem = (body: Json, url: string): Problem => {
   const document = parse(ProblemDocument, body)
   if (!document.ok) return errors.answer_unreadable({ details: { url } })
-  const { code, detail, title } = document.value
-  const sentence = detail ?? title ?? code
-  return new Problem(code, errors.problem.spec, { details: { detail: sentence } })
+  const { code, detail, title, action, errors: fields } = document.value
+  const spec = { status: 500, detail: detail ?? title ?? code, ...(action !== undefined && { action }) }
+  return new Problem(code, spec, { details: verbatim(spec.detail), ...(fields !== undefined && { errors: fields }) })
 }
 
 const json = (text: string, url: string): Json => {
@@ -29,11 +39,11 @@ const json = (text: string, url: string): Json => {
   }
 }
 
-export const createClient = ({ baseUrl, token }: ClientOptions): Client => {
+export const createClient = ({ baseUrl, token, signal: ended }: ClientOptions): Client => {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const call = async (path: string, init: RequestInit): Promise<Response> => {
     const url = new URL(path, baseUrl).href
-    const answer = await fetch(url, { ...init, headers: { ...authorization, ...init.headers } }).catch(
+    const answer = await fetch(url, { signal: ended, ...init, headers: { ...authorization, ...init.headers } }).catch(
       (cause: unknown) => {
         throw errors.daemon_unreachable({ details: { url: baseUrl }, cause })
       },
@@ -49,9 +59,9 @@ export const createClient = ({ baseUrl, token }: ClientOptions): Client => {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     })
-  async function* stream(path: string, signal: AbortSignal): ReturnType<Client['stream']> {
+  const stream: Client['stream'] = async (path, signal) => {
     const { body } = await call(path, { signal, headers: { accept: 'text/event-stream' } })
-    if (body !== null) yield* readFrames(body, signal)
+    return readFrames(body ?? new ReadableStream(), signal)
   }
   return { baseUrl, get: (path) => read(path, {}), send, stream }
 }

@@ -1,6 +1,6 @@
 /** Sub-commands that belong to no plugin. */
 import { defineCommand, type Command } from '../command.js'
-import { array, open, optional, parse, string, type Json } from '../schema.js'
+import { array, json, open, optional, parse, string, type Infer } from '../schema.js'
 import { visibleLine } from '../visible.js'
 import { backupCommands } from './backup-commands.js'
 import { stateCommands } from './state-commands.js'
@@ -20,31 +20,27 @@ const streamEvents = defineCommand({
   },
   run: async ({ client, flags, output, print, signal }) => {
     const path = `/v1/events/stream${query({ session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] })}`
-    for await (const { event, id, data } of client.stream(path, signal)) {
+    for await (const { event, id, data } of await client.stream(path, signal)) {
       if (output === 'json') print(JSON.stringify({ event, ...(id !== undefined && { id }), data }))
       else if (event !== 'heartbeat') print(`${id ?? '-'} ${event} ${JSON.stringify(data)}`)
     }
   },
 })
 
-const Plugins = open({
-  plugins: array(
-    open({
-      id: string(),
-      version: string(),
-      from: string(),
-      state: string(),
-      reason: optional(string()),
-      summary: string(),
-    }),
-  ),
-})
+const PluginRows = array(
+  open({
+    id: string(),
+    version: string(),
+    from: string(),
+    state: string(),
+    reason: optional(string()),
+    summary: string(),
+  }),
+)
 
-const showPlugins = (answer: Json): string => {
-  const parsed = parse(Plugins, { plugins: answer })
-  if (!parsed.ok) return JSON.stringify(answer, null, 2)
-  const width = Math.max(...parsed.value.plugins.map(({ id }) => id.length))
-  return parsed.value.plugins
+const showPlugins = (plugins: Infer<typeof PluginRows>): string => {
+  const width = Math.max(...plugins.map(({ id }) => id.length))
+  return plugins
     .map(
       ({ id, state, from, reason, summary }) =>
         `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${visibleLine(reason ?? summary)}`,
@@ -56,9 +52,10 @@ const listPlugins = defineCommand({
   path: ['plugins', 'list'],
   summary: 'Every plugin with its state and, if it is left out, the reason.',
   run: async ({ client }) => {
-    const status = parse(Plugins, await client.get('/v1/status'))
-    return status.ok ? JSON.parse(JSON.stringify(status.value.plugins)) : []
+    const status = parse(open({ plugins: json() }), await client.get('/v1/status'))
+    return status.ok ? status.value.plugins : []
   },
+  answer: PluginRows,
   show: showPlugins,
 })
 

@@ -3,9 +3,10 @@ import { createClock } from '../clock.js'
 import type { Command, CommandInput } from '../command.js'
 import { errors as configErrors, type Environment, type Flags } from '../config.js'
 import { nearest } from '../nearest.js'
-import type { Json } from '../schema.js'
+import { parse } from '../schema.js'
 import { readSecretFile } from '../state/secret-file.js'
 import { createClient } from './client.js'
+import { inWordsOf } from './field-names.js'
 import { errors } from './errors.js'
 import { usage } from './help.js'
 
@@ -15,6 +16,8 @@ export interface Line {
   readonly environment: Environment
   readonly signal: AbortSignal
   readonly print: (text: string) => void
+  /** Prints a whole answer for a person; `print` when absent. */
+  readonly show?: (text: string) => Promise<void>
 }
 
 const globals = ['base-url', 'token', 'token-file', 'output', 'help']
@@ -91,13 +94,18 @@ const outputOf = (flags: Flags): CommandInput['output'] => {
   return output
 }
 
-const shown = (answer: Json, { show }: Command, output: CommandInput['output']): string =>
-  output === 'pretty' && show !== undefined ? show(answer) : JSON.stringify(answer, null, 2)
+/** What is known of an answer; undefined if it is of another shape than the command reads. */
+const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly value: unknown } | undefined => {
+  if (struct === undefined) return { value: answer }
+  const parsed = parse(struct, answer)
+  return parsed.ok ? parsed : undefined
+}
 
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
   const { flags, print, signal } = line
   const output = outputOf(flags)
+  let code = 0
   const input = {
     args: argsOf(command, line.words),
     flags: flagsOf(command, flags),
@@ -105,9 +113,18 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     print,
     signal,
     now: createClock().now,
+    exitWith: (given: number): void => {
+      code = given
+    },
   }
-  const answer = await command.run({ ...input, client: createClient({ baseUrl: urlOf(line), token: tokenOf(line) }) })
-  if (answer === undefined) return 0
-  print(shown(answer, command, output))
-  return command.status?.(answer) ?? 0
+  const client = createClient({ baseUrl: urlOf(line), token: tokenOf(line), signal })
+  const answer = await command.run({ ...input, client }).catch((error: unknown) => {
+    throw inWordsOf(command, error)
+  })
+  if (answer === undefined) return code
+  const known = parsedAnswer(command, answer)
+  const text = output === 'pretty' && known !== undefined ? command.show?.(known.value) : undefined
+  if (text !== undefined && line.show !== undefined) await line.show(text)
+  else print(text ?? JSON.stringify(answer, null, 2))
+  return known === undefined ? code : (command.status?.(known.value) ?? code)
 }

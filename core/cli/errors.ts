@@ -13,7 +13,14 @@ export const errors = defineErrors({
   },
   answer_unreadable: { status: 502, detail: 'the answer of {url} is not what a daemon sends' },
   frame_too_large: { status: 502, detail: 'the stream sent a frame above 1 MiB' },
-  problem: { status: 500, detail: '{detail}' },
+  stream_ended: {
+    status: 502,
+    detail: 'the daemon ended the stream before the run ended',
+    action: 'Watch it again with holdfast runs watch.',
+  },
+  flag_invalid: { status: 400, detail: '--{flag} {problem}' },
+  flags_together: { status: 400, detail: '--{flag} does not go with --{other}' },
+  flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 
 /** Codes of a wrong command line: exit code 2. */
@@ -22,6 +29,9 @@ export const usageCodes: ReadonlySet<string> = new Set([
   'argument_missing',
   'argument_surplus',
   'flag_value_missing',
+  'flag_invalid',
+  'flags_together',
+  'flag_required',
   'output_unknown',
   'flag_unknown',
   'flag_twice',

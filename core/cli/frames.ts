@@ -1,12 +1,6 @@
 /** Reads the frames of an SSE stream. */
-import type { Json } from '../schema.js'
+import type { Frame } from '../command.js'
 import { errors } from './errors.js'
-
-export interface Frame {
-  readonly event: string
-  readonly id?: string
-  readonly data: Json
-}
 
 const largest = 1_048_576
 

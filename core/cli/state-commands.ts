@@ -87,8 +87,7 @@ const verdict = ({ findings, clean, live, sequence }: VerifyReport): string => {
   )
 }
 
-const showReport = (answer: Json): string => {
-  const report = trusted<VerifyAnswer>(answer)
+const showReport = (report: VerifyAnswer): string => {
   if ('unreadable' in report) return `cannot read: ${report.unreadable.sentence} (${report.unreadable.code})`
   const rows = report.checked.map(({ area, files, items, bytes, ms, findings }) => [
     area,
@@ -109,10 +108,9 @@ const verifyCommand: Command = defineCommand({
   path: ['state', 'verify'],
   summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
   flags: rootFlag,
-  run: async ({ flags }) => trusted<Json>(await verify(rootOf(flags))),
+  run: ({ flags }) => verify(rootOf(flags)),
   show: showReport,
-  status: (answer) => {
-    const report = trusted<VerifyAnswer>(answer)
+  status: (report) => {
     if ('unreadable' in report) return 2
     return report.clean ? 0 : 1
   },
@@ -171,7 +169,7 @@ const show: Command = defineCommand({
     if (name === undefined) return trusted<Json>({ [inventory]: shown(listState(place)) })
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
-  show: (answer) => {
+  show: (answer: Json) => {
     const listed =
       typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
     return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(trusted<Inventory>(listed))
@@ -192,8 +190,7 @@ const repairPlace = async (root: string) => {
   }
 }
 
-const showPlan = (answer: Json): string => {
-  const { root, actions, byHand, applied, after } = trusted<RepairReport>(answer)
+const showPlan = ({ root, actions, byHand, applied, after }: RepairReport): string => {
   const at = (file: string, offset: number): string => `${path.relative(root, file) || '.'} at byte ${offset}`
   const did = actions.map(
     ({ kind, file, offset, reason, consequence, loss }) =>
@@ -220,18 +217,14 @@ const repair: Command = defineCommand({
     'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
   },
   run: async ({ flags }) =>
-    trusted<Json>(
-      await repairRoot({
-        ...(await repairPlace(rootOf(flags))),
-        apply: flags['apply'] === true,
-        acceptLoss: flags['accept-loss'] === true,
-      }),
-    ),
+    repairRoot({
+      ...(await repairPlace(rootOf(flags))),
+      apply: flags['apply'] === true,
+      acceptLoss: flags['accept-loss'] === true,
+    }),
   show: showPlan,
-  status: (answer) => {
-    const { actions, applied, byHand, after } = trusted<RepairReport>(answer)
-    return (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1
-  },
+  status: ({ actions, applied, byHand, after }) =>
+    (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1,
 })
 
 export const stateCommands: readonly Command[] = [verifyCommand, repair, show]

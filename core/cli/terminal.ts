@@ -1,4 +1,5 @@
 /** Standard output and standard error: all that the command line prints goes through here and is made visible. */
+import type { Screen } from './pager.js'
 import { visible } from '../visible.js'
 
 /** One line or block of text on standard output. */
@@ -14,6 +15,12 @@ export const printError = (text: string): void => {
 /** Takes lines of the log, which makes its lines visible itself. */
 export const logLine = (line: string): void => {
   process.stderr.write(line)
+}
+
+/** The screen that a person looks at; undefined if standard output goes elsewhere or nobody can leave a pager. */
+export const screen = (): Screen | undefined => {
+  const { rows, columns, isTTY } = process.stdout
+  return isTTY && process.stdin.isTTY && rows > 0 && columns > 0 ? { rows, columns } : undefined
 }
 
 export const isTerminal = (): boolean => process.stderr.isTTY

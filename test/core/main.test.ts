@@ -170,7 +170,7 @@ test.serial('a problem of the daemon is one sentence with its code, and a token 
   })
   const without = await run(['openapi', '--base-url', daemon.url])
   t.is(without.code, 1)
-  t.regex(without.err, /^holdfast: .+ \(missing_token\)\n$/u)
+  t.regex(without.err, /^holdfast: .+ \(missing_token\)\nSend `Authorization: Bearer <token>`\.\n$/u)
   t.is((await run(['openapi', '--base-url', daemon.url, '--token', secret])).code, 0)
   t.is((await run(['openapi', '--base-url', daemon.url], { SERVICE_DAEMON_TOKEN: secret })).code, 0)
   t.is((await run(['openapi', '--base-url', daemon.url, '--token-file', path.join(root, 'config', 'token')])).code, 0)

@@ -9,7 +9,8 @@ export const commandLinePage = async ({ commands }: Facts): Promise<string> =>
   page(
     '# Command line',
     'What `holdfast --help` says, which is `node dist/core/main.js --help` in a clone. Exit codes: 0 it worked, ' +
-      '1 it did not, 2 the command line was wrong.',
+      '1 it did not, 2 the command line was wrong, 130 it was interrupted; `runs watch` and `runs submit --watch` also ' +
+      'end with 3, when the run waits for a person.',
     block(overview(commands)),
     '## holdfast serve',
     block(serveHelp(await pluginFlags())),

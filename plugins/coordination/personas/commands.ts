@@ -2,24 +2,22 @@ import {
   array,
   defineCommand,
   open,
-  parse,
   number,
   string,
   visibleLine,
   type Command,
-  type Json,
+  type Infer,
 } from '../../../core/plugin.js'
 
-const Rows = array(open({ persona_id: string(), display_name: string(), version: number() }))
+const Row = open({ persona_id: string(), display_name: string(), version: number() })
 
-const showPersonas = (answer: Json): string => {
-  const rows = parse(Rows, answer)
-  if (!rows.ok) return JSON.stringify(answer, null, 2)
-  if (rows.value.length === 0) return 'No personas yet. Create one: holdfast personas create NAME --soul TEXT'
-  return rows.value
-    .map(({ persona_id, display_name, version }) => `${persona_id}  ${visibleLine(display_name)}  version ${version}`)
-    .join('\n')
-}
+const showPersona = ({ persona_id, display_name, version }: Infer<typeof Row>): string =>
+  `${visibleLine(persona_id)}  ${visibleLine(display_name)}  version ${version}`
+
+const showPersonas = (rows: Infer<typeof Row>[]): string =>
+  rows.length === 0
+    ? 'No personas yet. Create one: holdfast personas create NAME --soul TEXT'
+    : rows.map(showPersona).join('\n')
 
 export const personaCommands: readonly Command[] = [
   defineCommand({
@@ -32,11 +30,12 @@ export const personaCommands: readonly Command[] = [
           ? `/v1/personas?query=${encodeURIComponent(flags['query'])}`
           : '/v1/personas',
       ),
+    answer: array(Row),
     show: showPersonas,
   }),
   defineCommand({
     path: ['personas', 'get'],
-    summary: 'One persona.',
+    summary: 'One persona, with its soul.',
     args: ['persona_id'],
     run: ({ client, args }) => client.get(`/v1/personas/${encodeURIComponent(args['persona_id'] ?? '')}`),
   }),
@@ -48,11 +47,14 @@ export const personaCommands: readonly Command[] = [
       id: { kind: 'text', summary: 'Its id; made if it is left out.' },
       soul: { kind: 'text', summary: 'What the model is told about who it is.' },
     },
+    fields: { 'body.persona_id': '--id' },
     run: ({ client, args, flags }) =>
       client.send('POST', '/v1/personas', {
         display_name: args['display_name'] ?? '',
         ...(typeof flags['id'] === 'string' && { persona_id: flags['id'] }),
         ...(typeof flags['soul'] === 'string' && { soul: flags['soul'] }),
       }),
+    answer: Row,
+    show: showPersona,
   }),
 ]

@@ -1,5 +1,6 @@
 import {
   array,
+  commandLine,
   defineCommand,
   open,
   optional,
@@ -7,6 +8,7 @@ import {
   string,
   type Command,
   type CommandInput,
+  type Infer,
   type Json,
 } from '../../../core/plugin.js'
 import { readInbox, showInbox } from './inbox.js'
@@ -28,12 +30,8 @@ const decide =
   }
 
 const Decided = open({ run_id: string(), status: string() })
-const showDecided = (answer: Json): string => {
-  const parsed = parse(Decided, answer)
-  return parsed.ok
-    ? `${parsed.value.run_id}  ${parsed.value.status}\n  holdfast runs watch ${parsed.value.run_id}`
-    : JSON.stringify(answer, null, 2)
-}
+const showDecided = ({ run_id, status }: Infer<typeof Decided>): string =>
+  `${run_id}  ${status}\n  ${commandLine('runs watch', run_id)}`
 
 const inbox = {
   summary:
@@ -54,6 +52,7 @@ export const approvalCommands: readonly Command[] = [
     args: ['run_id', 'request_id?'],
     flags,
     run: decide('allow'),
+    answer: Decided,
     show: showDecided,
   }),
   defineCommand({
@@ -62,6 +61,7 @@ export const approvalCommands: readonly Command[] = [
     args: ['run_id', 'request_id?'],
     flags,
     run: decide('deny'),
+    answer: Decided,
     show: showDecided,
   }),
 ]

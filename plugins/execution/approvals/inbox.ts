@@ -2,30 +2,31 @@
 import {
   array,
   json,
-  number,
   open,
   optional,
   parse,
+  span,
   string,
   visibleLine,
   type Client,
   type CommandInput,
   type Infer,
   type Json,
-  type JsonObject,
   type StructOf,
 } from '../../../core/plugin.js'
+import {
+  approvalLines,
+  AskedApproval,
+  AskedQuestions,
+  questionLines,
+  showApproval,
+  showQuestions,
+} from '../runs/contract.js'
 
-const asked = { id: string(), created_at_ms: optional(number()), expires_at_ms: optional(number()) }
-const Waiting = { session_id: string(), run_id: string() }
-const Approval = open({ ...Waiting, request: open({ ...asked, tool_name: string(), input: json() }) })
-const Question = open({
-  ...Waiting,
-  request: open({
-    ...asked,
-    questions: array(open({ question: string(), options: array(open({ label: string() })) })),
-  }),
-})
+const waiting = { session_id: string(), run_id: string() }
+const Approval = open({ ...waiting, request: AskedApproval })
+const Question = open({ ...waiting, request: AskedQuestions })
+type Waiting = Infer<typeof Approval> | Infer<typeof Question>
 
 const Envelope = open({ items: array(json()), pagination: open({ next_cursor: optional(string()) }) })
 
@@ -60,45 +61,57 @@ const onePage = async <T>(client: Client, path: string, item: StructOf<T>): Prom
   return { items, next: page.value.pagination.next_cursor }
 }
 
-interface Asked {
-  readonly id: string
+interface RowOf<Type extends string> {
+  readonly type: Type
+  readonly session_id: string
+  readonly run_id: string
+  readonly request_id: string
+  readonly tool_name: string
+  readonly input: Json
   readonly created_at_ms?: number | undefined
+  readonly age_ms?: number
   readonly expires_at_ms?: number | undefined
+  readonly expires_in_ms?: number
+  readonly commands: readonly string[]
 }
+interface ApprovalRow extends RowOf<'approval'> {
+  readonly input_digest?: string | undefined
+  readonly reason?: string | null | undefined
+}
+interface QuestionRow extends RowOf<'question'> {
+  readonly questions: AskedQuestions['questions']
+}
+type Row = ApprovalRow | QuestionRow
 
-const times = ({ created_at_ms, expires_at_ms }: Asked, now: number): JsonObject => ({
+const facts = ({ session_id, run_id, request: { id, created_at_ms, expires_at_ms } }: Waiting, now: number) => ({
+  session_id,
+  run_id,
+  request_id: id,
   ...(created_at_ms !== undefined && { created_at_ms, age_ms: Math.max(0, now - created_at_ms) }),
   ...(expires_at_ms !== undefined && { expires_at_ms, expires_in_ms: Math.max(0, expires_at_ms - now) }),
 })
 
-const approvalRow = ({ session_id, run_id, request }: Infer<typeof Approval>, now: number): JsonObject => ({
-  type: 'approval',
-  session_id,
-  run_id,
-  request_id: request.id,
-  tool_name: request.tool_name,
-  input: request.input,
-  ...times(request, now),
-  commands: [`holdfast approvals allow ${run_id} ${request.id}`, `holdfast approvals deny ${run_id} ${request.id}`],
-})
+const approvalRow = (item: Infer<typeof Approval>, now: number): ApprovalRow => {
+  const { tool_name, input, input_digest, reason } = item.request
+  const { allow, deny } = approvalLines(item.run_id, item.request.id)
+  return { type: 'approval', ...facts(item, now), tool_name, input, input_digest, reason, commands: [allow, deny] }
+}
 
-const questionRow = ({ session_id, run_id, request }: Infer<typeof Question>, now: number): JsonObject => ({
-  type: 'question',
-  session_id,
-  run_id,
-  request_id: request.id,
-  tool_name: 'ask_user_question',
-  input: request.questions.map(({ question, options }) => ({ question, options: options.map(({ label }) => label) })),
-  ...times(request, now),
-  commands: [
-    `holdfast questions answer ${run_id} ` +
-      `"${request.questions.map(({ options }) => options[0]?.label ?? 'TEXT').join(' | ')}"`,
-    `holdfast questions decline ${run_id}`,
-  ],
-})
+const questionRow = (item: Infer<typeof Question>, now: number): QuestionRow => {
+  const { questions } = item.request
+  const { answer, decline } = questionLines(item.run_id, item.request)
+  return {
+    type: 'question',
+    ...facts(item, now),
+    tool_name: 'ask_user_question',
+    input: questions.map(({ question, options }) => ({ question, options: options.map(({ label }) => label) })),
+    questions,
+    commands: [answer, decline],
+  }
+}
 
 /** One row for each open request; those that wait longest come first. */
-export const readInbox = async ({ client, flags, now }: CommandInput): Promise<Json> => {
+export const readInbox = async ({ client, flags, now }: CommandInput): Promise<Row[]> => {
   const session = flags['session-id']
   const query = typeof session === 'string' ? `?session_id=${encodeURIComponent(session)}` : ''
   const [approvals, questions] = await Promise.all([
@@ -106,56 +119,24 @@ export const readInbox = async ({ client, flags, now }: CommandInput): Promise<J
     everyItem(client, `/v1/questions${query}`, Question),
   ])
   const at = now()
-  const since = ({ request }: { readonly request: Asked }): number => request.created_at_ms ?? 0
-  const rows = [
-    ...approvals.map((item) => ({ since: since(item), row: approvalRow(item, at) })),
-    ...questions.map((item) => ({ since: since(item), row: questionRow(item, at) })),
-  ]
-  return rows.toSorted((a, b) => a.since - b.since).map(({ row }) => row)
+  return [
+    ...approvals.map((item): Row => approvalRow(item, at)),
+    ...questions.map((item): Row => questionRow(item, at)),
+  ].toSorted((a, b) => (a.created_at_ms ?? 0) - (b.created_at_ms ?? 0))
 }
 
-const Rows = array(
-  open({
-    type: string(),
-    session_id: string(),
-    run_id: string(),
-    tool_name: string(),
-    input: json(),
-    age_ms: optional(number()),
-    expires_in_ms: optional(number()),
-    commands: array(string()),
-  }),
-)
-type Row = Infer<typeof Rows>[number]
-
-const units: readonly (readonly [number, string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1000, 's'],
-]
-/** A span in its largest unit. */
-const span = (ms: number): string => {
-  const [size, unit] = units.find(([least]) => ms >= least) ?? [1000, 's']
-  return `${Math.floor(ms / size)} ${unit}`
+const showRow = (row: Row): string => {
+  const { session_id, run_id, request_id: id, age_ms, expires_in_ms } = row
+  const head = [
+    `${row.type} ${id}`,
+    `session ${visibleLine(session_id)}`,
+    `run ${run_id}`,
+    ...(age_ms === undefined ? [] : [`waits for ${span(age_ms)}`]),
+    ...(expires_in_ms === undefined ? [] : [`expires in ${span(expires_in_ms)}`]),
+  ].join(', ')
+  const request = row.type === 'approval' ? showApproval(run_id, { ...row, id }) : showQuestions(run_id, { ...row, id })
+  return [head, ...request].join('\n')
 }
 
-const previewLength = 200
-const preview = (input: Json): string => {
-  const text = JSON.stringify(input)
-  return text.length > previewLength ? `${text.slice(0, previewLength)}…` : text
-}
-
-const showRow = ({ type, session_id, run_id, tool_name, input, age_ms, expires_in_ms, commands }: Row): string =>
-  [
-    `${type.padEnd(8)}  ${visibleLine(tool_name)} ${preview(input)}`,
-    `  session ${visibleLine(session_id)}, run ` +
-      `${run_id}${age_ms === undefined ? '' : `, waits for ${span(age_ms)}`}${expires_in_ms === undefined ? '' : `, expires in ${span(expires_in_ms)}`}`,
-    ...commands.map((command) => `  ${visibleLine(command)}`),
-  ].join('\n')
-
-export const showInbox = (answer: Json): string => {
-  const rows = parse(Rows, answer)
-  if (!rows.ok) return JSON.stringify(answer, null, 2)
-  return rows.value.length === 0 ? 'Nothing waits for approval or an answer.' : rows.value.map(showRow).join('\n')
-}
+export const showInbox = (rows: Row[]): string =>
+  rows.length === 0 ? 'Nothing waits for approval or an answer.' : rows.map(showRow).join('\n\n')

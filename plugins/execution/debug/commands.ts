@@ -1,4 +1,4 @@
-import { array, defineCommand, number, open, parse, string, type Command, type Json } from '../../../core/plugin.js'
+import { array, defineCommand, number, open, string, type Command, type Infer } from '../../../core/plugin.js'
 
 const View = open({
   level: string(),
@@ -6,10 +6,7 @@ const View = open({
   dropped_artifact_count: number(),
 })
 
-const show = (answer: Json): string => {
-  const parsed = parse(View, answer)
-  if (!parsed.ok) return JSON.stringify(answer, null, 2)
-  const { artifacts, level, dropped_artifact_count: dropped } = parsed.value
+const show = ({ artifacts, level, dropped_artifact_count: dropped }: Infer<typeof View>): string => {
   const rows = artifacts.map(
     ({ artifact_id, plaintext_bytes, updated_at_ms }) =>
       `${new Date(updated_at_ms).toISOString()}  ${artifact_id}  ${plaintext_bytes} bytes`,
@@ -22,6 +19,7 @@ const debug = defineCommand({
   summary: 'The evidence that is kept of a run.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/debug`),
+  answer: View,
   show,
 })
 

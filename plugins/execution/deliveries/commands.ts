@@ -2,16 +2,15 @@ import {
   array,
   defineCommand,
   integer,
-  object,
   open,
   optional,
-  parse,
   string,
   visibleLine,
+  commandLine,
+  count,
   type Command,
   type CommandInput,
   type Infer,
-  type Json,
 } from '../../../core/plugin.js'
 
 const Row = open({
@@ -36,36 +35,25 @@ const line = (row: Row): string => {
     row.target,
     `session ${row.session_id}`,
     ...(row.run_id === undefined ? [] : [`run ${row.run_id}`]),
-    `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`,
+    count(row.attempts, 'attempt'),
     ...(why === undefined ? [] : [why]),
   ]
     .map(visibleLine)
     .join('  ')
   if (row.status === 'dead_lettered')
     return row.dead_letter_resolution_reason === undefined
-      ? `${what}\n  holdfast deliveries replay ${row.delivery_id}`
+      ? `${what}\n  ${visibleLine(commandLine('deliveries replay', row.delivery_id))}`
       : `${what}  ${visibleLine(row.dead_letter_resolution_reason)}`
   return row.next_attempt_at_ms === undefined || row.status !== 'retrying'
     ? what
     : `${what}  next ${new Date(row.next_attempt_at_ms).toISOString()}`
 }
 
-const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
-const showOne = (answer: Json): string => {
-  const row = parse(Row, answer)
-  return row.ok ? line(row.value) : plain(answer)
-}
+const Rows = array(Row)
 const showAll =
   (empty: string) =>
-  (answer: Json): string => {
-    const rows = parse(array(Row), answer)
-    if (!rows.ok) return plain(answer)
-    return rows.value.length === 0 ? empty : rows.value.map(line).join('\n')
-  }
-const showReplay = (answer: Json): string => {
-  const replayed = parse(object({ replayed_from_delivery_id: string(), delivery: Row }), answer)
-  return replayed.ok ? line(replayed.value.delivery) : plain(answer)
-}
+  (rows: Row[]): string =>
+    rows.length === 0 ? empty : rows.map(line).join('\n')
 
 const filters = ['session-id', 'run-id', 'plugin', 'status', 'limit'] as const
 const pathOf = (path: string, flags: CommandInput['flags']): string => {
@@ -86,6 +74,7 @@ const list = defineCommand({
   summary: 'Outputs on their way to reply targets, by time.',
   flags: { ...scope, status: { kind: 'text', summary: 'Only pending, retrying, delivered or dead_lettered ones.' } },
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries', flags)),
+  answer: Rows,
   show: showAll('There are no deliveries.'),
 })
 
@@ -94,6 +83,7 @@ const deadLetter = defineCommand({
   summary: 'Deliveries that are no longer attempted, with the command that sends them again.',
   flags: scope,
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries/dead-letter', flags)),
+  answer: Rows,
   show: showAll('There are no dead letters.'),
 })
 
@@ -104,7 +94,8 @@ const get = defineCommand({
   summary: 'One delivery.',
   args: ['delivery_id'],
   run: ({ client, args }) => client.get(idPath(args)),
-  show: showOne,
+  answer: Row,
+  show: line,
 })
 
 const replay = defineCommand({
@@ -114,7 +105,8 @@ const replay = defineCommand({
   flags: { force: { kind: 'switch', summary: 'Make another delivery.' } },
   run: ({ client, args, flags }) =>
     client.send('POST', `${idPath(args)}/replay${flags['force'] === true ? '?force=true' : ''}`),
-  show: showReplay,
+  answer: open({ delivery: Row }),
+  show: ({ delivery }) => line(delivery),
 })
 
 export const deliveryCommands: readonly Command[] = [list, deadLetter, get, replay]

@@ -3,12 +3,11 @@ import {
   defineCommand,
   open,
   optional,
-  parse,
   string,
   number,
   visibleLine,
   type Command,
-  type Json,
+  type Infer,
 } from '../../../core/plugin.js'
 
 const Row = open({
@@ -21,11 +20,9 @@ const Row = open({
   approved_by: open({ type: string(), id: string() }),
 })
 
-const show = (answer: Json): string => {
-  const rows = parse(array(Row), answer)
-  if (!rows.ok) return JSON.stringify(answer, null, 2)
-  if (rows.value.length === 0) return 'This run did nothing outside the daemon.'
-  return rows.value
+const show = (rows: Infer<typeof Row>[]): string => {
+  if (rows.length === 0) return 'This run did nothing outside the daemon.'
+  return rows
     .map(
       ({ timestamp_ms, kind, target, outcome, attempts, code, approved_by: { type, id } }) =>
         `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${visibleLine(target)}  by ${type} ` +
@@ -40,6 +37,7 @@ export const actionCommands: readonly Command[] = [
     summary: 'What a run did outside the daemon, and how it ended.',
     args: ['run_id'],
     run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/external-actions`),
+    answer: array(Row),
     show,
   }),
 ]

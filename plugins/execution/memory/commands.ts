@@ -4,11 +4,10 @@ import {
   defineCommand,
   number,
   open,
-  parse,
   string,
   visibleLine,
   type Command,
-  type Json,
+  type Infer,
 } from '../../../core/plugin.js'
 
 const Found = open({
@@ -18,10 +17,7 @@ const Found = open({
   ),
 })
 
-const showFound = (answer: Json): string => {
-  const found = parse(Found, answer)
-  if (!found.ok) return JSON.stringify(answer, null, 2)
-  const { results, truncated } = found.value
+const showFound = ({ results, truncated }: Infer<typeof Found>): string => {
   if (results.length === 0) return 'Nothing is remembered that fits.'
   const rows = results.map(
     ({ kind, source_id, title, score, timestamp_ms }) =>
@@ -44,6 +40,7 @@ export const memoryCommands: readonly Command[] = [
       })
       return client.get(`/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/memory-search?${wish.toString()}`)
     },
+    answer: Found,
     show: showFound,
   }),
 ]

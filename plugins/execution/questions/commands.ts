@@ -1,54 +1,36 @@
 import {
   array,
-  boolean,
+  commandErrors,
+  commandLine,
+  count,
   defineCommand,
   open,
   optional,
   parse,
   string,
-  visibleBlock,
-  visibleLine,
   type Client,
   type Command,
   type CommandInput,
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { AskedQuestions, showQuestions } from '../runs/contract.js'
 
-const Question = open({
-  id: string(),
-  question: string(),
-  options: array(open({ id: string(), label: string() })),
-  multi_select: boolean(),
-})
-const Request = open({ id: string(), questions: array(Question) })
-const Pending = open({ run_id: string(), request: Request })
-type Question = Infer<typeof Question>
-type Request = Infer<typeof Request>
+const Pending = open({ run_id: string(), request: AskedQuestions })
+type Question = AskedQuestions['questions'][number]
 
-const show = (answer: Json): string => {
-  const rows = parse(array(Pending), answer)
-  if (!rows.ok) return JSON.stringify(answer, null, 2)
-  if (rows.value.length === 0) return 'No questions wait for an answer.'
-  return rows.value
-    .map(({ run_id, request }) =>
-      [
-        ...request.questions.map(
-          ({ question, options }) =>
-            `${visibleBlock(question, 4)}  (${visibleLine(options.map(({ label }) => label).join(', '))})`,
-        ),
-        `  holdfast questions answer ${run_id} ` +
-          `"${request.questions.map(({ options }) => options[0]?.label ?? 'TEXT').join(' | ')}"`,
-        `  holdfast questions decline ${run_id}`,
-      ].join('\n'),
-    )
-    .join('\n')
-}
+const show = (rows: Infer<typeof Pending>[]): string =>
+  rows.length === 0
+    ? 'No questions wait for an answer.'
+    : rows
+        .map(({ run_id, request }) => [`question ${request.id}, run ${run_id}`, ...showQuestions(run_id, request)])
+        .map((lines) => lines.join('\n'))
+        .join('\n\n')
 
-const Run = open({ pending_questions: optional(array(Request)) })
+const Run = open({ pending_questions: optional(array(AskedQuestions)) })
 
 /** What the run waits for; undefined if it does not. */
-const pendingOf = async (client: Client, run_id: string): Promise<Request | undefined> => {
+const pendingOf = async (client: Client, run_id: string): Promise<AskedQuestions | undefined> => {
   const run = parse(Run, await client.get(`/v1/runs/${encodeURIComponent(run_id)}`))
   return run.ok ? run.value.pending_questions?.[0] : undefined
 }
@@ -64,9 +46,22 @@ const answerTo = (question: Question, text: string) => {
     : { question_id: question.id, selected_option_ids: [], freeform_answer: text.trim() }
 }
 
+/** Options by number, as they are listed: `2`, or `1,3` of a question that takes several. */
+const optionsOf = ({ id, options }: Question, text: string) => ({
+  question_id: id,
+  selected_option_ids: text.split(',').map((piece) => {
+    const option = /^[1-9]\d*$/u.test(piece.trim()) ? options[Number(piece) - 1] : undefined
+    if (option === undefined)
+      throw commandErrors.flag_invalid({
+        details: { flag: 'option', problem: `must name an option from 1 to ${options.length}, not "${piece}"` },
+      })
+    return option.id
+  }),
+})
+
 const send = async (
   { client, args }: CommandInput,
-  resolve: (request: Request) => { [key: string]: Json },
+  resolve: (request: AskedQuestions) => { [key: string]: Json },
 ): Promise<Json> => {
   const run_id = args['run_id'] ?? ''
   const pending = await pendingOf(client, run_id)
@@ -74,11 +69,24 @@ const send = async (
   return client.send('POST', `/v1/runs/${encodeURIComponent(run_id)}/questions`, { resolution })
 }
 
-const answer = (input: CommandInput): Promise<Json> =>
-  send(input, (request) => {
-    const texts = (input.args['answer'] ?? '').split('|')
-    return { answers: request.questions.map((question, at) => answerTo(question, texts[at] ?? '')) }
+const answer = (input: CommandInput): Promise<Json> => {
+  const { args, flags } = input
+  const { option } = flags
+  if ((args['answer'] === undefined) === (typeof option !== 'string'))
+    throw commandErrors.flag_required({ details: { command: 'questions answer', flags: 'an answer or --option' } })
+  return send(input, ({ questions }) => {
+    if (typeof option !== 'string') {
+      const texts = (args['answer'] ?? '').split('|')
+      return { answers: questions.map((question, at) => answerTo(question, texts[at] ?? '')) }
+    }
+    const numbers = option.split('/')
+    if (numbers.length !== questions.length)
+      throw commandErrors.flag_invalid({
+        details: { flag: 'option', problem: `must answer ${count(questions.length, 'question')}, separated by /` },
+      })
+    return { answers: questions.map((question, at) => optionsOf(question, numbers[at] ?? '')) }
   })
+}
 
 const decline = (input: CommandInput): Promise<Json> => send(input, () => ({ declined: true, answers: [] }))
 
@@ -92,25 +100,26 @@ const cancel = async ({ client, args }: CommandInput): Promise<Json> => {
 }
 
 const Ended = open({ run_id: string(), status: string() })
-const showRun = (run: Json): string => {
-  const parsed = parse(Ended, run)
-  return parsed.ok
-    ? `${parsed.value.run_id}  ${parsed.value.status}\n  holdfast runs watch ${parsed.value.run_id}`
-    : JSON.stringify(run, null, 2)
-}
+const showRun = ({ run_id, status }: Infer<typeof Ended>): string =>
+  `${run_id}  ${status}\n  ${commandLine('runs watch', run_id)}`
 
 export const questionCommands: readonly Command[] = [
   defineCommand({
     path: ['questions', 'list'],
     summary: 'Questions that wait for an answer.',
     run: ({ client }) => client.get('/v1/questions'),
+    answer: array(Pending),
     show,
   }),
   defineCommand({
     path: ['questions', 'answer'],
-    summary: 'Answers by labels or in your own words; several questions are separated by |.',
-    args: ['run_id', 'answer'],
+    summary: 'Answers by numbers, labels or in your own words; several questions are separated by | or, numbers, by /.',
+    args: ['run_id', 'answer?'],
+    flags: {
+      option: { kind: 'text', summary: 'Number of the option: 2, or 1,3 of several, or 1/2 for two questions.' },
+    },
     run: answer,
+    answer: Ended,
     show: showRun,
   }),
   defineCommand({
@@ -118,6 +127,7 @@ export const questionCommands: readonly Command[] = [
     summary: 'Declines to answer; the run goes on.',
     args: ['run_id'],
     run: decline,
+    answer: Ended,
     show: showRun,
   }),
   defineCommand({
@@ -125,6 +135,7 @@ export const questionCommands: readonly Command[] = [
     summary: 'Cancels the run that asks.',
     args: ['run_id'],
     run: cancel,
+    answer: Ended,
     show: showRun,
   }),
 ]

@@ -1,5 +1,7 @@
-import { defineCommand, type Command, type CommandInput } from '../../../core/plugin.js'
-import { saysEnded, showEvents, showRun, showRuns, showStreamed } from './pretty.js'
+import { commandErrors, defineCommand, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
+import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns, showStreamed, watchCode } from './pretty.js'
+
+const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 
 const runPath = (args: CommandInput['args']): string => `/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}`
 
@@ -15,6 +17,7 @@ const list = defineCommand({
     if (typeof flags['session-id'] === 'string') query.set('session_id', flags['session-id'])
     return client.get(`/v1/runs?${query.toString()}`)
   },
+  answer: RunRows,
   show: showRuns,
 })
 
@@ -23,19 +26,26 @@ const get = defineCommand({
   summary: 'One run, with what it waits for.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(runPath(args)),
+  answer: RunAnswer,
   show: showRun,
 })
 
 const submit = defineCommand({
   path: ['runs', 'submit'],
-  summary: 'Starts a run in a session and returns at once; --watch follows it.',
+  summary: 'Starts a run in a session and returns at once; --watch follows it as runs watch does.',
   args: ['session_id', 'text'],
   flags: {
     provider: { kind: 'text', summary: 'Route for this run.' },
     model: { kind: 'text', summary: 'Model for this run.' },
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
-    watch: { kind: 'switch', summary: 'Follow the run until it ends.' },
+    watch: { kind: 'switch', summary: 'Follow the run until it ends or waits for a person; the exit code says which.' },
+  },
+  fields: {
+    'body.content': '<text>',
+    'body.generation.model': '--model',
+    'body.reply_targets': '--reply-to',
+    'header.idempotency-key': '--idempotency-key',
   },
   run: async (input) => {
     const { client, args, flags } = input
@@ -52,6 +62,7 @@ const submit = defineCommand({
     if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run
     return follow(input, String(run['run_id']))
   },
+  answer: RunAnswer,
   show: showRun,
 })
 
@@ -60,6 +71,7 @@ const events = defineCommand({
   summary: 'Everything that happened to a run.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(`${runPath(args)}/events`),
+  answer: RunEvents,
   show: showEvents,
 })
 
@@ -68,6 +80,7 @@ const cancel = defineCommand({
   summary: 'Cancels a run and stops what it does.',
   args: ['run_id'],
   run: ({ client, args }) => client.send('POST', `${runPath(args)}/cancel`),
+  answer: RunAnswer,
   show: showRun,
 })
 
@@ -77,7 +90,10 @@ const retry = defineCommand({
   args: ['run_id'],
   flags: {
     provider: { kind: 'text', summary: 'Another route than that of the run.' },
-    watch: { kind: 'switch', summary: 'Follow the new run until it ends.' },
+    watch: {
+      kind: 'switch',
+      summary: 'Follow the new run until it ends or waits for a person; the exit code says which.',
+    },
   },
   run: async (input) => {
     const { client, args, flags } = input
@@ -86,32 +102,34 @@ const retry = defineCommand({
     if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run
     return follow(input, String(run['run_id']))
   },
+  answer: RunAnswer,
   show: showRun,
 })
 
 const watch = defineCommand({
   path: ['runs', 'watch'],
-  summary: 'Follows a run until it ends.',
+  summary: `Follows a run until it ends or waits for a person. ${codes}`,
   args: ['run_id'],
   run: (input) => follow(input, input.args['run_id'] ?? ''),
 })
 
-/** Shows a run as it is and then each change, until it has ended. */
-const follow = async ({ client, output, print, signal }: CommandInput, run_id: string): Promise<void> => {
-  const path = `/v1/runs/${encodeURIComponent(run_id)}`
+/** Shows a run as it is and then each change, until it has ended or waits for a person. */
+const follow = async ({ client, output, print, signal, exitWith }: CommandInput, run_id: string): Promise<void> => {
+  const path = runPath({ run_id })
   const ended = new AbortController()
-  const frames = client.stream(`${path}/stream`, AbortSignal.any([signal, ended.signal]))
-  const show = (event: string, data: Parameters<typeof showRun>[0]): void => {
+  const frames = await client.stream(`${path}/stream`, AbortSignal.any([signal, ended.signal]))
+  /** True when there is nothing to wait for. */
+  const show = (event: string, data: Json): boolean => {
     const text = output === 'json' ? JSON.stringify({ event, data }) : showStreamed(event, data)
     if (text !== undefined) print(text)
+    const code = watchCode(event, data)
+    if (code !== undefined) exitWith(code)
+    return code !== undefined
   }
-  const now = { run: await client.get(path) }
-  show('run_updated', now)
-  if (saysEnded('run_updated', now)) return ended.abort()
-  for await (const { event, data } of frames) {
-    show(event, data)
-    if (saysEnded(event, data)) return ended.abort()
-  }
+  if (show('run_updated', { run: await client.get(path) })) return ended.abort()
+  for await (const { event, data } of frames) if (show(event, data)) return ended.abort()
+  if (signal.aborted) return exitWith(130)
+  if (!show('run_updated', { run: await client.get(path) })) throw commandErrors.stream_ended()
 }
 
 export const runCommands: readonly Command[] = [list, get, submit, events, cancel, retry, watch]

@@ -40,6 +40,15 @@ export { idempotencyErrors, runErrors } from './errors.js'
 export { CompletionRequirement, InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
 /** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
 export { canonical, digest } from './digest.js'
+/** What a run asks a person for, as text for terminals, with the command lines that answer it. */
+export {
+  approvalLines,
+  AskedApproval,
+  AskedQuestions,
+  questionLines,
+  showApproval,
+  showQuestions,
+} from './request-text.js'
 
 /** What a run is and how it is shown. */
 export { RouteWaitView, RunRequestSummary, runKinds, runStatuses } from './run-view.js'

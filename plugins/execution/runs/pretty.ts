@@ -1,6 +1,7 @@
 /** Runs as readable text, with the command that answers what a run waits for. */
 import {
   array,
+  commandLine,
   open,
   optional,
   parse,
@@ -11,8 +12,9 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
 
-const Row = open({
+export const RunAnswer = open({
   run_id: string(),
   session_id: string(),
   status: string(),
@@ -22,46 +24,35 @@ const Row = open({
     open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
   ),
   outputs: optional(array(open({ content: string() }))),
-  pending_approvals: optional(array(open({ id: string(), tool_name: string() }))),
-  pending_questions: optional(
-    array(
-      open({ id: string(), questions: array(open({ question: string(), options: array(open({ label: string() })) })) }),
-    ),
-  ),
+  pending_approvals: optional(array(AskedApproval)),
+  pending_questions: optional(array(AskedQuestions)),
 })
-type Row = Infer<typeof Row>
+export const RunRows = array(RunAnswer)
+type Row = Infer<typeof RunAnswer>
 
-const Event = open({
-  timestamp_ms: number(),
-  event: open({ type: string(), error: optional(string()), output: optional(open({ content: string() })) }),
-})
-
-/** Indented JSON, for answers of another shape. */
-const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
+export const RunEvents = array(
+  open({
+    timestamp_ms: number(),
+    event: open({ type: string(), error: optional(string()), output: optional(open({ content: string() })) }),
+  }),
+)
 
 const oneLine = (text: string, most = 60): string => {
   const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
-export const showRuns = (answer: Json): string => {
-  const rows = parse(array(Row), answer)
-  if (!rows.ok) return plain(answer)
-  if (rows.value.length === 0) return 'No runs yet. Start one: holdfast runs submit SESSION TEXT'
-  return rows.value
-    .map(
-      (run) =>
-        `${run.run_id}  ${run.status.padEnd(25)}  ${visibleLine(run.session_id)}  ${oneLine(run.request.text_preview ?? '')}`,
-    )
-    .join('\n')
-}
+export const showRuns = (rows: Row[]): string =>
+  rows.length === 0
+    ? 'No runs yet. Start one: holdfast runs submit SESSION TEXT'
+    : rows
+        .map(
+          ({ run_id, status, session_id, request }) =>
+            `${run_id}  ${status.padEnd(25)}  ${visibleLine(session_id)}  ${oneLine(request.text_preview ?? '')}`,
+        )
+        .join('\n')
 
-export const showRun = (answer: Json): string => {
-  const parsed = parse(Row, answer)
-  return parsed.ok ? showRow(parsed.value) : plain(answer)
-}
-
-const showRow = (run: Row): string =>
+export const showRun = (run: Row): string =>
   [
     `${run.run_id}  ${run.status}`,
     `  session  ${visibleLine(run.session_id)}`,
@@ -72,9 +63,10 @@ const showRow = (run: Row): string =>
       ? ['  output   none: the last answer of the model was empty']
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
-    ...(run.status === 'failed' ? [`           once more: holdfast runs retry ${run.run_id}`] : []),
+    ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
     ...routeWait(run),
-    ...waits(run),
+    ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
+    ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),
   ].join('\n')
 
 const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
@@ -86,24 +78,9 @@ const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
         `           ${visibleLine(wait.code)}: ${oneLine(wait.message, 300)}`,
       ]
 
-const waits = (run: Row): string[] => [
-  ...(run.pending_approvals ?? []).map(
-    ({ id, tool_name }) => `  asks     to use ${visibleLine(tool_name)}: holdfast approvals allow ${run.run_id} ${id}`,
-  ),
-  ...(run.pending_questions ?? []).flatMap(({ questions }) => [
-    ...questions.map(
-      ({ question, options }) =>
-        `  asks     ${visibleBlock(question, 11)} (${visibleLine(options.map(({ label }) => label).join(', '))})`,
-    ),
-    `           holdfast questions answer ${run.run_id} ANSWER`,
-  ]),
-]
-
-export const showEvents = (answer: Json): string => {
-  const parsed = parse(array(Event), answer)
-  if (!parsed.ok) return plain(answer)
-  const start = parsed.value[0]?.timestamp_ms ?? 0
-  return parsed.value
+export const showEvents = (entries: Infer<typeof RunEvents>): string => {
+  const start = entries[0]?.timestamp_ms ?? 0
+  return entries
     .map(({ timestamp_ms, event }) => {
       const more = event.error ?? event.output?.content
       return (
@@ -114,21 +91,27 @@ export const showEvents = (answer: Json): string => {
     .join('\n')
 }
 
+/** The run that an event of a stream tells of. */
+export const runOf = (event: string, data: Json): Row | undefined => {
+  if (event !== 'run_updated') return undefined
+  const parsed = parse(open({ run: RunAnswer }), data)
+  return parsed.ok ? parsed.value.run : undefined
+}
+
 /** One line for an event of a stream; undefined for those that are not worth one. */
 export const showStreamed = (event: string, data: Json): string | undefined => {
-  if (event === 'run_updated') {
-    const parsed = parse(open({ run: Row }), data)
-    return parsed.ok ? showRow(parsed.value.run) : undefined
-  }
+  const run = runOf(event, data)
+  if (run !== undefined) return showRun(run)
   return event === 'stream_gap' ? 'Some events were missed.' : undefined
 }
 
-/** True if this event says that the run has ended. */
-export const saysEnded = (event: string, data: Json): boolean => {
-  const parsed = parse(open({ run: Row }), data)
-  return (
-    event === 'run_updated' &&
-    parsed.ok &&
-    ['completed', 'failed', 'interrupted', 'cancelled'].includes(parsed.value.run.status)
-  )
-}
+/** Exit code of whom watches a run, by what it came to; undefined while it goes on. */
+const codes = new Map([
+  ['completed', 0],
+  ['failed', 1],
+  ['cancelled', 1],
+  ['interrupted', 130],
+  ['waiting_for_approval', 3],
+  ['waiting_for_user_question', 3],
+])
+export const watchCode = (event: string, data: Json): number | undefined => codes.get(runOf(event, data)?.status ?? '')

@@ -4,18 +4,18 @@ import {
   number,
   open,
   optional,
-  parse,
   string,
-  visibleBlock,
   visibleLine,
+  visibleBlock,
+  commandLine,
   type Command,
   type CommandInput,
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { cadenceOf } from './cadence-flags.js'
 
 const pathOf = (args: CommandInput['args']): string => `/v1/schedules/${encodeURIComponent(args['schedule_id'] ?? '')}`
-const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 
 const Cadence = open({
   type: string(),
@@ -50,17 +50,17 @@ const cadenceText = ({ type, fire_at_ms, every_seconds, expression, timezone }: 
   return type === 'interval' ? `every ${every_seconds} s` : `${expression} in ${timezone}`
 }
 
+/** The wire says `canceled` of schedules and `cancelled` of runs; people read one spelling. */
+const statusText = (status: string): string => (status === 'canceled' ? 'cancelled' : status)
+
 const row = ({ schedule_id, name, status, cadence, next_fire_at_ms }: Schedule): string =>
-  `${schedule_id}  ${status}  ${visibleLine(name)}  ` +
+  `${visibleLine(schedule_id)}  ${statusText(status)}  ${visibleLine(name)}  ` +
   `(${cadenceText(cadence)})${next_fire_at_ms === undefined ? '' : `  next ${moment(next_fire_at_ms)}`}`
 
-const showAll = (answer: Json): string => {
-  const parsed = parse(array(Schedule), answer)
-  if (!parsed.ok) return plain(answer)
-  return parsed.value.length === 0
-    ? 'No schedules yet. Make one: holdfast schedules create SESSION "TEXT" --every 3600'
-    : parsed.value.map(row).join('\n')
-}
+const showAll = (schedules: Schedule[]): string =>
+  schedules.length === 0
+    ? 'No schedules yet. Make one: holdfast schedules create SESSION TEXT --every 1h'
+    : schedules.map(row).join('\n')
 
 const detail = (schedule: Schedule): string =>
   [
@@ -75,27 +75,15 @@ const detail = (schedule: Schedule): string =>
       .map(
         ({ fire_at_ms, status, run_id, error }) =>
           `  ${moment(fire_at_ms)}  ` +
-          `${status}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${visibleLine(error)}`}`,
+          `${statusText(status)}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${visibleLine(error)}`}`,
       ),
-    `  next     holdfast schedules preview ${schedule.schedule_id}`,
+    `  next     ${visibleLine(commandLine('schedules preview', schedule.schedule_id))}`,
   ].join('\n')
 
-const show = (answer: Json): string => {
-  const parsed = parse(Schedule, answer)
-  return parsed.ok ? detail(parsed.value) : plain(answer)
-}
-const Changed = open({ schedule: Schedule })
-const showChanged = (answer: Json): string => {
-  const parsed = parse(Changed, answer)
-  return parsed.ok ? detail(parsed.value.schedule) : plain(answer)
-}
-
 const Preview = open({ fires: array(open({ utc: string(), local: string(), notes: array(string()) })) })
-const showPreview = (answer: Json): string => {
-  const parsed = parse(Preview, answer)
-  if (!parsed.ok) return plain(answer)
-  if (parsed.value.fires.length === 0) return 'It fires no more.'
-  return parsed.value.fires
+const showPreview = ({ fires }: Infer<typeof Preview>): string => {
+  if (fires.length === 0) return 'It fires no more.'
+  return fires
     .map(({ utc, local, notes }) =>
       [`${utc.replace('.000', '')}  ${local}`, ...notes.map((note) => `  ${note}`)].join('\n'),
     )
@@ -109,35 +97,14 @@ const text = (value: string | boolean | undefined): string | undefined =>
 const numeric = (value: string): number | string =>
   value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value)
 
-/**
- * All that was given is sent: the daemon refuses what does not go together, where a choice made here would drop a flag
- * in silence.
- */
-const cadenceFlags = ({ flags }: CommandInput): Json => {
-  const [at, every, cron, timezone] = [
-    text(flags['at']),
-    text(flags['every']),
-    text(flags['cron']),
-    text(flags['timezone']),
-  ]
-  const parsed = Date.parse(at ?? '')
-  return {
-    type: cron !== undefined ? 'cron' : every !== undefined ? 'interval' : 'once',
-    ...(cron !== undefined && { expression: cron }),
-    ...(every !== undefined && { every_seconds: numeric(every) }),
-    ...(at !== undefined && { fire_at_ms: Number.isNaN(parsed) ? numeric(at) : parsed }),
-    ...(timezone !== undefined && { timezone }),
-  }
-}
-
-const create = (input: CommandInput): Promise<Json> => {
+const create = async (input: CommandInput): Promise<Json> => {
   const { client, args, flags } = input
   const most = text(flags['max-executions'])
   const content = args['text'] ?? ''
   return client.send('POST', '/v1/schedules', {
     name: text(flags['name']) ?? content.slice(0, 60),
     target_session_id: args['session_id'] ?? '',
-    cadence: cadenceFlags(input),
+    cadence: cadenceOf(input),
     request: { content },
     ...(flags['overlap'] !== undefined && { overlap_policy: flags['overlap'] }),
     ...(flags['misfire'] !== undefined && { misfire_policy: { type: flags['misfire'] } }),
@@ -147,14 +114,28 @@ const create = (input: CommandInput): Promise<Json> => {
 
 const createFlags = {
   name: { kind: 'text', summary: 'What it is called; the beginning of the text when absent.' },
-  at: { kind: 'text', summary: 'Once: a moment such as 2027-01-31T09:00:00+01:00, or Unix milliseconds.' },
-  every: { kind: 'text', summary: 'Every so many seconds, at least 5.' },
+  at: {
+    kind: 'text',
+    summary: 'Once: the next 17:30, a moment such as 2027-01-31T09:00:00+01:00, or Unix milliseconds.',
+  },
+  every: { kind: 'text', summary: 'Again and again: every 90 seconds, 5m, 2h or 1d; at least 5 seconds.' },
   cron: { kind: 'text', summary: 'Cron expression: minute, hour, day of month, month, day of week.' },
   timezone: { kind: 'text', summary: 'IANA time zone of --cron; UTC when absent.' },
   overlap: { kind: 'text', summary: 'skip, queue_one or parallel.' },
   misfire: { kind: 'text', summary: 'coalesce_once or skip_missed.' },
   'max-executions': { kind: 'text', summary: 'Executions after which it is completed.' },
 } as const
+
+const fields = {
+  'body.cadence.fire_at_ms': '--at',
+  'body.cadence.every_seconds': '--every',
+  'body.cadence.expression': '--cron',
+  'body.cadence.timezone': '--timezone',
+  'body.overlap_policy': '--overlap',
+  'body.misfire_policy': '--misfire',
+  'body.target_session_id': '<session_id>',
+  'body.request.content': '<text>',
+}
 
 const actions = [
   ['trigger', 'Makes one execution now.'],
@@ -172,6 +153,7 @@ export const scheduleCommands: readonly Command[] = [
       client.get(
         `/v1/schedules?limit=100${typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''}`,
       ),
+    answer: array(Schedule),
     show: showAll,
   }),
   defineCommand({
@@ -179,15 +161,18 @@ export const scheduleCommands: readonly Command[] = [
     summary: 'One schedule and its last executions.',
     args: ['schedule_id'],
     run: ({ client, args }) => client.get(pathOf(args)),
-    show,
+    answer: Schedule,
+    show: detail,
   }),
   defineCommand({
     path: ['schedules', 'create'],
     summary: 'Plans runs of a session: --at, --every or --cron.',
     args: ['session_id', 'text'],
     flags: createFlags,
+    fields,
     run: create,
-    show,
+    answer: Schedule,
+    show: detail,
   }),
   defineCommand({
     path: ['schedules', 'preview'],
@@ -196,6 +181,7 @@ export const scheduleCommands: readonly Command[] = [
     flags: { count: { kind: 'text', summary: 'How many, 1 to 100.' } },
     run: ({ client, args, flags }) =>
       client.get(`${pathOf(args)}/preview?count=${encodeURIComponent(String(flags['count'] ?? 5))}`),
+    answer: Preview,
     show: showPreview,
   }),
   ...actions.map(([action, summary]) =>
@@ -204,7 +190,8 @@ export const scheduleCommands: readonly Command[] = [
       summary,
       args: ['schedule_id'],
       run: ({ client, args }) => client.send('POST', `${pathOf(args)}/${action}`),
-      show: showChanged,
+      answer: open({ schedule: Schedule }),
+      show: ({ schedule }) => detail(schedule),
     }),
   ),
 ]

@@ -1,20 +1,15 @@
-import { array, defineCommand, open, parse, string, number, type Command, type Json } from '../../../core/plugin.js'
-import { plain, sessionPath, showSession, showSessions } from './pretty.js'
+import { array, boolean, defineCommand, open, string, number, type Command, type Infer } from '../../../core/plugin.js'
+import { SessionAnswer, sessionPath, SessionRows, showSession, showSessions } from './pretty.js'
 import { settingCommands } from './setting-commands.js'
 
 const Log = open({ session: open({ journal: array(open({ seq: number(), type: string(), entry: open({}) })) }) })
 
-const showLog = (answer: Json): string => {
-  const parsed = parse(Log, answer)
-  return parsed.ok
-    ? parsed.value.session.journal
-        .map(
-          ({ seq, type, entry }) =>
-            `${String(seq).padStart(6)}  ${type.padEnd(8)}  ${JSON.stringify(entry).slice(0, 160)}`,
-        )
-        .join('\n')
-    : plain(answer)
-}
+const showLog = ({ session }: Infer<typeof Log>): string =>
+  session.journal
+    .map(
+      ({ seq, type, entry }) => `${String(seq).padStart(6)}  ${type.padEnd(8)}  ${JSON.stringify(entry).slice(0, 160)}`,
+    )
+    .join('\n')
 
 export const sessionCommands: readonly Command[] = [
   defineCommand({
@@ -22,6 +17,7 @@ export const sessionCommands: readonly Command[] = [
     summary: 'Sessions by id.',
     flags: { limit: { kind: 'text', summary: 'Most sessions to show, at most 100.' } },
     run: ({ client, flags }) => client.get(`/v1/sessions?limit=${encodeURIComponent(String(flags['limit'] ?? 50))}`),
+    answer: SessionRows,
     show: showSessions,
   }),
   defineCommand({
@@ -29,6 +25,7 @@ export const sessionCommands: readonly Command[] = [
     summary: 'One session.',
     args: ['session_id'],
     run: ({ client, args }) => client.get(sessionPath(args)),
+    answer: SessionAnswer,
     show: showSession,
   }),
   defineCommand({
@@ -36,11 +33,13 @@ export const sessionCommands: readonly Command[] = [
     summary: 'Creates a session, or uses the one that has this id.',
     args: ['session_id?'],
     flags: { persona: { kind: 'text', summary: 'Id of the persona that it is bound to.' } },
+    fields: { 'body.persona_id': '--persona' },
     run: ({ client, args, flags: { persona } }) =>
       client.send('POST', '/v1/sessions', {
         ...(args['session_id'] !== undefined && { session_id: args['session_id'] }),
         ...(typeof persona === 'string' && { persona_id: persona }),
       }),
+    answer: SessionAnswer,
     show: showSession,
   }),
   defineCommand({
@@ -54,6 +53,7 @@ export const sessionCommands: readonly Command[] = [
         `${sessionPath(args)}/end`,
         typeof flags['reason'] === 'string' ? { reason: flags['reason'] } : {},
       ),
+    answer: SessionAnswer,
     show: showSession,
   }),
   defineCommand({
@@ -61,16 +61,15 @@ export const sessionCommands: readonly Command[] = [
     summary: 'Ends the active run of a session.',
     args: ['session_id'],
     run: ({ client, args }) => client.send('POST', `${sessionPath(args)}/interrupt`),
-    show: (answer) =>
-      typeof answer === 'object' && answer !== null && !Array.isArray(answer) && answer['interrupted'] === true
-        ? 'Interrupted.'
-        : 'There was nothing to interrupt.',
+    answer: open({ interrupted: boolean() }),
+    show: ({ interrupted }) => (interrupted ? 'Interrupted.' : 'There was nothing to interrupt.'),
   }),
   defineCommand({
     path: ['sessions', 'events'],
     summary: 'The journal of a session.',
     args: ['session_id'],
     run: ({ client, args }) => client.get(`${sessionPath(args)}/events`),
+    answer: Log,
     show: showLog,
   }),
   ...settingCommands,

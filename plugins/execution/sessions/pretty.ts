@@ -5,20 +5,19 @@ import {
   number,
   open,
   optional,
-  parse,
   string,
-  visibleBlock,
   visibleLine,
+  visibleBlock,
+  commandLine,
+  count,
   type CommandInput,
-  type Json,
+  type Infer,
 } from '../../../core/plugin.js'
 
 export const sessionPath = (args: CommandInput['args']): string =>
   `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`
 
-export const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
-
-const Rows = array(
+export const SessionRows = array(
   open({
     session_id: string(),
     status: string(),
@@ -27,7 +26,7 @@ const Rows = array(
     ended_at_ms: optional(number()),
   }),
 )
-const Session = open({
+export const SessionAnswer = open({
   session_id: string(),
   persona: optional(open({ display_name: string(), persona_version: number() })),
   route_policy: optional(
@@ -41,23 +40,19 @@ const Session = open({
   }),
 })
 
-export const showSessions = (answer: Json): string => {
-  const rows = parse(Rows, answer)
-  if (!rows.ok) return plain(answer)
-  if (rows.value.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
-  return rows.value
+export const showSessions = (rows: Infer<typeof SessionRows>): string => {
+  if (rows.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
+  return rows
     .map(
       (row) =>
         `${visibleLine(row.session_id)}  ` +
-        `${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${row.pending_approvals} approvals, ${row.pending_questions} questions` : ''}`,
+        `${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${count(row.pending_approvals, 'approval')}, ${count(row.pending_questions, 'question')}` : ''}`,
     )
     .join('\n')
 }
 
-export const showSession = (answer: Json): string => {
-  const parsed = parse(Session, answer)
-  if (!parsed.ok) return plain(answer)
-  const { session_id, snapshot, persona, route_policy } = parsed.value
+export const showSession = (session: Infer<typeof SessionAnswer>): string => {
+  const { session_id, snapshot, persona, route_policy } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
   return [
     `${visibleLine(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
@@ -75,7 +70,7 @@ export const showSession = (answer: Json): string => {
     ...(snapshot.last_error === null ? [] : [`  error  ${visibleBlock(snapshot.last_error, 9)}`]),
     ...(snapshot.pending_approvals.length === 0 ? [] : ['  waits  holdfast approvals list']),
     ended
-      ? `  next   open it again: holdfast sessions create ${visibleLine(session_id)}`
-      : `  next   holdfast runs submit ${visibleLine(session_id)} TEXT`,
+      ? `  next   open it again: ${visibleLine(commandLine('sessions create', session_id))}`
+      : `  next   ${visibleLine(commandLine('runs submit', session_id, 'TEXT'))}`,
   ].join('\n')
 }

@@ -3,29 +3,30 @@ import {
   array,
   defineCommand,
   open,
-  parse,
   string,
   visibleLine,
+  commandErrors,
   type Command,
   type CommandInput,
+  type Infer,
   type Json,
 } from '../../../core/plugin.js'
-import { plain, sessionPath, showSession } from './pretty.js'
+import { SessionAnswer, sessionPath, showSession } from './pretty.js'
 
 const View = open({ reply_targets: array(open({ plugin: string(), address: string() })) })
 
-const showTargets = (answer: Json): string => {
-  const parsed = parse(View, answer)
-  if (!parsed.ok) return plain(answer)
-  const { reply_targets } = parsed.value
-  return reply_targets.length === 0
+const showTargets = ({ reply_targets }: Infer<typeof View>): string =>
+  reply_targets.length === 0
     ? 'Outputs of this session go to nobody.'
-    : reply_targets.map(({ plugin, address }) => `${plugin}  ${visibleLine(address)}`).join('\n')
-}
+    : reply_targets.map(({ plugin, address }) => `${visibleLine(plugin)}  ${visibleLine(address)}`).join('\n')
 
-const setPolicy = ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
+const setPolicy = async ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/route-policy`
   if (clear === true) return client.send('DELETE', path)
+  if (provider === undefined && model === undefined)
+    throw commandErrors.flag_required({
+      details: { command: 'sessions set-policy', flags: '--provider, --model or --clear' },
+    })
   const route_policy = {
     ...(typeof provider === 'string' && { provider }),
     ...(typeof model === 'string' && { generation: { model } }),
@@ -51,7 +52,9 @@ export const settingCommands: readonly Command[] = [
       model: { kind: 'text', summary: 'Model on this route.' },
       clear: { kind: 'switch', summary: 'Forget what was set.' },
     },
+    fields: { 'body.route_policy.provider': '--provider', 'body.route_policy.generation.model': '--model' },
     run: setPolicy,
+    answer: SessionAnswer,
     show: showSession,
   }),
   defineCommand({
@@ -59,7 +62,9 @@ export const settingCommands: readonly Command[] = [
     summary: 'Where the outputs of a session go; a URL is set as the only one.',
     args: ['session_id', 'url?'],
     flags: { clear: { kind: 'switch', summary: 'Send them nowhere.' } },
+    fields: { 'body.reply_targets': '<url>' },
     run: replyTargets,
+    answer: View,
     show: showTargets,
   }),
 ]

@@ -5,7 +5,6 @@ import {
   integer,
   open,
   optional,
-  parse,
   string,
   visibleLine,
   type Command,
@@ -25,7 +24,6 @@ const Row = open({
 })
 const View = open({ retrieval_status: string(), task: Row, output_excerpt: string(), output_text: optional(string()) })
 
-const plain = (answer: Json): string => JSON.stringify(answer, null, 2)
 const listPath = ({ args }: CommandInput): string =>
   `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/tasks`
 const path = (input: CommandInput): string => `${listPath(input)}/${encodeURIComponent(input.args['task_id'] ?? '')}`
@@ -43,16 +41,10 @@ const more = ({ blocked_by = [], metadata = {} }: Infer<typeof Row>): string[] =
 const line = (row: Infer<typeof Row>): string =>
   [row.id, row.status.padEnd(11), row.title, ...more(row)].map(visibleLine).join('  ')
 
-const showAll = (answer: Json): string => {
-  const rows = parse(array(Row), answer)
-  if (!rows.ok) return plain(answer)
-  return rows.value.length === 0 ? 'No tasks.' : rows.value.map(line).join('\n')
-}
+const showAll = (rows: Infer<typeof Row>[]): string => (rows.length === 0 ? 'No tasks.' : rows.map(line).join('\n'))
 
-const showOutput = (answer: Json): string => {
-  const view = parse(View, answer)
-  return view.ok ? `${line(view.value.task)}\n${view.value.output_text ?? view.value.output_excerpt}` : plain(answer)
-}
+const showOutput = ({ task, output_text, output_excerpt }: Infer<typeof View>): string =>
+  `${line(task)}\n${output_text ?? output_excerpt}`
 
 const list = (input: CommandInput): Promise<Json> =>
   input.client.get(
@@ -88,6 +80,7 @@ export const taskCommands: readonly Command[] = [
     args: ['session_id'],
     flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } },
     run: list,
+    answer: array(Row),
     show: showAll,
   }),
   defineCommand({ path: ['tasks', 'get'], summary: 'One task.', args, run: (input) => input.client.get(path(input)) }),
@@ -100,7 +93,9 @@ export const taskCommands: readonly Command[] = [
       'tail-bytes': { kind: 'text', summary: 'Bytes of the end that are shown.' },
       'wait-ms': { kind: 'text', summary: 'Waits for the end of the task, at most so many milliseconds.' },
     },
+    fields: { 'query.timeout_ms': '--wait-ms' },
     run: output,
+    answer: View,
     show: showOutput,
   }),
   defineCommand({
@@ -109,9 +104,7 @@ export const taskCommands: readonly Command[] = [
     args,
     flags: { reason: { kind: 'text', summary: 'Kept with the task.' } },
     run: stop,
-    show: (answer) => {
-      const row = parse(Row, answer)
-      return row.ok ? line(row.value) : plain(answer)
-    },
+    answer: Row,
+    show: line,
   }),
 ]

@@ -1,11 +1,12 @@
 import { defineCommand, type Command } from '../../../core/plugin.js'
-import { showStatus } from './summary.js'
+import { showStatus, StatusAnswer } from './summary.js'
 
 export const statusCommands: readonly Command[] = [
   defineCommand({
     path: ['status'],
     summary: 'How the daemon is, and what to do next.',
     run: ({ client }) => client.get('/v1/status'),
+    answer: StatusAnswer,
     show: showStatus,
   }),
 ]

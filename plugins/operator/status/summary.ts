@@ -6,15 +6,15 @@ import {
   number,
   open,
   optional,
-  parse,
   string,
-  visibleBlock,
   visibleLine,
+  visibleBlock,
+  span,
+  count,
   type Infer,
-  type Json,
 } from '../../../core/plugin.js'
 
-const Answer = open({
+export const StatusAnswer = open({
   status: string(),
   version: string(),
   process_id: integer(),
@@ -55,18 +55,7 @@ const Answer = open({
     ),
   }),
 })
-type Answer = Infer<typeof Answer>
-
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const
-const span = (ms: number): string => {
-  const [unit, size] = units.find(([, least]) => ms >= least) ?? ['s', 1_000]
-  return `${Math.floor(ms / size)} ${unit}`
-}
+type Answer = Infer<typeof StatusAnswer>
 
 const statuses = [
   'queued',
@@ -118,8 +107,6 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
   ]
 }
 
-const count = (n: number, one: string, many: string): string => (n === 1 ? `1 ${one}` : `${n} ${many}`)
-
 /** The one thing to do now. */
 export const nextStep = ({ status, health, runs, sessions }: Answer): string => {
   const urgent = health.warnings?.find(({ severity }) => severity === 'error')
@@ -136,10 +123,7 @@ export const nextStep = ({ status, health, runs, sessions }: Answer): string => 
   return 'Nothing needs you. List the runs: holdfast runs list'
 }
 
-export const showStatus = (status: Json): string => {
-  const parsed = parse(Answer, status)
-  if (!parsed.ok) return JSON.stringify(status, null, 2)
-  const answer = parsed.value
+export const showStatus = (answer: Answer): string => {
   const head =
     `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ` +
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`

@@ -1,17 +1,17 @@
 import test, { type ExecutionContext } from 'ava'
-import { spawnDaemon, spawnMain } from '../../support/daemon.js'
+import { createCommandLine } from '../../support/command-line.js'
+import { startTestDaemon } from '../../support/daemon.js'
+import { openSession, submit, until } from '../../support/runs.js'
 
 /** The command line of a daemon: what a command that succeeds prints. */
 const startCommandLine = async (t: ExecutionContext) => {
-  const daemon = await spawnDaemon({ env: {} })
-  t.teardown(() => daemon.stop())
-  const run = async (...args: string[]): Promise<string> => {
-    const started = spawnMain([...args, '--base-url', daemon.url])
-    const { code } = await started.exited
-    t.is(code, 0, started.text.err)
-    return started.text.out
+  const daemon = await startTestDaemon(t)
+  const line = createCommandLine(daemon)
+  return async (...args: string[]): Promise<string> => {
+    const { code, out, err } = await line(...args)
+    t.is(code, 0, err)
+    return out
   }
-  return run
 }
 
 test('the commands show what waits and the command that answers it', async (t) => {
@@ -42,7 +42,10 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.is(JSON.parse(await run('runs', 'get', first.run_id, '--output', 'json')).deliveries.length, 1)
   const asking = await run('runs', 'submit', 's1', '/ask Tea or coffee? | Tea | Coffee', '--output', 'json')
   const { run_id } = JSON.parse(asking)
-  t.regex(await run('questions', 'list'), new RegExp(`holdfast questions answer ${run_id} "Tea"`, 'u'))
+  t.regex(
+    await run('questions', 'list'),
+    new RegExp(`1 {8}Tea\\n {2}2 {8}Coffee\\n {2}answer {3}holdfast questions answer --option 1 ${run_id}\\n`, 'u'),
+  )
   t.regex(await run('questions', 'answer', run_id, 'coffee'), new RegExp(run_id, 'u'))
   t.regex(await run('runs', 'watch', run_id), /completed/u)
   t.regex(await run('runs', 'events', run_id), /user_question_resolved[\s\S]*completed/u)
@@ -67,25 +70,20 @@ test('the commands show what waits and the command that answers it', async (t) =
     t.regex(
       inbox,
       new RegExp(
-        `approval {2}write_file \\{"content":"hello","path":"a.txt"\\}|approval {2}write_file ` +
-          `\\{"path":"a.txt","content":"hello"\\}`,
+        `^approval (approval_\\S+), session s1, run ${writing.run_id}, waits for \\d+ (?:s|min)\n {2}asks {5}to use ` +
+          `write_file: .+\n {2}input {4}\\{\n {13}"path": "a.txt",\n {13}"content": "hello"\n {11}\\}\n {2}digest {3}` +
+          `sha256 [0-9a-f]{64}\n {2}allows {3}this input, once; the next call of write_file asks again\n {2}allow {4}` +
+          `holdfast approvals allow ${writing.run_id} \\1\n {2}deny {5}holdfast approvals deny`,
         'u',
       ),
     )
     t.regex(
       inbox,
       new RegExp(
-        `session s1, run ${writing.run_id}, waits for \\d+ (?:s|min)\n {2}holdfast approvals allow ` +
-          `${writing.run_id} approval_\\S+\n {2}holdfast approvals deny`,
-        'u',
-      ),
-    )
-    t.regex(
-      inbox,
-      new RegExp(
-        `question {2}ask_user_question \\[\\{"question":"Left\\?","options":\\["Yes","No"\\]\\}\\]\n ` +
-          `{2}session s2, run ${choosing.run_id}, waits for \\d+ (?:s|min), expires in 1 h\n {2}holdfast ` +
-          `questions answer ${choosing.run_id} "Yes"\n {2}holdfast questions decline ${choosing.run_id}`,
+        `question question_\\S+, session s2, run ${choosing.run_id}, waits for \\d+ (?:s|min), expires in 1 h\n ` +
+          `{2}asks {5}Left\\?\n {2}1 {8}Yes\n {2}2 {8}No\n {2}answer {3}holdfast questions answer --option 1 ` +
+          `${choosing.run_id}\n {2}or {7}holdfast questions answer ${choosing.run_id} TEXT\n {2}decline {2}holdfast ` +
+          `questions decline ${choosing.run_id}`,
         'u',
       ),
     )
@@ -121,7 +119,7 @@ test('the commands show what waits and the command that answers it', async (t) =
     ['pause', /paused/u],
     ['resume', /active/u],
     ['trigger', /claimed|dispatched/u],
-    ['cancel', /canceled/u],
+    ['cancel', /cancelled/u],
   ] as const)
     t.regex(await run('schedules', action, schedule), shown)
   t.regex(await run('schedules', 'get', schedule), /30 2 \* \* \* in Europe\/Berlin/u)
@@ -135,33 +133,81 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', '--help'), /runs watch <run_id>[\s\S]*--base-url/u)
 })
 
-test('schedules create refuses flags that do not go together, and makes nothing', async (t) => {
-  const daemon = await spawnDaemon({ env: {} })
-  t.teardown(() => daemon.stop())
-  await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
-  const refusal = async (...flags: string[]): Promise<string> => {
-    const started = spawnMain(['schedules', 'create', 's1', 'Report', ...flags, '--base-url', daemon.url])
-    t.deepEqual(await started.exited, { code: 1, signal: null }, started.text.err)
-    return started.text.err
+test('a run that waits shows the whole input beside the line that allows it, wherever it is shown', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const run = createCommandLine(daemon)
+  await openSession(daemon, 's1')
+  const command = `echo ${'x'.repeat(5000)}${' '.repeat(300)}; rm -rf /important`
+  const asking = `/tool bash ${JSON.stringify({ command })}`
+  const watched = await run('runs', 'submit', 's1', asking, '--watch')
+  t.is(watched.code, 3, 'it waits for a person')
+  const [{ run_id, request }] = (await daemon.request('GET', '/v1/approvals')).body
+  const line = `holdfast approvals allow ${run_id} ${request.id}`
+  const shown = [watched, await run('runs', 'get', run_id), await run('runs', 'watch', run_id), await run('approvals')]
+  for (const { out } of shown) {
+    t.true(out.includes(`"command": ${JSON.stringify(command)}`))
+    t.true(out.includes(`sha256 ${request.input_digest}`))
+    t.true(out.includes(line))
   }
-  t.regex(
-    await refusal('--every', '60', '--at', '2099-01-01T00:00:00Z'),
-    /body\.cadence\.fire_at_ms is not a known field/u,
-  )
-  t.regex(await refusal('--cron', '0 3 * * *', '--every', '60'), /body\.cadence\.every_seconds is not a known field/u)
-  t.regex(
-    await refusal('--every', '60', '--timezone', 'Europe/Berlin'),
-    /body\.cadence\.timezone is not a known field/u,
-  )
-  t.regex(await refusal(), /body\.cadence\.fire_at_ms is required/u)
+  await run(...line.split(' ').slice(1), '--reason', 'no')
+})
+
+test('who follows a run is told by the exit code how it ended', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const run = createCommandLine(daemon)
+  await openSession(daemon, 's1')
+  const codeOf = async (...words: string[]): Promise<number> => (await run('runs', ...words)).code
+  t.is(await codeOf('submit', 's1', 'Hello', '--watch'), 0)
+  t.is(await codeOf('submit', 's1', '/fail fatal No.', '--watch'), 1)
+  t.is(await codeOf('submit', 's1', '/ask Tea? | A | B', '--watch', '--output', 'json'), 3)
+  const [{ run_id }] = (await daemon.request('GET', '/v1/questions')).body
+  t.is(await codeOf('watch', run_id), 3)
+  await daemon.request('POST', `/v1/runs/${run_id}/cancel`)
+  t.is(await codeOf('watch', run_id), 1)
+  const slow = await submit(daemon, 's1', '/sleep 60000')
+  await until(daemon, slow.run_id, 'running')
+  const interrupted = new AbortController()
+  const watching = createCommandLine(daemon, interrupted.signal)('runs', 'watch', slow.run_id)
+  interrupted.abort()
+  t.is((await watching).code, 130)
+  const followed = run('runs', 'watch', slow.run_id)
+  await daemon.request('POST', '/v1/sessions/s1/interrupt')
+  t.is((await followed).code, 130)
+})
+
+test('a refusal names the flags and words that were given, all that is wrong, and what to do', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const run = createCommandLine(daemon)
+  await openSession(daemon, 's1')
+  const refusal = async (...words: string[]): Promise<string> => {
+    const { code, err } = await run(...words)
+    t.not(code, 0)
+    return err
+  }
+  const create = (...flags: string[]): Promise<string> => refusal('schedules', 'create', 's1', 'Report', ...flags)
+  t.regex(await create('--every', '60', '--at', '2099-01-01T00:00:00Z'), /--every does not go with --at/u)
+  t.regex(await create('--cron', '0 3 * * *', '--every', '60'), /--every does not go with --cron/u)
+  t.regex(await create('--every', '60', '--timezone', 'Europe/Berlin'), /--timezone does not go with --every/u)
+  t.regex(await create(), /schedules create needs --at, --every or --cron \(flag_required\)/u)
+  t.regex(await create('--every', 'often'), /--every must be a time such as 90, 90s, 5m, 2h or 1d, not "often"/u)
+  t.regex(await create('--at', '25:00'), /--at must be/u)
   t.deepEqual((await daemon.request('GET', '/v1/schedules')).body, [])
+  t.regex(await create('--every', '2'), /--every must be at least 5/u)
+  const two = await create('--every', '2', '--overlap', 'never')
+  t.regex(two, /--every must be at least 5/u)
+  t.regex(two, /--overlap must be one of/u)
+  t.notRegex(two, /body\./u)
+  t.regex(two, /\nCorrect the fields named in `errors` and send the request again\.|\nCorrect/u)
+  t.regex(await refusal('runs', 'list', '--limit', 'many'), /--limit must be/u)
+  t.regex(await refusal('runs', 'submit', 's1', 'x'.repeat(2_000_000)), /<text>|body/u)
+  t.regex(await refusal('sessions', 'set-policy', 's1'), /sessions set-policy needs --provider, --model or --clear/u)
 })
 
 test('the commands of sessions set what is set by hand, and those of personas make one', async (t) => {
   const run = await startCommandLine(t)
   t.regex(
     await run('personas', 'create', 'Reviewer', '--id', 'rev', '--soul', 'You read code.'),
-    /"persona_id": "rev"/u,
+    /^rev {2}Reviewer {2}version 1\n$/u,
   )
   t.regex(await run('personas', 'list', '--query', 'view'), /rev {2}Reviewer {2}version 1/u)
   t.regex(await run('sessions', 'create', 's1', '--persona', 'rev'), /as {5}Reviewer, version 1/u)

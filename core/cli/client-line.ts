@@ -1,0 +1,41 @@
+/** One command line that is no serve: from its words to its exit code. */
+import type { Command } from '../command.js'
+import { parseArguments } from './arguments.js'
+import { coreCommands } from './commands.js'
+import { findCommand, runCommand, type Line } from './dispatch.js'
+import { commandHelp, groupHelp, overview } from './help.js'
+import { pluginCommands } from './plugin-commands.js'
+
+export interface ClientLine extends Omit<Line, 'words' | 'flags'> {
+  readonly args: readonly string[]
+}
+
+export const allCommands = async (): Promise<readonly Command[]> => [...(await pluginCommands()), ...coreCommands]
+
+const switchesOf = (commands: readonly Command[]): ReadonlySet<string> =>
+  new Set([
+    'help',
+    ...commands.flatMap(({ flags = {} }) =>
+      Object.entries(flags)
+        .filter(([, { kind }]) => kind === 'switch')
+        .map(([flag]) => flag),
+    ),
+  ])
+
+/** Resolves with the exit code; 130 when it was interrupted. */
+export const runClient = async ({ args, ...line }: ClientLine): Promise<number> => {
+  const { print, signal } = line
+  const commands = await allCommands()
+  const { words, flags } = parseArguments(args, switchesOf(commands))
+  if (words.length === 0 || words[0] === 'help') return (print(overview(commands)), 0)
+  const group = commands.filter(
+    ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
+  )
+  if (flags.has('help') && group.length > 0) return (print(groupHelp(words, group)), 0)
+  const command = findCommand(words, commands)
+  if (flags.has('help')) return (print(commandHelp(command)), 0)
+  return runCommand(command, { ...line, words, flags }).catch((error: unknown) => {
+    if (signal.aborted) return 130
+    throw error
+  })
+}

@@ -1,0 +1,28 @@
+/** Text that commands print: lines to paste into a shell, counts, spans of time. */
+
+const safe = /^[A-Za-z0-9_.:/@-]+$/u
+
+/** One word for a POSIX shell: whatever it holds, the shell takes it as it stands. */
+const shellWord = (word: string): string => (safe.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+
+/**
+ * A command line that a person may paste into a POSIX shell. `command` is ours, with its flags; `args` may be anybody's
+ * and are quoted where a shell or the command line would take them for something else.
+ */
+export const commandLine = (command: string, ...args: readonly string[]): string =>
+  ['holdfast', command, ...(args.some((arg) => arg.startsWith('-')) ? ['--'] : []), ...args.map(shellWord)].join(' ')
+
+/** `1 run`, `2 runs`; `many` where an s is not enough. */
+export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
+
+const units: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1000, 's'],
+]
+/** A span of milliseconds in its largest unit. */
+export const span = (ms: number): string => {
+  const [size, unit] = units.find(([least]) => ms >= least) ?? [1000, 's']
+  return `${Math.floor(ms / size)} ${unit}`
+}

@@ -1,0 +1,25 @@
+/** The command line in this process, against one daemon. */
+import { runClient } from '../../core/cli/client-line.js'
+import { explain } from '../../core/cli/explain.js'
+import { visible } from '../../core/visible.js'
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+export type CommandLine = (...args: readonly string[]) => Promise<Ran>
+
+const never = new AbortController().signal
+
+/** What the command prints and its exit code, as `holdfast` with these words would. */
+export const createCommandLine =
+  ({ url }: { readonly url: string }, signal: AbortSignal = never): CommandLine =>
+  async (...args) => {
+    const printed: string[] = []
+    const print = (text: string): void => void printed.push(`${visible(text)}\n`)
+    const end = await runClient({ args: [`--base-url=${url}`, ...args], environment: {}, signal, print })
+      .then((code) => ({ code, text: '' }))
+      .catch(explain)
+    return { code: end.code, out: printed.join(''), err: end.text === '' ? '' : `${visible(end.text)}\n` }
+  }
