@@ -8,7 +8,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { fault } from '../../core/assert.js'
 import { createClock, type Clock } from '../../core/clock.js'
@@ -23,6 +22,7 @@ import { readSettings } from '../../core/settings.js'
 import type { Disk } from '../../core/state/disk.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { verifyRoot } from '../../core/state/verify.js'
+import { bundledMain } from './bundle.js'
 import { createOpenapiCheck, type OpenapiCheck } from './openapi-check.js'
 
 export interface Answer {
@@ -223,7 +223,7 @@ export interface SpawnedDaemon extends Reachable {
   readonly exited: Promise<Exit>
 }
 
-export const mainFile = fileURLToPath(new URL('../../core/main.js', import.meta.url))
+export const mainFile = await bundledMain()
 
 const children = new Set<ChildProcess>()
 process.on('exit', () => {
