@@ -22,8 +22,19 @@ export type { ProblemFactory, ProblemSpec, Occurrence } from './errors.js'
 export { assert, assertNever, fault } from './assert.js'
 export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/route.js'
 export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/route.js'
-export { clampLimit, pageFields, pageOf, listPage, collectionSource, arraySource, pageProblems } from './http/pages.js'
-export type { Page, PageInput, PageRequest, PageSource } from './http/pages.js'
+export {
+  clampLimit,
+  latest,
+  pageFields,
+  pageOf,
+  listPage,
+  collectionSource,
+  arraySource,
+  pageProblems,
+} from './http/pages.js'
+export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/pages.js'
+export { sliced } from './http/sliced.js'
+export type { Sliced } from './http/sliced.js'
 export { createUnreadable, viewsOf } from './http/unreadable.js'
 export type { Skip, Unreadable } from './http/unreadable.js'
 export { defineEvent } from './events/contract.js'

@@ -10,6 +10,7 @@ import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from 
 import type { OriginPolicy } from './origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { committedValue, type Caller, type RouteInput, type StreamReply } from './route.js'
+import { createListWriter, slicedItems, sliceItems, type ListWriter } from './sliced.js'
 import { readCursor, type Streams } from './stream.js'
 import type { Unsent } from './unsent.js'
 import type { Found, RouteTable } from './table.js'
@@ -44,6 +45,7 @@ type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
   const { table, auth, origins, streams, unsent, watch, leaving, log, redact, onFault } = options
+  const lists = createListWriter()
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
     const methods = table.methods(pathOf(url))
@@ -72,8 +74,11 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { route } = found.entry
     const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
-    const value = await settle(async () => route.handler(trusted(input)), watch())
-    if (route.reply.kind !== 'stream') return answer(request, response, formatReply(route.reply, value))
+    const gone = (): boolean => response.destroyed
+    const value = await settle(async () => listed(lists, await route.handler(trusted(input)), gone), watch())
+    const { reply } = route
+    if (reply.kind !== 'stream')
+      return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
     streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
   }
   return {
@@ -146,12 +151,43 @@ const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortContro
   return controller
 }
 
-const formatReply = (reply: { readonly kind: 'json' | 'text'; readonly status: number }, value: unknown): Answer => {
-  if (reply.kind === 'text') return { status: reply.status, type: 'text/plain; charset=utf-8', body: String(value) }
+/** The text of a list that is made while it is written, as one thing with what the handler saw; else the value. */
+const listed = async (lists: ListWriter, value: unknown, gone: () => boolean): Promise<unknown> => {
+  const items = slicedItems(value)
+  if (items === undefined) return value
+  return new Made(await lists.write({ before: '[', items, after: ']', most: sliceItems }, gone))
+}
+class Made {
+  readonly body: string | readonly Uint8Array[]
+  constructor(body: string | readonly Uint8Array[]) {
+    this.body = body
+  }
+}
+
+interface Formatted {
+  readonly reply: { readonly kind: 'json' | 'text' }
+  readonly value: unknown
+  readonly gone: () => boolean
+}
+const format = async (
+  lists: ListWriter,
+  { reply, value, gone }: Formatted,
+): Promise<Required<Pick<Answer, 'type' | 'body'>>> => {
+  if (reply.kind === 'text') return { type: 'text/plain; charset=utf-8', body: String(value) }
+  const type = 'application/json'
+  if (value instanceof Made) return { type, body: value.body }
+  if (Array.isArray(value)) return { type, body: await lists.write({ before: '[', items: value, after: ']' }, gone) }
+  if (isEnvelope(value)) {
+    const { items, ...rest } = value
+    const before = `${JSON.stringify(rest).slice(0, -1)},"items":[`
+    return { type, body: await lists.write({ before, items, after: ']}' }, gone) }
+  }
   const body = JSON.stringify(value)
   if (body === undefined) throw fault('a handler returned no value')
-  return { status: reply.status, type: 'application/json', body }
+  return { type, body }
 }
+const isEnvelope = (value: unknown): value is { readonly items: readonly unknown[]; readonly pagination: object } =>
+  typeof value === 'object' && value !== null && 'pagination' in value && 'items' in value && Array.isArray(value.items)
 
 const pathOf = (url: string): string => {
   const cut = url.indexOf('?')

@@ -2,6 +2,7 @@
 import { array, boolean, doc, integer, object, optional, string, trusted, union, type StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
+import { sliced, sliceItems, type Sliced } from './sliced.js'
 import { viewsOf, type Skip } from './unreadable.js'
 
 const defaultLimit = 50
@@ -46,6 +47,9 @@ const pagination = object({
 export const pageOf = <T>(item: StructOf<T>): StructOf<T[] | Page<T>> =>
   trusted(union(array(item), object({ items: array(item), pagination })))
 
+/** What a list answers: a plain array, in slices where it is long, or an envelope. */
+export type ListReply<V> = V[] | Page<V> | Sliced<V>
+
 /** What a list reads from: ordered by ascending key, keys unique. */
 export interface PageSource<T> {
   readonly count: () => number
@@ -68,6 +72,7 @@ export interface PageInput<T, V> {
   readonly order?: 'asc' | 'desc'
   /** Which end a plain array with a limit keeps; still in ascending order. Default `first`. */
   readonly legacy?: 'first' | 'last'
+  /** May be called later than `listPage` returns. */
   readonly view: (item: T) => V
   /** Given what cannot be read or shown, which is left out; without it the list fails. */
   readonly skip?: Skip | undefined
@@ -96,18 +101,54 @@ export const decodeCursor = (cursor: string): string => {
 }
 
 /** Throws `invalid_limit` and `invalid_cursor`, domain `pagination`. */
-export const listPage = <T, V>(input: PageInput<T, V>): V[] | Page<V> => {
+export const listPage = <T, V>(input: PageInput<T, V>): ListReply<V> => {
   const limit = limitOf(input.query.limit)
   return input.query.page === true || input.query.cursor !== undefined
     ? envelope(input, limit ?? defaultLimit)
     : plain(input, limit)
 }
 
-const plain = <T, V>({ source, legacy = 'first', view, skip }: PageInput<T, V>, limit: number | undefined): V[] => {
+const plain = <T, V>(
+  { source, legacy = 'first', view, skip }: PageInput<T, V>,
+  limit: number | undefined,
+): V[] | Sliced<V> => {
   const shown = (items: readonly T[]): V[] => viewsOf(items, view, { key: source.key, skip })
+  if (limit === undefined && source.count() > maxLimit)
+    return sliced(function* () {
+      for (const item of walk({ source, skip }, 'asc')) yield* shown([item])
+    })
   if (limit === undefined || legacy === 'first')
-    return shown(source.list({ limit: limit ?? source.count(), order: 'asc', skip }))
+    return shown(source.list({ limit: limit ?? maxLimit, order: 'asc', skip }))
   return shown(source.list({ limit, order: 'desc', skip }).toReversed())
+}
+
+/** A plain array without a limit that is bounded all the same: the newest `most`, in ascending order. */
+export const latest = <T, V>(
+  { source, view, skip }: Pick<PageInput<T, V>, 'source' | 'view' | 'skip'>,
+  most: number,
+): Sliced<V> =>
+  sliced(function* () {
+    const found: T[] = []
+    for (const item of walk({ source, skip }, 'desc')) {
+      if (found.push(item) === most) break
+      yield undefined
+    }
+    for (const item of found.reverse()) yield* viewsOf([item], view, { key: source.key, skip })
+  })
+
+/** All items, read in slices. */
+function* walk<T>(
+  { source, skip }: { readonly source: PageSource<T>; readonly skip: Skip | undefined },
+  order: 'asc' | 'desc',
+): Generator<T> {
+  let beyond: string | undefined
+  for (;;) {
+    const found = source.list({ limit: sliceItems, order, skip, ...(beyond !== undefined && { beyond }) })
+    yield* found
+    const last = found.at(-1)
+    if (found.length < sliceItems || last === undefined) return
+    beyond = source.key(last)
+  }
 }
 
 const envelope = <T, V>(
@@ -144,14 +185,30 @@ export const collectionSource = <T extends object>(
 
 /** Items in memory, in any order. */
 export const arraySource = <T>(items: readonly T[], key: (item: T) => string): PageSource<T> => {
-  const sorted = [...items].sort((a, b) => compare(key(a), key(b)))
+  const sorted = items.map((item) => ({ key: key(item), item })).sort((a, b) => compare(a.key, b.key))
+  /** How many items come before those that fit. */
+  const countUntil = (fits: (key: string) => boolean): number => {
+    let low = 0
+    for (let high = sorted.length; low < high;) {
+      const middle = (low + high) >>> 1
+      if (fits(sorted[middle]?.key ?? '')) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
   return {
     count: () => items.length,
     key,
     list({ limit, order, beyond }) {
-      const ordered = order === 'asc' ? sorted : sorted.toReversed()
-      const sign = order === 'asc' ? 1 : -1
-      return ordered.filter((item) => beyond === undefined || compare(key(item), beyond) * sign > 0).slice(0, limit)
+      if (order === 'asc') {
+        const start = beyond === undefined ? 0 : countUntil((own) => own > beyond)
+        return sorted.slice(start, start + limit).map(({ item }) => item)
+      }
+      const end = beyond === undefined ? sorted.length : countUntil((own) => own >= beyond)
+      return sorted
+        .slice(Math.max(0, end - limit), end)
+        .toReversed()
+        .map(({ item }) => item)
     },
   }
 }

@@ -7,7 +7,8 @@ import { problemDocument, problemHeaders, problemType } from './problem.js'
 export interface Answer {
   readonly status: number
   readonly type?: string
-  readonly body?: string
+  /** Text, or the parts of a long one. */
+  readonly body?: string | readonly Uint8Array[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -25,11 +26,17 @@ const headersOf = ({ status, type, headers }: Answer, bytes: number): Record<str
   return headers === undefined ? all : Object.assign(all, headers)
 }
 
+const lengthOf = (body: string | readonly Uint8Array[]): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0)
+
 export const send = (request: IncomingMessage, response: ServerResponse, answer: Answer): void => {
   if (response.headersSent || response.destroyed) return
-  const { status, body } = answer
-  response.writeHead(status, headersOf(answer, body === undefined ? 0 : Buffer.byteLength(body)))
-  response.end(request.method === 'HEAD' ? undefined : body)
+  const { status, body = '' } = answer
+  response.writeHead(status, headersOf(answer, lengthOf(body)))
+  if (request.method === 'HEAD') return void response.end()
+  if (typeof body === 'string') return void response.end(body)
+  for (const part of body) response.write(part)
+  response.end()
 }
 
 /** Answers on a connection whose request could not even be read, and closes it. */

@@ -6,6 +6,7 @@
 import type { EventFilter } from '../events/contract.js'
 import { trusted, type AnyStruct, type Infer, type Json, type Struct } from '../schema.js'
 import type { ProblemFactory } from '../errors.js'
+import type { Sliced } from './sliced.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Who may call: anyone; a read-only token; an admin token; a connector's own check. Contract 1, "Authentication". */
@@ -51,7 +52,8 @@ type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct }
     ? StreamReply
     : string
 
-type HandlerReply<T> = T | Committed<T>
+type SlicedReply<T> = T extends readonly (infer V)[] ? Sliced<V> : never
+type HandlerReply<T> = T | Committed<T> | SlicedReply<T>
 
 export interface Caller {
   readonly role: 'anonymous' | 'read' | 'admin' | 'ingress'

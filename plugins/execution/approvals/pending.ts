@@ -7,7 +7,7 @@ import {
   object,
   string,
   type Infer,
-  type Page,
+  type ListReply,
   type PageRequest,
   type Skip,
 } from '../../../core/plugin.js'
@@ -32,7 +32,7 @@ export const pendingApprovals = (
   runs: Runs,
   session_id: string | undefined,
   query: PageRequest & { readonly skip?: Skip },
-): PendingApprovalView[] | Page<PendingApprovalView> => {
+): ListReply<PendingApprovalView> => {
   const waiting = runs
     .waiting('waiting_for_approval')
     .filter((run) => session_id === undefined || run.session_id === session_id)

@@ -1,9 +1,9 @@
 /** Lists of deliveries in order of time. Reference 1, 8. */
 import {
   arraySource,
+  latest,
   listPage,
-  viewsOf,
-  type Page,
+  type ListReply,
   type PageRequest,
   type PageSource,
   type Skip,
@@ -74,11 +74,10 @@ export const listDeliveries = (
   store: DeliveryStore,
   query: DeliveryFilter & PageRequest,
   skipDelivery: Skip,
-): DeliveryView[] | Page<DeliveryView> => {
+): ListReply<DeliveryView> => {
   const skip: Skip = (key, error) => skipDelivery(key.slice(key.indexOf(':') + 1), error)
   const source = sourceOf(store, query, skip)
   if (query.page === true || query.cursor !== undefined || query.limit !== undefined)
     return listPage({ query, source, label: 'delivery_time_asc,delivery_id_asc', view: viewDelivery, skip })
-  const latest = source.list({ limit: plainMost, order: 'desc', skip }).toReversed()
-  return viewsOf(latest, viewDelivery, { key: source.key, skip })
+  return latest({ source, view: viewDelivery, skip }, plainMost)
 }

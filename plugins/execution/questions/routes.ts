@@ -11,7 +11,7 @@ import {
   pageProblems,
   string,
   trusted,
-  type Page,
+  type ListReply,
   type PageRequest,
   type Route,
   type Skip,
@@ -68,7 +68,7 @@ const pending = (
   { runs, settler, skip }: QuestionRouteParts,
   session_id: string | undefined,
   query: PageRequest,
-): PendingQuestionView[] | Page<PendingQuestionView> => {
+): ListReply<PendingQuestionView> => {
   const waiting = runs
     .waiting('waiting_for_user_question')
     .filter((run) => session_id === undefined || run.session_id === session_id)

@@ -1,12 +1,13 @@
 /** `GET /v1/runs` in its three orders. Reference 1, 8. */
 import {
   arraySource,
+  latest,
   listPage,
-  viewsOf,
-  type Page,
+  type ListReply,
   type PageRequest,
   type PageSource,
   type Skip,
+  viewsOf,
 } from '../../../core/plugin.js'
 import type { RunRecord, RunStatus, RunView } from './contract.js'
 import { isSettled } from './machine.js'
@@ -44,16 +45,33 @@ const statusSource = (store: RunStore, status: RunStatus, session_id: string | u
     count: () => ids.length,
     key: keyOf,
     list({ limit, order, beyond, skip }) {
-      const last = beyond === undefined ? undefined : idIn(beyond)
-      const ordered = order === 'asc' ? ids : ids.toReversed()
-      const left = last === undefined ? ordered : ordered.filter((id) => (order === 'asc' ? id > last : id < last))
-      return viewsOf(left.slice(0, limit), (id) => store.runs.find(id), { key: (id) => id, skip }).flatMap(
-        (run) => run ?? [],
-      )
+      const step = order === 'asc' ? 1 : -1
+      const found: RunRecord[] = []
+      for (let at = startOf(ids, order, beyond); found.length < limit && at >= 0 && at < ids.length; at += step)
+        for (const run of viewsOf([ids[at] ?? ''], (id) => store.runs.find(id), { key: (id) => id, skip }))
+          if (run !== undefined) found.push(run)
+      return found
     },
   }
 }
 
+/** Where the ids beyond a key begin, in the direction of the order. */
+const startOf = (ids: readonly string[], order: 'asc' | 'desc', beyond: string | undefined): number => {
+  const last = beyond === undefined ? undefined : idIn(beyond)
+  if (order === 'asc') return last === undefined ? 0 : countUntil(ids, (id) => id > last)
+  return (last === undefined ? ids.length : countUntil(ids, (id) => id >= last)) - 1
+}
+
+/** How many of the ids, which are in order, come before the first that fits. */
+const countUntil = (ids: readonly string[], fits: (id: string) => boolean): number => {
+  let low = 0
+  for (let high = ids.length; low < high;) {
+    const middle = (low + high) >>> 1
+    if (fits(ids[middle] ?? '')) high = middle
+    else low = middle + 1
+  }
+  return low
+}
 const idIn = (key: string): string => key.slice(key.indexOf(':') + 1)
 
 /** Runs of one session or of all, in order of submission. */
@@ -68,11 +86,7 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
 }
 
 /** The answer of the list in the form that the query asks for. A plain array without a limit is bounded. */
-export const listRuns = (
-  store: RunStore,
-  query: RunQuery,
-  { view, skip: skipRun }: RunShow,
-): RunView[] | Page<RunView> => {
+export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun }: RunShow): ListReply<RunView> => {
   const skip: Skip | undefined = skipRun === undefined ? undefined : (key, error) => skipRun(idIn(key), error)
   const source =
     query.status === undefined
@@ -81,8 +95,7 @@ export const listRuns = (
   const paged = query.page === true || query.cursor !== undefined
   if (paged || (query.limit !== undefined && query.priority_active !== true))
     return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
-  if (query.priority_active !== true)
-    return viewsOf(source.list({ limit: plainMost, order: 'desc', skip }).toReversed(), view, { key: source.key, skip })
+  if (query.priority_active !== true) return latest({ source, view, skip }, plainMost)
   const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc', skip })).map((run, rank) => ({
     run,
     rank,
