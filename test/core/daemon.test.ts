@@ -85,7 +85,7 @@ const stubborn = (stop: () => Promise<void>, more: { stopMs?: () => number } = {
     api: 1,
     summary: 'Takes its time to stop.',
     ...more,
-    register: (ctx) => ctx.own(stop),
+    register: (ctx) => ctx.onStart(() => stop),
   })
 
 test('a stop that had to be cut off is not called clean', async (t) => {

@@ -216,15 +216,13 @@ export default (kit: Kit) => {
 
       // part: start
       ctx.onStart(() => {
-        let cancel = (): void => {}
-        const look = (): void => {
-          cancel = ctx.clock.after(ctx.config.look_every_ms, look)
-          restock().catch((error: unknown) => {
+        const look = (): Promise<void> => {
+          ctx.clock.after(ctx.config.look_every_ms, look)
+          return restock().catch((error: unknown) => {
             if (!(error instanceof Problem)) throw error
           })
         }
-        look()
-        return () => cancel()
+        ctx.clock.after(0, look)
       })
       // end
 

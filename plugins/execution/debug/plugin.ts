@@ -35,7 +35,7 @@ export default definePlugin({
       level = wanted
     }
     const store = declareStore(ctx.state)
-    const aging = { store, runs, config, clock, log }
+    const aging = { store, runs, config, clock, log, signal: ctx.signal }
     const retention = createRetention(aging)
     const capture = createCapture({
       store,
@@ -62,10 +62,9 @@ export default definePlugin({
       setup = readKey(config, (value) => secrets.guard(value))
       if (setup.type === 'unusable') log.warn('the key for debug evidence cannot be used', { reason: setup.reason })
       setLevel(config.debug_level)
-      const end = watchAge(aging, retention)
+      watchAge(aging, retention)
       return async () => {
         level = 'off'
-        end()
         await capture.settled()
       }
     })

@@ -10,6 +10,8 @@ export interface RetentionParts {
   readonly config: DebugConfig
   readonly clock: Clock
   readonly log: Log
+  /** Aborts when the plugin stops: what is long ends at its next step. */
+  readonly signal: AbortSignal
 }
 
 /** When a run ended; undefined while it may go on. */
@@ -82,11 +84,13 @@ export interface PruneReport {
 const sum = (records: readonly DebugRecord[]): number => records.reduce((all, { bytes }) => all + bytes, 0)
 
 export const createRetention = (parts: RetentionParts): Retention => {
-  const { store, runs, config, clock } = parts
+  const { store, runs, config, clock, signal } = parts
   const expire = async (): Promise<void> => {
     const old = expired([...oldestFirst(store), ...emptied(store)], { now: clock.now(), ttl: config.ttl_ms })
-    for (const { run_id, artifacts } of old)
+    for (const { run_id, artifacts } of old) {
+      if (signal.aborted) return
       if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
+    }
   }
   const room = async (bytes: number): Promise<boolean> => {
     if (config.max_store_bytes === undefined) return true
@@ -109,8 +113,12 @@ export const createRetention = (parts: RetentionParts): Retention => {
         (endOf(runs.find(record.run_id)) ?? Infinity) <= cutoff_ms,
     )
     const candidates = matched.slice(0, limit)
-    const pruned = dry_run ? [] : candidates
-    for (const { run_id } of pruned) await dropEvidence(parts, run_id, 'pruned')
+    const pruned: DebugRecord[] = []
+    for (const record of dry_run ? [] : candidates) {
+      if (signal.aborted) break
+      await dropEvidence(parts, record.run_id, 'pruned')
+      pruned.push(record)
+    }
     return {
       dry_run,
       now_ms,
@@ -126,21 +134,14 @@ export const createRetention = (parts: RetentionParts): Retention => {
   return { expire, room, prune }
 }
 
-/** Looks for old evidence now and then; returns the end of it. */
-export const watchAge = ({ clock, config, log }: RetentionParts, retention: Retention): (() => void) => {
-  let cancel = (): void => {}
-  let ended = false
-  const look = (): void => {
+/** Looks for old evidence now and then, until the plugin stops; that waits for the look under way. */
+export const watchAge = ({ clock, config, log, signal }: RetentionParts, retention: Retention): void => {
+  const look = (): Promise<void> =>
     retention
       .expire()
       .catch((error: unknown) => log.warn('old evidence could not be removed', { error: String(error) }))
       .finally(() => {
-        if (!ended) cancel = clock.after(config.gc_interval_ms, look)
+        if (!signal.aborted) clock.after(config.gc_interval_ms, look)
       })
-  }
-  look()
-  return () => {
-    ended = true
-    cancel()
-  }
+  clock.after(0, look)
 }

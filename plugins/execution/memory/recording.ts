@@ -32,15 +32,13 @@ export const createRecording = (parts: RecorderParts, recorder: Recorder): Recor
         caught = catchUp({ store, runs, clock, policy, recorder, signal }).catch(
           warn('runs of an earlier life could not be remembered'),
         )
-      let cancel = (): void => {}
-      const sweep = (): void => {
-        cancel = clock.after(forgetEveryMs, sweep)
-        forget(store, policy, clock.now()).catch(warn('run memory could not be forgotten'))
+      const sweep = async (): Promise<void> => {
+        clock.after(forgetEveryMs, sweep)
+        await forget({ store, policy, now: clock.now(), signal }).catch(warn('run memory could not be forgotten'))
       }
-      sweep()
+      clock.after(0, sweep)
       return async () => {
         unhook()
-        cancel()
         recorder.end()
         await settled()
       }

@@ -20,10 +20,19 @@ const overdue = ({ memories }: MemoryStore, policy: RunMemoryPolicy, now: number
   ].slice(0, slice)
 }
 
-/** Forgets until nothing is overdue. Resolves with the number of memories forgotten. */
-export const forget = async (store: MemoryStore, policy: RunMemoryPolicy, now: number): Promise<number> => {
+interface Forgetting {
+  readonly store: MemoryStore
+  readonly policy: RunMemoryPolicy
+  readonly now: number
+  /** Aborts when the plugin stops. */
+  readonly signal: AbortSignal
+}
+
+/** Forgets until nothing is overdue or the plugin stops. Resolves with the number of memories forgotten. */
+export const forget = async ({ store, policy, now, signal }: Forgetting): Promise<number> => {
   let forgotten = 0
   for (let due = overdue(store, policy, now); due.length > 0; due = overdue(store, policy, now)) {
+    if (signal.aborted) return forgotten
     const ids = due
     forgotten += await store.state.commit((tx) =>
       ids.reduce((sum, session_id) => {

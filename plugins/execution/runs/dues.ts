@@ -19,8 +19,8 @@ export interface Dues {
   look(): void
   /** Looks soon: a deadline has come that may be earlier than all others. */
   stir(): void
-  /** No more timers. */
-  end(): void
+  /** No more timers; resolves when what has begun is over. */
+  end(): Promise<void>
 }
 
 export const createDues = ({ store, clock, log }: { store: RunStore; clock: Clock; log: Log }): Dues => {
@@ -30,11 +30,15 @@ export const createDues = ({ store, clock, log }: { store: RunStore; clock: Cloc
     cancel()
     cancel = clock.after(ms, look)
   }
+  const settling = new Set<Promise<unknown>>()
   const settle = (run: WaitingRun, expire: Expire): void => {
-    expire(run).catch((error: unknown) => {
-      log.warn('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
-      arm(retryMs)
-    })
+    const settled = expire(run)
+      .catch((error: unknown) => {
+        log.warn('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
+        arm(retryMs)
+      })
+      .finally(() => settling.delete(settled))
+    settling.add(settled)
   }
   const look = (): void => {
     cancel()
@@ -56,9 +60,10 @@ export const createDues = ({ store, clock, log }: { store: RunStore; clock: Cloc
       look()
       return () => void owners.delete(status)
     },
-    end() {
+    async end() {
       owners.clear()
       cancel()
+      await Promise.all(settling)
     },
   }
 }

@@ -88,9 +88,9 @@ export default definePlugin({
     ctx.repair(runRepair(parts, config.max_unclean_boots))
     ctx.onStart(() => {
       executor.begin()
-      return () => {
-        dues.end()
-        return executor.end()
+      return async () => {
+        await dues.end()
+        await executor.end()
       }
     })
   },

@@ -88,9 +88,15 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = wat
       })
   }
 
+  const settling = new Set<Promise<void>>()
   const heard = (run: RunRecord): void => {
-    rounds.settle(run)?.then(look, () => {
+    const settled = rounds.settle(run)?.catch(() => {
       mustSweep = true
+    })
+    if (settled === undefined) return
+    settling.add(settled)
+    void settled.then(() => {
+      settling.delete(settled)
       look()
     })
   }
@@ -108,7 +114,7 @@ export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = wat
         ended = true
         unhook()
         cancelTimer()
-        await running
+        await Promise.all([running, ...settling])
       }
     },
     poke: look,

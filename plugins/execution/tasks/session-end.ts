@@ -13,12 +13,14 @@ export interface SessionEndParts extends StopParts {
 }
 
 export const watchSessionEnds = (parts: SessionEndParts): (() => void) =>
-  parts.events.on(SessionStateChanged, ({ session_id }) => {
+  parts.events.on(SessionStateChanged, async ({ session_id }) => {
     if (parts.sessions.find(session_id)?.ended_at_ms === undefined) return
-    for (const task of parts.store.openIn(session_id)) {
-      if (task.runner === undefined) continue
-      stopTask(parts, { session_id, task_id: task.id, reason: 'the session was ended' }).catch((error: unknown) =>
-        parts.log.warn('a task of an ended session could not be stopped', { task_id: task.id, error: String(error) }),
-      )
-    }
+    const running = parts.store.openIn(session_id).filter(({ runner }) => runner !== undefined)
+    await Promise.all(
+      running.map(({ id: task_id }) =>
+        stopTask(parts, { session_id, task_id, reason: 'the session was ended' }).catch((error: unknown) =>
+          parts.log.warn('a task of an ended session could not be stopped', { task_id, error: String(error) }),
+        ),
+      ),
+    )
   })

@@ -103,20 +103,27 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
       try {
         return await tell(news)
       } catch (error) {
-        if (left) return log.warn('the end of a task could not be recorded', { task_id: ref.id, error: String(error) })
-        await clock.sleep(retryMs)
+        // A wait that was cut short is the stop of the daemon.
+        if (left || !(await clock.sleep(retryMs)))
+          return log.warn('the end of a task could not be recorded', { task_id: ref.id, error: String(error) })
       }
     }
+  }
+  /** What is recorded beside the end; it is over before the life is. */
+  const beside = new Set<Promise<void>>()
+  const recordBeside = (news: TaskNews): void => {
+    const recorded = record(news).finally(() => beside.delete(recorded))
+    beside.add(recorded)
   }
   const end = (why: EndReason): void => {
     reason ??= why
     if (shutdown !== undefined) return
     const asked = stopAll(grace_ms)
     shutdown = asked
-    void asked.then(async (stopped) => {
+    void asked.then((stopped) => {
       if (stopped.remaining.length === 0) return
       shutdown = undefined
-      await record({ metadata: treeOf(stopped) })
+      recordBeside({ metadata: treeOf(stopped) })
     })
   }
   const live = async (): Promise<void> => {
@@ -124,7 +131,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
       clock,
       after_ms: parts.silence_ms,
       tail,
-      tell: (since) => void record({ metadata: { silent_since_ms: since } }),
+      tell: (since) => recordBeside({ metadata: { silent_since_ms: since } }),
     })
     const pumped = pump(launched, spool, silence.heard)
     const exit = await launched.exited
@@ -136,6 +143,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     letGo(launched)
     await pumped
     silence.end()
+    await Promise.all(beside)
     const { lost } = await spool.close()
     const tree = { ...treeOf(both(asked, last)), ...(lost > 0 && { output_lost_bytes: lost }) }
     if (left) return record({ metadata: tree })

@@ -72,6 +72,14 @@ export const leaveMs = 7_000
 export const createBackground = (parts: BackgroundParts): Background => {
   const { state, tasks, clock, ids, config, spools, log } = parts
   const places = new Map<string, Place>()
+  /** Starts and clean-ups under way: a stop waits for them. */
+  const works = new Set<Promise<unknown>>()
+  const own = <T>(work: Promise<T>): Promise<T> => {
+    const owned = work.finally(() => works.delete(owned))
+    works.add(owned)
+    return owned
+  }
+  let leaving = false
 
   /** Limits and record are one commit, so that no two starts can pass the same last place. */
   const claim = (order: Order, id: string): Promise<SessionTask> =>
@@ -98,6 +106,10 @@ export const createBackground = (parts: BackgroundParts): Background => {
 
   const begin = async (order: Order, task: SessionTask, place: Place): Promise<Life | undefined> => {
     const spool = await spools.begin(task.id)
+    if (leaving) {
+      await spool.close()
+      return undefined
+    }
     const marker = parts.makeMarker(task.id)
     const launched = launch({
       command: order.command,
@@ -123,14 +135,17 @@ export const createBackground = (parts: BackgroundParts): Background => {
       config.background_time_limit_ms === 0
         ? () => {}
         : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))
-    void life.done.finally(() => {
+    const after = async (): Promise<void> => {
+      await life.done
       inTime()
       places.delete(task.id)
-      void tidy().catch((error: unknown) => log.warn('old outputs could not be removed', { error: String(error) }))
-    })
+      if (!leaving) await tidy()
+    }
+    own(after()).catch((error: unknown) => log.warn('old outputs could not be removed', { error: String(error) }))
     return life
   }
-  const start = async (order: Order): Promise<ToolOutcome> => {
+  const start = (order: Order): Promise<ToolOutcome> => own(begun(order))
+  const begun = async (order: Order): Promise<ToolOutcome> => {
     const id = ids.make('shell-task').replace('_', '-')
     const place: Place = { asked: false }
     places.set(id, place)
@@ -186,18 +201,21 @@ export const createBackground = (parts: BackgroundParts): Background => {
   const tidy = async (): Promise<void> =>
     void (await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...places.keys()]))
   const leave = async (): Promise<void> => {
+    leaving = true
     const lives = [...places.values()].flatMap(({ life }) => life ?? [])
-    if (lives.length === 0) return
     for (const life of lives) life.leave()
-    await stopProcesses({
-      clock,
-      grace_ms: config.grace_ms,
-      of: (rows) => {
-        const groups = lives.map(({ group }) => belongsTo(group, rows))
-        return (row) => groups.some((belongs) => belongs(row))
-      },
-    })
-    await Promise.race([Promise.all(lives.map(({ done }) => done)), clock.sleep(leaveMs, new AbortController().signal)])
+    if (lives.length > 0)
+      await stopProcesses({
+        clock,
+        grace_ms: config.grace_ms,
+        of: (rows) => {
+          const groups = lives.map(({ group }) => belongsTo(group, rows))
+          return (row) => groups.some((belongs) => belongs(row))
+        },
+      })
+    const late = new AbortController()
+    await Promise.race([Promise.allSettled(works), clock.sleep(leaveMs, late.signal)])
+    late.abort()
   }
   return {
     runner: { kind: backgroundKind, stop, output: (task, wish) => backgroundOutput(spools, task, wish) },

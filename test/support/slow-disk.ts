@@ -1,0 +1,29 @@
+/** A disk whose syncs take a while, so that a test can stop what goes on in the middle of its commits. */
+import { createDisk } from '../../core/state/real-disk.js'
+import type { Disk, DiskFile } from '../../core/state/disk.js'
+
+const syncMs = 60
+
+/** The real disk; each sync of a file takes `syncMs` more while `slow` is true. */
+export const slowDisk = (): { disk: Disk; slow: (on: boolean) => void } => {
+  const disk = createDisk()
+  let on = false
+  const wrap = (file: DiskFile): DiskFile => ({
+    path: file.path,
+    write: (bytes, position) => file.write(bytes, position),
+    sync: async () => {
+      if (on) await new Promise((resolve) => setTimeout(resolve, syncMs))
+      await file.sync()
+    },
+    truncate: (length) => file.truncate(length),
+    size: () => file.size(),
+    read: (position, length) => file.read(position, length),
+    close: () => file.close(),
+  })
+  return {
+    disk: { ...disk, open: async (at, how) => wrap(await disk.open(at, how)) },
+    slow: (value) => {
+      on = value
+    },
+  }
+}
