@@ -9,6 +9,8 @@ import { createClock, type Clock } from './clock.js'
 import type { Environment, Flags } from './config.js'
 import { nextEpoch } from './epoch.js'
 import { createBus, type Bus } from './events/bus.js'
+import { createFindings, type Findings } from './findings.js'
+import { findingRoutes } from './findings-routes.js'
 import { addressOf, checkAccess, createFront, type Front } from './front.js'
 import { createStory, type Story } from './host/boot.js'
 import { shippedCandidate } from './host/candidate.js'
@@ -29,8 +31,10 @@ import { daemonSettings, type Settings } from './settings.js'
 import type { State } from './state/contract.js'
 import type { Disk } from './state/disk.js'
 import { acquireLock, type Lock } from './state/lock.js'
-import { openState, type OpenState } from './state/root.js'
+import { openState, type OpenState, type RecoveryReport } from './state/root.js'
+import { damageFound, recoveryFound } from './start-findings.js'
 import { version } from './version.js'
+import { beginWork } from './work.js'
 
 export interface DaemonOptions {
   readonly settings: Settings
@@ -104,24 +108,21 @@ const live = async (life: Life): Promise<Daemon> => {
     ms: importPatience * life.patienceMs,
   })
   const lock = await takeRoot(life)
-  const { opened, bus, keepEpoch } = await openRoot(life, lock)
+  const { opened, bus, findings, keepEpoch } = await openRoot(life, lock)
   const loaded = await story.step(
     'plugins',
     () => loadPlugins(life, lock.root, shipped),
     (plugins) => ({ count: plugins.length }),
   )
   const before = configContent(life.disk, lock.root)
-  const { host, view, front } = assemble(life, { lock, opened, bus, loaded })
+  const { host, view, front } = assemble(life, { lock, opened, bus, findings, loaded })
 
   await story.step('register', host.register)
-  await story.step('recover', opened.load, ({ replayed, segments, sequence }) => ({ replayed, segments, sequence }))
+  const report = await story.step('recover', opened.load, tellRecovery)
+  findings.load()
+  findings.note(recoveryFound(lock.root, report))
   await keepEpoch()
-  await story.step(
-    'repair',
-    () => host.repair(opened.state.health.mode === 'ok'),
-    (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }),
-  )
-  await story.step('start', host.start)
+  await beginWork({ ...life, state: opened.state, host, findings })
   story.own('http', () => front.server.drain(life.settings.drainMs))
   const bound = await story.step('listen', front.listen)
   story.done()
@@ -129,6 +130,8 @@ const live = async (life: Life): Promise<Daemon> => {
   watchFiles(life, { root: lock.root, before, loaded, host })
   return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
 }
+
+const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
 
 const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
   story.step('lock', async () => {
@@ -141,12 +144,22 @@ const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
 const openRoot = async (
   life: Life,
   { root, generation }: Lock,
-): Promise<{ opened: OpenState; bus: Bus; keepEpoch: () => Promise<void> }> => {
+): Promise<{ opened: OpenState; bus: Bus; findings: Findings; keepEpoch: () => Promise<void> }> => {
   const { story, clock, ids, log, disk, settings } = life
   const opened = await story.step('open', () =>
-    openState({ root, disk, clock, ids, log, generation, publish: (event) => bus.post(event) }),
+    openState({
+      root,
+      disk,
+      clock,
+      ids,
+      log,
+      generation,
+      publish: (event) => bus.post(event),
+      onDamage: (fault) => findings.note([damageFound(root, fault)]),
+    }),
   )
   story.own('state', opened.close)
+  const findings = createFindings({ state: opened.state, clock, ids, log })
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
     epoch: epoch.value,
@@ -154,7 +167,7 @@ const openRoot = async (
     bytes: settings.eventHistoryBytes,
     onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
   })
-  return { opened, bus, keepEpoch: epoch.save }
+  return { opened, bus, findings, keepEpoch: epoch.save }
 }
 
 /** Third-party code is looked at only after the root has been checked and taken. */
@@ -173,12 +186,13 @@ interface Taken {
   readonly lock: Lock
   readonly opened: OpenState
   readonly bus: Bus
+  readonly findings: Findings
   readonly loaded: readonly Loaded[]
 }
 
 const assemble = (
   life: Life,
-  { lock, opened, bus, loaded }: Taken,
+  { lock, opened, bus, findings, loaded }: Taken,
 ): { host: PluginHost; view: HostView; front: Front } => {
   const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
@@ -202,6 +216,7 @@ const assemble = (
     phase: () => life.phase,
     lock: () => ({ ...lock.status(), generation: lock.generation }),
     controlPlane: front.report,
+    findings,
     host: () => host,
   })
   const configure = createConfigure(configureOptions(life, root))
@@ -214,6 +229,7 @@ const assemble = (
     patienceMs,
   })
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
+  for (const route of findingRoutes(findings)) front.routes.add('core', route)
   story.own('plugins', host.stop)
   life.onHost?.(host)
   return { host, view, front }

@@ -3,6 +3,7 @@ import { defineCommand, type Command } from '../command.js'
 import { array, json, open, optional, parse, string, type Infer } from '../schema.js'
 import { visibleLine } from '../visible.js'
 import { backupCommands } from './backup-commands.js'
+import { findingsCommand } from './finding-commands.js'
 import { stateCommands } from './state-commands.js'
 
 const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {
@@ -70,5 +71,6 @@ export const coreCommands: readonly Command[] = [
   listPlugins,
   openapi,
   ...stateCommands,
+  findingsCommand,
   ...backupCommands,
 ]

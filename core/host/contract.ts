@@ -2,6 +2,7 @@
 import { defineToken, type Token } from '../token.js'
 import type { Warning } from '../health.js'
 import type { BusStatistics } from '../events/bus.js'
+import type { StateFinding } from '../findings.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
 export interface PluginFault {
@@ -116,6 +117,8 @@ export interface HostView {
   warnings(): readonly Warning[]
   lock(): LockReport
   controlPlane(): ControlPlaneReport
+  /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */
+  findings(): readonly StateFinding[]
   /** The `events` member of `/v1/status`. */
   events(): BusStatistics
 }

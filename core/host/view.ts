@@ -1,5 +1,6 @@
 import { bySeverity, type Warning } from '../health.js'
 import type { Bus } from '../events/bus.js'
+import type { Findings } from '../findings.js'
 import type { ControlPlaneReport, HostView, LockReport } from './contract.js'
 import type { Story } from './boot.js'
 import type { PluginHost } from './host.js'
@@ -13,6 +14,7 @@ export interface ViewParts {
   readonly phase: HostView['phase']
   readonly lock: () => LockReport
   readonly controlPlane: () => ControlPlaneReport
+  readonly findings: Pick<Findings, 'list' | 'warnings'>
   /** The host exists later than its view, which it lends to the plugins. */
   readonly host: () => PluginHost | undefined
 }
@@ -64,6 +66,7 @@ export const createView = ({
   phase,
   lock,
   controlPlane,
+  findings,
   host,
 }: ViewParts): HostView => ({
   version,
@@ -76,6 +79,8 @@ export const createView = ({
   startedAtMs: story.report().started_at_ms,
   plugins: () => host()?.reports() ?? [],
   boot: () => story.report(),
-  warnings: () => bySeverity([...accessWarnings(controlPlane()), ...(host()?.warnings() ?? [])]),
+  warnings: () =>
+    bySeverity([...accessWarnings(controlPlane()), ...findings.warnings(), ...(host()?.warnings() ?? [])]),
   events: () => bus.statistics(),
+  findings: findings.list,
 })

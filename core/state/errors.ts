@@ -139,6 +139,12 @@ export const errors = defineErrors({
     detail: 'This daemon holds the root {held}, not {wanted}.',
     action: 'Call the daemon that holds that root, or stop it.',
   },
+  finding_not_found: {
+    status: 404,
+    domain: 'storage',
+    detail: 'There is no finding {finding_id} that waits to be acknowledged.',
+    action: 'See holdfast state findings for what there is.',
+  },
   document_damaged: {
     status: 500,
     domain: 'storage',

@@ -24,6 +24,10 @@ export interface RecoveryReport {
   readonly swept: readonly string[]
   /** Damaged documents, now in the quarantine; they count as absent. */
   readonly quarantined: readonly string[]
+  /** Spools that were cut off, removed or in the quarantine. */
+  readonly spools: readonly Fault[]
+  /** The daemon before this one did not end in order. */
+  readonly unclean: boolean
   /** Derived files that were made again, and why. */
   readonly rebuilt: readonly string[]
   /** Lost for good because the operator accepted it. */
@@ -48,6 +52,7 @@ export interface LogRecovery {
   readonly damage: Fault | undefined
   readonly lost: readonly Fault[]
   readonly rebuilt: readonly string[]
+  readonly unclean: boolean
 }
 
 /** Copies what lies behind the sound bytes into the quarantine, then cuts it. */
@@ -126,9 +131,10 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
   const { visit, conflict } = applier(store, paths.log)
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
   const damage = options.damage ?? replay.damage ?? conflict()
+  const unclean = watermark?.clean === false
   const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
   if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
-    return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt }
+    return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
   if (damage !== undefined) await setAsideUnreached(options, replay)
   const torn =
     watermark?.clean === true && damage === undefined && replay.torn === undefined
@@ -141,5 +147,6 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
     damage: undefined,
     lost: damage === undefined ? [] : [damage],
     rebuilt,
+    unclean,
   }
 }

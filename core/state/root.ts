@@ -41,6 +41,8 @@ export interface OpenStateOptions {
   readonly tuning?: Partial<Tuning>
   /** Cuts damage off instead of starting read-only: an operator decided so. What is cut goes to the quarantine. */
   readonly acceptLoss?: boolean
+  /** Told of damage that is met when something is read, each time. */
+  readonly onDamage?: (fault: Fault) => void
 }
 
 export interface OpenState {
@@ -82,8 +84,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const refuse = (reason: ReadOnlyReason): void =>
     running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason)
   const onDamage = (fault: Fault): void => {
-    log.error('stored data is damaged', { ...fault })
     refuse('damaged')
+    options.onDamage?.(fault)
   }
   const shelves = createShelves({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
   const store = createStore(shelves)
@@ -156,7 +158,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const load = async (): Promise<RecoveryReport> => {
     const started = clock.elapsed()
     const { found, damage } = await recoverAll()
-    const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [] }
+    const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [], spools: [] }
     const swept = damage === undefined ? await begin(found) : []
     if (damage !== undefined) {
       run(found.replay.sequence)
@@ -170,6 +172,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       damage,
       swept: [...swept, ...aside.swept],
       quarantined: aside.quarantined,
+      spools: aside.spools,
+      unclean: found.unclean,
       rebuilt: [...found.rebuilt, ...shelves.rebuilt],
       lost: [...shelves.lost, ...found.lost],
       milliseconds: clock.elapsed() - started,

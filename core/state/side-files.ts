@@ -4,8 +4,10 @@ import { createBlobs, type BlobAreas } from './blobs.js'
 import { createDocuments, type Documents } from './document.js'
 import type { Disk } from './disk.js'
 import type { Layout } from './layout.js'
+import type { Fault } from './line.js'
 import { setAside } from './quarantine.js'
 import { createSpools, type SpoolAreas } from './spool.js'
+import { sweepSpools } from './spool-sweep.js'
 import { reasonOf, storageErrors, type ReadOnlyReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 
@@ -19,12 +21,18 @@ export interface SideFilesOptions {
   readonly freeBytes: number
 }
 
+export interface SideFilesReport {
+  readonly swept: readonly string[]
+  readonly quarantined: readonly string[]
+  readonly spools: readonly Fault[]
+}
+
 export interface SideFiles {
   readonly documents: Documents
   readonly blobs: BlobAreas
   readonly spools: SpoolAreas
-  /** Sweeps what an interrupted write left and sets damaged documents aside. */
-  load(): Promise<{ readonly swept: readonly string[]; readonly quarantined: readonly string[] }>
+  /** Sweeps what an interrupted write left, and sets aside documents that are damaged and spools that were cut off. */
+  load(): Promise<SideFilesReport>
 }
 
 export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFilesOptions): SideFiles => {
@@ -61,9 +69,10 @@ export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFi
         : mode.problem()
     },
   })
-  const load = async () => {
+  const load = async (): Promise<SideFilesReport> => {
     const { swept, damaged } = await documents.load()
-    return { swept: [...swept, ...(await blobs.sweep()), ...(await spools.sweep())], quarantined: damaged }
+    const found = await sweepSpools({ folder: paths.spools, disk, setAside: quarantine })
+    return { swept: [...swept, ...(await blobs.sweep()), ...found.swept], quarantined: damaged, spools: found.cut }
   }
   return { documents, blobs, spools, load }
 }

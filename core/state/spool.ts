@@ -12,7 +12,6 @@ import type { Spool, SpoolAccount, SpoolReading, Spools } from './contract.js'
 import type { Disk, DiskFile } from './disk.js'
 import { isName } from './layout.js'
 import { checkLine, lineValue, sealedLine } from './line.js'
-import { sweepTemps } from './temps.js'
 
 export interface SpoolsOptions {
   /** `spools/`; areas are folders in it. */
@@ -29,8 +28,6 @@ export interface SpoolsOptions {
 
 export interface SpoolAreas {
   area(name: string): Spools
-  /** Deletes half-written files of an earlier life; returns their paths. */
-  sweep(): Promise<string[]>
 }
 
 const mebibyte = 1024 * 1024
@@ -48,7 +45,7 @@ const headerLine = (header: Header): Uint8Array =>
   sealedLine(JSON.stringify({ v: 1, k: 'spool', ...header }).slice(0, -1), 0)
 
 /** More bytes than a header line ever has. */
-const longestHeader = 256
+export const longestSpoolHeader = 256
 
 /** The header of the first bytes of a spool; undefined if they do not begin with one. */
 const headIn = (bytes: Uint8Array): Head | undefined => {
@@ -61,7 +58,7 @@ const headIn = (bytes: Uint8Array): Head | undefined => {
 export const readSpoolHead = (disk: Disk, path: string): Head | undefined => {
   const file = disk.openSync(path)
   try {
-    return headIn(file.read(0, longestHeader))
+    return headIn(file.read(0, longestSpoolHeader))
   } finally {
     void file.close()
   }
@@ -83,7 +80,7 @@ interface Open {
 
 const openFile = async (disk: Disk, path: string): Promise<Open> => {
   const file = await disk.open(path, 'write')
-  const head = headIn(file.read(0, longestHeader))
+  const head = headIn(file.read(0, longestSpoolHeader))
   if (head === undefined) {
     await file.close()
     throw fault('the header of a spool does not fit')
@@ -215,7 +212,7 @@ const createArea = (area: string, options: SpoolsOptions): Spools => {
     if (disk.stat(path)?.kind !== 'file') return undefined
     const file = disk.openSync(path)
     try {
-      const head = headIn(file.read(0, longestHeader))
+      const head = headIn(file.read(0, longestSpoolHeader))
       if (head === undefined) return undefined
       const kept =
         writing !== undefined && writing.start === head.length
@@ -246,7 +243,7 @@ const createArea = (area: string, options: SpoolsOptions): Spools => {
 }
 
 export const createSpools = (options: SpoolsOptions): SpoolAreas => {
-  const { disk, folder } = options
+  const { folder } = options
   const areas = new Map<string, Spools>()
   const area = (name: string): Spools => {
     assert(isName(name), `'${name}' is no name for an area of spools`)
@@ -254,7 +251,5 @@ export const createSpools = (options: SpoolsOptions): SpoolAreas => {
     areas.set(name, made)
     return made
   }
-  const sweep = async (): Promise<string[]> =>
-    (await Promise.all(disk.list(folder).map((name) => sweepTemps(disk, join(folder, name))))).flat()
-  return { area, sweep }
+  return { area }
 }

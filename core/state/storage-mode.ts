@@ -6,6 +6,8 @@ import type { Problem } from '../errors.js'
 /** Reasons that pass by themselves; the others last until a restart. */
 const passing: ReadonlySet<ReadOnlyReason> = new Set(['disk_full', 'too_many_files', 'io_error'])
 
+export const mayPass = (reason: string | undefined): boolean => [...passing].some((known) => known === reason)
+
 export interface StorageMode {
   readonly mode: StorageHealth['mode']
   readonly reason: ReadOnlyReason | undefined

@@ -5,7 +5,8 @@ import type { Disk, FileStat } from './disk.js'
 import { indexName, numberOf, pageName, segmentName, type Layout } from './layout.js'
 import type { Manifest, ShelfRef } from './manifest.js'
 import { unseal } from './sealed.js'
-import { isSpoolName, readSpoolHead } from './spool.js'
+import { isSpoolName } from './spool.js'
+import { spoolFault } from './spool-sweep.js'
 import { isTemporary } from './temps.js'
 import { tombstonePath } from './tombstones.js'
 import type { Inspection } from './verify-findings.js'
@@ -166,7 +167,7 @@ export const verifyBlobs = (options: TreeOptions): void => {
 }
 
 export const verifySpools = (options: TreeOptions): void => {
-  const { disk, paths, inspection } = options
+  const { disk, paths, inspection, live } = options
   const top = join(paths.root, 'spools')
   for (const area of disk.list(top).map((name) => join(top, name))) {
     if (lookAt(options, area, 'folder') === undefined) continue
@@ -176,8 +177,9 @@ export const verifySpools = (options: TreeOptions): void => {
       .filter(isSpoolName)
       .map((name) => join(area, name))) {
       inspection.count({ items: 1 })
-      if (disk.stat(file)?.kind === 'file' && readSpoolHead(disk, file) === undefined)
-        inspection.add('spool', { file, offset: 0, rule: 'its header does not fit' })
+      const fault = spoolFault(disk, file)
+      if (fault !== undefined && !(live && fault.cut))
+        inspection.add(fault.cut ? 'leftover' : 'spool', { file, offset: 0, rule: fault.rule })
     }
   }
 }

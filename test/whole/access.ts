@@ -46,6 +46,8 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'status.get': 'read',
 
   'backups.create': 'admin',
+  'findings.acknowledge': 'admin',
+  'findings.list': 'read',
   'deliveries.replay': 'admin',
   'permissions.check': 'admin',
   'personas.create': 'admin',

@@ -142,6 +142,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     storage: storageOf(parts, probed),
     control_plane: trusted<Json>(host.controlPlane()),
     events: trusted<Json>(host.events()),
+    findings: trusted<Json>(host.findings()),
     health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
     ...members,
   }

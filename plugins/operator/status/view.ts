@@ -12,6 +12,7 @@ import {
   optional,
   record,
   string,
+  StateFinding,
   timestamp,
   json,
   trusted,
@@ -140,6 +141,7 @@ const ownFields = {
   storage: StorageView,
   control_plane: ControlPlaneView,
   events: EventsView,
+  findings: array(StateFinding),
   health: HealthView,
 }
 

@@ -20,6 +20,7 @@ import type { Disk } from '../../../core/state/disk.js'
 import { createDisk } from '../../../core/state/real-disk.js'
 import { openState } from '../../../core/state/root.js'
 import { createSpools, isSpoolName, spoolName } from '../../../core/state/spool.js'
+import { sweepSpools } from '../../../core/state/spool-sweep.js'
 
 const setUp = (
   t: ExecutionContext,
@@ -229,7 +230,7 @@ test('what is not kept goes, but never a spool that is written to; half-made rep
   await spools.remove('a')
   await live.close()
   writeFileSync(join(folder, 'tasks', `${spoolName('live')}.123`), 'half')
-  t.is((await open().sweep()).length, 1)
+  t.is((await sweepSpools({ folder, disk: createDisk(), setAside: async () => {} })).swept.length, 1)
   t.deepEqual(
     readdirSync(join(folder, 'tasks')).filter((name) => !isSpoolName(name)),
     [],

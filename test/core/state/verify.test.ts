@@ -32,6 +32,21 @@ test('a root is clean after an orderly end, after a kill, and while a daemon wri
   t.is(ended.sequence, held.state.health.sequence)
 })
 
+test('a spool that a kill or a power cut left without its header is a leftover, which the next start clears', async (t) => {
+  for (const left of ['', '{"v":1,"k":"spool","drop', '\0'.repeat(4096)]) {
+    const root = await keptRoot(t)
+    const file = only(join(root, 'spools/tasks'))
+    writeFileSync(file, left)
+    const report = await verify(root)
+    t.like(report.findings, [{ kind: 'leftover', file }])
+    t.true(report.clean)
+    const held = await holdRoot(root)
+    t.like(held.report.spools, [{ file }])
+    await held.end()
+    t.deepEqual((await verify(root)).findings, [])
+  }
+})
+
 test('a root that is checked again and again under load and checkpoints is never called damaged', async (t) => {
   const held = await holdRoot(tempRoot(t))
   await held.state.commit((tx) => tx.insert(held.people, { name: 'ann' }))

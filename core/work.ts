@@ -1,0 +1,54 @@
+/** The beginning of all work: what an earlier life left is repaired, then the plugins start. */
+import type { Clock } from './clock.js'
+import type { Findings } from './findings.js'
+import type { Story } from './host/boot.js'
+import type { PluginHost } from './host/host.js'
+import type { Log } from './log.js'
+import { repairFound } from './start-findings.js'
+import type { State } from './state/contract.js'
+import { mayPass } from './state/storage-mode.js'
+
+export interface WorkParts {
+  readonly story: Story
+  readonly clock: Clock
+  readonly log: Log
+  readonly state: State
+  readonly host: PluginHost
+  readonly findings: Findings
+}
+
+/** How often storage is looked at that takes no changes for now. */
+const lookMs = 250
+
+const waits = ({ health }: State): boolean => health.mode === 'read_only' && mayPass(health.reason)
+
+const begin = async ({ story, state, host, findings }: WorkParts): Promise<void> => {
+  const outcomes = await story.step(
+    'repair',
+    () => host.repair(state.health.mode === 'ok'),
+    (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }),
+  )
+  findings.note(repairFound(outcomes))
+  await findings.keep()
+  await story.step('start', host.start)
+}
+
+/**
+ * Work that began without the repair would go on from what a kill left. So where storage takes no changes for now, such
+ * as below the floor of free space, both wait until it does; reads are served meanwhile.
+ */
+export const beginWork = async (parts: WorkParts): Promise<void> => {
+  const { story, clock, log, state } = parts
+  if (!waits(state)) return begin(parts)
+  log.warn('work begins when storage takes changes', { reason: state.health.reason })
+  const ended = new AbortController()
+  const late = async (): Promise<void> => {
+    while (waits(state)) if (!(await clock.sleep(lookMs, ended.signal))) return
+    if (!ended.signal.aborted) await begin(parts)
+  }
+  const begun = late().catch((error: unknown) => log.error('the work could not begin', { error }))
+  story.own('work', () => {
+    ended.abort()
+    return begun
+  })
+}
