@@ -125,13 +125,13 @@ export type FailureClass =
   | 'invalid_output'
   | 'aborted'
   | 'unknown'
-/** A failed model call; never carries secrets, addresses or bodies. */
+/** A failed model call; never carries secrets. */
 export interface ModelFailure {
   readonly class: FailureClass
   readonly retryable: boolean
   /** From `Retry-After`, milliseconds. */
   readonly retry_after_ms?: number
-  /** One sentence without secrets, addresses or bodies. */
+  /** Short: what happened, whom was asked for which model, and what it said, made safe to show; no secrets. */
   readonly message: string
   readonly status?: number
 }

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '../../execution/models/contract.js'
 import type { ChatPart } from './chat-model.js'
-import { classify, failures } from './failure.js'
+import { classify, failures, type Asked } from './failure.js'
 
 type VendorFinish = Extract<ChatPart, { type: 'finish' }>
 type VendorCall = Extract<ChatPart, { type: 'tool-call' }>
@@ -31,11 +31,11 @@ interface Collected {
   finish?: VendorFinish
 }
 
-export const createAnswer = (now: () => number): Answer => {
+export const createAnswer = (asked: Asked): Answer => {
   const so: Collected = { parts: [], calls: [], open: '', sent: 0, placed: 0 }
   return {
     take: (part) => take(so, part),
-    end: () => end(so, now),
+    end: () => end(so, asked),
   }
 }
 
@@ -90,12 +90,12 @@ const inputLength = (raw: unknown): number => {
   return Array.isArray(pieces) ? pieces.reduce((sum, piece) => sum + (piece?.function?.arguments?.length ?? 0), 0) : 0
 }
 
-const end = (so: Collected, now: () => number): ModelEvent[] => {
+const end = (so: Collected, asked: Asked): ModelEvent[] => {
   const usage = usageOf(so.finish)
   const failed = (failure: ModelFailure): ModelEvent[] => [
     { type: 'done', outcome: 'failed', failure, ...(usage !== undefined && { usage }) },
   ]
-  if (so.fault !== undefined) return failed(classify(so.fault, now))
+  if (so.fault !== undefined) return failed(classify(so.fault, asked))
   const reason = realReason(so.finish)
   if (reason === undefined) return failed(failures.truncated())
   const calls = so.calls.map(toolCall)

@@ -1,10 +1,11 @@
 /**
- * Sorts what can go wrong by what can be done about it. Sentences are ours: no address, key or body of the provider
- * gets in.
+ * Sorts what can go wrong by what can be done about it. Sentences are ours; what the provider itself said stands behind
+ * them, made safe and short.
  */
 import { Problem } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
 import { retryAfter } from './retry-after.js'
+import { safeWords, saidIn } from './vendor-words.js'
 
 const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({
   class: cls,
@@ -27,6 +28,8 @@ interface Seen {
   readonly headers: Readonly<Record<string, string>>
   /** What the server said about it; for recognising, never for showing. */
   readonly text: string
+  /** What it said, for showing. */
+  readonly words: string | undefined
   /** The server's machine-readable code, if it looks like one. */
   readonly code: string | undefined
   /** True if the server itself described the error. */
@@ -35,17 +38,26 @@ interface Seen {
   readonly marks: readonly string[]
 }
 
-export const classify = (error: unknown, now: () => number): ModelFailure => {
-  const ours = [...causes(error)].find((link) => link instanceof Problem)
-  if (ours instanceof Problem) return failure('bad_request', false, ours.message)
-  const seen = look(error)
-  if (seen.status !== undefined && seen.status >= 400) return byStatus(seen, seen.status, now)
-  return byMarks(seen)
+/** What was asked, as far as failures tell of it. */
+export interface Asked {
+  readonly model: string
+  /** False if no key was given, so that none can be refused. */
+  readonly keyed: boolean
+  readonly redact: (text: string) => string
+  readonly now: () => number
 }
 
-const byStatus = (seen: Seen, status: number, now: () => number): ModelFailure => {
-  const wait = retryAfter(seen.headers, now)
-  const { class: cls, retryable, sentence } = rowOf(seen, status)
+export const classify = (error: unknown, asked: Asked): ModelFailure => {
+  const ours = [...causes(error)].find((link) => link instanceof Problem)
+  if (ours instanceof Problem) return failure('bad_request', false, ours.message)
+  const seen = look(error, asked)
+  const found = seen.status !== undefined && seen.status >= 400 ? byStatus(seen, seen.status, asked) : byMarks(seen)
+  return seen.words === undefined ? found : { ...found, message: `${found.message} It said: "${seen.words}"` }
+}
+
+const byStatus = (seen: Seen, status: number, asked: Asked): ModelFailure => {
+  const wait = retryAfter(seen.headers, asked.now)
+  const { class: cls, retryable, sentence } = rowOf(seen, status, asked)
   const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
   return {
     class: cls,
@@ -67,16 +79,33 @@ const outOfCredit = /insufficient_quota|insufficient[ _]credits?|billing_hard_li
 const tooLong =
   /context[ _]length|context[ _]window|context[ _]size|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/iu
 
-const rowOf = ({ text }: Seen, status: number): Row => {
+const noModel = row('bad_request', false, 'The provider does not have this model')
+const nothingThere = row(
+  'bad_request',
+  false,
+  'The provider has nothing at this address; the base URL may lack its path, such as /v1',
+)
+/** What a server says of a model that it lacks, and not of a path. */
+const speaksOfModel = ({ text, code }: Seen, { model }: Asked): boolean =>
+  code === 'model_not_found' || /\bmodel\b/iu.test(text) || text.includes(model)
+
+const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
+  const { text, code } = seen
   if (status === 402 || (status === 429 && outOfCredit.test(text)))
     return row('rate_limited', false, 'The account at the provider has no credit left')
   if (status === 429) return row('rate_limited', true, 'The provider limits the rate of requests')
-  if (status === 401 || status === 403) return row('auth', false, 'The provider refused the key')
+  if (status === 401 || status === 403)
+    return row(
+      'auth',
+      false,
+      asked.keyed ? 'The provider refused the key' : 'The provider wants a key, and none was given',
+    )
   if (status === 408) return row('timeout', true, 'The provider gave up waiting')
   if (status === 413 || (status < 500 && tooLong.test(text)))
     return row('context_length', false, 'The conversation is too long for the model')
   if (status === 409 || status === 425) return row('overloaded', true, 'The provider cannot answer now')
-  if (status === 404) return row('bad_request', false, 'The provider knows no such address or model')
+  if (status === 404) return speaksOfModel(seen, asked) ? noModel : nothingThere
+  if (status < 500 && code === 'model_not_found') return noModel
   if (status < 500) return row('bad_request', false, 'The provider refused the request')
   return tooLong.test(text)
     ? row('context_length', false, 'The conversation is too long for the model')
@@ -113,7 +142,7 @@ const byWords = ({ text }: Seen): ModelFailure => {
   return failures.overloaded()
 }
 
-const look = (error: unknown): Seen => {
+const look = (error: unknown, { redact }: Asked): Seen => {
   const chain = [...causes(error)]
   const outer = chain[0] ?? {}
   const said = chain.map((link) => saidBy(link)).find((code) => code !== undefined)
@@ -125,6 +154,7 @@ const look = (error: unknown): Seen => {
       .filter((piece) => typeof piece === 'string')
       .join('\n')
       .slice(0, 10_000),
+    words: safeWords(saidIn(chain), redact),
     code: said,
     server: chain.some((link) => !(link instanceof Error) && typeof link['message'] === 'string'),
     marks: chain.flatMap((link) => [link['code'], link['name']]).filter((mark) => typeof mark === 'string'),

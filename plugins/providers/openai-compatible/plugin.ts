@@ -16,7 +16,7 @@ export default definePlugin({
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
-      connect: (options) => createConnection(options, ctx.clock, transport),
+      connect: (options) => createConnection(options, { clock: ctx.clock, transport, redact: ctx.secrets.redact }),
     })
   },
 })

@@ -321,7 +321,7 @@ for (const [status, error, headers, expected, wait] of statuses) {
     t.is(failure?.retry_after_ms, wait)
     t.is(failure?.status, status)
     t.is(server.asked.length, 1)
-    t.notRegex(JSON.stringify(answer.events), /sk-live|127\.0\.0\.1|Loading|nope/u)
+    t.notRegex(JSON.stringify(answer.events), /sk-live/u)
   })
 }
 

@@ -5,7 +5,7 @@ import type { ModelMessage } from '../../../../plugins/execution/models/contract
 import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
 import { conformProvider } from '../../../conform/provider.js'
 import { ask, requestOf, resultsOf, userText } from '../../../support/models.js'
-import { classOf, clock, connectTo, converseWith, transport } from '../../../support/openai-client.js'
+import { classOf, clock, connectTo, converseWith, linkParts, transport } from '../../../support/openai-client.js'
 import {
   bytesOf,
   calling,
@@ -352,7 +352,7 @@ test('a refused key is a warning until a call succeeds again', async (t) => {
 test('options that cannot work are refused with a reason that shows nothing of them', (t) => {
   const codeOf = (base_url: string | undefined, api_key = 'k'): string | undefined => {
     const make = () =>
-      createConnection({ idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) }, clock, transport)
+      createConnection({ idle_timeout_ms: 1, api_key, ...(base_url !== undefined && { base_url }) }, linkParts)
     const problem = t.throws(make, { instanceOf: Problem })
     t.notRegex(problem.message, /secret/u)
     return problem.code

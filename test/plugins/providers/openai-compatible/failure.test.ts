@@ -1,0 +1,67 @@
+import test from 'ava'
+import { safeWords } from '../../../../plugins/providers/openai-compatible/vendor-words.js'
+import { ask, requestOf, userText } from '../../../support/models.js'
+import { connectTo, converseWith, failureOf, transport } from '../../../support/openai-client.js'
+
+test.after.always(() => transport.close())
+
+const bodies: [string, number, unknown, RegExp][] = [
+  [
+    'a wrong model of Ollama',
+    404,
+    { error: { message: 'model "x" not found, try pulling it first' } },
+    /not have this model/u,
+  ],
+  ['a wrong model of vLLM', 404, { object: 'error', message: 'The model `x` does not exist.' }, /not have this model/u],
+  ['a wrong model of OpenAI', 404, { error: { code: 'model_not_found', message: 'No.' } }, /not have this model/u],
+  ['a wrong model by code', 400, { error: { code: 'model_not_found', message: 'No.' } }, /not have this model/u],
+  ['a forgotten path of Ollama', 404, '404 page not found', /may lack its path, such as \/v1/u],
+  ['a forgotten path of vLLM', 404, { detail: 'Not Found' }, /may lack its path, such as \/v1/u],
+  ['a forgotten path of OpenAI', 404, { error: { message: 'Invalid URL (POST /chat)' } }, /may lack its path/u],
+  ['a web page', 404, '<html>Not found</html>', /may lack its path, such as \/v1/u],
+]
+for (const [name, status, body, expected] of bodies) {
+  test(`${name} is told from others, with the address and the model`, async (t) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const { ask: go, server } = await converseWith(t, { type: 'status', status, body: text })
+    const message = failureOf(await go())?.message ?? ''
+    t.regex(message, expected)
+    t.true(message.endsWith(` Asked: ${server.url}, model test-model.`), message)
+    t.false(message.includes('<html>'))
+  })
+}
+
+test('a server that is not there is named', async (t) => {
+  const answer = await ask(connectTo('http://127.0.0.1:9/v1'), requestOf([userText('hi')]))
+  t.is(failureOf(answer)?.message, 'The provider cannot be reached. Asked: http://127.0.0.1:9/v1, model test-model.')
+})
+
+test('nobody is told that a key was refused who gave none', async (t) => {
+  const reply = { type: 'status' as const, status: 401, body: '{"error":{"message":"You gave no key."}}' }
+  const without = await converseWith(t, reply)
+  t.regex(
+    failureOf(await without.ask())?.message ?? '',
+    /^The provider wants a key, and none was given \(status 401\)\./u,
+  )
+  t.like(without.connection.readiness(), { state: 'warning', code: 'credential_missing' })
+  const withKey = await converseWith(t, reply, { api_key: 'k-123' })
+  t.regex(failureOf(await withKey.ask())?.message ?? '', /^The provider refused the key \(status 401\)\./u)
+  t.like(withKey.connection.readiness(), { state: 'warning', code: 'credential_refused' })
+})
+
+test('what the provider says is shown in one short line, without what steers a terminal and without secrets', async (t) => {
+  const said = `Incorrect key: my-own-key\u001b]52;c;\u0007\n\u202emodel\u200b ${'long '.repeat(100)}`
+  const { ask: go } = await converseWith(
+    t,
+    { type: 'status', status: 400, body: JSON.stringify({ error: { message: said } }) },
+    { api_key: 'my-own-key' },
+  )
+  const message = failureOf(await go())?.message ?? ''
+  t.true(message.includes('It said: "Incorrect key: [redacted] ]52;c; model long long'), message)
+  t.true(message.length < 400)
+  t.notRegex(message, /my-own-key|[\p{C}]/u)
+  const redact = (text: string): string => text
+  t.is(safeWords('Incorrect API key provided: sk-proj-****abcd.', redact), 'Incorrect API key provided: [redacted]')
+  t.is(safeWords('key sk-abcdefghij0123456789abcdef', redact), 'key <redacted>')
+  t.is(safeWords(' \u0000 ', redact), undefined)
+})
