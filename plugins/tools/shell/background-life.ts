@@ -2,6 +2,7 @@
 import type { Clock, JsonObject, Log, Spool, State } from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
 import { drainMs, letGo, type Exit, type Launched } from './launch.js'
+import { createPace, type Pace } from './pace.js'
 import { belongsTo, signalGroup, stopProcesses, type Group, type Stopped } from './process-tree.js'
 import { watchSilence } from './silence.js'
 
@@ -70,11 +71,19 @@ const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews
   return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: 'exited' } }
 }
 
-const pump = async ({ child }: Launched, spool: Spool, heard: () => void): Promise<void> => {
+interface Drain {
+  readonly spool: Spool
+  readonly pace: Pace
+  readonly heard: () => void
+}
+
+/** What is not read here waits in the pipe, and the command with it. */
+const pump = async ({ child }: Launched, { spool, pace, heard }: Drain): Promise<void> => {
   try {
-    for await (const chunk of child.stdout ?? []) {
+    for await (const chunk of child?.stdout ?? []) {
       await spool.append(chunk)
       heard()
+      await pace.passed(chunk.length)
     }
   } catch {
     // Somebody held the output after all processes of the command were gone, and it was let go.
@@ -133,7 +142,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
       tail,
       tell: (since) => recordBeside({ metadata: { silent_since_ms: since } }),
     })
-    const pumped = pump(launched, spool, silence.heard)
+    const pumped = pump(launched, { spool, pace: createPace(clock), heard: silence.heard })
     const exit = await launched.exited
     const asked = await shutdown
     // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.

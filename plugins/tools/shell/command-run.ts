@@ -39,8 +39,8 @@ export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
   const launched = launch(run)
   const { child, group, closed, exited } = launched
   const [stdout, stderr] = [createCapture(run.output_bytes), createCapture(run.output_bytes)]
-  child.stdout?.on('data', stdout.add)
-  child.stderr?.on('data', stderr.add)
+  child?.stdout?.on('data', stdout.add)
+  child?.stderr?.on('data', stderr.add)
   const stopAll = async (grace: number): Promise<readonly number[]> =>
     group === undefined
       ? []

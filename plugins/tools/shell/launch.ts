@@ -20,7 +20,8 @@ export interface Exit {
 }
 
 export interface Launched {
-  readonly child: ChildProcess
+  /** Undefined if there never was one. */
+  readonly child: ChildProcess | undefined
   /** Undefined if nothing was started. */
   readonly group: Group | undefined
   /** The first process has ended. Never rejects. */
@@ -42,24 +43,42 @@ if command -v bash >/dev/null 2>&1; then exec bash --norc --noprofile -c "$1"; f
 exec sh -c "$1"
 `
 
-export const launch = ({ command, folder, environment, marker, merged = false }: Launch): Launched => {
-  const child = spawn('/bin/sh', ['-c', launcher, 'sh', command, merged ? 'merged' : 'apart'], {
-    cwd: folder,
-    env: environment,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+/** The process; undefined if the system refuses to make one in a way that spawn throws. */
+const spawnShell = ({ command, folder, environment, merged = false }: Launch): ChildProcess | undefined => {
+  try {
+    return spawn('/bin/sh', ['-c', launcher, 'sh', command, merged ? 'merged' : 'apart'], {
+      cwd: folder,
+      env: environment,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
+  } catch {
+    return undefined
+  }
+}
+
+const notStarted: Exit = { started: false, code: null, signal: null }
+
+export const launch = (wish: Launch): Launched => {
+  const child = spawnShell(wish)
+  if (child === undefined)
+    return { child, group: undefined, closed: Promise.resolve(true), exited: Promise.resolve(notStarted) }
+  // Listeners come first: a process that could not be made says so by an event, and has no streams.
+  const failed = new Promise<void>((resolve) => {
+    child.on('error', () => resolve())
   })
-  const group: Group | undefined =
-    child.pid === undefined ? undefined : { pid: child.pid, started: startOf(child.pid), marker }
-  child.stdio[3]?.on('error', () => {})
-  const closed = new Promise<boolean>((resolve) => {
-    child.once('close', () => resolve(true))
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
   })
+  const { pid } = child
   const exited = new Promise<Exit>((resolve) => {
-    child.once('error', () => resolve({ started: group !== undefined, code: null, signal: null }))
     child.once('exit', (code, signal) => resolve({ started: true, code, signal }))
+    void failed.then(() => resolve({ ...notStarted, started: pid !== undefined }))
   })
-  return { child, group, closed, exited }
+  if (pid === undefined) return { child, group: undefined, closed: failed.then(() => true), exited }
+  child.stdio[3]?.on('error', () => {})
+  const group: Group = { pid, started: startOf(pid), marker: wish.marker }
+  return { child, group, closed: closed.then(() => true), exited }
 }
 
 /** Longest wait for output after the last process is gone, milliseconds. */
@@ -67,5 +86,5 @@ export const drainMs = 1_000
 
 /** Lets go of everything that a process may still hold the other end of. */
 export const letGo = ({ child }: Launched): void => {
-  for (const stream of child.stdio) stream?.destroy()
+  if (child?.pid !== undefined) for (const stream of child.stdio) stream?.destroy()
 }
