@@ -198,7 +198,9 @@ const advance = async (life: Life, lane: Lane, more: boolean): Promise<OpenDeliv
     lane.unwritten = undefined
     return next
   } catch (error) {
-    parts.log.warn('a delivery could not be recorded', { target: lane.target, error: String(error) })
+    // What fails because storage refuses changes is told by storage once, and not by every target.
+    const level = parts.store.state.health.mode === 'ok' ? 'warn' : 'debug'
+    parts.log[level]('a delivery could not be recorded', { target: lane.target, error: String(error) })
     await parts.clock.sleep(lookMs)
     return undefined
   }

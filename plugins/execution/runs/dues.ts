@@ -34,7 +34,8 @@ export const createDues = ({ store, clock, log }: { store: RunStore; clock: Cloc
   const settle = (run: WaitingRun, expire: Expire): void => {
     const settled = expire(run)
       .catch((error: unknown) => {
-        log.warn('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
+        const level = store.state.health.mode === 'ok' ? 'warn' : 'debug'
+        log[level]('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
         arm(retryMs)
       })
       .finally(() => settling.delete(settled))

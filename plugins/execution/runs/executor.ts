@@ -1,5 +1,5 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
-import { change, type Execution, type EngineParts, type Stop } from './parts.js'
+import { change, tellFailure, type Execution, type EngineParts, type Stop } from './parts.js'
 import { drive } from './engine.js'
 import { editRun } from './edit.js'
 import type { RunRecord } from './contract.js'
@@ -35,6 +35,7 @@ export const createExecutor = (parts: EngineParts): Executor => {
   const urgent: string[] = []
   const hungry = new Set<string>()
   let open = false
+  let looking = false
   const free = (): boolean => open && executions.size < parts.config.max_concurrent_runs
 
   const launch = (run_id: string): void => {
@@ -62,10 +63,23 @@ export const createExecutor = (parts: EngineParts): Executor => {
     }
     for (const session_id of hungry) {
       if (!free()) return
+      if (parts.store.state.health.mode !== 'ok') return lookLater()
       hungry.delete(session_id)
-      const run = startNext(parts, session_id, () => offer(session_id))
+      const run = startNext(parts, session_id, () => {
+        hungry.add(session_id)
+        lookLater()
+      })
       if (run !== undefined) launch(run.run_id)
     }
+  }
+  /** One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them again. */
+  const lookLater = (): void => {
+    if (looking || !open) return
+    looking = true
+    parts.clock.after(retryMs, () => {
+      looking = false
+      pump()
+    })
   }
   return {
     free,
@@ -124,8 +138,8 @@ const startNext = (parts: EngineParts, session_id: string, again: () => void): R
     started = edit.save()
   })
   commit.catch((error: unknown) => {
-    parts.log.warn('a run could not be started', { run_id: next.run_id, error: String(error) })
-    parts.clock.after(retryMs, again)
+    tellFailure(parts, 'a run could not be started', { run_id: next.run_id, error })
+    again()
   })
   return started
 }
@@ -160,7 +174,7 @@ const attempt = async (execution: Execution): Promise<'done' | 'storage' | 'faul
     await drive(execution)
     return 'done'
   } catch (error) {
-    execution.parts.log.error('a run could not go on', { run_id: execution.run_id, error: String(error) })
+    tellFailure(execution.parts, 'a run could not go on', { run_id: execution.run_id, error })
     return execution.parts.store.state.health.mode === 'ok' ? 'fault' : 'storage'
   }
 }

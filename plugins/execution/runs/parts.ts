@@ -71,9 +71,16 @@ export const change = (execution: Execution, apply: Apply): Promise<boolean> =>
 export const changeLazily = (execution: Execution, apply: Apply): void => {
   change(execution, apply).catch((error: unknown) => {
     execution.undone = true
-    execution.parts.log.warn('a change of a run was undone', { run_id: execution.run_id, error: String(error) })
+    tellFailure(execution.parts, 'a change of a run was undone', { run_id: execution.run_id, error })
   })
 }
+
+/** What fails because storage refuses changes is told by storage once, and not by every run. */
+export const tellFailure = (
+  { store, log }: EngineParts,
+  fact: string,
+  { run_id, error }: { readonly run_id: string; readonly error: unknown },
+): void => log[store.state.health.mode === 'ok' ? 'warn' : 'debug'](fact, { run_id, error: String(error) })
 
 /** Milliseconds of execution so far. */
 export const activeMs = (execution: Execution, run: RunRecord): number =>

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import test from 'ava'
+import type { Disk } from '../../../../core/state/disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'
@@ -20,6 +21,40 @@ test('a run whose storage fails in its middle goes on when storage is back, and 
   t.is((await until(daemon, first.run_id, 'completed')).outputs[0].content, 'Done with a.')
   t.is((await until(daemon, second.run_id, 'completed')).outputs[0].content, 'You said: behind')
   t.deepEqual([...world.done.values()], ['a'])
+})
+
+test('while storage refuses changes the log says so once, and not for every session that waits', async (t) => {
+  const { disk, fill } = fillableDisk()
+  let armed = false
+  const failing: Disk = {
+    ...disk,
+    open: async (at, how) => {
+      const file = await disk.open(at, how)
+      const write: typeof file.write = (bytes, position) => {
+        if (armed && Buffer.from(bytes).includes('"type":"started"')) fill(true)
+        return file.write(bytes, position)
+      }
+      return { ...file, write }
+    },
+  }
+  const daemon = await startTestDaemon(t, { disk: failing })
+  const sessions = Array.from({ length: 12 }, (_, at) => `s${at}`)
+  const behind: string[] = []
+  for (const id of sessions) {
+    await openSession(daemon, id)
+    await submit(daemon, id, '/sleep 1500\n/say One.')
+    behind.push((await submit(daemon, id, 'behind')).run_id)
+  }
+  const before = daemon.log.length
+  armed = true
+  while (!daemon.log.slice(before).some(({ fact }) => fact === 'storage refuses changes'))
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  const told = daemon.log.slice(before).filter(({ level }) => level !== 'debug')
+  t.true(told.length <= 6, JSON.stringify(told.map(({ fact }) => fact)))
+  armed = false
+  fill(false)
+  for (const run_id of behind) await until(daemon, run_id, 'completed')
 })
 
 for (const action of ['cancel', 'interrupt'] as const)
