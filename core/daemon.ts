@@ -196,6 +196,8 @@ const assemble = (
 ): { host: PluginHost; view: HostView; front: Front } => {
   const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
+  const audit = createAudit({ state: opened.state, clock, log })
+  story.own('audit', audit.close)
   const front = createFront({
     settings,
     bus,
@@ -203,7 +205,7 @@ const assemble = (
     clock,
     secrets,
     watch: () => watchState(opened.state),
-    audit: createAudit(opened.state, log),
+    audit: audit.record,
     ready: () => life.phase === 'ready',
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })

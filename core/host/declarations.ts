@@ -63,7 +63,7 @@ export const declarationsOf = async (
   const table = createRouteTable()
   const clock = createClock()
   const { state, declared } = noteTaker()
-  createAudit(state, silent)
+  createAudit({ state, clock, log: silent })
   const host = createHost({
     core: {
       clock,

@@ -22,7 +22,7 @@ export interface AuthRecord {
 export interface AuthOptions extends TokenSources {
   readonly mode: AuthMode
   readonly clock: Clock
-  /** Keeps a refusal; called at most 4,096 times a minute. */
+  /** Told of each refusal; must not wait. */
   readonly audit: (record: AuthRecord) => void
 }
 
@@ -78,7 +78,6 @@ type Refuse = (request: IncomingMessage, error: ProblemFactory, access: 'read' |
 /** Turns a refusal into its problem, its audit record, and 429 when an address has had too many. */
 const createRefusals = ({ clock, audit }: AuthOptions): Refuse => {
   const throttle = createThrottle(clock)
-  const quota = createQuota(clock)
   return (request, error, access) => {
     const family = access === null ? 'cors' : 'auth'
     const address = request.socket.remoteAddress ?? null
@@ -91,17 +90,16 @@ const createRefusals = ({ clock, audit }: AuthOptions): Refuse => {
         : limited
           ? 'auth_rate_limited'
           : 'auth_failure'
-    if (quota())
-      audit({
-        timestamp_ms: clock.now(),
-        event,
-        method: request.method ?? '',
-        path: (request.url ?? '').split('?', 1).join('').slice(0, 200),
-        reason: error.code,
-        origin: headerText(request.headers.origin),
-        remote_addr: address,
-        required_access: access === 'read' ? 'read_only' : access,
-      })
+    audit({
+      timestamp_ms: clock.now(),
+      event,
+      method: request.method ?? '',
+      path: (request.url ?? '').split('?', 1).join('').slice(0, 200),
+      reason: error.code,
+      origin: headerText(request.headers.origin),
+      remote_addr: address,
+      required_access: access === 'read' ? 'read_only' : access,
+    })
     if (limited) return httpErrors.rate_limited({ retryAfter: 60 })
     return error.spec.status === 401
       ? error({
@@ -110,20 +108,5 @@ const createRefusals = ({ clock, audit }: AuthOptions): Refuse => {
           },
         })
       : error()
-  }
-}
-
-/** A flood of refusals must not fill the disk: at most 4,096 records a minute. */
-const createQuota = (clock: Clock): (() => boolean) => {
-  let since = clock.elapsed()
-  let used = 0
-  return () => {
-    const now = clock.elapsed()
-    if (now - since >= 60_000) {
-      since = now
-      used = 0
-    }
-    used += 1
-    return used <= 4096
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pluginCommands } from '../../core/cli/plugin-commands.js'
 import { coreCommands } from '../../core/cli/commands.js'
 import { createAudit } from '../../core/audit.js'
+import { createClock } from '../../core/clock.js'
 import type { Command } from '../../core/command.js'
 import { startDaemon } from '../../core/daemon.js'
 import { shippedCandidate } from '../../core/host/candidate.js'
@@ -187,7 +188,8 @@ export const codesOf = (response: Readonly<Record<string, any>>): string[] =>
 
 const coreDeclared = (documents: readonly string[]): Declared => {
   const core = nothing()
-  createAudit(notingState(trusted<State>({ stream: () => ({}) }), core), silent)
+  const state = notingState(trusted<State>({ stream: () => ({}), collection: () => ({}) }), core)
+  createAudit({ state, clock: createClock(), log: silent })
   core.documents.push(...documents)
   return core
 }
