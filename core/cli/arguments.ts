@@ -1,10 +1,22 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
+import type { Command } from '../command.js'
 import { errors, type Flags } from '../config.js'
 
 export interface Arguments {
   readonly words: readonly string[]
   readonly flags: Flags
 }
+
+/** Flags of these commands that take no value. */
+export const switchesOf = (commands: readonly Command[]): ReadonlySet<string> =>
+  new Set([
+    'help',
+    ...commands.flatMap(({ flags = {} }) =>
+      Object.entries(flags)
+        .filter(([, { kind }]) => kind === 'switch')
+        .map(([flag]) => flag),
+    ),
+  ])
 
 const isFlag = (word: string | undefined): boolean => word !== undefined && word.startsWith('--')
 

@@ -1,7 +1,8 @@
 /** One command line that is no serve: from its words to its exit code. */
 import type { Command } from '../command.js'
-import { parseArguments } from './arguments.js'
+import { parseArguments, switchesOf } from './arguments.js'
 import { coreCommands } from './commands.js'
+import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, overview } from './help.js'
 import { pluginCommands } from './plugin-commands.js'
@@ -10,17 +11,10 @@ export interface ClientLine extends Omit<Line, 'words' | 'flags'> {
   readonly args: readonly string[]
 }
 
-export const allCommands = async (): Promise<readonly Command[]> => [...(await pluginCommands()), ...coreCommands]
-
-const switchesOf = (commands: readonly Command[]): ReadonlySet<string> =>
-  new Set([
-    'help',
-    ...commands.flatMap(({ flags = {} }) =>
-      Object.entries(flags)
-        .filter(([, { kind }]) => kind === 'switch')
-        .map(([flag]) => flag),
-    ),
-  ])
+export const allCommands = async (): Promise<readonly Command[]> => {
+  const commands = [...(await pluginCommands()), ...coreCommands]
+  return [...commands, completionCommand(commands)]
+}
 
 /** Resolves with the exit code; 130 when it was interrupted. */
 export const runClient = async ({ args, ...line }: ClientLine): Promise<number> => {

@@ -1,6 +1,6 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock, type Clock } from '../clock.js'
-import type { Environment, Flags } from '../config.js'
+import { errors as configErrors, type Environment, type Flags } from '../config.js'
 import { startDaemon, type Daemon, type Ending } from '../daemon.js'
 import { Problem } from '../errors.js'
 import { shippedPlugins } from '../host/candidates.js'
@@ -9,6 +9,7 @@ import { createLog, type Log } from '../log.js'
 import { createSecrets, type Secrets } from '../secrets.js'
 import { readSettings, type Settings } from '../settings.js'
 import { limitStop } from '../stop-limit.js'
+import type { Disk } from '../state/disk.js'
 import { createDisk } from '../state/real-disk.js'
 import { version } from '../version.js'
 import { isTerminal, logLine } from './terminal.js'
@@ -88,11 +89,19 @@ const stopped = async (daemon: Daemon, clock: Clock, lineOf: LineOf): Promise<En
 const readyLine = ({ url, root }: Daemon, settings: Settings): string =>
   `Holdfast ${version} is ready at ${url}, state in ${root}, logs on standard error (${settings.logLevel} and above)`
 
+/** Tools would fail one by one in a folder that is not there. */
+const checkWorkspace = ({ workspaceRoot }: Settings, flags: Flags, disk: Disk): void => {
+  if (disk.stat(workspaceRoot)?.kind === 'folder') return
+  const source = flags.has('workspace-root') ? '--workspace-root' : 'SERVICE_WORKSPACE_ROOT'
+  throw configErrors.config_invalid({ details: { source, problem: `must be a folder that exists: ${workspaceRoot}` } })
+}
+
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
   const guarded: string[] = []
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
+  checkWorkspace(settings, flags, disk)
   const secrets = createSecrets({ disk, root: settings.stateRoot })
   guarded.forEach(secrets.guard)
   const log = logTo(settings, secrets, logLine)

@@ -1,6 +1,7 @@
 /** `state verify`, `state repair`, `state show`: an operator's look at a state root, from outside any daemon. */
 import path from 'node:path'
 import { createClock } from '../clock.js'
+import { count } from '../command-text.js'
 import { defineCommand, type Command, type CommandInput } from '../command.js'
 import { environment } from '../config.js'
 import { Problem } from '../errors.js'
@@ -83,7 +84,7 @@ const verdict = ({ findings, clean, live, sequence }: VerifyReport): string => {
   if (first !== undefined) return `${prefix}NOT CLEAN: first at ${first.file} byte ${first.offset}: ${first.rule}`
   return (
     `${prefix}clean up to commit ` +
-    `${sequence}${clean && findings.length > 0 ? `; the next start clears ${findings.length} leftovers of a kill` : ''}`
+    `${sequence}${clean && findings.length > 0 ? `; the next start clears ${count(findings.length, 'leftover')} of a kill` : ''}`
   )
 }
 
@@ -120,7 +121,7 @@ const warn = (faults: readonly Fault[]): void => {
   const [first] = faults
   if (first !== undefined)
     printError(
-      `holdfast: ${faults.length} faults on the way, first at ${first.file} byte ${first.offset}: ` +
+      `holdfast: ${count(faults.length, 'fault')} on the way, first at ${first.file} byte ${first.offset}: ` +
         `${first.rule}; run holdfast state verify`,
     )
 }

@@ -68,6 +68,8 @@ const complaint = ({ faults }: Body, slot: Slot): Warning[] => {
         code: 'plugin_not_loaded',
         message: `The plugin ${id} is not loaded: ${reason ?? ''}`,
         related_id: id,
+        action:
+          'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
       },
     ]
   return state === 'degraded'

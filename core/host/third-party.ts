@@ -21,6 +21,7 @@ import {
 import type { Disk } from '../state/disk.js'
 import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from './errors.js'
+import { importFault } from './syntax-fault.js'
 import { readToml } from './toml.js'
 
 const Manifest = open({
@@ -90,8 +91,10 @@ const folderOf = (disk: Disk, root: string, from: string): string => {
   return found ?? refuse(`there is no folder ${path.join(places[0] ?? '', name)}`)
 }
 
-const importPlugin = async (file: string, id: string): Promise<AnyPlugin> => {
-  const module: Partial<PluginModule> = await import(pathToFileURL(file).href)
+const importPlugin = async (disk: Disk, file: string, id: string): Promise<AnyPlugin> => {
+  const module: Partial<PluginModule> = await import(pathToFileURL(file).href).catch(async (error: unknown) => {
+    throw await importFault(disk, file, error)
+  })
   return pluginOf(module, id)
 }
 
@@ -105,7 +108,7 @@ const candidate = (disk: Disk, root: string, [id, entry]: readonly [string, Entr
     folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
     load: async () => {
       const folder = folderOf(disk, root, from)
-      return importPlugin(mainFile(disk, folder, readManifest(disk, folder)), id)
+      return importPlugin(disk, mainFile(disk, folder, readManifest(disk, folder)), id)
     },
   }
 }

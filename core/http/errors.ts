@@ -163,8 +163,8 @@ export const startErrors = defineErrors({
   listen_failed: {
     status: 503,
     domain: 'api',
-    detail: 'The daemon cannot listen on {host}:{port}: {code}.',
-    action: 'Choose another address, or stop what uses this one.',
+    detail: 'The daemon cannot listen on {host}:{port}: {why}.',
+    action: 'Choose another address with --bind, such as --bind 127.0.0.1:4001, or stop what uses this one.',
   },
 })
 

@@ -246,10 +246,17 @@ const unreadable = (code: string | undefined) => {
     : badRequest({ path: 'request', rule: 'must be well-formed HTTP/1.1' })
 }
 
+const reasons = new Map([
+  ['EADDRINUSE', 'another process listens there already'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address'],
+  ['EACCES', 'this user may not listen there'],
+])
+const whyNot = (code: string): string => `${reasons.get(code) ?? 'the system refuses'} (${code})`
+
 const bind = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
   new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void =>
-      reject(startErrors.listen_failed({ details: { host, port, code: error.code ?? 'unknown' }, cause: error }))
+      reject(startErrors.listen_failed({ details: { host, port, why: whyNot(error.code ?? 'unknown') }, cause: error }))
     server.once('error', fail)
     server.listen({ host, port }, () => {
       server.off('error', fail)

@@ -2,8 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pluginCommands } from '../../core/cli/plugin-commands.js'
-import { coreCommands } from '../../core/cli/commands.js'
+import { allCommands } from '../../core/cli/client-line.js'
 import { createAudit } from '../../core/audit.js'
 import { createClock } from '../../core/clock.js'
 import type { Command } from '../../core/command.js'
@@ -211,7 +210,7 @@ export const gather = async (): Promise<Facts> => {
     shared: Object.values<Record<string, any>>(document['components'].responses).flatMap(codesOf),
     plugins,
     core: coreDeclared(documents.filter((name) => !theirs.has(name))),
-    commands: [...(await pluginCommands()), ...coreCommands],
+    commands: await allCommands(),
     modules: await readModules(),
   }
 }

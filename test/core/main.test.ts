@@ -35,6 +35,18 @@ test.serial('a second daemon on the same root is told who holds it and exits wit
   await daemon.stop()
 })
 
+test.serial('a second daemon on the same port is told so, with the flag that chooses another', async (t) => {
+  const daemon = await spawnTestDaemon(t)
+  const { host } = new URL(daemon.url)
+  const second = await run(['serve', '--bind', host, '--state-root', await freshRoot()])
+  t.is(second.code, 1)
+  t.is(
+    second.err,
+    `holdfast: The daemon cannot listen on ${host}: another process listens there already (EADDRINUSE). ` +
+      '(listen_failed)\nChoose another address with --bind, such as --bind 127.0.0.1:4001, or stop what uses this one.\n',
+  )
+})
+
 test.serial('SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null })
@@ -96,6 +108,11 @@ const refused = [
   },
   { args: ['serve', 'now'], code: 2, says: 'serve does not take "now" (argument_surplus)' },
   { args: ['--bind', 'nowhere'], code: 2, says: '--bind must be <host>:<port> (config_invalid)' },
+  {
+    args: ['serve', '--workspace-root', '/no/such/folder'],
+    code: 2,
+    says: '--workspace-root must be a folder that exists: /no/such/folder (config_invalid)',
+  },
   {
     args: ['serve', '--log-level', 'loud'],
     code: 2,

@@ -1,4 +1,14 @@
-import { array, defineCommand, number, open, string, type Command, type Infer } from '../../../core/plugin.js'
+import {
+  array,
+  boolean,
+  count,
+  defineCommand,
+  number,
+  open,
+  string,
+  type Command,
+  type Infer,
+} from '../../../core/plugin.js'
 
 const View = open({
   level: string(),
@@ -23,6 +33,26 @@ const debug = defineCommand({
   show,
 })
 
+const Report = open({
+  dry_run: boolean(),
+  cutoff_ms: number(),
+  candidate_run_ids: array(string()),
+  candidate_debug_bytes: number(),
+})
+
+const showPruned = ({
+  dry_run,
+  cutoff_ms,
+  candidate_run_ids: ids,
+  candidate_debug_bytes,
+}: Infer<typeof Report>): string =>
+  [
+    ...ids,
+    `${dry_run ? 'Would remove' : 'Removed'} the evidence of ${count(ids.length, 'run')} that ended until ` +
+      `${new Date(cutoff_ms).toISOString()}, ${count(candidate_debug_bytes, 'byte')}.`,
+    ...(dry_run && ids.length > 0 ? ['Nothing was removed: repeat with --apply.'] : []),
+  ].join('\n')
+
 const prune = defineCommand({
   path: ['runs', 'prune'],
   summary: 'Removes debug evidence of runs that ended long ago; without --apply it only says which.',
@@ -39,6 +69,8 @@ const prune = defineCommand({
       ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
       ...(typeof flags['limit'] === 'string' && { limit: Number(flags['limit']) }),
     }),
+  answer: Report,
+  show: showPruned,
 })
 
 export const debugCommands: readonly Command[] = [debug, prune]

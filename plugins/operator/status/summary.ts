@@ -27,7 +27,7 @@ export const StatusAnswer = open({
     probes: array(open({ path: string(), code: string() })),
     state_root_lock: open({ generation: integer() }),
   }),
-  plugins: array(open({ id: string(), state: string(), reason: optional(string()) })),
+  plugins: array(open({ id: string(), state: string() })),
   provider_readiness: optional(
     open({
       routes: array(
@@ -75,12 +75,10 @@ const runsLine = (runs: NonNullable<Answer['runs']>): string => {
   return parts.length === 0 ? '0' : `${runs.total}: ${parts.join(', ')}`
 }
 
+/** Why a plugin is not ready is told by its warning. */
 const pluginsLine = (plugins: Answer['plugins']): string => {
   const odd = plugins.filter(({ state }) => state !== 'ready')
-  const named = odd.map(
-    ({ id, state, reason }) => `${id} is ${state}${reason === undefined ? '' : ` (${visibleLine(reason)})`}`,
-  )
-  return [`${plugins.length - odd.length} ready`, ...named].join('; ')
+  return [`${plugins.length - odd.length} ready`, ...odd.map(({ id, state }) => `${id} is ${state}`)].join('; ')
 }
 
 const facts = (answer: Answer): (readonly [string, string])[] => {
@@ -127,11 +125,11 @@ export const showStatus = (answer: Answer): string => {
   const head =
     `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ` +
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
-  const warnings = (answer.health.warnings ?? []).map(
-    ({ severity, code, message }) => `  ${severity} ${code}: ${visibleBlock(message, 4)}`,
-  )
+  const next = nextStep(answer)
+  const warnings = (answer.health.warnings ?? []).flatMap(({ severity, code, message, action }) => [
+    `  ${severity} ${code}: ${visibleBlock(message, 4)}`,
+    ...(action === undefined || action === next ? [] : [`    ${visibleBlock(action, 4)}`]),
+  ])
   const rows = facts(answer).map(([name, text]) => `  ${name.padEnd(9)} ${text}`)
-  return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${nextStep(answer)}`].join(
-    '\n',
-  )
+  return [head, '', ...rows, ...(warnings.length > 0 ? ['', ...warnings] : []), '', `Next: ${next}`].join('\n')
 }

@@ -119,6 +119,12 @@ const table: readonly Row[] = [
   { plugin: 'not-a-plugin', fault: 'exports no plugin', state: 'failed', says: /default export/u },
   { plugin: 'wrong-shape', fault: 'exports a plugin of another version', state: 'failed', says: /not a plugin: api/u },
   { plugin: 'wrong-name', fault: 'calls itself by another name', state: 'failed', says: /calls itself another-name/u },
+  {
+    plugin: 'bad-syntax',
+    fault: 'cannot be parsed',
+    state: 'failed',
+    says: /^part\.js:3: Unexpected token '='$/u,
+  },
   { plugin: 'throws-on-import', fault: 'cannot be imported', state: 'failed', says: /the import is broken/u },
   {
     plugin: 'later-api',
@@ -154,6 +160,11 @@ const rootWith = async (plugins: readonly string[], required = false): Promise<s
       .map((name) => `[${name}]\nfrom = "state:${name}"\nrequired = ${String(required && name !== 'steady')}\n`)
       .join('\n'),
   )
+  if (all.includes('bad-syntax'))
+    await writeFile(
+      path.join(root, 'plugins', 'bad-syntax', 'part.js'),
+      '// Line 3 is wrong.\n\nexport const part = = 1\n',
+    )
   if (all.includes('bad-config')) await writeFile(path.join(root, 'config', 'bad-config.toml'), 'velocity = 3\n')
   return root
 }

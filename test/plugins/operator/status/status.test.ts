@@ -156,7 +156,7 @@ test('a summary shows counts, odd plugins and warnings', (t) => {
     runs: { ...runs, total: 3, waiting_for_approval: 1, completed: 2 },
     plugins: [
       { id: 'a', state: 'ready' },
-      { id: 'b', state: 'failed', reason: 'threw' },
+      { id: 'b', state: 'failed' },
     ],
     health: { warnings: [{ severity: 'warning', code: 'w', message: 'Look.' }] },
   })
@@ -164,7 +164,7 @@ test('a summary shows counts, odd plugins and warnings', (t) => {
   for (const part of [
     'up 1 min',
     '3: 1 waiting for approval, 2 completed',
-    '1 ready; b is failed (threw)',
+    '1 ready; b is failed\n',
     'warning w: Look.',
     'Next: 1 run waits',
   ])

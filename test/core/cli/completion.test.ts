@@ -1,0 +1,45 @@
+/** Completion as a shell does it: the script is loaded by a real bash, which is asked what may follow. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { allCommands } from '../../../core/cli/client-line.js'
+import { completionScript } from '../../../core/cli/completion.js'
+import { createCommandLine } from '../../support/command-line.js'
+
+const run = createCommandLine({ url: 'http://127.0.0.1:9' })
+
+const choicesOf = async (script: string, ...words: string[]): Promise<string[]> => {
+  const typed = words.map((word) => `'${word}'`).join(' ')
+  const ask = `${script}\nCOMP_WORDS=(holdfast ${typed}); COMP_CWORD=${words.length}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-c', ask])
+  if (stderr !== '') throw new RangeError(stderr)
+  return stdout.split('\n').filter((choice) => choice !== '')
+}
+
+test('bash completes every command word by word, and its flags', async (t) => {
+  const { out, code } = await run('completion', 'bash')
+  t.is(code, 0)
+  for (const { path } of await allCommands())
+    for (const [at, word] of path.entries()) {
+      const typed = [...path.slice(0, at), word.slice(0, 2)]
+      if (at > 0 || word !== 'approvals') t.true((await choicesOf(out, ...typed)).includes(word), typed.join(' '))
+    }
+  t.deepEqual(await choicesOf(out, 'runs', 'su'), ['submit'])
+  t.deepEqual(await choicesOf(out, 'runs', 'submit', 's1', 'two words', '--re'), ['--reply-to'])
+  t.deepEqual(await choicesOf(out, '--output', 'json', 'runs', 'wat'), ['watch'])
+  t.deepEqual(await choicesOf(out, 'status', '--output', ''), ['pretty', 'json'])
+  t.true((await choicesOf(out, 'serve', '--')).includes('--bind'))
+  t.deepEqual(await choicesOf(out, 'serve', '--provider-base'), ['--provider-base-url'])
+  t.deepEqual(await choicesOf(out, 'completion', 'nothing'), [])
+})
+
+test('zsh and fish are given the same table; another shell is refused', async (t) => {
+  const commands = await allCommands()
+  for (const shell of ['zsh', 'fish']) {
+    const script = completionScript(shell, commands, ['bind'])
+    for (const word of ['submit', 'reply-to', 'bind', 'completion']) t.true(script.includes(word), `${shell} ${word}`)
+  }
+  const refused = await run('completion', 'tcsh')
+  t.is(refused.code, 2)
+  t.regex(refused.err, /no completion for "tcsh": say bash, zsh or fish \(shell_unknown\)/u)
+})
