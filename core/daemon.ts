@@ -128,7 +128,7 @@ const live = async (life: Life): Promise<Daemon> => {
   story.done()
   life.phase = 'ready'
   watchFiles(life, { root: lock.root, before, loaded, host })
-  return createDaemon(life, { lock, opened, host, view, url: `http://${addressOf(bound)}` })
+  return createDaemon(life, { lock, host, view, url: `http://${addressOf(bound)}` })
 }
 
 const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
@@ -143,9 +143,10 @@ const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
 /** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
 const openRoot = async (
   life: Life,
-  { root, generation }: Lock,
+  lock: Lock,
 ): Promise<{ opened: OpenState; bus: Bus; findings: Findings; keepEpoch: () => Promise<void> }> => {
   const { story, clock, ids, log, disk, settings } = life
+  const { root, generation } = lock
   const opened = await story.step('open', () =>
     openState({
       root,
@@ -154,11 +155,13 @@ const openRoot = async (
       ids,
       log,
       generation,
+      owned: lock.held,
       publish: (event) => bus.post(event),
       onDamage: (fault) => findings.note([damageFound(root, fault)]),
     }),
   )
   story.own('state', opened.close)
+  lock.onLost(() => opened.halt('lock_lost'))
   const findings = createFindings({ state: opened.state, clock, ids, log })
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
@@ -282,13 +285,12 @@ const watchState = ({ health, durable }: State): (() => Promise<void>) => {
 
 interface Running {
   readonly lock: Lock
-  readonly opened: OpenState
   readonly host: PluginHost
   readonly view: HostView
   readonly url: string
 }
 
-const createDaemon = (life: Life, { lock, opened, host, view, url }: Running): Daemon => {
+const createDaemon = (life: Life, { lock, host, view, url }: Running): Daemon => {
   let ending: Promise<Ending> | undefined
   let tell: (ending: Ending) => void
   const ended = new Promise<Ending>((resolve) => {
@@ -301,10 +303,7 @@ const createDaemon = (life: Life, { lock, opened, host, view, url }: Running): D
     return outcome
   }
   const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
-  lock.onLost(() => {
-    opened.halt('lock_lost')
-    void stop('lock_lost')
-  })
+  lock.onLost(() => void stop('lock_lost'))
   const stopMs = (): number => life.settings.drainMs + host.stopMs()
   return { url, root: lock.root, host, view, stopMs, stop: () => stop('stopped'), ended }
 }

@@ -3,17 +3,29 @@
  * holder dies, so that a dead daemon is replaced at once and a live one never.
  */
 import { spawnSync } from 'node:child_process'
-import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { codeOf } from './errors.js'
-import type { Mechanism } from './owner.js'
+import { type Mechanism, ownMark, type ProcessMark } from './owner.js'
 
 export interface Guard {
   readonly mechanism: Mechanism
   /** False when the file that carries the guard was removed or replaced: somebody else may then hold another. */
   intact(): boolean
-  /** Writes our process number into the guard's file, for the one who is refused. */
+  /** The last process that held the guard by this very file; the kernel took it from the dead. Undefined: nobody knows. */
+  readonly freed: ProcessMark | undefined
+  /** Writes who we are into the guard's file: for the one who is refused, and for the one who comes after our death. */
   sign(): void
   release(): Promise<void>
 }
@@ -98,11 +110,21 @@ const takeSocket = async (root: string, carrier: Carrier): Promise<Attempt> => {
 
 const withoutGuard = (carrier: Carrier): Attempt => hold(carrier, 'lockfile', async () => {})
 
+/** Who held this file by its flock; undefined if it was signed under another inode: a copy proves nothing. */
+const signerOf = (file: number): ProcessMark | undefined => {
+  const bytes = Buffer.alloc(256)
+  const [pid, mechanism, inode, start_ticks] = bytes.toString('latin1', 0, readSync(file, bytes, 0, 256, 0)).split('\n')
+  if (start_ticks === undefined || mechanism !== 'flock' || inode !== String(fstatSync(file).ino)) return undefined
+  return { pid: Number(pid), start_ticks }
+}
+
 /** The file is never unlinked: a second one under its name could be locked as well. */
 const hold = ({ file, path }: Carrier, mechanism: Mechanism, free: () => Promise<void>): Guard => {
+  const freed = mechanism === 'flock' ? signerOf(file) : undefined
   const sign = (): void => {
-    ftruncateSync(file)
-    writeSync(file, `${process.pid}\n${mechanism}\n`, 0)
+    const { pid, start_ticks } = ownMark()
+    const text = `${pid}\n${mechanism}\n${fstatSync(file).ino}\n${start_ticks}\n`
+    ftruncateSync(file, writeSync(file, text, 0))
   }
   const intact = (): boolean => {
     try {
@@ -116,5 +138,5 @@ const hold = ({ file, path }: Carrier, mechanism: Mechanism, free: () => Promise
     await free()
     closeSync(file)
   }
-  return { mechanism, intact, sign, release }
+  return { mechanism, intact, freed, sign, release }
 }

@@ -3,7 +3,7 @@
  * guard that the kernel frees at death, proper-lockfile for platforms and
  * containers that the guard does not reach, and the owner's record beside.
  */
-import { mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import lockfile from 'proper-lockfile'
 import { fault } from '../assert.js'
@@ -17,8 +17,8 @@ import { guardHolder, takeGuard, type Guard } from './guard.js'
 import {
   describeOwner,
   isRunning,
+  judgeOwner,
   mechanisms,
-  ownerIsDead,
   readOwner,
   type Mechanism,
   type OwnerRecord,
@@ -52,7 +52,7 @@ export interface Lock {
   readonly facts: RootFacts
   /** As `/v1/status` shows it. */
   readonly status: () => { readonly path: string; readonly held: boolean; readonly mechanism: Mechanism }
-  /** Asks the disk, in microseconds, whether the root is still ours. */
+  /** Asks the disk, in microseconds, whether the root is still ours: by the file of the guard and by the generation. */
   held(): boolean
   /**
    * Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost
@@ -112,17 +112,24 @@ interface Holding extends LockOptions {
 
 const holdRoot = async (holding: Holding): Promise<Lock> => {
   const { root, disk, clock, guard } = holding
+  const verdict = judgeOwner(readOwner(join(root, 'owner.json')), guard.freed)
+  if (verdict === 'alive') throw locked(root)
   const loss = createLoss(holding)
-  const unlock = await takeLockfile(holding, loss.lose)
+  const unlock = await takeLockfile(holding, { ownerIsDead: verdict === 'dead', lose: loss.lose }).catch((cause) => {
+    loss.stop()
+    throw cause
+  })
   try {
     guard.sign()
     await sweepTemps(disk, root)
     await makeRoom(disk, root, layout(root).ballast)
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
+    loss.also(watchGeneration({ root, disk, generation: facts.generation }))
     const owner = describeOwner({ generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
     await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
     return lockOf({ ...holding, facts, owner, loss, unlock })
   } catch (cause) {
+    loss.stop()
     await unlock()
     throw cause
   }
@@ -131,9 +138,12 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
 /**
  * A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale.
  */
-const takeLockfile = async ({ root, guard }: Holding, lose: (reason: string) => void): Promise<() => Promise<void>> => {
+const takeLockfile = async (
+  { root, guard }: Holding,
+  { ownerIsDead, lose }: { ownerIsDead: boolean; lose: Loss['lose'] },
+): Promise<() => Promise<void>> => {
   const folder = join(root, 'lock')
-  if (ownerIsDead(readOwner(join(root, 'owner.json')), guard.mechanism)) removeLeftover(folder)
+  if (ownerIsDead && guard.mechanism !== 'lockfile') removeLeftover(folder)
   try {
     const unlock = await lockfile.lock(root, {
       lockfilePath: folder,
@@ -171,33 +181,81 @@ const locked = (root: string): Problem => {
 /** A timer of the clock would not keep a process alive that has nothing else to do yet. */
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
+/** Why the root is no longer ours; undefined if nothing speaks against it. */
+type Look = () => LossReason | undefined
+type LossReason = 'guard_removed' | 'generation_raised' | 'lock_taken'
+
+/**
+ * The file of the guard may be back in its place after another daemon had the root by a second one: that daemon raised
+ * the generation in root.json. The file is read only when it is another than before.
+ */
+const watchGeneration = ({
+  root,
+  disk,
+  generation,
+}: {
+  readonly root: string
+  readonly disk: Disk
+  readonly generation: number
+}): Look => {
+  const identify = (): string => {
+    const found = lstatSync(join(root, 'root.json'), { throwIfNoEntry: false })
+    return `${found?.ino}:${found?.mtimeMs}:${found?.size}`
+  }
+  const readGeneration = (): number | undefined => {
+    try {
+      return readRoot({ root, disk })?.generation
+    } catch {
+      return undefined
+    }
+  }
+  let known = identify()
+  return () => {
+    const now = identify()
+    if (now === known) return undefined
+    if ((readGeneration() ?? generation) !== generation) return 'generation_raised'
+    known = now
+    return undefined
+  }
+}
+
 interface Loss {
-  readonly lose: (reason: string) => void
-  readonly reason: () => string | undefined
+  readonly lose: (reason: LossReason) => void
+  /** Looks now; the reason if the root is lost. */
+  readonly look: () => LossReason | undefined
+  /** Adds something to look at. */
+  readonly also: (look: Look) => void
   readonly onLost: (callback: (reason: string) => void) => void
   readonly stop: () => void
 }
 
 const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
   const callbacks: ((reason: string) => void)[] = []
-  let reason: string | undefined
-  const lose = (why: string): void => {
+  const looks: Look[] = [() => (guard.intact() ? undefined : 'guard_removed')]
+  let reason: LossReason | undefined
+  const lose = (why: LossReason): void => {
     if (reason !== undefined) return
     reason = why
     cancel()
     log.error('lock lost', { root, reason: why })
     for (const callback of callbacks) callback(why)
   }
-  const look = (): void => {
-    if (guard.intact()) cancel = clock.after(watchEvery, look)
-    else lose('guard_removed')
+  const look = (): LossReason | undefined => {
+    for (const found of looks) {
+      const why = reason === undefined ? found() : undefined
+      if (why !== undefined) lose(why)
+    }
+    return reason
   }
-  let cancel = clock.after(watchEvery, look)
+  const watch = (): void => {
+    if (look() === undefined) cancel = clock.after(watchEvery, watch)
+  }
+  let cancel = clock.after(watchEvery, watch)
   const onLost = (callback: (reason: string) => void): void => {
     if (reason === undefined) callbacks.push(callback)
     else callback(reason)
   }
-  return { lose, reason: () => reason, onLost, stop: () => cancel() }
+  return { lose, look, also: (more) => void looks.push(more), onLost, stop: () => cancel() }
 }
 
 interface Held extends Holding {
@@ -209,10 +267,7 @@ interface Held extends Holding {
 
 const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
   let released: Promise<void> | undefined
-  const held = (): boolean => {
-    if (loss.reason() === undefined && released === undefined && !guard.intact()) loss.lose('guard_removed')
-    return loss.reason() === undefined && released === undefined
-  }
+  const held = (): boolean => released === undefined && loss.look() === undefined
   const free = async (): Promise<void> => {
     loss.stop()
     forgetOwner(join(root, 'owner.json'), owner)

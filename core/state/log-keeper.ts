@@ -27,6 +27,8 @@ export interface LogKeeperOptions {
   readonly tuning: Tuning
   readonly generation: number
   readonly sequence: number
+  /** Asks whether the root is still ours. */
+  readonly isHalted: () => boolean
   /** Called after each durable batch. */
   readonly advanced: () => void
 }
@@ -113,8 +115,8 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     sequence: options.sequence,
     failed,
     advanced,
-    permitted: () => !mode.halted && !manifest.uncertain,
-    halted: () => mode.halted,
+    permitted: () => !options.isHalted() && !manifest.uncertain,
+    halted: options.isHalted,
   })
 
   /**

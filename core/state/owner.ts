@@ -65,20 +65,28 @@ export const readOwner = (path: string): OwnerRecord | undefined => {
   }
 }
 
+/** A process by its number and its start: the number alone may be given again. */
+export interface ProcessMark {
+  readonly pid: number
+  readonly start_ticks: string
+}
+export const ownMark = (): ProcessMark => ({ pid: process.pid, start_ticks: startTicks(process.pid) })
+
+/** `unknown`: neither the kernel nor the process table of this machine can tell. */
+export type OwnerVerdict = 'dead' | 'alive' | 'unknown'
+
 /**
- * Whether the last owner is dead for certain, asked by the one who has the
- * guard now. The kernel takes a flock from the dead only; behind a socket, or
- * when the two used different guards, boot and process tell.
+ * What is certain of the last owner, asked by the one who has the guard now.
+ * The guard alone proves nothing, because its file may have been replaced
+ * under a live owner. `freed` is the process that the kernel took this very
+ * file from, which it does from the dead only; else boot and process tell.
  */
-export const ownerIsDead = (last: OwnerRecord | undefined, mechanism: Mechanism): boolean => {
-  if (mechanism === 'lockfile') return false
-  if (last === undefined || last.mechanism === 'flock') return mechanism === 'flock'
-  if (last.boot_id !== bootId()) return true
-  return (
-    last.boot_id !== '' &&
-    last.pid_space === pidSpace() &&
-    !(isRunning(last.pid) && last.start_ticks === startTicks(last.pid))
-  )
+export const judgeOwner = (last: OwnerRecord | undefined, freed: ProcessMark | undefined): OwnerVerdict => {
+  if (last === undefined) return freed === undefined ? 'unknown' : 'dead'
+  if (freed?.pid === last.pid && freed.start_ticks === last.start_ticks) return 'dead'
+  if (last.boot_id !== bootId()) return last.host === hostname() ? 'dead' : 'unknown'
+  if (last.boot_id === '' || last.pid_space !== pidSpace()) return 'unknown'
+  return isRunning(last.pid) && last.start_ticks === startTicks(last.pid) ? 'alive' : 'dead'
 }
 
 export const isRunning = (pid: number): boolean => {

@@ -38,6 +38,8 @@ export interface OpenStateOptions {
   readonly publish: Publish
   /** Of the lock: it is in the header of every segment. */
   readonly generation: number
+  /** Asked before each batch is written, before it is acknowledged, and before files are named: false halts the state. */
+  readonly owned?: () => boolean
   readonly tuning?: Partial<Tuning>
   /** Cuts damage off instead of starting read-only: an operator decided so. What is cut goes to the quarantine. */
   readonly acceptLoss?: boolean
@@ -71,18 +73,22 @@ interface Running {
 }
 
 export const openState = async (options: OpenStateOptions): Promise<OpenState> => {
-  const { root, clock, ids, log, generation, acceptLoss = false } = options
+  const { root, clock, ids, log, generation, acceptLoss = false, owned = () => true } = options
   const tuning = { ...defaultTuning, ...options.tuning }
   const paths = layout(root)
   const mode = createStorageMode()
-  const pins = createPins(gateDisk(options.disk, () => mode.halted))
+  let running: Running | undefined
+  const refuse = (reason: ReadOnlyReason): void =>
+    running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason)
+  const isHalted = (): boolean => {
+    if (!mode.halted && !owned()) refuse('lock_lost')
+    return mode.halted
+  }
+  const pins = createPins(gateDisk(options.disk, { wasHalted: () => mode.halted, isHalted }))
   const { disk } = pins
   const ballast = createBallast(disk, paths.ballast, tuning.ballastBytes)
   await makeRoom(disk, root, paths.ballast)
   const { manifest, damage: broken } = await prepareRoot({ disk, paths, ids, generation, rootId: options.rootId })
-  let running: Running | undefined
-  const refuse = (reason: ReadOnlyReason): void =>
-    running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason)
   const onDamage = (fault: Fault): void => {
     refuse('damaged')
     options.onDamage?.(fault)
@@ -115,6 +121,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       tuning,
       generation,
       sequence,
+      isHalted,
       advanced: () => checkpointer.consider(),
     })
     const checkpointer = createCheckpointer({

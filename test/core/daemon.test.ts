@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
 import { createClock } from '../../core/clock.js'
-import { definePlugin } from '../../core/plugin.js'
+import { definePlugin, type Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {
@@ -69,6 +69,36 @@ test('a daemon that loses its root stops writing and ends', async (t) => {
   await rm(path.join(root, 'daemon.lock'))
   const { reason } = await daemon.ended
   t.is(reason, 'lock_lost')
+})
+
+test('a lock that is lost during the start is acted on at once: nothing is committed, and the daemon ends', async (t) => {
+  const root = await freshRoot()
+  const outcomes: string[] = []
+  const eager = definePlugin({
+    id: 'eager',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Commits while it starts.',
+    register: (ctx) => {
+      const marks = ctx.state.collection<{ id: string }>({ name: 'marks', version: 1, id: ({ id }) => id, indexes: {} })
+      const put = (id: string): Promise<string> =>
+        ctx.state
+          .commit((tx) => tx.put(marks, { id }))
+          .then(
+            () => `${id} taken`,
+            (error: Problem) => `${id} ${error.code}`,
+          )
+      ctx.onStart(async () => {
+        outcomes.push(await put('before'))
+        await rm(path.join(root, 'daemon.lock'))
+        outcomes.push(await put('after'))
+      })
+    },
+  })
+  const { daemon } = await startTestDaemon(t, { root, shipped: [], plugins: [eager] })
+  t.deepEqual(outcomes, ['before taken', 'after storage_read_only'])
+  t.is((await daemon.ended).reason, 'lock_lost')
+  await rm(root, { recursive: true, force: true })
 })
 
 test('a spawned daemon says where it is in one line and exits with 0 on SIGTERM', async (t) => {

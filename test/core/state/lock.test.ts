@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from 'ava'
-import { spawn, type ChildProcess } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -13,18 +12,17 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { createClock } from '../../../core/clock.js'
 import { trusted } from '../../../core/schema.js'
 import { createDisk } from '../../../core/state/real-disk.js'
 import { acquireLock, type LockOptions } from '../../../core/state/lock.js'
 import type { Disk, FileStat } from '../../../core/state/disk.js'
-import { readOwner, type Mechanism } from '../../../core/state/owner.js'
+import { readOwner } from '../../../core/state/owner.js'
 import { seal, unseal } from '../../../core/state/sealed.js'
+import { contend } from '../../support/contender.js'
 
 const clock = createClock()
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const child = new URL('../../support/lock-child.js', import.meta.url).pathname
 
 const folder = (t: ExecutionContext): string => {
   const path = mkdtempSync(join(tmpdir(), 'holdfast-lock-'))
@@ -33,34 +31,6 @@ const folder = (t: ExecutionContext): string => {
 }
 const take = (root: string, more: Partial<LockOptions> = {}) => acquireLock({ root, clock, log: silent, ...more })
 
-interface Contender {
-  readonly process: ChildProcess
-  readonly answer: string[]
-  kill(): Promise<void>
-  end(): Promise<void>
-}
-const contend = async (t: ExecutionContext, root: string, guard: Mechanism = 'flock'): Promise<Contender> => {
-  const started = spawn(process.execPath, [child, root, guard], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const gone = new Promise<void>((resolve) => started.once('exit', () => resolve()))
-  t.teardown(() => started.kill('SIGKILL'))
-  const lines = createInterface({ input: started.stdout })
-  const line = await new Promise<string>((resolve, reject) => {
-    lines.once('line', resolve)
-    lines.once('close', () => setImmediate(() => reject(new Error('ended and said nothing'))))
-  })
-  return {
-    process: started,
-    answer: line.split(' '),
-    kill: async () => {
-      started.kill('SIGKILL')
-      await gone
-    },
-    end: async () => {
-      started.stdin.end()
-      await gone
-    },
-  }
-}
 /** The real disk with one answer changed. */
 const lying = (change: Partial<Disk>): Disk => ({ ...createDisk(), ...change })
 
