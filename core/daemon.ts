@@ -33,6 +33,7 @@ import type { Disk } from './state/disk.js'
 import { acquireLock, type Lock } from './state/lock.js'
 import { openState, type OpenState, type RecoveryReport } from './state/root.js'
 import { damageFound, recoveryFound } from './start-findings.js'
+import { storageErrors } from './state/storage-errors.js'
 import { version } from './version.js'
 import { beginWork } from './work.js'
 
@@ -160,7 +161,9 @@ const openRoot = async (
       onDamage: (fault) => findings.note([damageFound(root, fault)]),
     }),
   )
-  story.own('state', opened.close)
+  story.own('state', async () => {
+    if (!(await opened.close())) throw storageErrors.storage_not_clean()
+  })
   lock.onLost(() => opened.halt('lock_lost'))
   const findings = createFindings({ state: opened.state, clock, ids, log })
   const epoch = nextEpoch(opened.state, clock, log)

@@ -17,7 +17,7 @@ import { lastingReason } from './storage-errors.js'
 import type { StorageMode } from './storage-mode.js'
 import type { Store } from './store.js'
 import type { StoredStream, StreamHarvest } from './stream.js'
-import { namedFiles } from './sweep.js'
+import { namedFiles, unnamedFiles } from './sweep.js'
 import { writeTombstones } from './tombstones.js'
 
 export interface CheckpointerOptions {
@@ -136,6 +136,12 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
     forget(load, written)
     await removeOld(before, after).catch((error: unknown) => log.warn('old files could not be removed', { error }))
   }
+  /** What a failed checkpoint wrote is removed at once: a disk that fills is filled by every attempt. */
+  const removeDrafts = async (): Promise<void> => {
+    if (manifest.uncertain || mode.halted) return
+    for (const path of unnamedFiles(disk, paths, manifest.current))
+      if (!path.startsWith(`${paths.log}/`)) await disk.unlink(path)
+  }
   const perform = async (): Promise<boolean> => {
     let taken: Omit<Load, 'sequence'> | undefined
     try {
@@ -146,6 +152,7 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
       return true
     } catch (error) {
       if (taken !== undefined) giveBack(taken)
+      await removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
       mode.count()
       log.warn('a checkpoint failed; the log keeps everything', { error })
       const reason = lastingReason(error)

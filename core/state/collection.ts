@@ -38,7 +38,10 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   settleIndexes(): void
   /** Takes what became durable since the last harvest. */
   harvest(): Harvest<T>
-  /** Gives a harvest back that could not be written. */
+  /**
+   * Gives a harvest back that could not be written. A record whose removal is not durable yet is kept: the removal may
+   * still be undone.
+   */
   giveBack(harvest: Harvest<T>): void
   /** Forgets settled records of a harvest that is on its pages now. */
   evict(harvest: Harvest<T>): void
@@ -159,7 +162,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     return taken
   }
   const giveBack = (taken: Harvest<T>): void => {
-    for (const [id, record] of taken.records) if (!dirty.has(id) && !buried.has(id)) dirty.set(id, record)
+    for (const [id, record] of taken.records) if (!dirty.has(id) && !graves.has(id)) dirty.set(id, record)
     for (const [id, reason] of taken.graves) graves.set(id, reason)
   }
   const evict = (taken: Harvest<T>): void => {

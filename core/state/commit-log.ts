@@ -26,9 +26,11 @@ export interface CommitLog {
   readonly sequence: number
   /** Bytes acknowledged since the last call of `use`. */
   readonly written: number
+  /** False while commits wait or are being written. */
   readonly idle: boolean
-  /** True while commits wait or are being written. */
   push(pending: Pending): void
+  /** Resolves when everything pushed so far is durable or undone. */
+  drained(): Promise<void>
   /** Runs a task between two batches: nothing is being written meanwhile. */
   between<R>(task: () => Promise<R>): Promise<R>
   /** Writes to this segment from now on. Only at start and inside `between`. */
@@ -55,11 +57,12 @@ export interface CommitLogOptions {
 const batchBytes = 4 * 1024 * 1024
 const batchLines = 4096
 
+/** Counts bytes: of a batch that a crash cut off, no more may stand on the disk than a start takes for a torn tail. */
 const takeBatch = (queue: Pending[]): Pending[] => {
   let bytes = 0
   let count = 0
   while (count < queue.length && count < batchLines && (count === 0 || bytes < batchBytes)) {
-    bytes += queue[count]?.text?.length ?? 0
+    bytes += Buffer.byteLength(queue[count]?.text ?? '')
     count += 1
   }
   return queue.splice(0, count)
@@ -138,6 +141,11 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
   const wake = (): void => {
     if (!running) void run()
   }
+  const isIdle = (): boolean => batch.length === 0 && queue.length === 0
+  const push = (pending: Pending): void => {
+    queue.push(pending)
+    wake()
+  }
   const between = <R>(task: () => Promise<R>): Promise<R> =>
     new Promise((resolve, reject) => {
       tasks.push(() => task().then(resolve, reject))
@@ -151,7 +159,7 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
       return written
     },
     get idle() {
-      return batch.length === 0 && queue.length === 0
+      return isIdle()
     },
     get segment() {
       return segment
@@ -159,10 +167,12 @@ export const createCommitLog = (options: CommitLogOptions): CommitLog => {
     get undone() {
       return undone
     },
-    push: (pending) => {
-      queue.push(pending)
-      wake()
-    },
+    push,
+    drained: () =>
+      new Promise((resolve) => {
+        if (isIdle()) resolve()
+        else push({ text: undefined, settle: resolve, undo: () => {}, reject: () => resolve() })
+      }),
     between,
     use: (next) => {
       segment = next

@@ -74,10 +74,15 @@ const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
 export const createLineFile = async (disk: Disk, path: string, header: LineFileHeader): Promise<LineFile> => {
   if (disk.stat(path) !== undefined) await disk.unlink(path)
   const file = await disk.open(path, 'create')
-  const whole = appendTo(file, 0, 0)
-  whole.add(JSON.stringify(header).slice(0, -1))
-  await whole.flush()
-  return appendTo(file, whole.length, saltSeed(header.salt))
+  try {
+    const whole = appendTo(file, 0, 0)
+    whole.add(JSON.stringify(header).slice(0, -1))
+    await whole.flush()
+    return appendTo(file, whole.length, saltSeed(header.salt))
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    throw error
+  }
 }
 
 /** Opens a file to append behind the bytes that count; what a failed checkpoint left behind them is cut. */

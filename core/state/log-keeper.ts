@@ -48,7 +48,8 @@ export interface LogKeeper {
   /** Lines are in the log that no checkpoint has. */
   readonly dirty: boolean
   refuse(reason: ReadOnlyReason): void
-  close(): Promise<void>
+  /** Waits for what was taken, then marks the end of the log; call when nothing more is taken. True if it is marked. */
+  close(): Promise<boolean>
 }
 
 const sealLast = (segments: readonly SegmentRef[], length: number): SegmentRef[] =>
@@ -186,7 +187,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
       if (how === undefined && !hasRoom()) throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
       await commits.between(reopen)
       pause = tuning.retryMs
-      mode.recover()
+      if (!mode.recover()) return false
       options.log.info('storage takes changes again')
       return true
     } catch (error) {
@@ -203,16 +204,24 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
       frozen()
       return commits.sequence + 1
     })
-  const close = async (): Promise<void> => {
+  const markEnd = async (): Promise<boolean> => {
+    if (mode.mode !== 'ok') return false
+    try {
+      await mark(true)
+      return true
+    } catch (error) {
+      options.log.warn('the close could not be marked; the next start replays the log', { error })
+      return false
+    }
+  }
+  const close = async (): Promise<boolean> => {
     closed = true
     cancelMark?.()
     cancelRetry?.()
-    await commits.between(async () => undefined)
-    if (mode.mode === 'ok')
-      await mark(true).catch((error: unknown) =>
-        options.log.warn('the close could not be marked; the next start replays the log', { error }),
-      )
+    await commits.drained()
+    const marked = await commits.between(markEnd)
     await commits.segment?.close()
+    return marked
   }
   return {
     commits,

@@ -5,7 +5,7 @@ import { segmentName, type Layout } from './layout.js'
 import type { Fault } from './line.js'
 import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { setAside } from './quarantine.js'
-import { replayLog, type Replay } from './replay.js'
+import { endsClean, replayLog, type Replay } from './replay.js'
 import type { LogLine } from './segment.js'
 import type { Store } from './store.js'
 import { readWatermark } from './watermark.js'
@@ -136,10 +136,8 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
   if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
     return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
   if (damage !== undefined) await setAsideUnreached(options, replay)
-  const torn =
-    watermark?.clean === true && damage === undefined && replay.torn === undefined
-      ? undefined
-      : await settleEnd(options, replay)
+  const isClean = damage === undefined && endsClean(replay, manifest.current.generation, watermark)
+  const torn = isClean ? undefined : await settleEnd(options, replay)
   return {
     replay,
     sealed: sealAll(replay),

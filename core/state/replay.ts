@@ -7,8 +7,11 @@ import type { Manifest, SegmentRef } from './manifest.js'
 import { scanSegment, type LinePlace, type LogLine, type SegmentScan } from './segment.js'
 import type { Watermark } from './watermark.js'
 
-/** The most bytes that one unfinished batch can leave behind: a batch, and the line that overfilled it. */
-export const longestTail = 32 * 1024 * 1024
+/**
+ * The most bytes that one unfinished batch can leave behind: a batch, and the line that overfilled it. Earlier versions
+ * counted characters and wrote up to 36 MiB.
+ */
+export const longestTail = 40 * 1024 * 1024
 
 export interface ReplayOptions {
   readonly disk: Disk
@@ -66,7 +69,17 @@ const judge = (scan: SegmentScan, replay: Mutable, sealed: boolean): void => {
   else replay.damage = scan.fault
 }
 
-/** A log that ends before what was acknowledged, or goes on after a clean close, is damaged. */
+/** The daemon closed in order, and the log ends where it said. */
+export const endsClean = ({ sequence, torn }: Replay, generation: number, watermark: Watermark | undefined): boolean =>
+  watermark?.clean === true &&
+  watermark.generation === generation &&
+  watermark.sequence === sequence &&
+  torn === undefined
+
+/**
+ * A log that ends before what was acknowledged is damaged, and so is one that has bytes behind its clean end which are
+ * no lines. Sound lines there are commits like any other: their mark was made too early.
+ */
 const judgeEnd = (replay: Mutable, { manifest, watermark, folder }: ReplayOptions): void => {
   const last = replay.sound.at(-1)
   const file = last === undefined ? folder : join(folder, segmentName(last.segment.no))
@@ -77,11 +90,12 @@ const judgeEnd = (replay: Mutable, { manifest, watermark, folder }: ReplayOption
   } else if (
     watermark?.clean === true &&
     watermark.generation === manifest.generation &&
-    (replay.torn !== undefined || replay.sequence > watermark.sequence)
+    replay.torn !== undefined &&
+    replay.sequence === watermark.sequence
   ) {
     replay.damage = {
       file,
-      offset: replay.torn?.offset ?? offset,
+      offset: replay.torn.offset,
       rule: `the log goes on behind its clean end at ${watermark.sequence}`,
     }
   }

@@ -62,8 +62,11 @@ export interface OpenState {
    * meanwhile.
    */
   snapshot<R>(copy: (cut: Cut) => Promise<R>): Promise<R>
-  /** Waits for what was committed, then closes cleanly. */
-  close(): Promise<void>
+  /**
+   * Takes no further change, waits for what was committed, then closes. True if the log is marked clean; false if the
+   * next start has to find out how it ends.
+   */
+  close(): Promise<boolean>
 }
 
 /** From the end of recovery on. */
@@ -152,7 +155,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     if (keeper.hasRoom())
       await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
     if (!keeper.hasRoom()) refuse('disk_full')
-    else if (!mode.passing) mode.recover()
+    else mode.begin()
     if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
     return swept
   }
@@ -186,26 +189,30 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       milliseconds: clock.elapsed() - started,
     }
   }
-  const shut = async ({ keeper, checkpointer }: Running): Promise<void> => {
+  const shut = async ({ keeper, checkpointer }: Running): Promise<boolean> => {
+    await keeper.commits.drained()
     await checkpointer.idle()
     if (mode.reason === 'disk_full') {
       await ballast.release()
       await keeper.recover('at any cost')
     }
     if (mode.mode === 'ok' && keeper.dirty) await checkpointer.run()
-    await keeper.close()
+    return keeper.close()
   }
-  const close = async (): Promise<void> => {
-    if (mode.mode === 'closed') return
-    if (running !== undefined) await shut(running)
+  const closeAll = async (): Promise<boolean> => {
+    mode.leave()
+    const marked = running === undefined || (await shut(running))
     mode.close()
     await shelves.close()
+    return marked
   }
+  let closing: Promise<boolean> | undefined
+  const close = (): Promise<boolean> => (closing ??= closeAll())
   const snapshot: OpenState['snapshot'] = (copy) =>
     takeSnapshot({ commits: theRunning().keeper.commits, manifest, paths, pins }, copy)
   const health: StorageHealth = {
     get mode() {
-      return mode.mode
+      return mode.shown
     },
     get reason() {
       return mode.reason

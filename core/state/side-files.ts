@@ -37,7 +37,7 @@ export interface SideFiles {
 
 export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFilesOptions): SideFiles => {
   const write = async (change: () => Promise<void>): Promise<void> => {
-    if (mode.mode !== 'ok') throw mode.problem()
+    if (!mode.takesChanges) throw mode.problem()
     try {
       await change()
     } catch (cause) {
@@ -62,9 +62,9 @@ export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFi
   const spools = createSpools({
     folder: paths.spools,
     disk,
-    mayWrite: () => mode.mode === 'ok' && disk.space(paths.root).free >= freeBytes,
+    mayWrite: () => mode.takesChanges && disk.space(paths.root).free >= freeBytes,
     refuse: () => {
-      throw mode.mode === 'ok'
+      throw mode.takesChanges
         ? storageErrors.storage_read_only({ details: { reason: 'disk_full' }, retryAfter: 5 })
         : mode.problem()
     },

@@ -17,6 +17,11 @@ export const storageErrors = defineErrors({
     detail: 'The disk did not confirm the change; whether it survives is unknown until a restart.',
     action: 'Check the disk, restart the daemon, then retry with the same idempotency key.',
   },
+  storage_not_clean: {
+    status: 503,
+    detail: 'The state was closed without its clean mark.',
+    action: 'Nothing to do: the next start reads the log to its end and says what it found.',
+  },
   storage_damaged: {
     status: 503,
     detail: 'Stored data is damaged, so nothing is changed any more.',

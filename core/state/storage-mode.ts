@@ -10,16 +10,25 @@ export const mayPass = (reason: string | undefined): boolean => [...passing].som
 
 export interface StorageMode {
   readonly mode: StorageHealth['mode']
+  /** As everybody else sees it: `closed` as soon as it closes. */
+  readonly shown: StorageHealth['mode']
   readonly reason: ReadOnlyReason | undefined
   readonly action: string | undefined
   readonly writeErrors: number
   /** True once nothing more may be written to the disk by this process. */
   readonly halted: boolean
   readonly passing: boolean
+  /** False while changes are refused, for whatever reason. */
+  readonly takesChanges: boolean
   /** Goes read-only; a lasting reason is never replaced by another one. */
   refuse(reason: ReadOnlyReason): void
   count(): void
-  recover(): void
+  /** Takes changes from now on, unless something was found meanwhile that speaks against it. */
+  begin(): void
+  /** Leaves a reason that can pass; false if a lasting one came meanwhile. */
+  recover(): boolean
+  /** No further change is taken, so that what was taken can be closed. */
+  leave(): void
   close(): void
   /** The problem for a commit that is refused now. */
   problem(): Problem
@@ -30,6 +39,8 @@ export const createStorageMode = (): StorageMode => {
   let reason: ReadOnlyReason | undefined = 'halted'
   let writeErrors = 0
   let halted = false
+  let leaving = false
+  const isPassing = (): boolean => reason !== undefined && passing.has(reason)
   const refuse = (next: ReadOnlyReason): void => {
     halted ||= next === 'lock_lost'
     if (
@@ -44,16 +55,20 @@ export const createStorageMode = (): StorageMode => {
     mode = 'read_only'
     reason = next
   }
-  const recover = (): void => {
-    if (mode === 'closed' || halted) return
+  const open = (): void => {
     mode = 'ok'
     reason = undefined
   }
+  const recover = (): boolean => {
+    if (mode === 'read_only' && isPassing() && !halted) open()
+    return mode === 'ok'
+  }
+  const shown = (): StorageHealth['mode'] => (leaving ? 'closed' : mode)
   const problem = (): Problem =>
     storageErrors.storage_read_only({
-      details: { reason: reason ?? mode },
+      details: { reason: reason ?? shown() },
       retryAfter: 5,
-      members: { reason: reason ?? mode },
+      members: { reason: reason ?? shown() },
     })
   return {
     get mode() {
@@ -71,14 +86,26 @@ export const createStorageMode = (): StorageMode => {
     get halted() {
       return halted
     },
+    get shown() {
+      return shown()
+    },
+    get takesChanges() {
+      return mode === 'ok' && !leaving
+    },
     get passing() {
-      return reason !== undefined && passing.has(reason)
+      return isPassing()
     },
     refuse,
     count: () => {
       writeErrors += 1
     },
+    begin: () => {
+      if (mode === 'read_only' && reason === 'halted' && !halted) open()
+    },
     recover,
+    leave: () => {
+      leaving = true
+    },
     close: () => {
       mode = 'closed'
       reason = undefined

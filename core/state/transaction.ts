@@ -143,7 +143,7 @@ export const createTransactions = ({
       commits().push(pending)
     })
   const begin = async <R>(change: (tx: Tx) => R): Promise<R> => {
-    if (mode.mode !== 'ok') throw mode.problem()
+    if (!mode.takesChanges) throw mode.problem()
     const now = stampAfter(last, clock.now())
     const work: Work = { changes: [], effects: [] }
     const { result, text } = perform(change, now, work)

@@ -5,6 +5,7 @@ import test from 'ava'
 import { createClock } from '../../core/clock.js'
 import { definePlugin, type Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
+import { createWrappedDisk, diskError } from '../support/wrapped-disk.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {
   const { request, daemon, root, log } = await startTestDaemon(t)
@@ -98,6 +99,32 @@ test('a lock that is lost during the start is acted on at once: nothing is commi
   const { daemon } = await startTestDaemon(t, { root, shipped: [], plugins: [eager] })
   t.deepEqual(outcomes, ['before taken', 'after storage_read_only'])
   t.is((await daemon.ended).reason, 'lock_lost')
+  await rm(root, { recursive: true, force: true })
+})
+
+test('a stop after a failed sync says that it was not clean', async (t) => {
+  const root = await freshRoot()
+  let fails = false
+  const { disk } = createWrappedDisk((call, at) => {
+    if (fails && call === 'sync' && at.includes('/log/')) throw diskError('EIO')
+  })
+  let commit: () => Promise<unknown> = () => Promise.resolve()
+  const writer = definePlugin({
+    id: 'writer',
+    version: '1.0.0',
+    api: 1,
+    summary: 'Commits when it is told.',
+    register: (ctx) => {
+      const marks = ctx.state.collection<{ id: string }>({ name: 'marks', version: 1, id: ({ id }) => id, indexes: {} })
+      commit = () => ctx.state.commit((tx) => tx.put(marks, { id: 'a' }))
+    },
+  })
+  const { daemon, log } = await startTestDaemon(t, { root, shipped: [], plugins: [writer], disk })
+  await commit()
+  fails = true
+  await t.throwsAsync(commit(), { code: 'storage_sync_failed' })
+  t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: false })
+  t.true(log.some(({ fact, details }) => fact === 'a step of the stop failed' && details['step'] === 'state'))
   await rm(root, { recursive: true, force: true })
 })
 

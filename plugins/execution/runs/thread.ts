@@ -194,15 +194,19 @@ export const trimThread = (thread: Thread, limit: number): void => {
 const weigh = (message: ModelMessage): number => {
   let bytes = 32
   for (const part of message.content) {
-    bytes += 'text' in part ? part.text.length : weighJson(part.type === 'tool_call' ? part.input : part.output)
+    bytes +=
+      'text' in part ? Buffer.byteLength(part.text) : weighJson(part.type === 'tool_call' ? part.input : part.output)
   }
   return bytes
 }
 
-/** Roughly the length of a value's JSON, without making it. */
+/** Bytes of a text in JSON, its quotes and escapes with it: that is what the log has to hold. */
+const weighText = (text: string): number => Buffer.byteLength(JSON.stringify(text))
+
+/** Roughly the bytes of a value's JSON, without making it as a whole. */
 export const weighJson = (value: Json): number => {
-  if (typeof value === 'string') return value.length + 2
+  if (typeof value === 'string') return weighText(value)
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weighJson(item) + 1, 2)
   if (typeof value !== 'object' || value === null) return 5
-  return Object.entries(value).reduce((sum, [key, item]) => sum + key.length + 4 + weighJson(item), 2)
+  return Object.entries(value).reduce((sum, [key, item]) => sum + weighText(key) + 2 + weighJson(item), 2)
 }
