@@ -70,6 +70,8 @@ export interface ExternalActions {
   conclude(tx: Tx, outcome: ActionOutcome): void
   /** Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. */
   abandon(tx: Tx, run_id: string, code: string): void
+  /** Runs with an action whose outcome is unknown and that nobody has acknowledged, in order of submission. */
+  unknown(): readonly string[]
 }
 /** The ledger of effects. */
 export const ExternalActions: Token<ExternalActions> = defineToken<ExternalActions>('external-actions@1')
@@ -99,6 +101,9 @@ export const ExternalActionView = named(
     }),
     code: doc(optional(string()), 'Why it failed.'),
     concluded_at_ms: optional(timestamp()),
+    acknowledged_at_ms: doc(optional(timestamp()), 'When somebody said to have looked at an unknown outcome.'),
+    acknowledged_by: doc(optional(string()), 'The role of who did.'),
+    acknowledgement: doc(optional(string()), 'What they noted.'),
     sequence: doc(integer({ min: 1 }), 'Number of its latest entry in the ledger of its session.'),
     hash: doc(string(), 'Hash of that entry. It covers the entry and the hash of the one before it.'),
   }),

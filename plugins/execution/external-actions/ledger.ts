@@ -2,7 +2,7 @@
 import type { Tx } from '../../../core/plugin.js'
 import { Trace } from '../runs/contract.js'
 import type { ActionIntent, ActionOutcome, ExternalActions } from './contract.js'
-import { hashOf, type IntentEntry, type LedgerStore, type OutcomeEntry } from './store.js'
+import { hashOf, type ActionEntry, type IntentEntry, type LedgerStore } from './store.js'
 
 export interface LedgerParts {
   readonly store: LedgerStore
@@ -10,7 +10,7 @@ export interface LedgerParts {
   readonly agentOf: (run_id: string) => string | undefined
 }
 
-type Unlinked = Omit<IntentEntry, 'prev' | 'hash' | 'at'> | Omit<OutcomeEntry, 'prev' | 'hash' | 'at'>
+type Unlinked = ActionEntry extends infer E ? (E extends ActionEntry ? Omit<E, 'prev' | 'hash' | 'at'> : never) : never
 
 /** Entries that are read at once on the way back to an intent. */
 const step = 64
@@ -98,7 +98,19 @@ const show = (
   tx.emit(Trace, { session: session_id, run: run_id }, () => ({ trace }))
 }
 
-export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions => {
+interface Acknowledgement {
+  readonly run_id: string
+  readonly by: string
+  readonly note: string | undefined
+}
+
+/** The ledger, with what its own routes do to it. */
+export interface Ledger extends ExternalActions {
+  /** Enters that somebody has looked at the unknown actions of a run; they are no longer counted. */
+  acknowledge(tx: Tx, acknowledgement: Acknowledgement): void
+}
+
+export const createLedger = ({ store, agentOf }: LedgerParts): Ledger => {
   const intend = (tx: Tx, { agent_id: named, ...intent }: ActionIntent): void => {
     const { session_id, run_id, request_digest } = intent
     const agent_id = named ?? (run_id === undefined ? undefined : agentOf(run_id))
@@ -136,5 +148,15 @@ export const createLedger = ({ store, agentOf }: LedgerParts): ExternalActions =
         code,
       })
   }
-  return { intend, conclude, abandon }
+  const acknowledge = (tx: Tx, { run_id, by, note }: Acknowledgement): void => {
+    const range = store.ranges.find(run_id)
+    if (range === undefined) return
+    const { session_id, unknown } = range
+    for (const action_id of unknown) {
+      const attempt = intentOf(store, session_id, action_id)?.attempt ?? 1
+      const entry = { type: 'acknowledgement' as const, action_id, attempt, by, ...(note !== undefined && { note }) }
+      tx.put(store.ranges, { ...range, unknown: [], last: append(store, tx, { session_id, ...entry }) })
+    }
+  }
+  return { intend, conclude, abandon, acknowledge, unknown: () => store.ranges.ids('unknown', 'unknown') }
 }

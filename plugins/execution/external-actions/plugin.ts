@@ -5,6 +5,7 @@ import { actionCommands } from './commands.js'
 import { ExternalActions } from './contract.js'
 import { createLedger } from './ledger.js'
 import { actionRoutes } from './routes.js'
+import { unknownCheck } from './unknown.js'
 import { declareStore } from './store.js'
 
 export default definePlugin({
@@ -18,15 +19,17 @@ export default definePlugin({
   commands: actionCommands,
   register(ctx, { runs }) {
     const store = declareStore(ctx.state)
-    ctx.provide(ExternalActions, createLedger({ store, agentOf: (run_id) => runs.find(run_id)?.agent_id }))
-    ctx.routes(...actionRoutes({ store, runs }))
+    const ledger = createLedger({ store, agentOf: (run_id) => runs.find(run_id)?.agent_id })
+    ctx.provide(ExternalActions, ledger)
+    ctx.routes(...actionRoutes({ state: ctx.state, store, ledger, runs }))
+    ctx.health(unknownCheck(ledger))
     ctx.contribute(StatusSections, {
       name: 'external_actions',
       schema: object({
         unknown_run_count: doc(
           integer(),
-          'Runs with an effect of which nobody can tell whether it happened: read them with holdfast runs ' +
-            'actions RUN_ID.',
+          'Runs with an effect of which nobody can tell whether it happened, and that nobody has acknowledged: ' +
+            'GET /v1/runs?unknown=true.',
         ),
       }),
       collect: () => ({ unknown_run_count: store.ranges.count('unknown', 'unknown') }),

@@ -20,14 +20,16 @@ export type OutcomeEntry = Link & {
   response_digest?: string
   code?: string
 }
+/** Somebody has looked what came of an action whose outcome is unknown. */
+export type AcknowledgementEntry = Link & { type: 'acknowledgement'; by: string; note?: string }
 /** An entry of the ledger of a session. */
-export type ActionEntry = IntentEntry | OutcomeEntry
+export type ActionEntry = IntentEntry | OutcomeEntry | AcknowledgementEntry
 
 /** The end of a session's ledger, put in the commit of each entry: what is cut off is missed. */
 export type ActionHead = { readonly session_id: string; readonly entries: number; readonly hash: string }
 /**
  * Where a run's actions stand in the ledger of its session, which of its tool calls have no outcome, and which of its
- * actions have an unknown one.
+ * actions have an unknown one that nobody has acknowledged.
  */
 export type ActionRange = {
   readonly run_id: string

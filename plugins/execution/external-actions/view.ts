@@ -35,6 +35,17 @@ const rowAfter = (
     }
   }
   if (row === undefined) return undefined
+  if (entry.type === 'acknowledgement') {
+    const { by, note } = entry
+    return {
+      ...row,
+      acknowledged_at_ms: at,
+      acknowledged_by: by,
+      ...(note !== undefined && { acknowledgement: note }),
+      sequence: seq,
+      hash,
+    }
+  }
   const { outcome, response_digest, code } = entry
   return {
     ...row,

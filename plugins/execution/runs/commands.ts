@@ -11,10 +11,15 @@ const list = defineCommand({
   flags: {
     'session-id': { kind: 'text', summary: 'Only runs of this session.' },
     limit: { kind: 'text', summary: 'Most runs to show, at most 100.' },
+    unknown: {
+      kind: 'switch',
+      summary: 'Only runs with an effect of which nobody can tell whether it happened.',
+    },
   },
   run: ({ client, flags }) => {
     const query = new URLSearchParams({ priority_active: 'true', limit: String(flags['limit'] ?? 20) })
     if (typeof flags['session-id'] === 'string') query.set('session_id', flags['session-id'])
+    if (flags['unknown'] === true) query.set('unknown', 'true')
     return client.get(`/v1/runs?${query.toString()}`)
   },
   answer: RunRows,

@@ -44,7 +44,7 @@ const oneLine = (text: string, most = 60): string => {
 
 export const showRuns = (rows: Row[]): string =>
   rows.length === 0
-    ? 'No runs yet. Start one: holdfast runs submit SESSION TEXT'
+    ? 'No runs here. Start one: holdfast runs submit SESSION TEXT'
     : rows
         .map(
           ({ run_id, status, session_id, request }) =>

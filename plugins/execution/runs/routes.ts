@@ -64,12 +64,24 @@ const list = ({ parts, runs, skip }: RunRouteParts): Route =>
     query: object({
       session_id: optional(string({ min: 1, max: 200 })),
       status: optional(enums(runStatuses)),
+      unknown: optional(
+        doc(
+          boolean(),
+          'Only runs with an effect of which nobody can tell whether it happened, and that nobody has acknowledged. ' +
+            'In order of submission, also with priority_active.',
+        ),
+      ),
       priority_active: optional(doc(boolean(), 'Open runs first, then those that changed last.')),
       ...pageFields,
     }),
     reply: jsonReply(pageOf(RunView)),
     problems: [...pageProblems],
-    handler: ({ query }) => listRuns(parts.store, query, { view: runs.view, skip }),
+    handler: ({ query: { unknown, ...query } }) =>
+      listRuns(
+        parts.store,
+        { ...query, ...(unknown === true && { only: parts.ledger()?.unknown() ?? [] }) },
+        { view: runs.view, skip },
+      ),
   })
 
 const read = ({ runs }: RunRouteParts): Route =>

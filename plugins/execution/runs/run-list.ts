@@ -17,6 +17,8 @@ export interface RunQuery extends PageRequest {
   readonly session_id?: string | undefined
   readonly priority_active?: boolean | undefined
   readonly status?: RunStatus | undefined
+  /** Only these, in order of submission. */
+  readonly only?: readonly string[]
 }
 
 export interface RunShow {
@@ -34,13 +36,17 @@ const recent = 500
 const keyOf = (run: RunRecord): string => `${String(run.submitted_at_ms).padStart(20, '0')}:${run.run_id}`
 
 /**
- * Runs with one status, of one session or of all. Ids sort by submission, and finding those that are in both lists
- * reads no record.
+ * Runs that are in each of some lists: of one status, of one session, of those that are named. Ids sort by submission,
+ * and finding those that are in all lists reads no record.
  */
-const statusSource = (store: RunStore, status: RunStatus, session_id: string | undefined): PageSource<RunRecord> => {
-  const listed = store.runs.ids('status', status)
-  const own = session_id === undefined ? undefined : new Set(store.runs.ids('session', session_id))
-  const ids = own === undefined ? listed : listed.filter((id) => own.has(id))
+const sharedSource = (store: RunStore, { status, session_id, only }: RunQuery): PageSource<RunRecord> => {
+  const [first = [], ...others] = [
+    ...(only === undefined ? [] : [only]),
+    ...(status === undefined ? [] : [store.runs.ids('status', status)]),
+    ...(session_id === undefined ? [] : [store.runs.ids('session', session_id)]),
+  ]
+  const sets = others.map((ids) => new Set(ids))
+  const ids = sets.length === 0 ? first : first.filter((id) => sets.every((set) => set.has(id)))
   return {
     count: () => ids.length,
     key: keyOf,
@@ -89,13 +95,13 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
 export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun }: RunShow): ListReply<RunView> => {
   const skip: Skip | undefined = skipRun === undefined ? undefined : (key, error) => skipRun(idIn(key), error)
   const source =
-    query.status === undefined
+    query.status === undefined && query.only === undefined
       ? runSource(store, query.session_id)
-      : statusSource(store, query.status, query.session_id)
-  const paged = query.page === true || query.cursor !== undefined
-  if (paged || (query.limit !== undefined && query.priority_active !== true))
+      : sharedSource(store, query)
+  const busy = query.priority_active === true && query.only === undefined
+  if (query.page === true || query.cursor !== undefined || (query.limit !== undefined && !busy))
     return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
-  if (query.priority_active !== true) return latest({ source, view, skip }, plainMost)
+  if (!busy) return latest({ source, view, skip }, plainMost)
   const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc', skip })).map((run, rank) => ({
     run,
     rank,

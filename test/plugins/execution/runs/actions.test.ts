@@ -143,6 +143,7 @@ test('what cannot be entered in the ledger is not done', async (t) => {
         },
         conclude: () => {},
         abandon: () => {},
+        unknown: () => [],
       }),
   })
   const daemon = await startTestDaemon(t, { plugins: [effectTools(world)], shipped: await listWith(refusing) })
