@@ -45,7 +45,8 @@ export type { Ids } from './ids.js'
 export type { Log } from './log.js'
 export type { Secrets } from './secrets.js'
 export { visibleBlock, visibleLine } from './visible.js'
-export { isSecretName, looksSecret, redactPii, redactSecrets } from './redact.js'
+export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './redact.js'
+export { inTurns, type Portions } from './turns.js'
 export type {
   State,
   Tx,

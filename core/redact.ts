@@ -4,26 +4,69 @@
  * like. `_` counts as a boundary, which `\b` does not do.
  */
 
+import { replacingAll, type Shape } from './replace.js'
+import { atOnce, type Portions } from './turns.js'
+
 const secretMark = '<redacted>'
 /** A word of its own: not a part of a longer one, but `aws_secret_key` has three. */
 const from = '(?<![A-Za-z0-9])'
 
-/** Tokens that carry their maker's mark. */
-const tokens: readonly RegExp[] = [
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/gu,
-  new RegExp(`${from}sk-(?=[A-Za-z0-9_-]{0,100}[0-9])[A-Za-z0-9_-]{20,}`, 'gu'),
-  new RegExp(
-    `${from}(?:gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,})`,
-    'gu',
-  ),
-  new RegExp(`${from}(?:(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\\.[A-Za-z0-9_-]{20,})`, 'gu'),
-  new RegExp(
-    `${from}(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,})`,
-    'gu',
-  ),
-  new RegExp(`${from}(?:[prs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,})`, 'gu'),
-  new RegExp(`${from}\\d{6,12}:[A-Za-z0-9_-]{30,}`, 'gu'),
-  new RegExp(`${from}eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}(?:\\.[A-Za-z0-9_-]*)?`, 'gu'),
+/** Of a shape that is always a secret. */
+const marked = (): string => secretMark
+
+const keyStart = /sk-(?<![A-Za-z0-9]sk-)/gu
+/** A key has twenty signs behind its mark, and a digit among the first hundred, which words with dashes lack. */
+const [leastKey, digitWithin] = [20, 100]
+
+/** The run up to the first key in it. */
+const withoutKey = (run: string): string => {
+  let digit = 0
+  for (const { index } of run.matchAll(keyStart)) {
+    const begin = index + 'sk-'.length
+    if (run.length - begin < leastKey) return run
+    if (digit < begin) {
+      const next = run.slice(begin).search(/[0-9]/u)
+      if (next < 0) return run
+      digit = begin + next
+    }
+    if (digit - begin <= digitWithin) return run.slice(0, index) + secretMark
+  }
+  return run
+}
+
+const beginning = (text: string): RegExp => new RegExp(`${from}(?:${text})`, 'gu')
+
+/**
+ * Tokens that carry their maker's mark. What begins like one is taken to its end, also if it is none and stays: else
+ * its middle would be read again for each beginning in it, which takes quadratic time.
+ */
+const tokens: readonly Shape[] = [
+  {
+    pattern:
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/gu,
+    instead: marked,
+  },
+  { pattern: /sk-(?<![A-Za-z0-9]sk-)[A-Za-z0-9_-]{20,}/gu, instead: withoutKey },
+  {
+    pattern: beginning(
+      'gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|' +
+        'hf_[A-Za-z0-9]{30,}',
+    ),
+    instead: marked,
+  },
+  { pattern: beginning('(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\\.[A-Za-z0-9_-]{20,}'), instead: marked },
+  {
+    pattern: beginning(
+      'xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}',
+    ),
+    instead: marked,
+  },
+  { pattern: beginning('[prs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,}'), instead: marked },
+  { pattern: beginning('\\d{6,12}:[A-Za-z0-9_-]{30,}'), instead: marked },
+  {
+    pattern: beginning('eyJ[A-Za-z0-9_-]{8,}(\\.[A-Za-z0-9_-]{8,}(?:\\.[A-Za-z0-9_-]*)?)?'),
+    instead: (run, rest) => (rest === undefined ? run : secretMark),
+  },
 ]
 
 const long =
@@ -36,8 +79,12 @@ const quote = '\\\\{0,3}["\'`]'
 /** A value that is not redacted already, up to its quote, blank or comma. */
 const plain = '(?!<redacted>|\\[redacted\\])[^\\s"\'`,;<>(){}\\\\\\[\\]]{3,}'
 
+/** The name stays, with the quote that opens the value. */
+const afterName = (_: string, name: unknown, mark: unknown): string =>
+  `${String(name)}${typeof mark === 'string' ? mark : ''}${secretMark}`
+
 /** Values with a name in front: `password: x`, `"api_key": "x"`, `X_TOKEN=x`; the name stays. */
-const named: readonly RegExp[] = [
+const named: readonly Shape[] = [
   new RegExp(
     `(${names}(?:${quote})?[ \\t]{0,4}[:=][ ` +
       `\\t]{0,4})(?!true\\b|false\\b|null\\b)(?:(${quote})(?!<redacted>)(?:(?!\\2).){1,4096}?(?=\\2)|${plain})`,
@@ -50,24 +97,16 @@ const named: readonly RegExp[] = [
     'giu',
   ),
   /((?:passw(?:or)?d|passphrase)[ \t]+is[ \t]+)(?!<redacted>|\[redacted\]|(?:a|an|the|not|no|now|too|in|on|at|by|wrong|right|correct|incorrect|required|missing|invalid|expired|empty|set|changed|reset|stored|kept|needed|optional|weak|strong|long|short|safe|secret)\b)[^\s"'`,;<>]{3,}/giu,
-  /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
-]
+  /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
+].map((pattern) => ({ pattern, instead: afterName }))
 
 /**
  * The text with what has the shape of a secret replaced by `<redacted>`: keys, tokens, private keys, and values that
  * are called a password or token.
  */
-export const redactSecrets = (text: string): string => {
-  const without = tokens.reduce((rest, shape) => rest.replace(shape, secretMark), text)
-  return named.reduce(
-    (rest, shape) =>
-      rest.replace(
-        shape,
-        (_, name: string, mark: unknown) => `${name}${typeof mark === 'string' ? mark : ''}${secretMark}`,
-      ),
-    without,
-  )
-}
+export const redactSecrets = (text: string): string => atOnce(redactingSecrets(text))
+/** The same in portions, for texts of any length. */
+export const redactingSecrets = (text: string): Portions<string> => replacingAll(text, [...tokens, ...named])
 
 const phrases = new RegExp(
   `${from}(?:(?:access token|api key|bearer token|client ?secret|password|passphrase|private key|personal ` +
@@ -137,33 +176,28 @@ const isIban = (found: string): boolean => {
   return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1
 }
 
-const personal: readonly {
-  readonly shape: RegExp
-  readonly mark: string
-  readonly holds?: (found: string) => boolean
-}[] = [
+const personal: readonly Shape[] = [
   {
-    shape: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/gu,
-    mark: '<email>',
+    pattern: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}/gu,
+    instead: () => '<email>',
   },
   {
-    shape: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/gu,
-    mark: '<iban>',
-    holds: isIban,
+    pattern: /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])/gu,
+    instead: (found) => (isIban(found) ? '<iban>' : found),
   },
-  { shape: /(?<![\w.-])[2-6]\d{3}(?:[ -]?\d){10,15}(?![\w-])/gu, mark: '<card>', holds: isCard },
-  { shape: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/gu, mark: '<social_security_number>' },
-  { shape: /(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/gu, mark: '<phone>' },
-  { shape: /(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])/gu, mark: '<phone>' },
+  {
+    pattern: /(?<![\w.-])[2-6]\d{3}(?:[ -]?\d){10,15}(?![\w-])/gu,
+    instead: (found) => (isCard(found) ? '<card>' : found),
+  },
+  { pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/gu, instead: () => '<social_security_number>' },
+  { pattern: /(?<![\w+])\+[1-9](?:[ ().-]{0,2}\d){6,14}(?!\d)/gu, instead: () => '<phone>' },
+  { pattern: /(?<![\w.-])(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])/gu, instead: () => '<phone>' },
 ]
 
 /**
  * The text with personal data replaced by what it was: e-mail addresses, telephone, card and social security numbers,
  * IBANs.
  */
-export const redactPii = (text: string): string =>
-  personal.reduce(
-    (rest, { shape, mark, holds }) =>
-      rest.replace(shape, (found) => (holds === undefined || holds(found) ? mark : found)),
-    text,
-  )
+export const redactPii = (text: string): string => atOnce(redactingPii(text))
+/** The same in portions, for texts of any length. */
+export const redactingPii = (text: string): Portions<string> => replacingAll(text, personal)

@@ -1,5 +1,7 @@
 import path from 'node:path'
+import { createKnownValues } from './known-values.js'
 import type { Disk } from './state/disk.js'
+import { atOnce, type Portions } from './turns.js'
 
 /**
  * Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or
@@ -11,10 +13,12 @@ export interface Secrets {
    * user.
    */
   find(name: string): string | undefined
-  /** Adds a value to what every log line and problem is redacted for. */
+  /** Adds a value of six characters or more to what every log line and problem is redacted for. */
   guard(value: string): void
   /** The text with every known secret value replaced by `[redacted]`. */
   redact(text: string): string
+  /** The same in portions, for texts of any length. */
+  redacting(text: string): Portions<string>
 }
 
 export interface SecretsOptions {
@@ -22,19 +26,13 @@ export interface SecretsOptions {
   readonly root: string
 }
 
-/** Shorter values would redact ordinary words. */
-const shortest = 6
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
 
 export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
-  const known = new Set<string>()
-  let ordered: readonly string[] = []
-  const guard = (value: string): void => {
-    const before = known.size
-    for (const form of [value, JSON.stringify(value).slice(1, -1)]) if (form.length >= shortest) known.add(form)
-    if (known.size > before) ordered = [...known].toSorted((a, b) => b.length - a.length)
-  }
+  const known = createKnownValues()
+  /** As it is, and as it stands in JSON. */
+  const guard = (value: string): void => [value, JSON.stringify(value).slice(1, -1)].forEach(known.add)
   const find = (name: string): string | undefined => {
     if (!names.test(name)) return undefined
     const file = path.join(root, 'secrets', name)
@@ -48,6 +46,7 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
   return {
     find,
     guard,
-    redact: (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text),
+    redact: (text) => atOnce(known.replacing(text, '[redacted]')),
+    redacting: (text) => known.replacing(text, '[redacted]'),
   }
 }

@@ -8,6 +8,7 @@ import { createBus } from '../events/bus.js'
 import { createIds } from '../ids.js'
 import type { Route } from '../http/route.js'
 import { createRouteTable } from '../http/table.js'
+import { createKnownValues } from '../known-values.js'
 import type { Log } from '../log.js'
 import type { ShippedPlugin } from '../plugin.js'
 import { parse, trusted, type Json } from '../schema.js'
@@ -70,7 +71,12 @@ export const declarationsOf = async (
       ids: createIds(clock),
       log: silent,
       state,
-      secrets: { find: () => undefined, guard: () => {}, redact: (text) => text },
+      secrets: {
+        find: () => undefined,
+        guard: () => {},
+        redact: (text) => text,
+        redacting: (text) => createKnownValues().replacing(text, ''),
+      },
       events: createBus({ epoch: 0, capacity: 1, onFault: () => {} }),
     },
     loaded: await loadAll(shipped.map(shippedCandidate), { clock, ms: patienceMs }),

@@ -3,6 +3,7 @@
  * tests. Register declares and does nothing else; everything that is
  * registered is owned; after a stop nothing is left.
  */
+import { createKnownValues } from '../../core/known-values.js'
 import type { ExecutionContext, TestFn } from 'ava'
 import { fault } from '../../core/assert.js'
 import { createClock, type Clock } from '../../core/clock.js'
@@ -46,7 +47,12 @@ const sealedContext = (context: PluginContext<unknown>): PluginContext<unknown> 
 })
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const secrets = { find: () => undefined, guard: () => {}, redact: (text: string) => text }
+const secrets = {
+  find: () => undefined,
+  guard: () => {},
+  redact: (text: string) => text,
+  redacting: (text: string) => createKnownValues().replacing(text, ''),
+}
 
 const defaultsOf = (plugin: AnyPlugin): unknown =>
   readLayers({

@@ -1,9 +1,9 @@
 /** Keeps evidence, in order and behind the runs: a run never waits for it, and never fails by it. */
-import type { Clock, Ids, Log } from '../../../core/plugin.js'
+import { inTurns, type Clock, type Ids, type Log } from '../../../core/plugin.js'
 import type { Observed, RunObserver } from '../runs/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
-import { cutText, evidenceText } from './evidence.js'
+import { cutText, evidenceText, sizeOf, type Known } from './evidence.js'
 import { nonceBytes, sealText, type KeySetup } from './key.js'
 import type { DebugRecord, DebugStore } from './store.js'
 
@@ -15,7 +15,7 @@ export interface CaptureParts {
   readonly log: Log
   readonly level: () => DebugLevel
   readonly key: () => KeySetup
-  readonly known: (text: string) => string
+  readonly known: Known
   /** Makes room for so many bytes in the whole store; false if there is none. */
   readonly room: (bytes: number) => Promise<boolean>
 }
@@ -24,7 +24,7 @@ export interface Capture extends RunObserver {
   settled(): Promise<void>
 }
 
-/** Texts that wait to be written; beyond it they are dropped. */
+/** Evidence that waits to be cleaned and written, in bytes; beyond it, it is dropped. */
 const mostWaiting = 64 * 1024 * 1024
 
 interface Piece {
@@ -41,15 +41,20 @@ export const createCapture = (parts: CaptureParts): Capture => {
   const observe = (observed: Observed): void => {
     const { kind, run_id, session_id } = observed
     const level = parts.level()
-    const text = Buffer.from(waiting > mostWaiting ? '' : evidenceText(level, observed, parts.known))
-    waiting += text.length
+    const dropped = waiting > mostWaiting
+    const bytes = dropped ? 0 : sizeOf(observed)
+    waiting += bytes
+    const work = dropped ? undefined : evidenceText(level, observed, parts.known)
     queue = queue
-      .then(() => keep(parts, { level, kind, run_id, session_id, text }))
+      .then(async () => {
+        const text = Buffer.from(work === undefined ? '' : await inTurns(work))
+        await keep(parts, { level, kind, run_id, session_id, text })
+      })
       .catch((error: unknown) =>
         parts.log.warn('evidence of a run could not be kept', { run_id, error: String(error) }),
       )
       .finally(() => {
-        waiting -= text.length
+        waiting -= bytes
       })
   }
   return {

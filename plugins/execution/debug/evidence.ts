@@ -1,38 +1,68 @@
 /** What is kept of one model attempt or tool call, as text. */
-import { isSecretName, redactPii, redactSecrets } from '../../../core/plugin.js'
+import { isSecretName, redactingPii, redactingSecrets, type Portions } from '../../../core/plugin.js'
 import type { Observed } from '../runs/contract.js'
 import type { DebugLevel } from './contract.js'
 
 /** Replaces known secret values. */
-type Known = (text: string) => string
+export type Known = (text: string) => Portions<string>
 
-const clean =
-  (known: Known, level: DebugLevel) =>
-  (text: string): string =>
-    level === 'redacted' ? redactPii(redactSecrets(known(text))) : known(text)
+interface Cleaner {
+  readonly known: Known
+  readonly level: DebugLevel
+  /** Characters that were cleaned since the last pause. */
+  since: number
+}
+
+/** Characters of short texts that are cleaned in one go. */
+const portion = 64 * 1024
+
+function* tidy(cleaner: Cleaner, text: string): Portions<string> {
+  cleaner.since += text.length
+  if (cleaner.since > portion) {
+    cleaner.since = 0
+    yield
+  }
+  const without = yield* cleaner.known(text)
+  return cleaner.level === 'redacted' ? yield* redactingPii(yield* redactingSecrets(without)) : without
+}
 
 /** Each text of a value, cleaned; at the level `redacted` also what only its name gives away. */
-const cleaned = (value: unknown, tidy: (text: string) => string, level: DebugLevel): unknown => {
-  if (typeof value === 'string') return tidy(value)
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, tidy, level))
+function* cleaned(cleaner: Cleaner, value: unknown): Portions<unknown> {
+  if (typeof value === 'string') return yield* tidy(cleaner, value)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      tidy(name),
-      level === 'redacted' && typeof item === 'string' && isSecretName(name)
-        ? '<redacted>'
-        : cleaned(item, tidy, level),
-    ]),
-  )
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) items.push(yield* cleaned(cleaner, item))
+    return items
+  }
+  const fields: (readonly [string, unknown])[] = []
+  for (const [name, item] of Object.entries(value)) {
+    const hidden = cleaner.level === 'redacted' && typeof item === 'string' && isSecretName(name)
+    fields.push([yield* tidy(cleaner, name), hidden ? '<redacted>' : yield* cleaned(cleaner, item)])
+  }
+  return Object.fromEntries(fields)
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
-/** The text of one piece of evidence; indented, because people read it. */
-export const evidenceText = (level: DebugLevel, { request, answer, ...facts }: Observed, known: Known): string => {
-  const tidy = clean(known, level)
-  const said = level !== 'on' && { request: cleaned(request, tidy, level), answer: cleaned(answer, tidy, level) }
-  return JSON.stringify({ ...facts, request_bytes: bytesOf(request), answer_bytes: bytesOf(answer), ...said }, null, 2)
+/** The text of one piece of evidence, made in portions; indented, because people read it. */
+export function* evidenceText(level: DebugLevel, observed: Observed, known: Known): Portions<string> {
+  const { request, answer, ...facts } = observed
+  const cleaner: Cleaner = { known, level, since: 0 }
+  const said = level !== 'on' && {
+    request: yield* cleaned(cleaner, request),
+    answer: yield* cleaned(cleaner, answer),
+  }
+  const [request_bytes, answer_bytes] = [bytesOf(request), bytesOf(answer)]
+  yield
+  return JSON.stringify({ ...facts, request_bytes, answer_bytes, ...said }, null, 2)
+}
+
+/** About as many bytes as a value takes as JSON, without making it. */
+export const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  return Object.entries(value).reduce((all, [name, item]) => all + name.length + sizeOf(item), 0)
 }
 
 /** The first bytes of a text, with no character cut in half. */

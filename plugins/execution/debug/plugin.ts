@@ -45,7 +45,7 @@ export default definePlugin({
       log,
       level: () => level,
       key,
-      known: (text) => secrets.redact(text),
+      known: (text) => secrets.redacting(text),
       room: retention.room,
     })
     ctx.provide(RunObserver, capture)

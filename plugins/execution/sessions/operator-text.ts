@@ -13,12 +13,12 @@ interface TextRule {
 
 /** In this order: the first that matches names the fault. */
 const rules: readonly TextRule[] = [
-  { what: 'an e-mail address', pattern: /[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+/u },
+  { what: 'an e-mail address', pattern: /[^\s@<>]@[^\s@<>]+\.[^\s@<>]/u },
   { what: 'webhook details', pattern: /web[ _-]?hook|hooks\.\w/iu },
   {
     what: 'a URL',
     pattern:
-      /\b[a-z][a-z0-9+.-]*:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?:\/|:\d)|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu,
+      /[a-z0-9+.-]:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|[a-z0-9-]\.[a-z]{2,}(?:\/|:\d)|[a-z0-9-]\.(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu,
   },
   {
     what: 'a token',
@@ -28,11 +28,11 @@ const rules: readonly TextRule[] = [
   {
     what: 'a channel id',
     pattern:
-      /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]+>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u,
+      /\b[CDGUTW](?=[A-Z]*\d)[A-Z0-9]{7,}\b|<[#@!][^>]{1,200}>|(?:^|\s)[@#]\w{2,}|\bchannel[ _-]?(?:id)?\s*[:=#]\s*\S/u,
   },
   { what: 'a chat id', pattern: /-?\d{6,}|\+?\d(?:[ ()./-]?\d){7,}|\bchat[ _-]?id\b/iu },
   // Long runs of letters and digits mixed are no words of any language.
-  { what: 'a token', pattern: /(?=[\w+/=]*\d)(?=[\w+/=]*[a-z])[\w+/=]{20,}/iu },
+  { what: 'a token', pattern: /(?<![\w+/=])(?=[\w+/=]*\d)(?=[\w+/=]*[a-z])[\w+/=]{20,}/iu },
 ]
 
 /** What a text holds that it must not; undefined if nothing. */

@@ -22,18 +22,19 @@ const directives: Readonly<Record<string, (rest: string) => Read>> = {
   say: (rest) => (rest === '' ? refuse('/say needs a text') : step({ type: 'say', text: rest })),
   emit: (rest) =>
     rest === '' ? refuse('/emit needs a text') : step({ type: 'call', name: 'emit_output', input: { content: rest } }),
-  tool: (rest) => readTool(/^(\S+)\s*(.*)$/u.exec(rest)),
+  tool: (rest) => readTool(/^(\S+)([^]*)$/u.exec(rest)),
   ask: (rest) => readAsk(rest.split('|').map((piece) => piece.trim())),
   sleep: (rest) =>
     /^\d{1,7}$/u.test(rest) && Number(rest) <= longestSleep
       ? step({ type: 'sleep', ms: Number(rest) })
       : refuse(`/sleep needs milliseconds, at most ${longestSleep}`),
-  fail: (rest) => readFail(/^(retryable|fatal)(?:\s+(.*))?$/u.exec(rest)),
+  fail: (rest) => readFail(/^(retryable|fatal)(?:\s+([^]*))?$/u.exec(rest)),
 }
 
 const readTool = (match: RegExpExecArray | null): Read => {
-  const [, name, text = ''] = match ?? []
+  const [, name, rest = ''] = match ?? []
   if (name === undefined) return refuse('/tool needs the name of a tool')
+  const text = rest.trim()
   const input = parseJson(text === '' ? '{}' : text)
   return input === undefined
     ? refuse('the input of /tool is not valid JSON')
@@ -70,7 +71,7 @@ const readFail = (match: RegExpExecArray | null): Read => {
 }
 
 const known = new RegExp(`^/(${Object.keys(directives).join('|')})(\\s|$)`, 'u')
-const slash = /^\/([a-z_]+)(?:\s+(.*))?$/u
+const slash = /^\/([a-z_]+)(?:\s+([^]*))?$/u
 
 const isScript = (lines: readonly string[]): boolean => {
   const first = lines.find((line) => line !== '')

@@ -1,3 +1,4 @@
+import { createKnownValues } from '../../../../core/known-values.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +39,12 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
       }
     },
   }
-  const secrets: Secrets = { find: () => undefined, guard: (value) => void guarded.push(value), redact: (text) => text }
+  const secrets: Secrets = {
+    find: () => undefined,
+    guard: (value) => void guarded.push(value),
+    redact: (text) => text,
+    redacting: (text) => createKnownValues().replacing(text, ''),
+  }
   const build = (config: Partial<RouteConfig> = {}) =>
     buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
   return {

@@ -1,0 +1,48 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { createKnownValues } from '../../core/known-values.js'
+import { atOnce } from '../../core/turns.js'
+
+const holding = (values: readonly string[]) => {
+  const known = createKnownValues()
+  values.forEach(known.add)
+  return (text: string): string => atOnce(known.replacing(text, '[x]'))
+}
+
+test('every value is replaced wherever it stands, the longest where several begin', (t) => {
+  const replace = holding(['secret', 'secret-long', 'otherwise', 'short'])
+  t.is(replace('secret, secret-long secret-lon otherwise'), '[x], [x] [x]-lon [x]')
+  t.is(replace('secretsecret'), '[x][x]')
+  t.is(replace('short is too short'), 'short is too short', 'values below six characters are ignored')
+  t.is(replace(''), '')
+})
+
+test('values that overlap go as one, so that no part of any is left', (t) => {
+  t.is(holding(['abcdefgh', 'fghijklm', 'ghijkl'])('x abcdefghijklm y'), 'x [x] y')
+})
+
+test('nothing of any value is left, and nothing else is gone', (t) => {
+  const word = fc.stringMatching(/^[ab]{6,9}$/u)
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 5 }), fc.stringMatching(/^[abc]{0,60}$/u), (values, text) => {
+      const left = holding(values)(text)
+      t.false(values.some((value) => left.includes(value)))
+      const kept = left.split('[x]')
+      let at = 0
+      for (const piece of kept) {
+        t.true(text.indexOf(piece, at) >= at)
+        at = text.indexOf(piece, at) + piece.length
+      }
+    }),
+  )
+})
+
+test('ten thousand values cost no more than a few, also when they are added', (t) => {
+  const values = Array.from({ length: 10_000 }, (_, n) => `secret-${n}-${'x'.repeat(n % 40)}`)
+  const before = process.cpuUsage()
+  const replace = holding(values)
+  const text = 'nothing of it, and secret-1 too\n'.repeat(60_000)
+  t.is(replace(text), text)
+  t.true(replace(`${text}${values.join(' ')}`).endsWith('[x] [x]'))
+  t.true(process.cpuUsage(before).user < 3_000_000)
+})
