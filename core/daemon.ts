@@ -238,6 +238,8 @@ const assemble = (
   })
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   for (const route of findingRoutes(findings)) front.routes.add('core', route)
+  // Probes are answered until the plugins have stopped.
+  story.own('listener', front.server.close)
   story.own('plugins', host.stop)
   life.onHost?.(host)
   return { host, view, front }

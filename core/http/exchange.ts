@@ -62,6 +62,8 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   }
   const answer = (request: IncomingMessage, response: ServerResponse, reply: Answer): void => {
     const cors = origins.headers(request)
+    // A client that keeps its connection would hold the stop until the drain is over.
+    if (leaving.aborted) response.shouldKeepAlive = false
     send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
     unsent.watch(response)
   }
@@ -79,6 +81,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { reply } = route
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
+    if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
     streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
   }
   return {

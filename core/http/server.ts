@@ -11,6 +11,7 @@ import { createAdmission, hostName } from './admit.js'
 import type { Auth } from './auth.js'
 import { badRequest, httpErrors, startErrors } from './errors.js'
 import { createExchange, type Exchange } from './exchange.js'
+import { createInFlight } from './in-flight.js'
 import { createOpenapi } from './openapi.js'
 import { createOriginPolicy, type OriginPolicy } from './origin.js'
 import { createOwnRoutes, type Readiness } from './own-routes.js'
@@ -67,9 +68,12 @@ export interface ServerOptions {
 
 export interface HttpServer {
   listen(at: { readonly host: string; readonly port: number }): Promise<{ readonly port: number }>
-  /** Takes no new connections, lets requests finish, ends event streams; what is left after `ms` is cut. */
+  /**
+   * Refuses new requests, lets those in flight finish, ends event streams; what is left after `ms` is cut. Probes are
+   * answered until `close`, so that they see a daemon that stops and not one that is gone.
+   */
   drain(ms: number): Promise<void>
-  /** Cuts everything at once. */
+  /** Cuts everything at once and listens no more. */
   close(): Promise<void>
   /** Connections that are open now. */
   connections(): Promise<number>
@@ -100,6 +104,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
     onFault,
   })
   const server = createNode(limits)
+  const inFlight = createInFlight(server, clock)
   let draining = false
   const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
   for (const route of createOwnRoutes({
@@ -113,7 +118,8 @@ export const createServer = (options: ServerOptions): HttpServer => {
   server.on('request', (request, response) => {
     try {
       admit(request)
-      if (draining) response.shouldKeepAlive = false
+      if (draining) refuseLate(request, response)
+      else inFlight.track(response)
       if (!origins.admits(request)) throw auth.refuseOrigin(request)
       if (request.method === 'OPTIONS') preflight(request, response, origins)
       else forward(request, response)
@@ -140,11 +146,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
       draining = true
       leaving.abort()
       streams.endAll()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
-      const cancel = clock.after(ms, () => server.closeAllConnections())
-      await closed
-      cancel()
+      if (!(await inFlight.drained(ms))) server.closeAllConnections()
     },
     async close() {
       draining = true
@@ -170,6 +172,14 @@ const createNode = (limits: ServerLimits): Server => {
   // Surplus headers would be dropped in silence; they are counted and refused instead.
   server.maxHeadersCount = 0
   return server
+}
+
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+/** While the daemon stops, each answer is the last on its connection, and only probes are served. */
+const refuseLate = ({ url = '' }: IncomingMessage, response: ServerResponse): void => {
+  response.shouldKeepAlive = false
+  if (!probes.has(url.split('?', 1).join(''))) throw httpErrors.daemon_draining({ retryAfter: 5 })
 }
 
 type Forward = (request: IncomingMessage, response: ServerResponse) => void

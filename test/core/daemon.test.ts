@@ -145,6 +145,25 @@ const stubborn = (stop: () => Promise<void>, more: { stopMs?: () => number } = {
     register: (ctx) => ctx.onStart(() => stop),
   })
 
+test('a probe sees a daemon that stops until its plugins have stopped', async (t) => {
+  let go = (): void => {}
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      go = resolve
+    })
+  const { daemon, url } = await startTestDaemon(t, { shipped: [], plugins: [stubborn(stop)] })
+  const stopped = daemon.stop()
+  await createClock().sleep(50)
+  const ready = await fetch(`${url}/readyz`)
+  t.is(ready.status, 503)
+  t.is(ready.headers.get('connection'), 'close')
+  t.like(await ready.json(), { code: 'daemon_draining', domain: 'readiness' })
+  t.is((await fetch(`${url}/healthz`)).status, 200)
+  go()
+  t.deepEqual(await stopped, { reason: 'stopped', clean: true })
+  await t.throwsAsync(fetch(`${url}/readyz`))
+})
+
 test('a stop that had to be cut off is not called clean', async (t) => {
   const plugins = [stubborn(() => new Promise(() => {}))]
   const { daemon, log } = await startTestDaemon(t, { shipped: [], plugins, patienceMs: 100 })

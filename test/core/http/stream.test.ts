@@ -277,8 +277,12 @@ test('heartbeats are typed, carry no id, and stop with the last reader', async (
   t.is(server.bus.statistics().subscriber_count, 0)
 })
 
-test('a drain ends streams cleanly, lets requests finish, and refuses new connections', async (t) => {
+test('a drain ends streams cleanly and lets requests finish; after the close nobody listens', async (t) => {
   const clock = createClock()
+  let began = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    began = resolve
+  })
   const slow = defineRoute({
     id: 'slow.get',
     method: 'GET',
@@ -287,6 +291,7 @@ test('a drain ends streams cleanly, lets requests finish, and refuses new connec
     access: 'read',
     reply: { kind: 'text', status: 200 },
     handler: async () => {
+      began()
       await clock.sleep(100)
       return 'done'
     },
@@ -294,13 +299,14 @@ test('a drain ends streams cleanly, lets requests finish, and refuses new connec
   const server = await start(t, { routes: [stream, slow] })
   const client = await follow(t, server)
   const pending = server.ask('GET', '/v1/slow')
-  await clock.sleep(30)
+  await begun
   publish(server, 1)
   await client.until(1)
   await server.server.drain(2000)
   await client.ended
   t.is((await pending).text, 'done')
   t.is(client.frames.length, 1)
+  await server.server.close()
   await t.throwsAsync(server.ask('GET', '/healthz'))
 })
 
@@ -357,6 +363,10 @@ test('a drain tells handlers that wait, and their answers still arrive', async (
 })
 
 test('a drain cuts what does not end in time', async (t) => {
+  let began = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    began = resolve
+  })
   const hung = defineRoute({
     id: 'hung.get',
     method: 'GET',
@@ -364,11 +374,14 @@ test('a drain cuts what does not end in time', async (t) => {
     summary: 'Hangs.',
     access: 'read',
     reply: { kind: 'text', status: 200 },
-    handler: () => new Promise<string>(() => {}),
+    handler: () => {
+      began()
+      return new Promise<string>(() => {})
+    },
   })
   const server = await start(t, { routes: [hung] })
   const pending = t.throwsAsync(server.ask('GET', '/v1/hung'))
-  await createClock().sleep(30)
+  await begun
   await server.server.drain(100)
   await pending
 })
