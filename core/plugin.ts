@@ -71,7 +71,7 @@ export { defineCommand } from './command.js'
 export type { Command, CommandInput, Client } from './command.js'
 export { commandLine, count, span } from './command-text.js'
 export { errors as commandErrors } from './cli/errors.js'
-export { defineToken, definePoint } from './token.js'
+export { defineToken, definePoint, hasMembers } from './token.js'
 export type { Token, Point } from './token.js'
 export { Host } from './host/contract.js'
 export type {

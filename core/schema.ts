@@ -53,6 +53,10 @@ export const inlineSchema = (struct: AnyStruct): JsonSchema => {
   return typeof schema['lazy'] === 'function' ? (schema['lazy'] as () => JsonSchema)() : schema
 }
 
+/** True for a struct of ours whose values are objects. */
+export const isObjectStruct = (struct: AnyStruct): boolean =>
+  notes.has(struct) && inlineSchema(struct)['type'] === 'object'
+
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => parts.get(struct)?.() ?? []
 

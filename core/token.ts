@@ -13,7 +13,32 @@ export interface Point<T> {
   readonly point: string
   readonly type?: T
   readonly key?: (value: T) => string
+  readonly check?: (value: T) => string | undefined
 }
-/** `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. */
-export const definePoint = <T>(id: string, key?: (value: T) => string): Point<T> =>
-  Object.freeze({ point: id, ...(key !== undefined && { key }) })
+/**
+ * `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. `check` says
+ * what is wrong with a contribution, which is refused then; its author may have had no compiler.
+ */
+export const definePoint = <T>(
+  id: string,
+  key?: (value: T) => string,
+  check?: (value: T) => string | undefined,
+): Point<T> => Object.freeze({ point: id, ...(key !== undefined && { key }), ...(check !== undefined && { check }) })
+
+/**
+ * A `check` for contributions that must have these members, each of its kind. Names of text must not be empty.
+ */
+export const hasMembers =
+  <T>(
+    what: string,
+    members: Readonly<Record<string, 'text' | 'function' | 'object'>>,
+  ): ((value: T) => string | undefined) =>
+  (value) => {
+    if (typeof value !== 'object' || value === null) return `${what} must be an object`
+    for (const [member, kind] of Object.entries(members)) {
+      const found: unknown = Reflect.get(value, member)
+      const fits = kind === 'text' ? typeof found === 'string' && found !== '' : typeof found === kind && found !== null
+      if (!fits) return `${what} must have the ${kind} ${member}`
+    }
+    return undefined
+  }

@@ -31,6 +31,8 @@ export interface Body {
   readonly slots: readonly Slot[]
   /** Those that may come up, in load order. */
   order: readonly Slot[]
+  /** The daemon no longer waits for plugins to start. */
+  started: boolean
 }
 
 export const live = ({ order }: Body): Slot[] =>

@@ -59,8 +59,8 @@ const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): read
   }
 }
 
-const complaint = ({ faults }: Body, slot: Slot): Warning[] => {
-  const { id, state, reason, last_fault: last } = report(slot, faults)
+const complaint = (body: Body, slot: Slot): Warning[] => {
+  const { id, state, reason, last_fault: last } = report(slot, body.faults)
   if (state === 'failed' || state === 'skipped')
     return [
       {
@@ -70,6 +70,15 @@ const complaint = ({ faults }: Body, slot: Slot): Warning[] => {
         related_id: id,
         action:
           'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
+      },
+    ]
+  if (state === 'registered' && body.started)
+    return [
+      {
+        severity: 'info',
+        code: 'plugin_starting',
+        message: `The plugin ${id} is still starting.`,
+        related_id: id,
       },
     ]
   return state === 'degraded'
@@ -91,8 +100,8 @@ const warnings = (body: Body): readonly Warning[] => [
 
 export const createHost = (options: HostOptions): PluginHost => {
   const faults = createFaults(options.core)
-  const registry = createRegistry(options.routes)
-  const body: Body = { options, faults, registry, slots: options.loaded.map(createSlot), order: [] }
+  const registry = createRegistry(options.routes, (owner, error) => faults.charge(owner, 'a contribution', error))
+  const body: Body = { options, faults, registry, slots: options.loaded.map(createSlot), order: [], started: false }
   const folders = new Map(body.slots.map(({ candidate }) => [candidate.folder, candidate.id]))
   for (const [token, service] of options.services) registry.provide('core', token, service)
   return {

@@ -44,16 +44,39 @@ interface Shelf {
   entries: Owned<unknown>[]
   values: readonly unknown[]
   key: ((value: unknown) => string) | undefined
+  check: ((value: unknown) => string | undefined) | undefined
 }
 
-/** Contributions by point id. A point may be named again without its key, by a plugin that cannot import it. */
-const createShelves = () => {
+/** Told of a contribution that was taken before its point was known, and turned out to be wrong. */
+export type OnRefused = (owner: string, error: unknown) => void
+
+/**
+ * Contributions by point id. A point may be named again without its key and its check, by a plugin that cannot import
+ * it.
+ */
+const createShelves = (onRefused: OnRefused) => {
   const shelves = new Map<string, Shelf>()
   const shelf = (point: Point<unknown>): Shelf => {
-    const found = shelves.get(point.point) ?? { entries: [], values: [], key: undefined }
+    const found = shelves.get(point.point) ?? { entries: [], values: [], key: undefined, check: undefined }
     found.key ??= point.key
     shelves.set(point.point, found)
+    if (found.check === undefined && point.check !== undefined) {
+      found.check = point.check
+      checkAgain(found)
+    }
     return found
+  }
+  /** Drops what was taken before its check was known. */
+  const checkAgain = (on: Shelf): void => {
+    const refused = on.entries.flatMap((entry) => {
+      const reason = on.check?.(entry.value)
+      return reason === undefined ? [] : [{ entry, reason }]
+    })
+    for (const { entry, reason } of refused) {
+      on.entries.splice(on.entries.indexOf(entry), 1)
+      onRefused(entry.owner, errors.contribution_refused({ details: { reason } }))
+    }
+    if (refused.length > 0) renew(on)
   }
   const refuseTaken = (point: Point<unknown>, { key, entries }: Shelf, value: unknown): void => {
     if (key === undefined) return
@@ -67,6 +90,8 @@ const createShelves = () => {
   return {
     contribute: (owner: string, point: Point<unknown>, value: unknown): Undo => {
       const on = shelf(point)
+      const reason = on.check?.(value)
+      if (reason !== undefined) throw errors.contribution_refused({ details: { reason } })
       refuseTaken(point, on, value)
       const undo = add(on.entries, { owner, value })
       renew(on)
@@ -84,9 +109,9 @@ const createShelves = () => {
 }
 
 /** Routes go straight into the server's table, which refuses what is taken or malformed. */
-export const createRegistry = (table: RouteTable): Registry => {
+export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registry => {
   const services = new Map<string, Owned<unknown>>()
-  const shelves = createShelves()
+  const shelves = createShelves(onRefused)
   const routes = (): number => table.list().filter(({ owner }) => owner !== 'core').length
   const repairs: Owned<RepairStep>[] = []
   const checks: Owned<HealthCheck>[] = []

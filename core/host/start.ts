@@ -3,6 +3,7 @@ import { bounded } from './bounded.js'
 import { closeScope, fail, live, type Body } from './body.js'
 import type { StartRun } from './context.js'
 import { errors } from './errors.js'
+import { needed } from './order.js'
 import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
 import type { Slot } from './slot.js'
 
@@ -34,20 +35,54 @@ const startRun = ({ options }: Body, slot: Slot, run: StartRun): Promise<void> =
   return bounded(work(), { clock: options.core.clock, ms: options.patienceMs, what: 'onStart' })
 }
 
+/** Its state may change meanwhile: by a stop, or because what it needs failed. */
+const waits = ({ state }: Slot): boolean => state === 'registered'
+
 const startOne = async (body: Body, slot: Slot): Promise<void> => {
   const { clock } = body.options.core
   const from = clock.elapsed()
   try {
     for (const run of slot.starts) await startRun(body, slot, run)
-    slot.state = 'ready'
+    if (waits(slot)) slot.state = 'ready'
   } catch (error) {
-    await fail(body, slot, { where: 'onStart', error })
+    if (waits(slot)) await fail(body, slot, { where: 'onStart', error })
   }
   slot.ms.start = clock.elapsed() - from
 }
 
+const needsOf = (body: Body, { plugin }: Slot): Slot[] => {
+  const owners = new Set(plugin === undefined ? [] : needed(plugin).map(([, token]) => body.registry.provider(token)))
+  return body.order.filter(({ candidate }) => owners.has(candidate.id))
+}
+
+/** Plugins that the daemon does not wait for: neither shipped nor required, nor needed by one that is. */
+const guests = (body: Body): ReadonlySet<Slot> => {
+  const found = new Set(body.order.filter(({ candidate }) => candidate.from !== 'shipped' && !candidate.required))
+  for (const slot of body.order.toReversed())
+    if (!found.has(slot)) for (const other of needsOf(body, slot)) found.delete(other)
+  return found
+}
+
+/** Time that guests have before the daemon listens without them, milliseconds. */
+const courtesyMs = 1000
+
+/** In load order. Guests start beside the others, each after what it needs, and each within its own deadline. */
 export const startAll = async (body: Body): Promise<void> => {
-  for (const slot of body.order) if (slot.state === 'registered') await startOne(body, slot)
+  const { clock } = body.options.core
+  const beside = guests(body)
+  const begun = new Map<Slot, Promise<void>>()
+  const startGuest = async (slot: Slot): Promise<void> => {
+    await Promise.all(needsOf(body, slot).map((other) => begun.get(other)))
+    if (waits(slot)) await startOne(body, slot)
+  }
+  for (const slot of body.order) {
+    if (beside.has(slot)) begun.set(slot, startGuest(slot))
+    else if (waits(slot)) await startOne(body, slot)
+  }
+  const late = new AbortController()
+  await Promise.race([Promise.all(begun.values()), clock.sleep(courtesyMs, late.signal)])
+  late.abort()
+  body.started = true
 }
 
 export const stopAll = async (body: Body): Promise<void> => {

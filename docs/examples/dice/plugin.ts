@@ -52,6 +52,7 @@ export default ({
         description: 'Rolls one die and returns the result.',
         input: RollInput,
         effect: 'once',
+        permission: 'allow',
         parallel: true,
         timeout_ms: 1000,
         sandbox: 'read_only',

@@ -1,6 +1,7 @@
 /** Outputs on their way to reply targets. Contract 1, "Output deliveries"; reference 1, 6.14; reference 2, 1.10. */
 import {
   definePoint,
+  hasMembers,
   defineToken,
   doc,
   enums,
@@ -123,4 +124,14 @@ export interface ReplyPlugin {
   deliver(envelope: Envelope, signal: AbortSignal): Promise<DeliveryOutcome>
 }
 /** Every reply plugin, by the name in its handles. */
-export const ReplyPlugins: Point<ReplyPlugin> = definePoint<ReplyPlugin>('reply-plugins@1', (reply) => reply.plugin)
+export const ReplyPlugins: Point<ReplyPlugin> = definePoint<ReplyPlugin>(
+  'reply-plugins@1',
+  (reply) => reply.plugin,
+  hasMembers('a reply plugin', {
+    plugin: 'text',
+    address: 'function',
+    refuse: 'function',
+    target: 'function',
+    deliver: 'function',
+  }),
+)

@@ -5,6 +5,7 @@
 import {
   boolean,
   definePoint,
+  hasMembers,
   defineToken,
   enums,
   integer,
@@ -220,6 +221,7 @@ export interface ModelProvider {
 export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
   'model-providers@1',
   (provider) => provider.id,
+  hasMembers('a model provider', { id: 'text', connect: 'function', capabilities: 'object' }),
 )
 
 /** A named, configured way to a model: what a run pins when it starts. Contract 1, "Runtime views". */

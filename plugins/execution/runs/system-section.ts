@@ -1,5 +1,5 @@
 /** The point through which plugins tell models something in every call of a run. */
-import { definePoint, type Point } from '../../../core/plugin.js'
+import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 import type { RunRecord } from './contract.js'
 
 /** Text that models are told beside the system prompt, in every call of a run. */
@@ -18,4 +18,5 @@ export interface SystemSection {
 export const SystemSections: Point<SystemSection> = definePoint<SystemSection>(
   'system-sections@1',
   (section) => section.id,
+  hasMembers('a system section', { id: 'text', text: 'function' }),
 )

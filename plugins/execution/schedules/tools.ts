@@ -150,6 +150,7 @@ const making = <S extends AnyStruct>(
     ...tool,
     ...quick,
     effect: 'idempotent',
+    permission: 'allow',
     run: (input: Infer<S>, call) =>
       answering(() => {
         const draft = service.draft(requestOf(trusted<Recipient>(input), call, plan(input)))
@@ -179,6 +180,7 @@ const acting = (
     ...quick,
     input: ById,
     effect: 'idempotent',
+    permission: 'allow',
     run: ({ schedule_id }, { session_id }) =>
       answering(() => {
         visible(parts, schedule_id, session_id)

@@ -3,6 +3,7 @@ import {
   array,
   boolean,
   definePoint,
+  hasMembers,
   defineToken,
   doc,
   enums,
@@ -114,7 +115,11 @@ export interface TaskRunner {
   output(task: SessionTask, wish: OutputWish): TaskOutput
 }
 /** The runners of tasks, by kind. */
-export const TaskRunners: Point<TaskRunner> = definePoint<TaskRunner>('task-runners@1', (runner) => runner.kind)
+export const TaskRunners: Point<TaskRunner> = definePoint<TaskRunner>(
+  'task-runners@1',
+  (runner) => runner.kind,
+  hasMembers('a runner of tasks', { kind: 'text', stop: 'function', output: 'function' }),
+)
 
 /** A task that a runner adds. */
 export interface DrivenTask {

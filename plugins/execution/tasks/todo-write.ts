@@ -56,6 +56,7 @@ export const todoWriteTool = (lists: Collection<TodoRecord>): Tool =>
       'Replaces the to-do list of this session. Give the whole list each time; mark what is done with completed.',
     input: TodoInput,
     effect: 'idempotent',
+    permission: 'allow',
     parallel: false,
     timeout_ms: 10_000,
     sandbox: 'inherited',

@@ -205,6 +205,7 @@ const stop = (parts: TaskToolParts): Tool =>
     input: object({ task_id: Id, reason: Reason }),
     ...own,
     effect: 'idempotent',
+    permission: 'allow',
     timeout_ms: 30_000,
     run: ({ task_id, reason }, call) => {
       const task = parts.store.find(call.session_id, task_id)

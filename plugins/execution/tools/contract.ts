@@ -2,6 +2,7 @@
 import {
   definePoint,
   defineToken,
+  isObjectStruct,
   trusted,
   type AnyStruct,
   type Infer,
@@ -79,6 +80,13 @@ export interface Tool<S extends AnyStruct = AnyStruct> {
   readonly timeout_ms: number
   readonly sandbox: Sandbox
   /**
+   * Whether it may run without asking, when no rule says otherwise: `ask` unless its effect is `read`. Names that the
+   * contract has rules for keep these.
+   */
+  readonly permission?: 'allow' | 'ask'
+  /** True: usable while a session plans, because it only looks or talks to people. */
+  readonly in_plan_mode?: boolean
+  /**
    * Must not throw for what the model can correct: return `is_error`. A throw
    * is charged to the plugin and shown to the model as a failed call without
    * its message.
@@ -103,8 +111,28 @@ export const failedCall = (problem: Problem): ToolOutcome => ({
 
 /** Checks a tool's types and returns it. */
 export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => trusted<Tool>(tool)
+const effects: ReadonlySet<unknown> = new Set<Effect>(['read', 'idempotent', 'once'])
+
+/** What is wrong with a tool, in a plugin that no compiler has checked; a provider would refuse each run for it. */
+const toolFault = (tool: Tool): string | undefined => {
+  if (typeof tool !== 'object' || tool === null) return 'a tool must be an object'
+  if (typeof tool.name !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/u.test(tool.name))
+    return `the name ${JSON.stringify(tool.name)} of a tool must match ^[a-z][a-z0-9_]*$, with at most 64 characters`
+  const fault = (rule: string): string => `the tool ${tool.name} must have ${rule}`
+  if (typeof tool.description !== 'string' || tool.description.trim() === '') return fault('a description')
+  if (!effects.has(tool.effect)) return fault('the effect read, idempotent or once')
+  if (!isObjectStruct(tool.input)) return fault('an object struct as input')
+  if (typeof tool.run !== 'function') return fault('a function run')
+  if (typeof tool.parallel !== 'boolean') return fault('true or false as parallel')
+  if (!Number.isSafeInteger(tool.timeout_ms) || tool.timeout_ms < 1)
+    return fault('a whole number above 0 as timeout_ms')
+  if (!sandboxes.includes(tool.sandbox)) return fault(`one of ${sandboxes.join(', ')} as sandbox`)
+  if (![undefined, 'allow', 'ask'].includes(tool.permission)) return fault('allow or ask as permission, or none')
+  return undefined
+}
+
 /** Every tool of the daemon, by name. */
-export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name)
+export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name, toolFault)
 
 /** Wire names of the permission modes. Reference 1, 2.4. */
 export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const

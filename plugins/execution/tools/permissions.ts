@@ -1,6 +1,6 @@
 /** Whether a tool may run: rules first, then what the mode makes of their answer. Reference 1, 2.4 and 2.5. Pure. */
 import { assertNever } from '../../../core/plugin.js'
-import type { PermissionDecision, PermissionMode, PermissionRule, RuleBehavior } from './contract.js'
+import type { PermissionDecision, PermissionMode, PermissionRule, RuleBehavior, Tool } from './contract.js'
 
 /** Tools that change files in a way `acceptEdits` lets pass. */
 const editTools: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'apply_patch'])
@@ -48,13 +48,22 @@ const asking = [
   'read_mcp_resource',
   'exit_plan_mode',
 ]
-/** What holds when nobody said otherwise: what acts on the outside asks, the rest may run. */
+/** What the contract says about names, when nobody said otherwise. A tool without a rule here says it itself. */
 export const builtInRules: readonly PermissionRule[] = Object.freeze([
   ...asking.map((tool_name_pattern): PermissionRule =>
     Object.freeze({ scope: 'session', tool_name_pattern, behavior: 'ask' }),
   ),
   Object.freeze({ scope: 'session', tool_name_pattern: '*', behavior: 'allow' } as const),
 ])
+
+type ToolSays = Pick<Tool, 'name' | 'effect' | 'permission' | 'in_plan_mode'>
+
+/** The rules that hold for a tool when nobody said otherwise: the contract's for its name, else what it says itself. */
+export const rulesOf = (tool: ToolSays | undefined): readonly PermissionRule[] => {
+  if (tool === undefined || matchRule(builtInRules, tool.name)?.tool_name_pattern !== '*') return builtInRules
+  if ((tool.permission ?? (tool.effect === 'read' ? 'allow' : 'ask')) === 'allow') return builtInRules
+  return [{ scope: 'session', tool_name_pattern: tool.name, behavior: 'ask' }]
+}
 
 /** How exactly a pattern names the tool; undefined if it does not. */
 const specificity = (pattern: string, tool: string): number | undefined => {
@@ -77,14 +86,24 @@ export const matchRule = (rules: readonly PermissionRule[], tool: string): Permi
 export interface PermissionCase {
   readonly tool_name: string
   readonly mode: PermissionMode
+  /** The tool says that it may be used while a session plans. */
+  readonly in_plan_mode?: boolean | undefined
   /** Rules of one scope each; the first list that has a match decides. */
   readonly rules: readonly (readonly PermissionRule[])[]
 }
 
-export const decidePermission = ({ tool_name, mode, rules }: PermissionCase): PermissionDecision => {
+export const decidePermission = ({
+  tool_name,
+  mode,
+  rules,
+  in_plan_mode = false,
+}: PermissionCase): PermissionDecision => {
   const rule = firstMatch(rules, tool_name)
   const base = rule?.behavior ?? 'allow'
-  const { decision, effect } = applyMode(mode, base, tool_name)
+  const { decision, effect } = applyMode(mode, base, {
+    name: tool_name,
+    planning: in_plan_mode || planTools.has(tool_name),
+  })
   const reason = reasonFor({ rule, decision, effect, tool_name, mode })
   return {
     effective_mode: mode,
@@ -112,13 +131,19 @@ interface ModeAnswer {
   readonly effect?: string
 }
 
-const applyMode = (mode: PermissionMode, base: RuleBehavior, tool: string): ModeAnswer => {
+interface Named {
+  readonly name: string
+  /** Usable while a session plans. */
+  readonly planning: boolean
+}
+
+const applyMode = (mode: PermissionMode, base: RuleBehavior, tool: Named): ModeAnswer => {
   if (base === 'deny') return { decision: 'deny' }
   switch (mode) {
     case 'default':
       return { decision: base }
     case 'acceptEdits':
-      return base === 'ask' && editTools.has(tool)
+      return base === 'ask' && editTools.has(tool.name)
         ? { decision: 'allow', effect: 'accept_edits_auto_allowed_edit_approval' }
         : { decision: base }
     case 'bypassPermissions':
@@ -126,7 +151,7 @@ const applyMode = (mode: PermissionMode, base: RuleBehavior, tool: string): Mode
         ? { decision: 'allow', effect: 'bypass_permissions_auto_allowed_approval' }
         : { decision: base }
     case 'plan':
-      return planTools.has(tool)
+      return tool.planning
         ? { decision: base, effect: 'plan_mode_allowed_read_only_or_coordination_tool' }
         : { decision: 'deny', effect: 'plan_mode_denied_non_whitelisted_tool' }
     case 'dontAsk':

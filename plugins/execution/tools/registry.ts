@@ -8,7 +8,7 @@ import type {
   ToolLimits,
   ToolRegistry,
 } from './contract.js'
-import { builtInRules, decidePermission } from './permissions.js'
+import { decidePermission, rulesOf } from './permissions.js'
 import type { ToolsConfig } from './config.js'
 
 /** What a declared sandbox demands. `inherited` demands nothing of its own. */
@@ -40,12 +40,17 @@ export interface RegistryParts {
 export const createRegistry = ({ config, workspace, tools, modes }: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
     config.permission_rules.filter((rule) => rule.scope === scope)
-  const configured = [ofScope('project'), ofScope('user'), builtInRules]
+  const configured = [ofScope('project'), ofScope('user')]
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
   const decide = ({ tool_name, session_id = '' }: PermissionQuestion): PermissionDecision => {
     const mode = modes()?.mode(session_id) ?? config.permission_mode
-    const decision = decidePermission({ tool_name, mode, rules: [modes()?.rules(session_id) ?? [], ...configured] })
     const tool = find(tool_name)
+    const decision = decidePermission({
+      tool_name,
+      mode,
+      in_plan_mode: tool?.in_plan_mode,
+      rules: [modes()?.rules(session_id) ?? [], ...configured, rulesOf(tool)],
+    })
     return tool === undefined || withinSandbox(tool, config.limits.max_sandbox) ? decision : overLimit(decision, tool)
   }
   return {

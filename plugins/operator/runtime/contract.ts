@@ -3,6 +3,7 @@ import {
   array,
   defineEvent,
   definePoint,
+  hasMembers,
   doc,
   enums,
   integer,
@@ -90,6 +91,7 @@ export interface RuntimeSection {
 export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection>(
   'runtime-sections@1',
   (section) => section.name,
+  hasMembers('a section of the runtime', { name: 'text', collect: 'function' }),
 )
 
 /** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Sections are known only when every plugin has registered. */

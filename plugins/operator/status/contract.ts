@@ -2,7 +2,7 @@
  * `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here. Contract 1, "Runtime
  * views".
  */
-import { definePoint, type AnyStruct, type JsonObject, type Point } from '../../../core/plugin.js'
+import { definePoint, hasMembers, type AnyStruct, type JsonObject, type Point } from '../../../core/plugin.js'
 
 /** One top-level member of `/v1/status`. */
 export interface StatusSection {
@@ -16,6 +16,7 @@ export interface StatusSection {
 export const StatusSections: Point<StatusSection> = definePoint<StatusSection>(
   'status-sections@1',
   (section) => section.name,
+  hasMembers('a section of the status', { name: 'text', collect: 'function' }),
 )
 
 /** Booleans and versions that a plugin adds to `/v1/capabilities`. */

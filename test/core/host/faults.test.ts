@@ -170,12 +170,39 @@ const rootWith = async (plugins: readonly string[], required = false): Promise<s
 }
 
 /** Only the plugin that never starts is waited for. */
-const start = async (t: ExecutionContext, plugins: readonly string[]): Promise<TestDaemon> =>
-  startTestDaemon(t, {
+const start = async (t: ExecutionContext, plugins: readonly string[]): Promise<TestDaemon> => {
+  const test = await startTestDaemon(t, {
     root: await rootWith(plugins),
     shipped: [],
     patienceMs: plugins.includes('never-starts') ? 1500 : 10_000,
   })
+  await started(test)
+  return test
+}
+
+/** The daemon listens before a plugin that takes long has started or was given up. */
+const started = async ({ daemon }: TestDaemon): Promise<void> => {
+  while (daemon.view.plugins().some(({ state }) => state === 'registered'))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+test.serial(
+  'a plugin that never starts does not keep the daemon from listening, and a stop does not wait for it',
+  async (t) => {
+    const daemon = await startTestDaemon(t, {
+      root: await rootWith(['never-starts']),
+      shipped: [],
+      patienceMs: 600_000,
+    })
+    t.is(daemon.daemon.view.plugins().find(({ id }) => id === 'never-starts')?.state, 'registered')
+    t.like(
+      daemon.daemon.view.warnings().find(({ related_id: id }) => id === 'never-starts'),
+      { severity: 'info', code: 'plugin_starting' },
+    )
+    await checkSteady(t, daemon)
+    t.deepEqual(await daemon.daemon.stop(), { reason: 'stopped', clean: true })
+  },
+)
 
 const check = (t: ExecutionContext, { daemon }: TestDaemon, { plugin, state, says }: Row): void => {
   const report = daemon.view.plugins().find(({ id }) => id === plugin)

@@ -253,3 +253,69 @@ test('a timer whose promise rejects is charged to its plugin, and a timer ends w
   })
   t.deepEqual(fired, [])
 })
+
+test('a contribution is checked by its point, also one that came before the point was known', async (t) => {
+  const check = (word: string): string | undefined => (word === 'bad' ? 'the word is bad' : undefined)
+  const Words = definePoint<string>('words@1', undefined, check)
+  let words: () => readonly string[] = () => []
+  const speaker = (id: string, ...said: readonly string[]): AnyPlugin =>
+    plugin(id, { register: (ctx) => ctx.contribute({ point: 'words@1' }, ...said) })
+  const owner = plugin('owner', {
+    register: (ctx) => {
+      words = ctx.view(Words)
+    },
+  })
+  const plugins = [speaker('early', 'good', 'bad'), owner, speaker('late', 'better', 'bad'), speaker('fine', 'best')]
+  const { daemon } = await startTestDaemon(t, { shipped: [], plugins })
+  t.deepEqual(words(), ['good', 'best'])
+  t.deepEqual(
+    daemon.view.plugins().map(({ id, state, reason, last_fault: last }) => [id, state, reason ?? last?.message]),
+    [
+      ['early', 'degraded', 'the word is bad'],
+      ['owner', 'ready', undefined],
+      ['late', 'failed', 'the word is bad'],
+      ['fine', 'ready', undefined],
+    ],
+  )
+})
+
+test('what a plugin declares in the state belongs to it, and a stopped one changes nothing any more', async (t) => {
+  const spec = { name: 'things', version: 1, id: ({ id }: { id: string }) => id, indexes: {} }
+  const ended: unknown[] = []
+  let commit: () => Promise<unknown> = async () => undefined
+  const first = plugin('first', {
+    register: (ctx) => {
+      const things = ctx.state.collection(spec)
+      commit = () => ctx.state.commit((tx) => tx.put(things, { id: 'one' }))
+      ctx.own(async () => {
+        ended.push(await commit().then(() => 'taken'))
+      })
+    },
+  })
+  const second = plugin('second', { register: (ctx) => void ctx.state.collection(spec) })
+  const { daemon, stop } = await startTestDaemon(t, { shipped: [], plugins: [first, second] })
+  t.is(daemon.view.plugins()[1]?.reason, 'the collection things belongs to the plugin first')
+  await commit()
+  await stop()
+  t.deepEqual(ended, ['taken'])
+  await t.throwsAsync(commit(), { code: 'plugin_ended' })
+  t.is(daemon.view.plugins()[0]?.last_fault?.where, 'a commit after its stop')
+})
+
+test('a stop waits for what a timer or a listener has begun', async (t) => {
+  const story: string[] = []
+  const timed = plugin('timed', {
+    register: (ctx) =>
+      ctx.onStart(() => {
+        ctx.clock.after(0, async () => {
+          story.push('began')
+          await new Promise((resolve) => setTimeout(resolve, 300))
+          story.push('ended')
+        })
+      }),
+  })
+  const { stop } = await startTestDaemon(t, { shipped: [], plugins: [timed] })
+  while (story.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  await stop()
+  t.deepEqual(story, ['began', 'ended'])
+})

@@ -94,6 +94,7 @@ test('an effect whose tool never ends is unknown, also if the run ended around i
           description: 'Never ends.',
           input: object({}),
           effect: 'once',
+          permission: 'allow',
           parallel: false,
           timeout_ms: 60_000,
           sandbox: 'inherited',

@@ -50,7 +50,7 @@ const outcomesOf = async (
 
 test('a call that ends when its time is over is late; one that does not end has failed, or is unknown if it acts', async (t) => {
   const hangs = (name: string, effect: Effect): Tool =>
-    tool(name, { effect, parallel: false, timeout_ms: 30, run: () => new Promise(() => {}) })
+    tool(name, { effect, permission: 'allow', parallel: false, timeout_ms: 30, run: () => new Promise(() => {}) })
   const yields = tool('yields', {
     timeout_ms: 30,
     run: (_, { signal }) =>

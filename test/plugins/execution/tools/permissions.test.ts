@@ -6,12 +6,14 @@ import {
   type PermissionMode,
   type PermissionRule,
   type RuleBehavior,
+  type Tool,
 } from '../../../../plugins/execution/tools/contract.js'
 import {
   builtInRules,
   decidePermission,
   matchRule,
   planTools,
+  rulesOf,
 } from '../../../../plugins/execution/tools/permissions.js'
 import { ToolsConfig, defaultLimits } from '../../../../plugins/execution/tools/config.js'
 
@@ -203,4 +205,32 @@ test('a rule that denies stands in every mode, and no mode takes part in it', (t
         `${tool} in ${mode}`,
       )
   }
+})
+
+test('a tool that no rule names says itself whether it asks: by default it does unless its effect is read', (t) => {
+  const behavior = (more: Partial<Tool>): string => {
+    const tool = { name: 'wire_money', effect: 'once', ...more } as const
+    const decision = decidePermission({
+      tool_name: tool.name,
+      mode: 'default',
+      rules: [rulesOf(tool)],
+    })
+    return decision.decision
+  }
+  t.is(behavior({}), 'ask')
+  t.is(behavior({ effect: 'idempotent' }), 'ask')
+  t.is(behavior({ effect: 'read' }), 'allow')
+  t.is(behavior({ permission: 'allow' }), 'allow')
+  t.is(behavior({ effect: 'read', permission: 'ask' }), 'ask')
+  t.is(behavior({ name: 'bash', permission: 'allow' }), 'ask')
+  t.is(behavior({ name: 'mcp__mail__send', permission: 'allow' }), 'ask')
+  t.deepEqual(rulesOf({ name: 'wire_money', effect: 'once' }), [
+    { scope: 'session', tool_name_pattern: 'wire_money', behavior: 'ask' },
+  ])
+})
+
+test('plan mode lets a tool pass that says that it may be used there', (t) => {
+  const decided = (in_plan_mode: boolean | undefined): string =>
+    decidePermission({ tool_name: 'look_up', mode: 'plan', in_plan_mode, rules: [builtInRules] }).decision
+  t.deepEqual([decided(undefined), decided(false), decided(true)], ['deny', 'deny', 'allow'])
 })
