@@ -302,7 +302,7 @@ const isTokenOf = (source: Source, declaration: Node): boolean => {
 test('every test stands where the thing that it tests stands', (t) => {
   const mirrored = filesBelow('test').filter((path) => /^test\/(core|plugins)\/.*\.test\.ts$/u.test(path))
   const faults = mirrored.filter((path) => {
-    const twin = path.slice('test/'.length).replace(/\.test\.ts$/u, '')
+    const twin = path.slice('test/'.length).replace(/(?:\.long)?\.test\.ts$/u, '')
     return (
       !existsSync(join(root, `${twin}.ts`)) && !existsSync(join(root, twin)) && !existsSync(join(root, dirname(twin)))
     )

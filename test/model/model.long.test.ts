@@ -1,0 +1,9 @@
+/** `MODEL_SEED`, `MODEL_SEEDS` and `MODEL_STEPS` play other histories; `MODEL_SHRINK` looks for the shortest that fails. */
+import test from 'ava'
+import { playHistories } from './histories.js'
+
+playHistories(test, {
+  seed: Number(process.env['MODEL_SEED'] ?? 1),
+  count: Number(process.env['MODEL_SEEDS'] ?? 10),
+  length: Number(process.env['MODEL_STEPS'] ?? 2000),
+})
