@@ -32,8 +32,9 @@ export const ShellConfig = object({
   ),
   pass_environment: doc(
     defaulted(array(string({ min: 1, max: 200 }), { max: 100 }), []),
-    'Variables that commands see although their names look like secrets. Those that begin with SERVICE_ are ' +
-      'never passed.',
+    'Variables that commands see beside the usual ones, such as PATH, LANG and JAVA_HOME: names, or beginnings ' +
+      'with a star. What a star passes must not look secret by its name or value; what is named in full is passed. ' +
+      'Those that begin with SERVICE_ are never passed.',
   ),
 })
 export type ShellConfig = Infer<typeof ShellConfig>
