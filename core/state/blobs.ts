@@ -23,6 +23,9 @@ export interface BlobAreas {
 
 const validName = /^[a-z][a-z0-9_-]*$/u
 const validDigest = /^[0-9a-f]{64}$/u
+/** The file of some bytes in the folder of an area. */
+export const blobPath = (area: string, sha256: string): string => join(area, sha256.slice(0, 2), sha256)
+
 /** Contents whose names are known to be on disk; older ones are written again when they come again. */
 const remembered = 10_000
 
@@ -52,7 +55,7 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
   const durable = new Set<string>()
   const inTurn = createTurns()
   const pathOf = ({ sha256 }: BlobRef): string | undefined =>
-    validDigest.test(sha256) ? join(area, sha256.slice(0, 2), sha256) : undefined
+    validDigest.test(sha256) ? blobPath(area, sha256) : undefined
 
   const store = async (path: string, bytes: Uint8Array): Promise<void> => {
     for (const made of [folder, area, dirname(path)]) await ensureFolder(disk, made, durable)
@@ -61,7 +64,7 @@ const createArea = (area: string, { folder, disk, write = (change) => change() }
   }
   const put = async (bytes: Uint8Array): Promise<BlobRef> => {
     const ref = { sha256: digestOf(bytes), bytes: bytes.length }
-    const path = join(area, ref.sha256.slice(0, 2), ref.sha256)
+    const path = blobPath(area, ref.sha256)
     await inTurn(path, async () => (durable.has(path) ? undefined : write(() => store(path, bytes))))
     return ref
   }

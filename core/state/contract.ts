@@ -30,6 +30,8 @@ export interface CollectionSpec<T extends object> {
   readonly schema?: AnyStruct
   /** Ids of other collections that this record names; `state verify` checks that they exist. */
   readonly references?: (record: T) => readonly { readonly collection: string; readonly id: string }[]
+  /** Blobs that this record names; `state verify` checks that they are there, whole. */
+  readonly blobs?: (record: T) => readonly (BlobRef & { readonly area: string })[]
 }
 
 /** Asks for a part of one group of an index. */

@@ -1,6 +1,6 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
 import { parse, trusted, type AnyStruct, type Json } from '../schema.js'
-import type { CollectionSpec, StreamSpec } from './contract.js'
+import type { BlobRef, CollectionSpec, StreamSpec } from './contract.js'
 import type { Fault } from './line.js'
 import type { LinePlace } from './segment.js'
 import type { FindingKind } from './verify-findings.js'
@@ -27,11 +27,16 @@ const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | und
 
 type Read = (collection: string, found: { readonly id: string; readonly record: object }, place: LinePlace) => void
 
-/** `read` is told of each record that counts. */
+export interface RecordWatch {
+  /** Told of each record that counts. */
+  readonly read: Read
+  readonly hasBlob: (area: string, ref: BlobRef) => boolean
+}
+
 export const watchRecords = (
   report: (kind: FindingKind, fault: Fault) => void,
   { collections, streams }: Declarations,
-  read: Read,
+  { read, hasBlob }: RecordWatch,
 ) => {
   const live = new Map<string, Set<string>>()
   const latest = new Map<string, Map<string, { record: object; place: LinePlace }>>()
@@ -49,6 +54,13 @@ export const watchRecords = (
     if (spec.id(record) !== id) complain('record', place, `${id} of ${collection} calls itself ${spec.id(record)}`)
     for (const reference of spec.references?.(record) ?? [])
       named.push({ ...reference, by: `${id} of ${collection}`, place })
+    for (const { area, ...ref } of spec.blobs?.(record) ?? [])
+      if (!hasBlob(area, ref))
+        complain(
+          'reference',
+          place,
+          `${id} of ${collection} names ${ref.sha256} of blobs/${area}, which is not there whole`,
+        )
   }
   const put = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void =>
     void latest.set(

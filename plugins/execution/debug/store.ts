@@ -26,6 +26,7 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   },
   settled: () => true,
   references: (record) => [{ collection: 'runs', id: record.run_id }],
+  blobs: ({ artifacts }) => artifacts.map((artifact) => ({ area: 'debug', ...refOf(artifact) })),
 }
 
 export interface DebugStore {

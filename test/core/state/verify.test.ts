@@ -1,8 +1,10 @@
 import test from 'ava'
-import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, mkdirSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { trusted } from '../../../core/schema.js'
+import type { CollectionSpec } from '../../../core/state/contract.js'
 import { verifyRoot, type VerifyReport } from '../../../core/state/verify.js'
 import { damages, only } from '../../support/damages.js'
 import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../support/kept-root.js'
@@ -131,6 +133,36 @@ test('a record that breaks its struct or names what is not there is found where 
     t.true(findings.every(({ offset }) => offset > 0))
   }
   t.regex(onPages.find(({ kind }) => kind === 'reference')?.file ?? '', /data\/notes\/page-/u)
+})
+
+test('a blob that a record names and that is missing or cut is found where the record stands', async (t) => {
+  const root = await keptRoot(t)
+  const sha256 = createHash('sha256').update('a picture').digest('hex')
+  const notes: CollectionSpec<{ id: string }> = {
+    name: 'notes',
+    version: 1,
+    id: ({ id }) => id,
+    indexes: {},
+    blobs: ({ id }) => (id === 'n3' ? [{ area: 'pictures', sha256, bytes: 9 }] : []),
+  }
+  const naming = { ...declared, collections: new Map([...declared.collections, ['notes', trusted(notes)]]) }
+  const look = (live?: boolean) =>
+    verifyRoot({ root, disk, clock, declared: trusted(naming), ...(live !== undefined && { live }) })
+  t.deepEqual((await look()).findings, [])
+  const file = join(root, 'blobs', 'pictures', sha256.slice(0, 2), sha256)
+  truncateSync(file, 4)
+  t.deepEqual((await look()).findings.map(({ kind }) => kind).toSorted(), ['blob', 'reference'])
+  unlinkSync(file)
+  const missing = await look()
+  t.false(missing.clean)
+  t.like(missing.findings, [
+    {
+      kind: 'reference',
+      severity: 'damage',
+      rule: `n3 of notes names ${sha256} of blobs/pictures, which is not there whole`,
+    },
+  ])
+  t.true((await look(true)).clean)
 })
 
 test('a check changes nothing, and a folder without a root is refused', async (t) => {
