@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { systemCode } from './answer.js'
 import { readIn, sha256, type FileContent } from './content.js'
 import { fileErrors } from './errors.js'
-import { parentOf, withFolder, type Folder, type Place } from './workspace.js'
+import { openFile, parentOf, withFolder, type Folder, type Place } from './workspace.js'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
@@ -63,6 +63,17 @@ const swap = async (
   await folder.handle.sync()
 }
 
+/** What stays as it is may have been written by a call that was killed before it had synced. */
+const settle = async (folder: Folder, name: string): Promise<void> => {
+  const handle = await openFile(folder, name)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await folder.handle.sync()
+}
+
 /** Runs `change` on what the file holds now and stores its answer. Returns the bytes that the file holds after. */
 export const replaceFile = ({ place, make, key, change }: Replacement): Promise<Buffer> =>
   withFolder(parentOf(place), {
@@ -71,7 +82,10 @@ export const replaceFile = ({ place, make, key, change }: Replacement): Promise<
       const name = basename(place.real)
       const old = await readOld(folder, name)
       const bytes = change(old)
-      if (bytes === undefined) return old?.bytes ?? Buffer.alloc(0)
+      if (bytes === undefined) {
+        await settle(folder, name)
+        return old?.bytes ?? Buffer.alloc(0)
+      }
       await swap(folder, name, { bytes, mode: (old?.mode ?? 0o644) & 0o777, key })
       return bytes
     },

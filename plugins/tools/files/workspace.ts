@@ -112,6 +112,8 @@ const openFolder = async (workspace: Workspace, real: string, make: boolean): Pr
     try {
       path = join(path, name)
       const next = await step(folder, name, make)
+      // Also for a folder that is there: a call that was killed may have made its name and not synced it.
+      if (make) await folder.handle.sync()
       await folder.handle.close()
       folder = folderOf(next, path)
     } catch (error) {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, link, mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { readlinkSync } from 'node:fs'
+import { chmod, link, mkdir, open, readFile, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
@@ -418,3 +419,42 @@ test('a folder that turns into a link between two looks leads nowhere', async (t
   }
   t.deepEqual(await readdir(outside), ['secret.txt'])
 })
+
+/** Paths whose handles were synced while `work` ran, in order. */
+const syncedBy = async (work: () => Promise<unknown>): Promise<string[]> => {
+  const probe = await open('/')
+  const prototype = Object.getPrototypeOf(probe)
+  await probe.close()
+  const real = prototype.sync
+  const synced: string[] = []
+  prototype.sync = function sync(this: { fd: number }) {
+    synced.push(readlinkSync(`/proc/self/fd/${this.fd}`))
+    return real.call(this)
+  }
+  try {
+    await work()
+  } finally {
+    prototype.sync = real
+  }
+  return synced
+}
+
+test.serial(
+  'a file in new folders is on the disk with the name of every folder, also when a repeated call finds it',
+  async (t) => {
+    if (process.platform !== 'linux') return t.pass()
+    const { workspace, run } = await setUp(t)
+    const input = { path: 'new/deeper/still/x.txt', content: 'x' }
+    const folders = ['', 'new', 'new/deeper', 'new/deeper/still'].map((folder) => join(workspace, folder))
+    const first = await syncedBy(() => run('write_file', input))
+    t.deepEqual(
+      folders.filter((folder) => !first.includes(folder.replace(/\/$/u, ''))),
+      [],
+    )
+    const again = await syncedBy(() => run('write_file', input))
+    t.deepEqual(
+      [...folders, join(workspace, input.path)].filter((path) => !again.includes(path.replace(/\/$/u, ''))),
+      [],
+    )
+  },
+)
