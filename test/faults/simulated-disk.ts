@@ -281,6 +281,9 @@ class Simulation {
     await this.operate('rename', from)
     const at = this.find(from)
     if (at === undefined) throw systemError('ENOENT', from)
+    this.folder(dirname(to))
+    // Two names of one file: POSIX leaves both.
+    if (this.find(to) === at) return
     const gone: [string, undefined] = [basename(from), undefined]
     const come: [string, number] = [basename(to), at]
     if (dirname(from) === dirname(to))
@@ -301,6 +304,7 @@ class Simulation {
     const found = this.find(path)
     if (found !== undefined && this.nodes.get(found)?.kind === 'folder') return
     await this.operate('makeFolder', path)
+    if (found !== undefined) throw systemError('EEXIST', path)
     this.folder(dirname(path))
     const at = this.nextNode++
     this.nodes.set(at, emptyFolder)
