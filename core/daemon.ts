@@ -213,6 +213,7 @@ const assemble = (
     watch: () => watchState(opened.state),
     audit: audit.record,
     ready: () => life.phase === 'ready',
+    storage: () => opened.state.health,
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const view = createView({

@@ -4,13 +4,14 @@ import type { Bus } from './events/bus.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 import { isLoopback } from './http/admit.js'
 import { createAuth, type Auth, type AuthRecord } from './http/auth.js'
-import { createServer, type HttpServer, type ServerOptions } from './http/server.js'
+import { createServer, type HttpServer, type ServerOptions, type StorageRefusals } from './http/server.js'
 import { createRouteTable, type RouteTable } from './http/table.js'
 import { refuseSettings, type TokenFile, type TokenSource } from './http/tokens.js'
 import type { Log } from './log.js'
 import { parseBind, type Bind, type Settings } from './settings.js'
 import type { Secrets } from './secrets.js'
 import { readSecretFile } from './state/secret-file.js'
+import type { StorageHealth } from './state/contract.js'
 import { storageErrors } from './state/storage-errors.js'
 import { version } from './version.js'
 
@@ -22,6 +23,7 @@ export interface FrontOptions {
   readonly clock: Clock
   readonly secrets: Secrets
   readonly ready: () => boolean
+  readonly storage: () => Pick<StorageHealth, 'loaded' | 'mode' | 'reason'>
   readonly audit: (record: AuthRecord) => void
   readonly onFault: ServerOptions['onFault']
 }
@@ -96,7 +98,14 @@ const storageProblems = [
   commit_too_large,
 ]
 
-export const createFront = ({ settings, secrets, audit, clock, ...options }: FrontOptions): Front => {
+const refusals = ({ loaded, mode, reason = mode }: ReturnType<FrontOptions['storage']>): StorageRefusals => {
+  if (!loaded) return { reads: storage_damaged() }
+  return mode === 'ok'
+    ? {}
+    : { changes: storage_read_only({ details: { reason }, members: { reason }, retryAfter: 5 }) }
+}
+
+export const createFront = ({ settings, secrets, audit, clock, storage, ...options }: FrontOptions): Front => {
   const auth = createAuth({
     mode: settings.httpAuthMode,
     ...tokensOf(settings),
@@ -107,6 +116,7 @@ export const createFront = ({ settings, secrets, audit, clock, ...options }: Fro
   const table = createRouteTable()
   const server = createServer({
     ...options,
+    storage: () => refusals(storage()),
     routes: table,
     auth,
     clock,

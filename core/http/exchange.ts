@@ -26,6 +26,8 @@ export interface ExchangeOptions {
    * of it was undone.
    */
   readonly watch: () => () => Promise<void>
+  /** Why nothing may be served from the state; undefined while it may. */
+  readonly unloaded: () => Problem | undefined
   /** Aborts when the daemon begins to stop: handlers that wait answer with what there is. */
   readonly leaving: AbortSignal
   readonly log: Log
@@ -74,6 +76,8 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const caller = auth.admit(request, found?.entry.access ?? 'admin')
     if (found === undefined) throw noRoute(request)
     const { route } = found.entry
+    const missing = route.withoutState === true ? undefined : options.unloaded()
+    if (missing !== undefined) throw missing
     const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
     const gone = (): boolean => response.destroyed

@@ -1,9 +1,11 @@
 /** Routes that the HTTP layer itself answers: probes and the OpenAPI document. */
+import type { Problem } from '../errors.js'
 import { jsonObject, type JsonObject } from '../schema.js'
 import { httpErrors } from './errors.js'
 import { defineRoute, jsonReply, textReply, type Route } from './route.js'
 
-export type Readiness = 'ready' | 'starting' | 'draining'
+/** Ready, or why not. */
+export type Readiness = 'ready' | Problem
 
 export const createOwnRoutes = ({
   readiness,
@@ -18,6 +20,7 @@ export const createOwnRoutes = ({
     path: '/healthz',
     summary: 'Tells that the process answers.',
     access: 'public',
+    withoutState: true,
     reply: textReply(),
     handler: () => 'ok',
   }),
@@ -27,14 +30,13 @@ export const createOwnRoutes = ({
     path: '/readyz',
     summary: 'Tells whether the daemon takes work.',
     access: 'public',
+    withoutState: true,
     reply: textReply(),
     problems: [httpErrors.daemon_draining, httpErrors.daemon_starting],
     handler: () => {
       const state = readiness()
-      if (state === 'ready') return 'ready'
-      throw state === 'draining'
-        ? httpErrors.daemon_draining({ retryAfter: 5 })
-        : httpErrors.daemon_starting({ retryAfter: 1 })
+      if (state !== 'ready') throw state
+      return state
     },
   }),
   defineRoute({
@@ -43,6 +45,7 @@ export const createOwnRoutes = ({
     path: '/v1/openapi.json',
     summary: 'This API as an OpenAPI 3.1 document, made from the routes.',
     access: 'read',
+    withoutState: true,
     reply: jsonReply(jsonObject()),
     handler: () => document(),
   }),

@@ -100,6 +100,8 @@ export interface RouteSpec<
    */
   readonly invalidBody?: ProblemFactory
   readonly idempotent?: boolean
+  /** Answers also when the state could not be loaded: it shows nothing of what is stored, or says that it is not. */
+  readonly withoutState?: boolean
   readonly reply: R
   /** Problems this route may answer with, beyond those of every route. */
   readonly problems?: readonly ProblemFactory[]

@@ -4,7 +4,7 @@ import { createServer as createNodeServer, type IncomingMessage, type Server, ty
 import type { Socket } from 'node:net'
 import polka from 'polka'
 import type { Clock } from '../clock.js'
-import type { ProblemFactory } from '../errors.js'
+import type { Problem, ProblemFactory } from '../errors.js'
 import type { Bus } from '../events/bus.js'
 import type { Log } from '../log.js'
 import { createAdmission, hostName } from './admit.js'
@@ -41,6 +41,12 @@ const defaults: ServerLimits = {
   unsentBytes: 134_217_728,
 }
 
+export interface StorageRefusals {
+  /** Nothing may be served from the state. */
+  readonly reads?: Problem | undefined
+  readonly changes?: Problem | undefined
+}
+
 export interface ServerOptions {
   readonly routes: RouteTable
   readonly auth: Auth
@@ -62,6 +68,8 @@ export interface ServerOptions {
   /** Loopback origins that may call; any loopback origin when empty. */
   readonly corsOrigins?: readonly string[]
   readonly ready?: () => boolean
+  /** Why storage serves no reads or takes no changes; neither while all is well. */
+  readonly storage?: () => StorageRefusals
   readonly redact?: (text: string) => string
   readonly limits?: Partial<ServerLimits>
 }
@@ -98,6 +106,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
     streams,
     unsent,
     watch,
+    unloaded: () => refusals().reads,
     leaving: leaving.signal,
     log,
     redact,
@@ -106,7 +115,13 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const server = createNode(limits)
   const inFlight = createInFlight(server, clock)
   let draining = false
-  const readiness = (): Readiness => (draining ? 'draining' : options.ready?.() === false ? 'starting' : 'ready')
+  const refusals = (): StorageRefusals => options.storage?.() ?? {}
+  const readiness = (): Readiness => {
+    if (draining) return httpErrors.daemon_draining({ retryAfter: 5 })
+    if (options.ready?.() === false) return httpErrors.daemon_starting({ retryAfter: 1 })
+    const { reads, changes } = refusals()
+    return reads ?? changes ?? 'ready'
+  }
   for (const route of createOwnRoutes({
     readiness,
     document: createOpenapi({ table: routes, version, problems: options.problems ?? [] }),

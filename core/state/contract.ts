@@ -241,6 +241,11 @@ export interface State {
 /** Whether storage takes changes now. Contract 1, `storage` of `/v1/status`. */
 export interface StorageHealth {
   readonly mode: 'ok' | 'read_only' | 'closed'
+  /**
+   * False if something that was acknowledged could not be loaded and is missing without a trace: nothing may be served
+   * from it.
+   */
+  readonly loaded: boolean
   /** Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`. */
   readonly reason?: string | undefined
   /** What the operator can do, one sentence. */

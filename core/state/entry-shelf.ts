@@ -91,7 +91,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
   const load = (ref: ShelfRef, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
     const short = pages.missing()
-    if (short !== undefined && !acceptLoss) return { rebuilt: undefined, damage: short, lost: [] }
+    if (short !== undefined && !acceptLoss) return { whole: false, rebuilt: undefined, damage: short, lost: [] }
     const known =
       ref.index === null
         ? undefined
@@ -99,12 +99,13 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     if (known?.ok === true && ref.index !== null && short === undefined) {
       for (const batch of known.batches) batch.forEach(addRow)
       index = ref.index
-      return { rebuilt: undefined, damage: undefined, lost: [] }
+      return { whole: true, rebuilt: undefined, damage: undefined, lost: [] }
     }
-    if (ref.pages.length === 0) return { rebuilt: undefined, damage: undefined, lost: [] }
+    if (ref.pages.length === 0) return { whole: true, rebuilt: undefined, damage: undefined, lost: [] }
     const faults = rebuild()
     const why = known === undefined || known.ok ? 'the index was missing' : known.fault.rule
     return {
+      whole: faults.length === 0,
       rebuilt: `index of ${spec.name}: ${why}`,
       damage: acceptLoss ? undefined : faults[0],
       lost: acceptLoss ? faults : [],

@@ -24,6 +24,8 @@ export interface ShelfDraft {
 }
 
 export interface Loaded {
+  /** Everything is there, or says that it is damaged when it is read. */
+  readonly whole: boolean
   readonly rebuilt: string | undefined
   readonly damage: Fault | undefined
   readonly lost: readonly Fault[]
@@ -135,20 +137,21 @@ export const createRecordShelf = <T extends object>(
         ? undefined
         : readIndex<Row>(disk, files.path(ref.index.no), { length: ref.index.length, mark: fingerprint(spec) })
     const short = pages.missing()
-    if (short !== undefined && !acceptLoss) return { rebuilt: undefined, damage: short, lost: [] }
+    if (short !== undefined && !acceptLoss) return { whole: false, rebuilt: undefined, damage: short, lost: [] }
     if (read?.ok === true && ref.index !== null && short === undefined) {
       const hot: string[] = []
       for (const batch of read.newestFirst()) for (const row of batch.toReversed()) loadRow(row, collection, hot)
       const damage = loadHot(hot, collection)
       index = ref.index
       collection.settleIndexes()
-      return { rebuilt: undefined, damage, lost: [] }
+      return { whole: true, rebuilt: undefined, damage, lost: [] }
     }
-    if (ref.pages.length === 0) return { rebuilt: undefined, damage: undefined, lost: [] }
+    if (ref.pages.length === 0) return { whole: true, rebuilt: undefined, damage: undefined, lost: [] }
     const faults = rebuild(collection)
     collection.settleIndexes()
     const why = read === undefined || read.ok ? 'the index was missing' : read.fault.rule
     return {
+      whole: faults.length === 0,
       rebuilt: `index of ${spec.name}: ${why}`,
       damage: acceptLoss ? undefined : faults[0],
       lost: acceptLoss ? faults : [],

@@ -47,6 +47,8 @@ export interface RecoveryOptions {
 /** What recovery found in the log, and the segments as they are now, all sealed. */
 export interface LogRecovery {
   readonly replay: Replay
+  /** Every line of the log was read and applied. */
+  readonly whole: boolean
   readonly sealed: readonly SegmentRef[]
   readonly torn: RecoveryReport['torn']
   readonly damage: Fault | undefined
@@ -130,16 +132,19 @@ export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery>
   const { watermark, broken } = readWatermark(disk, paths.watermark)
   const { visit, conflict } = applier(store, paths.log)
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
-  const damage = options.damage ?? replay.damage ?? conflict()
+  const ofLog = replay.damage ?? conflict()
+  const damage = options.damage ?? ofLog
+  const whole = ofLog === undefined
   const unclean = watermark?.clean === false
   const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
   if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
-    return { replay, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
+    return { replay, whole, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
   if (damage !== undefined) await setAsideUnreached(options, replay)
   const isClean = damage === undefined && endsClean(replay, manifest.current.generation, watermark)
   const torn = isClean ? undefined : await settleEnd(options, replay)
   return {
     replay,
+    whole,
     sealed: sealAll(replay),
     torn,
     damage: undefined,

@@ -165,9 +165,11 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     for (const collection of store.collections.values()) ids.goOnBehind(collection.everyId())
     return { found, damage: found.damage ?? shelves.damage }
   }
+  let loaded = false
   const load = async (): Promise<RecoveryReport> => {
     const started = clock.elapsed()
     const { found, damage } = await recoverAll()
+    loaded = damage === undefined || (broken === undefined && shelves.whole && found.whole)
     const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [], spools: [] }
     const swept = damage === undefined ? await begin(found) : []
     if (damage !== undefined) {
@@ -213,6 +215,9 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
   const health: StorageHealth = {
     get mode() {
       return mode.shown
+    },
+    get loaded() {
+      return loaded
     },
     get reason() {
       return mode.reason

@@ -34,6 +34,8 @@ export interface Shelves {
   entries(name: string): StoredEntryShelf<Json>
   /** What loading found. */
   readonly rebuilt: readonly string[]
+  /** False if something of it is missing without a trace. */
+  readonly whole: boolean
   readonly damage: Fault | undefined
   readonly lost: readonly Fault[]
   close(): Promise<void>
@@ -55,6 +57,7 @@ export const createShelves = ({
   const rebuilt: string[] = []
   const lost: Fault[] = []
   let damage: Fault | undefined
+  let whole = true
   const pageOptions = (folder: string, { name, version }: { name: string; version: number }): PageSetOptions => ({
     disk,
     folder: join(folder, name),
@@ -68,9 +71,11 @@ export const createShelves = ({
   const note = (loaded: Loaded): void => {
     if (loaded.rebuilt !== undefined) rebuilt.push(loaded.rebuilt)
     lost.push(...loaded.lost)
+    whole &&= loaded.whole
     damage ??= loaded.damage
   }
   const noteFaults = (faults: readonly Fault[]): void => {
+    whole &&= faults.length === 0
     if (acceptLoss) lost.push(...faults)
     else damage ??= faults[0]
   }
@@ -87,6 +92,9 @@ export const createShelves = ({
   return {
     rebuilt,
     lost,
+    get whole() {
+      return whole
+    },
     get damage() {
       return damage
     },

@@ -24,7 +24,7 @@ export const storageErrors = defineErrors({
   },
   storage_damaged: {
     status: 503,
-    detail: 'Stored data is damaged, so nothing is changed any more.',
+    detail: 'Stored data is damaged: nothing is changed any more, and what could not be loaded is not served.',
     action: 'holdfast state verify names file and byte; restore a backup, or let holdfast state repair decide.',
   },
   id_taken: {
