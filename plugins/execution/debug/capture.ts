@@ -89,14 +89,14 @@ const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
     record.artifacts.length >= config.max_artifacts_per_run ||
     record.bytes + packed.bytes.length > config.max_run_bytes
   if (full || !(await parts.room(packed.bytes.length)))
-    return put(store, piece.run_id, (tx, before = blank(piece)) => ({
+    return void (await put(store, piece.run_id, (tx, before = blank(piece)) => ({
       ...before,
       made,
       dropped: before.dropped + 1,
       updated_at_ms: tx.now,
-    }))
+    })))
   const { sha256, bytes } = await store.blobs.put(packed.bytes)
-  await put(store, piece.run_id, (tx, before = blank(piece)) => ({
+  const kept = await put(store, piece.run_id, (tx, before = blank(piece)) => ({
     ...before,
     made,
     level: piece.level,
@@ -107,17 +107,19 @@ const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
       { artifact_id, format: 'json', updated_at_ms: tx.now, bytes, sha256, ...packed.facts },
     ],
   }))
+  if (kept) store.held.add(bytes)
 }
 
 const put = async (
   { state, runs }: DebugStore,
   run_id: string,
   change: (tx: { readonly now: number }, before: DebugRecord | undefined) => DebugRecord,
-): Promise<void> => {
-  await state.commit((tx) => {
-    if (!runs.buried(run_id)) tx.put(runs, change(tx, runs.find(run_id)))
+): Promise<boolean> =>
+  state.commit((tx) => {
+    if (runs.buried(run_id)) return false
+    tx.put(runs, change(tx, runs.find(run_id)))
+    return true
   })
-}
 
 interface Packed {
   readonly bytes: Uint8Array

@@ -8,7 +8,7 @@ import { oldestFirst, type DebugStore } from './store.js'
 export const debugRepair = (store: DebugStore): RepairStep<BlobRef> => ({
   id: 'debug.orphans',
   check: () => {
-    const named = new Set(oldestFirst(store).flatMap(({ artifacts }) => artifacts.map(({ sha256 }) => sha256)))
+    const named = new Set([...oldestFirst(store)].flatMap(({ artifacts }) => artifacts.map(({ sha256 }) => sha256)))
     return store.blobs.refs().filter(({ sha256 }) => !named.has(sha256))
   },
   fix: async (orphans) => {

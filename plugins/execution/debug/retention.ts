@@ -35,6 +35,7 @@ export const dropEvidence = async (
     else tx.remove(store.runs, run_id, reason)
     return record
   })
+  store.held.add(-(gone?.bytes ?? 0))
   for (const artifact of gone?.artifacts ?? []) {
     await store.blobs.remove(refOf(artifact)).catch((error: unknown) =>
       log.warn('bytes of evidence could not be removed; the next start tries again', {
@@ -95,19 +96,19 @@ export const createRetention = (parts: RetentionParts): Retention => {
   const room = async (bytes: number): Promise<boolean> => {
     if (config.max_store_bytes === undefined) return true
     if (bytes > config.max_store_bytes) return false
-    const records = oldestFirst(store)
-    let left = config.max_store_bytes - sum(records) - bytes
-    for (const record of records.filter(({ run_id }) => endOf(runs.find(run_id)) !== undefined)) {
-      if (left >= 0) return true
-      await dropEvidence(parts, record.run_id, 'no room')
-      left += record.bytes
+    const most = config.max_store_bytes - bytes
+    if (store.held.bytes() <= most) return true
+    for (const { run_id } of oldestFirst(store)) {
+      if (endOf(runs.find(run_id)) === undefined) continue
+      await dropEvidence(parts, run_id, 'no room')
+      if (store.held.bytes() <= most) return true
     }
-    return left >= 0
+    return false
   }
   const prune = async ({ older_than_ms, session_id, limit, dry_run }: PruneRequest): Promise<PruneReport> => {
     const now_ms = clock.now()
     const cutoff_ms = now_ms - older_than_ms
-    const matched = oldestFirst(store).filter(
+    const matched = [...oldestFirst(store)].filter(
       (record) =>
         (session_id === undefined || record.session_id === session_id) &&
         (endOf(runs.find(record.run_id)) ?? Infinity) <= cutoff_ms,

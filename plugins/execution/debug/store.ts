@@ -33,19 +33,37 @@ export interface DebugStore {
   readonly state: State
   readonly runs: Collection<DebugRecord>
   readonly blobs: Blobs
+  /** Bytes of evidence on disk: counted once, then kept up with each change. */
+  readonly held: { bytes(): number; add(bytes: number): void }
 }
-export const declareStore = (state: State): DebugStore => ({
-  state,
-  runs: state.collection(debugRuns),
-  blobs: state.blobs('debug'),
-})
+export const declareStore = (state: State): DebugStore => {
+  const runs = state.collection(debugRuns)
+  let total: number | undefined
+  const count = (): number => runs.ids('oldest', 'all').reduce((sum, id) => sum + (runs.find(id)?.bytes ?? 0), 0)
+  return {
+    state,
+    runs,
+    blobs: state.blobs('debug'),
+    held: {
+      bytes: () => (total ??= count()),
+      add: (more) => {
+        if (total !== undefined) total += more
+      },
+    },
+  }
+}
 
 /** Where the bytes of an artifact are. */
 export const refOf = ({ sha256, bytes }: DebugArtifactView): BlobRef => ({ sha256, bytes })
 
-const inGroup = ({ runs }: DebugStore, group: string): DebugRecord[] =>
-  runs.ids('oldest', group).flatMap((id) => runs.find(id) ?? [])
+/** Reads one record after the other, so that a look at the oldest ends with them. */
+function* inGroup({ runs }: DebugStore, group: string): Iterable<DebugRecord> {
+  for (const id of runs.ids('oldest', group).slice()) {
+    const record = runs.find(id)
+    if (record !== undefined) yield record
+  }
+}
 /** Every run of which something is kept, the oldest evidence first. */
-export const oldestFirst = (store: DebugStore): DebugRecord[] => inGroup(store, 'all')
+export const oldestFirst = (store: DebugStore): Iterable<DebugRecord> => inGroup(store, 'all')
 /** Runs of which nothing is kept any more, or nothing could be. */
-export const emptied = (store: DebugStore): DebugRecord[] => inGroup(store, 'empty')
+export const emptied = (store: DebugStore): Iterable<DebugRecord> => inGroup(store, 'empty')

@@ -1,0 +1,48 @@
+import test from 'ava'
+import { trusted } from '../../../../core/schema.js'
+import { createRetention } from '../../../../plugins/execution/debug/retention.js'
+import { declareStore, type DebugRecord } from '../../../../plugins/execution/debug/store.js'
+
+const bench = (count: number) => {
+  const records = new Map<string, DebugRecord>()
+  for (let at = 0; at < count; at += 1) {
+    const run_id = `r${String(at).padStart(5, '0')}`
+    records.set(run_id, trusted({ run_id, bytes: 10, artifacts: [{}], updated_at_ms: at }))
+  }
+  const seen = { reads: 0 }
+  const store = declareStore(
+    trusted({
+      collection: () => ({
+        ids: () => [...records.keys()],
+        find: (id: string) => ((seen.reads += 1), records.get(id)),
+      }),
+      blobs: () => ({ remove: () => Promise.resolve() }),
+      commit: (change: (tx: object) => unknown) =>
+        Promise.resolve(change({ remove: (_: unknown, id: string) => records.delete(id) })),
+    }),
+  )
+  const retention = createRetention(
+    trusted({
+      store,
+      runs: { find: (run_id: string) => (run_id === 'r00001' ? { run_id } : { finished_at_ms: 1 }) },
+      config: { max_store_bytes: count * 10 },
+      log: { warn: () => {} },
+    }),
+  )
+  return { records, seen, store, retention }
+}
+
+test('room for evidence costs no look at what is kept, and at the oldest alone when there is none left', async (t) => {
+  const { records, seen, store, retention } = bench(5000)
+  t.is(store.held.bytes(), 50_000)
+  seen.reads = 0
+  t.true(await retention.room(0))
+  t.is(seen.reads, 0)
+  t.true(await retention.room(25))
+  t.true(seen.reads < 20, `${seen.reads} records were read`)
+  t.deepEqual([...records.keys()].slice(0, 2), ['r00001', 'r00004'], 'a run that goes on keeps its evidence')
+  t.is(store.held.bytes(), 49_970)
+  store.held.add(25)
+  t.is(store.held.bytes(), 49_995)
+  t.false(await retention.room(50_001))
+})
