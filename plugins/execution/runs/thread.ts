@@ -45,7 +45,6 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       return foldOutcome(thread, entry.tool_call_id, {
         type: 'tool_result',
         tool_call_id: entry.tool_call_id,
-        name: entry.tool_name,
         output: entry.output,
         is_error: entry.state !== 'done',
       })
@@ -122,6 +121,8 @@ const foldMessage = (thread: Thread, message: ModelMessage): void => {
   if (message.role !== 'assistant') return
   const parts = message.content.filter((part) => part.type === 'tool_call')
   thread.progress.turns += 1
+  thread.progress.output_bytes = 0
+  thread.progress.envelope_bytes = 0
   thread.progress.called += parts.length
   thread.progress.calls = parts.map((part) => ({ part, state: { type: 'ready', input: part.input } }))
 }
@@ -142,10 +143,12 @@ const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: A
   if (call !== undefined) call.grounds = grounds
 }
 
-const foldOutcome = (thread: Thread, tool_call_id: string, result: ToolResultPart): void => {
+/** The result of a call bears the name of its call, whatever the outcome was recorded under. */
+const foldOutcome = (thread: Thread, tool_call_id: string, outcome: Omit<ToolResultPart, 'name'>): void => {
   const { progress } = thread
   const call = progress?.calls.find(({ part }) => part.id === tool_call_id)
   if (progress === undefined || call === undefined || call.state.type === 'done') return
+  const result: ToolResultPart = { ...outcome, name: call.part.name }
   countFailure(progress, call, result)
   progress.output_bytes += weighJson(result.output)
   progress.envelope_bytes += weighJson(result)

@@ -136,10 +136,16 @@ const conclude = (
   // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
   if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
   const acted = acts && { acted: { action_id: key, attempt } }
-  const failed = (problem: Problem, state: OutcomeState = 'failed') =>
-    recordOutcome(execution, { call, state, ...refused(problem), ...acted }, acts)
+  const finished = (state: OutcomeState): void =>
+    trace(execution, { type: 'tool_finished', tool_name: tool.name, call_id: call.part.id, is_error: state !== 'done' })
+  const ended = (outcome: Omit<Ended, 'call' | 'acted'>) => {
+    finished(outcome.state)
+    return recordOutcome(execution, { call, ...outcome, ...acted }, acts)
+  }
+  const failed = (problem: Problem, state: OutcomeState = 'failed') => ended({ state, ...refused(problem) })
   switch (invoked.type) {
     case 'ask':
+      finished('done')
       return invoked.ask
     case 'threw':
       return failed(callErrors.tool_failed())
@@ -148,7 +154,7 @@ const conclude = (
     case 'lost':
       return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':
-      return recordOutcome(execution, { call, ...measured(execution.parts, call, invoked), ...acted }, acts)
+      return ended(measured(execution.parts, call, invoked))
   }
 }
 
@@ -179,7 +185,6 @@ const recordOutcome = async (
   acts: boolean,
 ): Promise<undefined> => {
   const { id, name } = call.part
-  trace(execution, { type: 'tool_finished', tool_name: name, call_id: id, is_error: state !== 'done' })
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
   if (apply === undefined && !acts) {
     changeLazily(execution, (edit) => void edit.note(entry))

@@ -30,6 +30,7 @@ export interface Progress {
   acted: boolean
   /** Calls over all turns. */
   called: number
+  /** Outputs of the calls of the last answer. */
   output_bytes: number
   /** Outputs with what stands around them. */
   envelope_bytes: number
@@ -68,7 +69,10 @@ export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
   if (progress.repeated.count >= breaker)
     return { type: 'fail', error: `tool_failure_repeated: the same tool call failed ${breaker} times in a row.` }
   if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes)
-    return { type: 'fail', error: 'tool_output_limit: the tools of this run returned more bytes than its limit.' }
+    return {
+      type: 'fail',
+      error: 'tool_output_limit: the tool calls of one model turn returned more bytes than its limit.',
+    }
   const calls = progress.calls.filter(({ state }) => state.type === 'ready' || state.type === 'intended')
   if (calls.length > 0) return { type: 'tools', calls }
   if (progress.calls.some(({ state }) => state.type !== 'done')) return { type: 'rest' }

@@ -56,7 +56,9 @@ export const answer = async (
   { parts, executor }: Desk,
   { run_id, resolution, result, receipt }: QuestionAnswer,
 ): Promise<void> => {
-  const request = openQuestions(parts.store, getRun(parts, run_id)).find(({ id }) => id === resolution.request_id)
+  const run = getRun(parts, run_id)
+  const request = openQuestions(parts.store, run).find(({ id }) => id === resolution.request_id)
+  const asked = parts.threads.at(run).progress?.calls.find(({ part }) => part.id === request?.tool_call_id)?.part
   await resume({ parts, executor }, run_id, (edit, tx) => {
     claim(parts.store, tx, { receipt, run_id })
     edit.event({ type: 'user_question_resolved', resolution })
@@ -64,7 +66,7 @@ export const answer = async (
       edit.note({
         type: 'outcome',
         tool_call_id: request.tool_call_id,
-        tool_name: 'ask_user_question',
+        tool_name: asked?.name ?? 'ask_user_question',
         state: result.is_error ? 'failed' : 'done',
         output: result.output,
       })

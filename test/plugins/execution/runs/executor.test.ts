@@ -98,9 +98,11 @@ test('a call beyond a limit of the daemon is an error that the model sees, and i
   )
 })
 
-test('an output beyond its limit fails the call, and outputs beyond the limit of the run fail the run', async (t) => {
+test('an output beyond its limit fails the call, and outputs beyond the limit of one turn fail the run', async (t) => {
   const play = (_: unknown, count: number) => [
-    callTool(`c${count}`, 'peek', { what: sized(count === 1 ? 300 : 150) }),
+    ...Array.from({ length: count === 5 ? 3 : 1 }, (_never, at) =>
+      callTool(`c${count}-${at}`, 'peek', { what: sized(count === 1 ? 300 : 150) }),
+    ),
     done('tool_calls'),
   ]
   const model = scriptedProvider(play)
