@@ -122,10 +122,10 @@ const inline = (parts: ApprovalRouteParts): Route =>
     problems: [sessionErrors.session_not_found, ...problems],
     durability: 'A',
     example,
-    handler: async ({ params, body, idempotencyKey: header, signal }) => {
+    handler: async ({ params, body, idempotencyKey: header, signal, caller }) => {
       const run = await decideInSession(parts, params.session_id, { header, body })
       await parts.runs.rest(run.run_id, signal)
-      return parts.sessions.view(parts.sessions.get(params.session_id))
+      return parts.sessions.view(parts.sessions.get(params.session_id), caller)
     },
   })
 
@@ -143,8 +143,8 @@ const detached = (parts: ApprovalRouteParts): Route =>
     problems: [sessionErrors.session_not_found, ...problems],
     durability: 'A',
     example,
-    handler: async ({ params, body, idempotencyKey: header }) =>
-      parts.runs.view(await decideInSession(parts, params.session_id, { header, body })),
+    handler: async ({ params, body, idempotencyKey: header, caller }) =>
+      parts.runs.view(await decideInSession(parts, params.session_id, { header, body }), caller),
   })
 
 const exact = (parts: ApprovalRouteParts): Route =>
@@ -161,11 +161,11 @@ const exact = (parts: ApprovalRouteParts): Route =>
     problems: [runErrors.run_not_found, ...problems],
     durability: 'A',
     example,
-    handler: async ({ params: { run_id }, body, idempotencyKey: header }) => {
+    handler: async ({ params: { run_id }, body, idempotencyKey: header, caller }) => {
       const run = parts.runs.get(run_id)
       const receipt = receiptOf(run_id, header, body)
       if (parts.runs.replayed(receipt) === undefined)
         await resolveApprovals(parts, run, { resolutions: body.resolutions, receipt, decided_by: 'operator' })
-      return parts.runs.view(parts.runs.get(run_id))
+      return parts.runs.view(parts.runs.get(run_id), caller)
     },
   })

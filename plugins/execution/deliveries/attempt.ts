@@ -7,6 +7,8 @@ import type { DeliveryOutcome, Envelope, ReplyPlugin } from './contract.js'
 import { isOpen, type DeliveryRecord, type DeliveryStore, type OpenDelivery, type Payload } from './store.js'
 
 export interface AttemptParts {
+  /** Told in the commit in which a delivery comes to its end. */
+  readonly settled: (tx: Tx, delivery: DeliveryRecord) => void
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly ledger: () => ExternalActions | undefined
@@ -63,7 +65,7 @@ const digestOf = ({ content, parts }: Payload): string =>
 
 /** Records how an attempt ended. */
 export const conclude = (
-  { store, ledger, config, log }: AttemptParts,
+  { store, ledger, config, log, settled }: AttemptParts,
   tx: Tx,
   { delivery, outcome, wait_ms }: Attempted,
 ): void => {
@@ -71,6 +73,7 @@ export const conclude = (
   if (current === undefined || !isOpen(current)) return
   const after = become(current, outcome, { now: tx.now, wait_ms, exhausted: current.attempts >= config.max_attempts })
   tx.put(store.deliveries, after)
+  if (!isOpen(after)) settled(tx, after)
   const { delivery_id, session_id } = current
   ledger()?.conclude(tx, {
     action_id: delivery_id,

@@ -79,8 +79,20 @@ export interface Outbox {
    * where the request names them, such as `body.reply_targets`.
    */
   normalize(targets: readonly (ReplyTargetRequest | ReplyHandle)[], path: string): ReplyHandle[]
-  /** The deliveries of a run, oldest first, at most a hundred. */
-  ofRun(run_id: string): DeliveryView[]
+  /** The deliveries of a run. */
+  ofRun(run_id: string): RunDeliveries
+  /**
+   * Listens for deliveries that have arrived or are no longer attempted, in the commit that says so. Must not throw.
+   * Returns the undo.
+   */
+  onSettled(listener: (tx: Tx, delivery: DeliveryView) => void): () => void
+}
+/** What became of the outputs of a run. */
+export interface RunDeliveries {
+  /** Oldest first, at most a hundred. */
+  readonly views: readonly DeliveryView[]
+  /** The first target of each output, by its sequence in the journal. */
+  readonly targets: ReadonlyMap<number, ReplyHandle>
 }
 /** The deliveries of this daemon. */
 export const Outbox: Token<Outbox> = defineToken<Outbox>('outbox@1')

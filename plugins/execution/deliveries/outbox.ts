@@ -2,15 +2,19 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
 import type { ReplyHandle, ReplyTargetRequest, Sessions } from '../sessions/contract.js'
-import type { Outbox, OutboxItem, ReplyPlugin } from './contract.js'
+import type { Outbox, OutboxItem, ReplyPlugin, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
 import { nextPlace, type DeliveryStore, type OpenDelivery } from './store.js'
 import { viewDelivery } from './views.js'
+
+/** Who listens for deliveries that have come to their end. */
+export type SettledListeners = Set<Parameters<Outbox['onSettled']>[0]>
 
 export interface OutboxParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly sessions: () => Sessions | undefined
+  readonly listeners: SettledListeners
   /** Called when a lane has something new, and that is durable. */
   readonly wake: (target: string) => void
 }
@@ -27,8 +31,17 @@ const mostOfRun = 100
 export const createOutbox = (parts: OutboxParts): Outbox => ({
   normalize: (targets, path) => normalize(parts.replies(), targets, path),
   enqueue: (tx, item) => enqueue(parts, tx, item),
-  ofRun: (run_id) => parts.store.deliveries.list({ index: 'run', group: run_id, limit: mostOfRun }).map(viewDelivery),
+  ofRun: (run_id) => ofRun(parts.store, run_id),
+  onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })
+
+const ofRun = ({ deliveries }: DeliveryStore, run_id: string): RunDeliveries => {
+  const all = deliveries.list({ index: 'run', group: run_id, limit: deliveries.count('run', run_id) })
+  const targets = new Map<number, ReplyHandle>()
+  for (const { output, plugin, address } of all)
+    if (output !== undefined && !targets.has(output)) targets.set(output, { plugin, address })
+  return { views: all.slice(0, mostOfRun).map(viewDelivery), targets }
+}
 
 const enqueue = ({ store, sessions, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
   if (item.targets.length === 0) return
@@ -50,6 +63,7 @@ const enqueue = ({ store, sessions, wake }: OutboxParts, tx: Tx, item: OutboxIte
       address: handle.address,
       target,
       place: nextPlace(store, tx.now, { lane: target, run: item.run_id }),
+      output: item.output,
       payload,
       content_size_bytes: Buffer.byteLength(item.content),
       parts_count: item.parts?.length ?? 0,

@@ -6,10 +6,12 @@ import { graceMs } from './attempt.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
-import { createOutbox } from './outbox.js'
+import { createOutbox, type SettledListeners } from './outbox.js'
 import { deliveryRoutes } from './routes.js'
 import { deliveryStatus } from './status.js'
 import { declareStore } from './store.js'
+import type { AttemptParts } from './attempt.js'
+import { viewDelivery } from './views.js'
 import { createWorker } from './worker.js'
 
 export default definePlugin({
@@ -29,8 +31,12 @@ export default definePlugin({
     const replies = ctx.view(ReplyPlugins)
     // The plugin of the ledger stops before this one, which has outcomes to enter until it has drained.
     let kept: ExternalActions | undefined
-    const worker = createWorker({ store, replies, ledger: () => kept, config, clock, ids, log })
-    ctx.provide(Outbox, createOutbox({ store, replies, sessions, wake: worker.wake }))
+    const listeners: SettledListeners = new Set()
+    const settled: AttemptParts['settled'] = (tx, delivery) => {
+      for (const listener of listeners) listener(tx, viewDelivery(delivery))
+    }
+    const worker = createWorker({ store, settled, replies, ledger: () => kept, config, clock, ids, log })
+    ctx.provide(Outbox, createOutbox({ store, listeners, replies, sessions, wake: worker.wake }))
     const unreadable = createUnreadable(log, 'deliveries')
     ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))
     ctx.health(unreadable.health)

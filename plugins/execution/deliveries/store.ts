@@ -12,6 +12,8 @@ type DeliveryBase = {
   readonly target: string
   /** Sorts deliveries by the order in which they were enqueued. */
   readonly place: string
+  /** Journal sequence of the output; absent in records of earlier versions. */
+  readonly output?: number
   /** Number of the entry of the session's payloads. */
   readonly payload: number
   readonly content_size_bytes: number

@@ -151,14 +151,14 @@ const inline = (parts: QuestionRouteParts): Route =>
     reply: jsonReply(SessionView),
     problems: [sessionErrors.session_not_found, ...answerProblems],
     durability: 'A',
-    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
+    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal, caller }) => {
       parts.sessions.get(session_id)
       const receipt = receiptOf(session_id, header, body)
       const known = parts.runs.replayed(receipt)
       const run = known ?? targetIn(parts, session_id, body.resolution.request_id)
       if (known === undefined) await resolveQuestion(parts, run, { resolution: body.resolution, receipt })
       await parts.runs.rest(run.run_id, signal)
-      return parts.sessions.view(parts.sessions.get(session_id))
+      return parts.sessions.view(parts.sessions.get(session_id), caller)
     },
   })
 
@@ -176,12 +176,12 @@ const exact = (parts: QuestionRouteParts): Route =>
     reply: jsonReply(RunView, 202),
     problems: [runErrors.run_not_found, ...answerProblems],
     durability: 'A',
-    handler: async ({ params: { run_id }, body, idempotencyKey: header }) => {
+    handler: async ({ params: { run_id }, body, idempotencyKey: header, caller }) => {
       const run = parts.runs.get(run_id)
       const receipt = receiptOf(run_id, header, body)
       if (parts.runs.replayed(receipt) === undefined)
         await resolveQuestion(parts, run, { resolution: body.resolution, receipt })
-      return parts.runs.view(parts.runs.get(run_id))
+      return parts.runs.view(parts.runs.get(run_id), caller)
     },
   })
 
@@ -210,6 +210,7 @@ const cancel = (parts: QuestionRouteParts): Route =>
       params: { run_id, request_id },
       body: { idempotency_key, justification },
       idempotencyKey: header,
+      caller,
     }) => {
       const run = parts.runs.get(run_id)
       const key = idempotencyKey(header, idempotency_key)
@@ -219,6 +220,6 @@ const cancel = (parts: QuestionRouteParts): Route =>
           : { scope: `question-cancel:${run_id}`, key, digest: digest([request_id, justification ?? null]) }
       if (parts.runs.replayed(receipt) === undefined)
         await cancelQuestion(parts, run, { request_id, justification, receipt })
-      return parts.runs.view(parts.runs.get(run_id))
+      return parts.runs.view(parts.runs.get(run_id), caller)
     },
   })

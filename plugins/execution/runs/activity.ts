@@ -2,6 +2,7 @@
 import type { AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../sessions/contract.js'
 import type { RunRecord } from './contract.js'
 import { activeLane, entryAt, queuedLane, type RunStore } from './store.js'
+import { emitTrace } from './trace.js'
 import { openApprovals, openQuestions, outputsOf } from './views.js'
 
 export const activeRun = (store: RunStore, session_id: string): RunRecord | undefined =>
@@ -37,19 +38,21 @@ export const createActivity = (store: RunStore): SessionActivity => ({
       }
     }
   },
-  outputs(session_id, limit) {
+  outputs(session_id, { limit, caller }) {
     const found: DaemonOutputRecord[][] = []
     let missing = limit
     for (const run of store.runs.list({ index: 'spoken', group: session_id, limit, order: 'desc' })) {
       if (missing <= 0) break
-      const made = outputsOf(store, run).slice(-missing)
+      const made = outputsOf(store, run, { caller }).slice(-missing)
       found.push(made)
       missing -= made.length
     }
     return found.toReversed().flat()
   },
-  record: (tx, session_id, note) =>
-    void tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note }),
+  record: (tx, session_id, note) => {
+    tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
+    emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' })
+  },
 })
 
 const activeStatus = (run: RunRecord): AgentStatus =>

@@ -4,7 +4,6 @@ import {
   defineEvent,
   defineToken,
   integer,
-  json,
   literal,
   named,
   object,
@@ -12,6 +11,7 @@ import {
   string,
   tagged,
   timestamp,
+  type Caller,
   type Infer,
   type Json,
   type JsonObject,
@@ -31,6 +31,7 @@ import type { FileState } from '../../tools/files/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
+import type { RunOrigin } from './origin.js'
 import { RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
 
@@ -188,6 +189,8 @@ export interface Submission {
   readonly input: SubmitInputRequest
   /** `input` when absent. */
   readonly kind?: RunKind
+  /** What made the run, if that is no caller. */
+  readonly origin?: RunOrigin
   /** A repeated submission with this key gives the run of the first. */
   readonly receipt?: ReceiptKey
   /** True to refuse with `session_busy` instead of queueing. */
@@ -195,6 +198,11 @@ export interface Submission {
   /** The ended run that this one repeats. */
   readonly retry_of?: string
 }
+
+/** Where a run comes from, and the keys of metadata that only the daemon writes. */
+export { ReservedKeys, RunOrigin } from './origin.js'
+/** A key of `metadata` that a caller must not write. */
+export type { ReservedKey } from './origin.js'
 
 /** Text that plugins add to what models are told first. */
 export { SystemSections } from './system-section.js'
@@ -216,7 +224,8 @@ export interface Runs extends RunHistory {
   find(run_id: string): RunRecord | undefined
   /** Throws `run_not_found` (404). */
   get(run_id: string): RunRecord
-  view(run: RunRecord): RunView
+  /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */
+  view(run: RunRecord, caller?: Caller): RunView
   /** The session that a binding key leads to; undefined if nobody bound it. Contract 1, "SubmitInputRequest" rule 3. */
   sessionOfBinding(key: string): string | undefined
   /** The run of a session that is running or waits; undefined if none. */
@@ -291,13 +300,5 @@ export { Trace, TraceKind } from './trace.js'
 /** The value form of `TraceKind`. */
 export type { TraceData } from './trace.js'
 
-/** An entry of the session journal as it is shown. */
-export const JournalView = object({
-  seq: integer(),
-  run_id: string(),
-  timestamp_ms: timestamp(),
-  type: string(),
-  entry: json(),
-})
 /** Who decided, for events that carry it. */
 export type { Decider }

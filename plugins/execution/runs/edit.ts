@@ -9,11 +9,12 @@ import {
   type RunRecord,
   type WaitingRun,
 } from './contract.js'
-import type { ReplyHandle, Sessions } from '../sessions/contract.js'
+import { shownHandle, type ReplyHandle, type Sessions } from '../sessions/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
 import { closeRequests, type Closing } from './close-requests.js'
 import { advance, isSettled, type Step } from './machine.js'
+import { emitTrace } from './trace.js'
 import { deliveriesOf, outputRecord, viewRun } from './views.js'
 import type { RunStore } from './store.js'
 
@@ -71,7 +72,11 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
   let { last } = before
   let moved = false
   const at = Math.max(tx.now, before.updated_at_ms)
-  const note = (entry: Entry): number => (last = tx.append(store.journal, session_id, { run_id, at, ...entry }))
+  let noted: JournalEntry['type'] | undefined
+  const note = (entry: Entry): number => {
+    noted = entry.type
+    return (last = tx.append(store.journal, session_id, { run_id, at, ...entry }))
+  }
   const event = (happened: RunEvent): number => note({ type: 'event', event: happened })
   const become = (step: Step): void => {
     run = advance(run, step, tx.now)
@@ -87,15 +92,18 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const made = { type: 'output' as const, output }
       const seq = event(made)
       run = withOutput(run, seq, output)
+      const targets = targetsOf(parts, run, output)
       store.outbox()?.enqueue(tx, {
         session_id,
         run_id,
         output: seq,
         content: output.content,
-        targets: targetsOf(parts, run, output),
+        targets,
         ...(output.parts !== undefined && { parts: output.parts }),
       })
-      tx.emit(OutputMade, keys, () => ({ output: outputRecord(session_id, run_id, made) }))
+      const [first] = targets
+      const shown = outputRecord(before, made, first === undefined ? undefined : shownHandle(first))
+      tx.emit(OutputMade, keys, () => ({ output: shown }))
     },
     step(step, happened, closing) {
       closeRequests(store, { run, event }, closing)
@@ -126,12 +134,13 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
     save() {
       run = { ...run, last }
       tx.put(store.runs, run)
+      if (noted !== undefined) emitTrace(tx, run, { type: 'session_persisted', record_type: noted })
       if (run.status !== before.status && (isSettled(run) || run.status === 'queued'))
         parts.ledger()?.abandon(tx, run_id, callErrors.call_outcome_lost.code)
       if (!moved) return run
       const shown = run
       const deliveries = deliveriesOf(store, run)
-      tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown, deliveries) }))
+      tx.emit(RunUpdated, keys, () => ({ run: viewRun(store, shown, { deliveries }) }))
       announce(parts, tx, run)
       return run
     },

@@ -109,6 +109,7 @@ const baseOf = (run: RunRecord, now: number): RunBase => ({
   ...(run.reply_targets !== undefined && { reply_targets: run.reply_targets }),
   ...(run.outputs !== undefined && { outputs: run.outputs }),
   ...(run.said !== undefined && { said: run.said }),
+  ...(run.origin !== undefined && { origin: run.origin }),
   ...(run.approvals !== undefined && { approvals: run.approvals }),
   ...(run.questions !== undefined && { questions: run.questions }),
   ...(run.unclean_boots !== undefined && { unclean_boots: run.unclean_boots }),

@@ -7,6 +7,7 @@ import type { RunsConfig } from './config.js'
 import { type RunRecord, type StopRequest, type SystemSection, type TraceData, Trace } from './contract.js'
 import { editRun, type EditParts, type RunEdit } from './edit.js'
 import type { RunObserver } from './observer.js'
+import type { ReservedKey } from './origin.js'
 import type { Threads } from './threads.js'
 
 export interface EngineParts extends EditParts {
@@ -23,6 +24,8 @@ export interface EngineParts extends EditParts {
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
+  /** Keys of metadata that callers must not write. */
+  readonly reserved: () => readonly ReservedKey[]
 }
 
 /** Why an execution is told to end. */

@@ -9,8 +9,10 @@ import { ToolRegistry, Tools } from '../tools/contract.js'
 import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
-import { RunObserver, Runs, SystemSections, type RunRecord } from './contract.js'
+import { ReservedKeys, RunObserver, Runs, SystemSections, type RunRecord } from './contract.js'
+import { announceDelivery } from './delivered.js'
 import { createDues } from './dues.js'
+import { ownReservedKeys } from './origin.js'
 import { createExecutor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runRepair } from './repair.js'
@@ -63,6 +65,7 @@ export default definePlugin({
       config,
       rested,
       sections: ctx.view(SystemSections),
+      reserved: ctx.view(ReservedKeys),
     }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })
@@ -72,6 +75,7 @@ export default definePlugin({
     const routed = { parts, executor, runs, skip: unreadable.skip }
     ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed))
     ctx.health(unreadable.health)
+    ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(SessionHolds, runHold(store))
     ctx.contribute(
       Tools,
@@ -86,6 +90,7 @@ export default definePlugin({
     )
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(runRepair(parts, config.max_unclean_boots))
+    ctx.onStart(() => outbox()?.onSettled(announceDelivery(store)))
     ctx.onStart(() => {
       executor.begin()
       return async () => {

@@ -76,11 +76,11 @@ const list = ({ parts, runs, skip }: RunRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(RunView)),
     problems: [...pageProblems],
-    handler: ({ query: { unknown, ...query } }) =>
+    handler: ({ query: { unknown, ...query }, caller }) =>
       listRuns(
         parts.store,
         { ...query, ...(unknown === true && { only: parts.ledger()?.unknown() ?? [] }) },
-        { view: runs.view, skip },
+        { view: (run) => runs.view(run, caller), skip },
       ),
   })
 
@@ -94,7 +94,7 @@ const read = ({ runs }: RunRouteParts): Route =>
     params,
     reply: jsonReply(RunView),
     problems: [runErrors.run_not_found],
-    handler: (input) => runs.view(runs.get(input.params.run_id)),
+    handler: ({ params: { run_id }, caller }) => runs.view(runs.get(run_id), caller),
   })
 
 const events = ({ parts, runs }: RunRouteParts): Route =>
@@ -107,7 +107,7 @@ const events = ({ parts, runs }: RunRouteParts): Route =>
     params,
     reply: jsonReply(array(RunEventEntry)),
     problems: [runErrors.run_not_found],
-    handler: (input) => runEvents(parts.store, runs.get(input.params.run_id)),
+    handler: ({ params: { run_id }, caller }) => runEvents(parts.store, runs.get(run_id), caller),
   })
 
 const cursor = object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) })
@@ -139,7 +139,8 @@ const cancel = ({ parts, executor, runs }: RunRouteParts): Route =>
     reply: jsonReply(RunView),
     problems: [runErrors.run_not_found, runErrors.run_state_conflict],
     durability: 'A',
-    handler: async (input) => runs.view(await stopOne({ parts, executor }, input.params.run_id, { kind: 'cancel' })),
+    handler: async ({ params: { run_id }, caller }) =>
+      runs.view(await stopOne({ parts, executor }, run_id, { kind: 'cancel' }), caller),
   })
 
 const retry = ({ parts, executor, runs }: RunRouteParts): Route =>

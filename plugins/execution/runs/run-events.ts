@@ -1,28 +1,33 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
-import type { StreamEntry } from '../../../core/plugin.js'
+import { fault, type Caller, type StreamEntry } from '../../../core/plugin.js'
 import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from './contract.js'
+import type { DaemonOutputRecord } from '../sessions/contract.js'
+import { shownMetadata } from './origin.js'
 import type { RunStore } from './store.js'
-import { approvalsOf, frameOf, outputRecord, ownEntries, questionsOf } from './views.js'
+import { approvalsOf, frameOf, outputViewer, ownEntries, questionsOf } from './views.js'
 
 /** The persisted events of a run, oldest first. */
-export const runEvents = (store: RunStore, run: RunRecord): RunEventEntry[] => [
-  ...eventsBySequence(store, run).values(),
+export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] => [
+  ...eventsBySequence(store, run, caller).values(),
 ]
 
 /** The same, each by its sequence in the journal. */
-export const eventsBySequence = (store: RunStore, run: RunRecord): Map<number, RunEventEntry> => {
+export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Caller): Map<number, RunEventEntry> => {
   const entries = ownEntries(store, run)
   const shown = new Map<number, RunEventEntry>()
+  const output = outputViewer(store, run, { caller })
   let projection = beginning(run, entries)
   for (const { seq, entry } of entries) {
-    projection = project(projection, entry)
+    const made = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
+    projection = project(projection, entry, made)
     if (entry.type !== 'event') continue
+    const { event } = entry
     shown.set(seq, {
       timestamp_ms: entry.at,
       run_id: run.run_id,
       session_id: run.session_id,
       agent_id: run.agent_id,
-      event: showEvent(run, entry.event, projection),
+      event: made === undefined ? showEvent(event, projection) : { type: 'output', output: made },
     })
   }
   return shown
@@ -41,11 +46,13 @@ const beginning = (run: RunRecord, entries: readonly StreamEntry<JournalEntry>[]
     status: 'queued',
     submitted_at_ms,
     updated_at_ms: submitted_at_ms,
+    ...shownMetadata(undefined, run.origin),
     request: { ...asked, ...(first?.type === 'fallback' && { model: first.from }) },
   }
 }
 
-const project = (before: RunView, entry: JournalEntry): RunView => {
+const project = (before: RunView, entry: JournalEntry, output: DaemonOutputRecord | undefined): RunView => {
+  if (output !== undefined) return { ...before, updated_at_ms: entry.at, outputs: [...(before.outputs ?? []), output] }
   switch (entry.type) {
     case 'event':
       return projectEvent({ ...before, updated_at_ms: entry.at }, entry.at, entry.event)
@@ -65,7 +72,7 @@ const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
   const { request } = next
   switch (event.type) {
     case 'accepted':
-      return { ...next, ...(event.metadata !== undefined && { input_metadata: event.metadata }) }
+      return { ...next, ...shownMetadata(event.metadata, next.input_metadata) }
     case 'queued':
       return { ...next, status: 'queued', queued_position: event.position }
     case 'started': {
@@ -98,7 +105,7 @@ const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
     case 'user_question_resolved':
       return resolved(next, [event.resolution.request_id])
     case 'output':
-      return { ...next, outputs: [...(next.outputs ?? []), outputRecord(next.session_id, next.run_id, event)] }
+      return next
     default: {
       const { queued_position: _, ...rest } = withoutPending(next)
       const error = 'error' in event ? event.error : undefined
@@ -126,7 +133,7 @@ const withoutPending = (view: RunView): RunView => {
   return rest
 }
 
-const showEvent = (run: RunRecord, event: RunEvent, projection: RunView): RunEventEntry['event'] => {
+const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event'] => {
   switch (event.type) {
     case 'accepted':
     case 'started':
@@ -137,7 +144,7 @@ const showEvent = (run: RunRecord, event: RunEvent, projection: RunView): RunEve
     case 'queued':
       return { type: 'queued', position: event.position, run: projection }
     case 'output':
-      return { type: 'output', output: outputRecord(run.session_id, run.run_id, event) }
+      throw fault('an output is shown as one')
     default:
       return event
   }

@@ -2,6 +2,7 @@
 import type { FailureClass } from '../models/contract.js'
 import type { ReplyHandle } from '../sessions/contract.js'
 import type { RunKind } from './contract.js'
+import type { RunOrigin } from './origin.js'
 import type { CompletionRequirement } from './submission.js'
 
 /** How a run was asked to end. */
@@ -32,6 +33,8 @@ export type RunBase = {
   readonly source_kind: string
   readonly actor_id: string
   readonly text_preview: string
+  /** What made it, as the daemon knows it; absent for what a caller submitted. */
+  readonly origin?: RunOrigin
   /** Route id that is pinned for the whole run. */
   readonly provider: string
   readonly model: string

@@ -67,7 +67,7 @@ export const createRuns = ({ parts, executor }: Desk, { rests, dues }: { rests: 
     check: (submission) => checkSubmission(parts, submission),
     find: (run_id) => store.runs.find(run_id),
     get,
-    view: (run) => viewRun(store, run),
+    view: (run, caller) => viewRun(store, run, { caller }),
     sessionOfBinding: (key) => sessionOfBinding(store, key),
     ...createHistory(store),
     active: (session_id) => activeRun(store, session_id),

@@ -1,10 +1,29 @@
 /** `SessionEventLogView`: the journal of a session as it is shown. Contract 1, "Session". */
-import type { Caller, Json, JsonObject, StreamEntry } from '../../../core/plugin.js'
+import {
+  integer,
+  json,
+  object,
+  string,
+  timestamp,
+  type Caller,
+  type Json,
+  type JsonObject,
+  type StreamEntry,
+} from '../../../core/plugin.js'
 import type { DaemonOutputRecord, SessionRecord, Sessions } from '../sessions/contract.js'
 import type { JournalEntry, RunEventEntry } from './contract.js'
 import type { RunStore } from './store.js'
 import { eventsBySequence } from './run-events.js'
-import { outputRecord } from './views.js'
+import { outputViewer } from './views.js'
+
+/** An entry of the session journal as it is shown. */
+export const JournalView = object({
+  seq: integer(),
+  run_id: string(),
+  timestamp_ms: timestamp(),
+  type: string(),
+  entry: json(),
+})
 
 const defaultLimit = 2000
 
@@ -22,7 +41,7 @@ export const sessionLog = (
   const limit = range.limit ?? defaultLimit
   const after = range.after ?? Math.max(0, store.journal.length(session_id) - limit)
   const entries = store.journal.read(session_id, { after, limit })
-  const outputs = entries.flatMap(({ entry }) => outputIn(session_id, entry))
+  const outputs = outputsIn(store, session_id, { entries, caller: range.caller })
   return {
     session: {
       session_id,
@@ -33,12 +52,25 @@ export const sessionLog = (
       metadata: sessions.metadata(session, range.caller),
     },
     daemon_outputs: outputs,
-    run_events: eventsOf(store, entries),
+    run_events: eventsOf(store, entries, range.caller),
   }
 }
 
-const outputIn = (session_id: string, entry: JournalEntry): DaemonOutputRecord[] =>
-  entry.type === 'event' && entry.event.type === 'output' ? [outputRecord(session_id, entry.run_id, entry.event)] : []
+interface Page {
+  readonly entries: readonly StreamEntry<JournalEntry>[]
+  readonly caller: Caller
+}
+
+const outputsIn = (store: RunStore, session_id: string, { entries, caller }: Page): DaemonOutputRecord[] => {
+  const viewers = new Map<string, ReturnType<typeof outputViewer>>()
+  return entries.flatMap(({ seq, entry }) => {
+    if (entry.type !== 'event' || entry.event.type !== 'output') return []
+    const { run_id } = entry
+    const view = viewers.get(run_id) ?? outputViewer(store, { session_id, run_id }, { caller })
+    viewers.set(run_id, view)
+    return [view(seq, entry.event)]
+  })
+}
 
 const showEntry = ({ seq, entry }: StreamEntry<JournalEntry>) => {
   const { run_id, at, type, ...rest } = entry
@@ -47,12 +79,12 @@ const showEntry = ({ seq, entry }: StreamEntry<JournalEntry>) => {
 }
 
 /** Events of the runs that appear in these entries, in journal order. */
-const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[]): RunEventEntry[] => {
+const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[], caller: Caller): RunEventEntry[] => {
   const known = new Map<string, Map<number, RunEventEntry>>()
   return entries.flatMap(({ seq, entry: { type, run_id } }) => {
     const run = type === 'event' ? store.runs.find(run_id) : undefined
     if (run === undefined) return []
-    const events = known.get(run_id) ?? eventsBySequence(store, run)
+    const events = known.get(run_id) ?? eventsBySequence(store, run, caller)
     known.set(run_id, events)
     return events.get(seq) ?? []
   })

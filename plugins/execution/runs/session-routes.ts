@@ -27,13 +27,12 @@ import {
   digest,
   idempotencyKey,
   IdempotencyKey,
-  JournalView,
   RunEventEntry,
   RunView,
   submitFields,
   type Submission,
 } from './contract.js'
-import { sessionLog } from './session-log.js'
+import { JournalView, sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
 import { endRuns, interruptSession } from './stop.js'
 import { submitProblems } from './submit-problems.js'
@@ -76,10 +75,10 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route =>
     problems: submitProblems,
     durability: 'A',
     example: { body: { content: 'Hello' } },
-    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal }) => {
+    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal, caller }) => {
       const { run } = await submitRun({ parts, executor }, { ...submissionOf(session_id, header, body), alone: true })
       await runs.rest(run.run_id, signal)
-      return parts.sessions.view(parts.sessions.get(session_id))
+      return parts.sessions.view(parts.sessions.get(session_id), caller)
     },
   })
 
@@ -97,9 +96,9 @@ const submit = ({ parts, executor, runs }: RunRouteParts): Route =>
     problems: submitProblems,
     durability: 'A',
     example: { body: { content: 'Hello' } },
-    handler: async ({ params: { session_id }, body, idempotencyKey: header }) => {
+    handler: async ({ params: { session_id }, body, idempotencyKey: header, caller }) => {
       const { run, seen } = await submitRun({ parts, executor }, submissionOf(session_id, header, body))
-      return seen === undefined ? runs.view(run) : committed(seen)
+      return seen === undefined ? runs.view(run, caller) : committed(seen)
     },
   })
 
@@ -138,7 +137,7 @@ const end = ({ parts, executor }: RunRouteParts): Route =>
     reply: jsonReply(SessionView),
     problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
     durability: 'A',
-    handler: async ({ params: { session_id }, body: { reason } }) => {
+    handler: async ({ params: { session_id }, body: { reason }, caller }) => {
       const session = parts.sessions.get(session_id)
       const stop = {
         kind: 'end' as const,
@@ -151,7 +150,7 @@ const end = ({ parts, executor }: RunRouteParts): Route =>
         })
       }
       await interruptSession({ parts, executor }, session_id, stop)
-      return parts.sessions.view(parts.sessions.get(session_id))
+      return parts.sessions.view(parts.sessions.get(session_id), caller)
     },
   })
 

@@ -8,6 +8,7 @@ import { editRun, type RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
 import { inputText } from './input-text.js'
+import { checkMetadata } from './origin.js'
 import type { EngineParts } from './parts.js'
 import { claim, replayed } from './receipts.js'
 import { replyTargets } from './reply.js'
@@ -44,7 +45,7 @@ const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Pro
   if (known !== undefined) return { run: known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
   const text = inputText(input)
-  checkMetadata(input)
+  checkMetadata(parts.reserved(), input.metadata)
   const route = chooseRoute(parts, session, input)
   const reply_targets = replyTargets(parts.store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
@@ -73,11 +74,11 @@ const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Pro
 
 /** What can never be accepted. A route that is not ready now may be later. */
 export const checkSubmission = (
-  { models, store: { outbox }, sessions }: EngineParts,
+  { models, store: { outbox }, sessions, reserved }: EngineParts,
   { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
 ): void => {
   inputText(input)
-  checkMetadata(input)
+  checkMetadata(reserved(), input.metadata)
   replyTargets(outbox, input)
   if (input.binding_keys !== undefined) bindingKeys(input.binding_keys)
   try {
@@ -90,18 +91,6 @@ export const checkSubmission = (
 const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; queued: number } => {
   const queued = store.runs.count('lane', queuedLane(session_id))
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
-}
-
-/** Keys of metadata that say something about the daemon's own work. */
-const reserved = ['service_flow', 'completion_requirements']
-
-const checkMetadata = ({ metadata }: SubmitInputRequest): void => {
-  const key = metadata === undefined ? undefined : reserved.find((name) => Object.hasOwn(metadata, name))
-  if (key !== undefined)
-    throw runErrors.reserved_metadata_key({
-      details: { key },
-      errors: [{ path: `body.metadata.${key}`, rule: 'belongs to the daemon' }],
-    })
 }
 
 interface Accepted {
@@ -130,7 +119,7 @@ interface Pinned {
 
 const recordOf = (
   parts: EngineParts,
-  { session_id, input, kind, retry_of }: Submission,
+  { session_id, input, kind, origin, retry_of }: Submission,
   { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
 ): RunRecord => ({
   run_id: parts.ids.make('run'),
@@ -154,6 +143,7 @@ const recordOf = (
       completion: { requirements: input.completion_requirements, reminders: 0 },
     }),
   ...(fallback_model !== undefined && { fallback_model }),
+  ...(origin !== undefined && { origin }),
   ...(reply_targets !== undefined && { reply_targets }),
   ...(retry_of !== undefined && { retry_of }),
 })

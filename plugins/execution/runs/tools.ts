@@ -1,4 +1,4 @@
-import { array, defaulted, doc, literal, object, optional, string, tagged } from '../../../core/plugin.js'
+import { array, boolean, defaulted, doc, literal, object, optional, string, tagged } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool } from '../tools/contract.js'
 import { callErrors } from './call-errors.js'
 import type { OutputDraft, Runs } from './contract.js'
@@ -8,6 +8,13 @@ const EmitOutput = object({
   parts: defaulted(
     array(tagged('type', { text: object({ type: literal('text'), text: string() }) }), { max: 100 }),
     [],
+  ),
+  artifact_ids: defaulted(
+    doc(array(string({ max: 200 }), { max: 0 }), 'Files to send along. Empty while no plugin keeps assets.'),
+    [],
+  ),
+  include_artifacts_inline: optional(
+    doc(boolean(), 'Whether files go into the output itself. Means nothing without any.'),
   ),
 })
 

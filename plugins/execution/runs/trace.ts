@@ -2,6 +2,7 @@
 import {
   boolean,
   defineEvent,
+  doc,
   enums,
   integer,
   literal,
@@ -11,6 +12,7 @@ import {
   tagged,
   timestamp,
   type Infer,
+  type Tx,
 } from '../../../core/plugin.js'
 import { actionKinds, actionOutcomes } from '../external-actions/contract.js'
 
@@ -32,6 +34,12 @@ export const TraceKind = tagged('type', {
     outcome: optional(enums(actionOutcomes)),
   }),
   permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
+  session_persisted: traceOf('session_persisted', {
+    record_type: doc(string(), 'Type of the newest journal entry of a commit that is durable.'),
+  }),
+  output_dispatched: traceOf('output_dispatched', {
+    plugin: doc(string(), 'The reply plugin that took an output to its target.'),
+  }),
 })
 /** The value form of `TraceKind`. */
 export type TraceData = Infer<typeof TraceKind>
@@ -43,10 +51,25 @@ export const Trace = defineEvent({
     trace: object({
       timestamp_ms: timestamp(),
       session_id: string(),
-      agent_id: string(),
-      run_id: string(),
+      agent_id: optional(string()),
+      run_id: optional(string()),
       tool_call_id: optional(string()),
       kind: TraceKind,
     }),
   }),
 })
+
+/** Publishes a step when a commit is durable; without a run it is one of the session. */
+export const emitTrace = (
+  tx: Tx,
+  { session_id, ...of }: { readonly session_id: string; readonly run_id?: string; readonly agent_id?: string },
+  kind: TraceData,
+): void => {
+  const named = {
+    ...(of.agent_id !== undefined && { agent_id: of.agent_id }),
+    ...(of.run_id !== undefined && { run_id: of.run_id }),
+  }
+  const keys = { session: session_id, ...(of.run_id !== undefined && { run: of.run_id }) }
+  const timestamp_ms = tx.now
+  tx.emit(Trace, keys, () => ({ trace: { timestamp_ms, session_id, ...named, kind } }))
+}

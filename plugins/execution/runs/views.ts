@@ -1,19 +1,43 @@
 /** Runs as clients see them: made from the record and the journal. */
-import type { StreamEntry } from '../../../core/plugin.js'
+import type { Caller, StreamEntry } from '../../../core/plugin.js'
 import type { JournalEntry, RunEvent, RunRecord, RunView } from './contract.js'
 import type { RouteWait } from './run-record.js'
 import { isSettled } from './machine.js'
+import { shownMetadata } from './origin.js'
 import { entryAt, queuedLane, type RunStore } from './store.js'
 import type { ApprovalRequest, Decider } from '../approvals/contract.js'
 import type { UserQuestionRequest } from '../questions/contract.js'
-import type { DeliveryView } from '../deliveries/contract.js'
-import type { DaemonOutputRecord } from '../sessions/contract.js'
+import type { RunDeliveries } from '../deliveries/contract.js'
+import { shownHandle, type DaemonOutputRecord, type ReplyHandle } from '../sessions/contract.js'
 
+type Output = Extract<RunEvent, { type: 'output' }>
+
+/** An output as it is shown; `handle` is its first target, its address already hidden if it is not for all. */
 export const outputRecord = (
-  session_id: string,
-  run_id: string,
-  event: Extract<RunEvent, { type: 'output' }>,
-): DaemonOutputRecord => ({ session_id, run_id, ...event.output, address: null })
+  { session_id, run_id }: Pick<RunRecord, 'session_id' | 'run_id'>,
+  { output }: Output,
+  handle: ReplyHandle | undefined,
+): DaemonOutputRecord => ({
+  session_id,
+  run_id,
+  ...output,
+  ...(handle !== undefined && { plugin: handle.plugin }),
+  address: handle?.address ?? null,
+})
+
+/** Shows outputs of one run by their sequence; where they went is looked up once. */
+export const outputViewer = (
+  store: RunStore,
+  run: Pick<RunRecord, 'session_id' | 'run_id'>,
+  { caller, deliveries }: RunShow = {},
+): ((seq: number, event: Output) => DaemonOutputRecord) => {
+  let targets = deliveries?.targets
+  return (seq, event) => {
+    targets ??= store.outbox()?.ofRun(run.run_id).targets
+    const handle = targets?.get(seq)
+    return outputRecord(run, event, handle === undefined ? undefined : shownHandle(handle, caller))
+  }
+}
 
 const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
   const entry = entryAt(store, session_id, seq)
@@ -52,29 +76,43 @@ export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): 
 }
 
 /** The outputs of a run, oldest first. */
-export const outputsOf = (store: RunStore, run: RunRecord): DaemonOutputRecord[] =>
-  (run.outputs ?? []).flatMap((seq) => {
+export const outputsOf = (store: RunStore, run: RunRecord, show: RunShow = {}): DaemonOutputRecord[] => {
+  const view = outputViewer(store, run, show)
+  return (run.outputs ?? []).flatMap((seq) => {
     const event = eventAt(store, run.session_id, seq)
-    return event?.type === 'output' ? [outputRecord(run.session_id, run.run_id, event)] : []
+    return event?.type === 'output' ? [view(seq, event)] : []
   })
+}
 
 /** Position in its session's queue; 1 is next. */
 const position = (store: RunStore, run: RunRecord): number =>
   store.runs.ids('lane', queuedLane(run.session_id)).indexOf(run.run_id) + 1
 
 /** What became of its outputs. A run without outputs costs no look. */
-export const deliveriesOf = (store: RunStore, run: RunRecord): DeliveryView[] =>
-  run.outputs === undefined ? [] : (store.outbox()?.ofRun(run.run_id) ?? [])
+export const deliveriesOf = (store: RunStore, run: RunRecord): RunDeliveries =>
+  (run.outputs === undefined ? undefined : store.outbox()?.ofRun(run.run_id)) ?? noDeliveries
+
+const noDeliveries: RunDeliveries = { views: [], targets: new Map() }
+
+/** Who a view is for, and what became of outputs as of an earlier moment. */
+export interface RunShow {
+  readonly caller?: Caller | undefined
+  readonly deliveries?: RunDeliveries
+}
 
 /** The view of a run as it is now. Made for every change of every run, so its members are set, not spread. */
-export const viewRun = (store: RunStore, run: RunRecord, deliveries = deliveriesOf(store, run)): RunView => {
+export const viewRun = (
+  store: RunStore,
+  run: RunRecord,
+  { caller, deliveries = deliveriesOf(store, run) }: RunShow = {},
+): RunView => {
   const view = frameOf(run, run.status === 'queued' ? position(store, run) : 0)
   const first = eventAt(store, run.session_id, run.first)
-  if (first?.type === 'accepted' && first.metadata !== undefined) view.input_metadata = first.metadata
+  Object.assign(view, shownMetadata(first?.type === 'accepted' ? first.metadata : undefined, run.origin))
   if ('waiting' in run)
     Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
-  if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run)
-  if (deliveries.length > 0) view.deliveries = deliveries
+  if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run, { caller, deliveries })
+  if (deliveries.views.length > 0) view.deliveries = [...deliveries.views]
   return view
 }
 

@@ -47,12 +47,18 @@ const list = ({ store: { schedules, whole }, skip }: ScheduleRouteParts): Route 
     query: object({ session_id: optional(doc(SessionId, 'Only those whose runs go to this session.')), ...pageFields }),
     reply: jsonReply(pageOf(ScheduleView)),
     problems: [...pageProblems],
-    handler: ({ query }) => {
+    handler: ({ query, caller }) => {
       const source =
         query.session_id === undefined
           ? collectionSource(schedules, 'all', 'all')
           : collectionSource(schedules, 'session', query.session_id)
-      return listPage({ query, source, label: 'schedule_id_asc', view: (stored) => viewSchedule(whole(stored)), skip })
+      return listPage({
+        query,
+        source,
+        label: 'schedule_id_asc',
+        view: (stored) => viewSchedule(whole(stored), caller),
+        skip,
+      })
     },
   })
 
@@ -92,10 +98,10 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
         request: { content: 'What is new?' },
       },
     },
-    handler: async ({ body }) => {
+    handler: async ({ body, caller }) => {
       if (body.created_by_run_id !== undefined) runs.get(body.created_by_run_id)
       const draft = service.draft(body)
-      return viewSchedule(await state.commit((tx) => service.add(tx, draft)))
+      return viewSchedule(await state.commit((tx) => service.add(tx, draft)), caller)
     },
   })
 
@@ -109,7 +115,7 @@ const read = ({ service }: ScheduleRouteParts): Route =>
     params,
     reply: jsonReply(ScheduleView),
     problems: [scheduleErrors.schedule_not_found],
-    handler: (input) => viewSchedule(service.get(input.params.schedule_id)),
+    handler: (input) => viewSchedule(service.get(input.params.schedule_id), input.caller),
   })
 
 const preview = ({ service, clock }: ScheduleRouteParts): Route =>
@@ -148,7 +154,7 @@ const act = ({ store: { state }, service }: ScheduleRouteParts, action: Schedule
       ...(action === 'trigger' ? [scheduleErrors.schedule_busy] : []),
     ],
     durability: 'A',
-    handler: async (input) => ({
-      schedule: viewSchedule(await state.commit((tx) => service.change(tx, action, input.params.schedule_id))),
+    handler: async ({ params: { schedule_id }, caller }) => ({
+      schedule: viewSchedule(await state.commit((tx) => service.change(tx, action, schedule_id)), caller),
     }),
   })

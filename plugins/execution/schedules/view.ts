@@ -1,8 +1,13 @@
+import type { Caller } from '../../../core/plugin.js'
+import { shownPayload, shownReplies } from '../sessions/contract.js'
 import type { ScheduleView } from './contract.js'
 import { openOf, type ScheduleRecord } from './store.js'
 
-/** A schedule as the contract shows it; members that are empty are left out. */
-export const viewSchedule = (record: ScheduleRecord): ScheduleView => {
+/**
+ * A schedule as the contract shows it; members that are empty are left out. Without a caller, as for a model, addresses
+ * are hidden.
+ */
+export const viewSchedule = (record: ScheduleRecord, caller?: Caller): ScheduleView => {
   const { anchor_ms: _, reckoned_at_ms: __, payload, executions, ...kept } = record
   const [first] = openOf(record)
   const retrying = executions.find(({ status }) => status === 'retrying')
@@ -14,7 +19,9 @@ export const viewSchedule = (record: ScheduleRecord): ScheduleView => {
       scheduler_retry_attempt: retrying.attempt,
     }),
     recent_executions: executions.slice(-50),
-    ...(payload.kind === 'request' ? { request: payload.request } : { [payload.kind]: payload.value }),
+    ...(payload.kind === 'request'
+      ? { request: shownReplies(payload.request, caller) }
+      : { [payload.kind]: shownPayload(payload.value, caller) }),
   }
   return view
 }

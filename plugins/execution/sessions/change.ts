@@ -1,5 +1,5 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
-import { trusted, type Json, type State } from '../../../core/plugin.js'
+import { trusted, type Json, type State, type Caller } from '../../../core/plugin.js'
 import { canonical } from '../runs/contract.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
 import { noteOf } from './views.js'
@@ -49,9 +49,9 @@ export const changeSetting = async <N extends SettingName>(
 
 export const changedView = async <N extends SettingName>(
   parts: SettingParts,
-  session_id: string,
+  { params: { session_id }, caller }: { readonly params: { readonly session_id: string }; readonly caller: Caller },
   change: SettingChange<N>,
 ): Promise<SessionView> => {
   await changeSetting(parts, session_id, change)
-  return parts.sessions.view(parts.sessions.get(session_id))
+  return parts.sessions.view(parts.sessions.get(session_id), caller)
 }

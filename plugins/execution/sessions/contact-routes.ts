@@ -2,6 +2,7 @@
 import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
 import { deliveryErrors } from '../deliveries/contract.js'
 import { changeSetting, type SettingParts } from './change.js'
+import { shownHandle } from './addresses.js'
 import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
 import {
   OperatorContact,
@@ -12,7 +13,6 @@ import {
   type ReplyHandle,
   type SessionRecord,
 } from './contract.js'
-import { shownTargets } from './views.js'
 
 export interface ContactRouteParts extends SettingParts {
   readonly outbox: FindOutbox
@@ -29,13 +29,19 @@ export const contactRoutes = (parts: ContactRouteParts): readonly Route[] => [
 ]
 
 const targetsView = ({ reply_targets = [] }: SessionRecord, caller?: Caller): { reply_targets: ReplyHandle[] } => ({
-  reply_targets: shownTargets(reply_targets, caller),
+  reply_targets: reply_targets.map((handle) => shownHandle(handle, caller)),
 })
+
+/** Who changes which session. */
+interface Changing {
+  readonly params: { readonly session_id: string }
+  readonly caller: Caller
+}
 
 const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
   const shared = { path: '/v1/sessions/:session_id/reply-targets', params, reply: jsonReply(SessionReplyTargetsView) }
   const set = async (
-    session_id: string,
+    { params: { session_id }, caller }: Changing,
     handles: () => readonly ReplyHandle[],
   ): Promise<{ reply_targets: ReplyHandle[] }> => {
     await changeSetting(parts, session_id, {
@@ -46,7 +52,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
         return targets
       },
     })
-    return targetsView(parts.sessions.get(session_id))
+    return targetsView(parts.sessions.get(session_id), caller)
   }
   const replace = (method: 'POST' | 'PUT', id: string): Route =>
     defineRoute({
@@ -59,7 +65,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
       body: TargetsBody,
       problems: [...changed, deliveryErrors.reply_target_invalid, sessionErrors.reply_targets_needed],
       example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
-      handler: (input) => set(input.params.session_id, () => handlesOf(parts.outbox(), input.body.reply_targets)),
+      handler: (input) => set(input, () => handlesOf(parts.outbox(), input.body.reply_targets)),
     })
   return [
     defineRoute({
@@ -81,7 +87,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
       access: 'admin',
       durability: 'A',
       problems: [...changed, sessionErrors.reply_targets_needed],
-      handler: (input) => set(input.params.session_id, () => []),
+      handler: (input) => set(input, () => []),
     }),
   ]
 }

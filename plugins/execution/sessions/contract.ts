@@ -58,6 +58,8 @@ export type SessionRecord = {
 
 /** What a session may see and call, and where its outputs go: the structs of its settings. */
 export * from './settings.js'
+/** Reply targets and requests that name them, as far as a caller may see them. */
+export { shownHandle, shownPayload, shownReplies } from './addresses.js'
 /** Scopes as they are stored, and whether one lets a name pass. */
 export { blankEntry, normalScope, permitsCapability, permitsCredential } from './scopes.js'
 
@@ -87,7 +89,12 @@ export const DaemonOutputRecord = named(
     content: doc(string(), 'Plain text of all parts.'),
     parts: optional(array(OutputPart)),
     source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
-    address: doc(nullable(string()), 'Where it is delivered to; null if only readers of the session see it.'),
+    plugin: optional(doc(string(), 'The reply plugin of its first target.')),
+    address: doc(
+      nullable(string()),
+      'The address of its first target: `hidden` on event streams and for a read-only token, null if only readers of ' +
+        'the session see it.',
+    ),
   }),
 )
 /** The value form of `DaemonOutputRecord`. */
@@ -178,8 +185,11 @@ export interface SessionActivity {
     ManagedAgentSnapshot,
     'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'
   >
-  /** The newest outputs, oldest first. */
-  outputs(session_id: string, limit: number): DaemonOutputRecord[]
+  /** The newest outputs, oldest first, as far as the caller may see them. */
+  outputs(
+    session_id: string,
+    page: { readonly limit: number; readonly caller: Caller | undefined },
+  ): DaemonOutputRecord[]
   /** Adds a change of the session itself to its journal, in a commit. */
   record(tx: Tx, session_id: string, note: SessionNote): void
 }
@@ -235,7 +245,7 @@ export interface Sessions {
   find(session_id: string): SessionRecord | undefined
   /** Throws `session_not_found` (404). */
   get(session_id: string): SessionRecord
-  /** `caller` is who asks: one who may only read sees no addresses of reply targets. */
+  /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */
   view(session: SessionRecord, caller?: Caller): SessionView
   snapshot(session: SessionRecord): ManagedAgentSnapshot
   /** The state that views and events show. */

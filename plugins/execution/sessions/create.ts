@@ -64,12 +64,12 @@ export const createRoute = (parts: CreateParts): Route =>
     ],
     durability: 'A',
     example: { body: { session_id: 'first' } },
-    handler: async ({ body }) => {
+    handler: async ({ body, caller }) => {
       const draft = draftOf(parts, body)
       const known = parts.sessions.find(draft.session_id)
       if (known === undefined) await parts.state.commit((tx) => create(parts, tx, draft))
       else await reuse(parts, known, { draft, body })
-      return parts.sessions.view(parts.sessions.get(draft.session_id))
+      return parts.sessions.view(parts.sessions.get(draft.session_id), caller)
     },
   })
 

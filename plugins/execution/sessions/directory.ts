@@ -66,7 +66,7 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     agent_id: session.agent_id,
     snapshot: snapshot(session),
     ...shownSettings(session, caller),
-    outputs: live().outputs(session.session_id, shownOutputs),
+    outputs: live().outputs(session.session_id, { limit: shownOutputs, caller }),
   })
   const announce: Sessions['announce'] = (tx, session_id, also) => {
     const session = get(session_id)

@@ -63,7 +63,7 @@ const settingRoutes = <N extends SettingName, B extends AnyStruct>(
       summary: `Sets ${what} of a session.`,
       problems: [...found, ...problems],
       example: { body: example },
-      handler: (input) => changedView(parts, input.params.session_id, { name, next: set(input.body) }),
+      handler: (input) => changedView(parts, input, { name, next: set(input.body) }),
     })
   return [
     replace('POST', `sessions.${name}.set`),
@@ -74,7 +74,7 @@ const settingRoutes = <N extends SettingName, B extends AnyStruct>(
       method: 'DELETE',
       summary: `Clears ${what} of a session.`,
       problems: found,
-      handler: (input) => changedView(parts, input.params.session_id, { name, next: () => undefined }),
+      handler: (input) => changedView(parts, input, { name, next: () => undefined }),
     }),
   ]
 }

@@ -2,7 +2,6 @@
 import { trusted, type Caller, type Json } from '../../../core/plugin.js'
 import { digest } from '../runs/contract.js'
 import {
-  type ReplyHandle,
   type SessionNote,
   type SessionPersona,
   type SessionRecord,
@@ -10,6 +9,7 @@ import {
   settingKeys,
   type SettingName,
 } from './contract.js'
+import { shownHandle } from './addresses.js'
 import { effectiveCapabilityScope, effectiveCredentialScope } from './effective.js'
 
 type Shown = Pick<
@@ -32,13 +32,6 @@ const summaryOf = ({ persona_id, persona_version, display_name, bound_at_ms }: S
   bound_at_ms,
 })
 
-/**
- * An address may be all that is needed to write to somebody, and may hold a credential: one who may only read does not
- * see it.
- */
-export const shownTargets = (targets: readonly ReplyHandle[], caller?: Caller): ReplyHandle[] =>
-  targets.map(({ plugin, address }) => ({ plugin, address: caller?.role === 'read' ? 'hidden' : address }))
-
 /** Members that are empty are left out. */
 export const shownSettings = (session: SessionRecord, caller?: Caller): Shown => {
   const {
@@ -58,7 +51,9 @@ export const shownSettings = (session: SessionRecord, caller?: Caller): Shown =>
     ...(credential_scope !== undefined && { credential_scope }),
     ...(effective.credential !== undefined && { effective_credential_scope: effective.credential }),
     ...(persona !== undefined && { persona: summaryOf(persona) }),
-    ...(reply_targets.length > 0 && { reply_targets: shownTargets(reply_targets, caller) }),
+    ...(reply_targets.length > 0 && {
+      reply_targets: reply_targets.map((handle) => shownHandle(handle, caller)),
+    }),
     ...(operator !== undefined && { operator }),
     ...(ended_at_ms !== undefined && { ended_at_ms }),
   }
@@ -68,8 +63,7 @@ const names = trusted<SettingName[]>(Object.keys(settingKeys))
 
 const shownValue = (session: SessionRecord, name: SettingName, caller: Caller | undefined): Json | undefined => {
   if (name === 'persona') return session.persona === undefined ? undefined : summaryOf(session.persona)
-  if (name === 'reply_targets')
-    return session.reply_targets === undefined ? undefined : shownTargets(session.reply_targets, caller)
+  if (name === 'reply_targets') return session.reply_targets?.map((handle) => shownHandle(handle, caller))
   return trusted<Json | undefined>(session[name])
 }
 

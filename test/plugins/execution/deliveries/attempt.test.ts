@@ -38,6 +38,7 @@ const bench = (found: OpenDelivery = delivery) => {
     }),
     config: { max_attempts: 3 },
     log: { warn: () => {} },
+    settled: () => {},
   })
   return {
     parts,
