@@ -7,22 +7,19 @@ import {
   definePoint,
   hasMembers,
   defineToken,
-  enums,
-  integer,
   literal,
-  named,
-  number,
-  object,
-  optional,
-  string,
-  tagged,
-  type Infer,
   type Json,
   type JsonObject,
   type JsonSchema,
   type Point,
   type Token,
 } from '../../../core/plugin.js'
+import type { Generation, GenerationFeature } from './generation.js'
+
+/** How a model is to answer. */
+export { checkGeneration, generationFeatures, GenerationSettings } from './generation.js'
+/** Values of it. */
+export type { Generation, GenerationFeature, ReasoningSettings, ResponseFormat, ToolChoice } from './generation.js'
 
 /** What a provider gave beside a part, kept verbatim and sent back with it: signatures, ids. */
 export type ProviderMetadata = JsonObject
@@ -56,41 +53,6 @@ export interface ModelTool {
   readonly description: string
   readonly parameters: JsonSchema
 }
-
-/** Contract 1, `generation.tool_choice`; reference 1, 6.6. */
-export type ToolChoice = { type: 'auto' } | { type: 'none' } | { type: 'required' } | { type: 'specific'; name: string }
-/** Contract 1, "SessionRoutePolicy": `generation`. Absent means the provider's own default. */
-export interface Generation {
-  readonly tool_choice?: ToolChoice
-  readonly allow_parallel_tool_calls?: boolean
-  readonly max_output_tokens?: number
-  readonly temperature?: number
-}
-
-const ToolChoiceSettings = tagged('type', {
-  auto: object({ type: literal('auto') }),
-  none: object({ type: literal('none') }),
-  required: object({ type: literal('required') }),
-  specific: object({ type: literal('specific'), name: string({ min: 1, max: 100 }) }),
-})
-/**
- * How a model is asked, as a submission and a session's route policy say it. Contract 1, `generation`; reference 1,
- * 6.6.
- */
-export const GenerationSettings = named(
-  'GenerationSettings',
-  object({
-    model: optional(string({ min: 1, max: 200 })),
-    fallback_model: optional(string({ min: 1, max: 200 })),
-    tool_choice: optional(ToolChoiceSettings),
-    allow_parallel_tool_calls: optional(boolean()),
-    max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
-    temperature: optional(number({ min: 0, max: 10 })),
-    response_format: optional(object({ type: enums(['text']) })),
-  }),
-)
-/** The value form of `GenerationSettings`. */
-export type GenerationSettings = Infer<typeof GenerationSettings>
 
 /** One question to a model. */
 export interface ModelRequest {
@@ -214,6 +176,8 @@ export interface ModelProvider {
   /** Used when the route names no model; absent if one must be named. */
   readonly default_model?: string
   readonly capabilities: RouteCapabilities
+  /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
+  readonly generation?: readonly GenerationFeature[]
   /** Must do no I/O. Throws a Problem for options that cannot work. */
   connect(options: ConnectionOptions): ModelConnection
 }
@@ -231,6 +195,8 @@ export interface ModelRoute {
   readonly model: string
   readonly auth_ref?: string
   readonly capabilities: RouteCapabilities
+  /** Settings beyond the common ones that it passes on; a run that sets another is refused. */
+  readonly generation?: readonly GenerationFeature[]
   readonly connection: ModelConnection
 }
 

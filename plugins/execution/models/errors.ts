@@ -6,6 +6,12 @@ export const modelErrors = defineErrors({
     detail: 'This daemon has no model route {route_id}.',
     action: 'Use a route_id that GET /v1/runtime lists.',
   },
+  generation_unsupported: {
+    status: 400,
+    domain: 'routes',
+    detail: 'The model route {route_id} cannot pass on the setting {setting}.',
+    action: 'Leave the setting out, or use a route whose provider takes it.',
+  },
   route_not_ready: {
     status: 400,
     domain: 'routes',

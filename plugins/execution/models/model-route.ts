@@ -32,6 +32,7 @@ export const buildRoute = (config: RouteConfig, providers: readonly ModelProvide
     provider: config.provider,
     model,
     capabilities: provider?.capabilities ?? textOnly,
+    ...(provider?.generation !== undefined && { generation: provider.generation }),
     connection,
   }
 }

@@ -42,7 +42,9 @@ const Body = object({ idempotency_key: IdempotencyKey, resolution: UserQuestionR
 const sessionParams = object({ session_id: SessionId })
 const runParams = object({ run_id: string({ min: 1, max: 200 }) })
 const keyProblems = [idempotencyErrors.idempotency_conflict, idempotencyErrors.invalid_idempotency_key]
-const answerProblems = [...Object.values(questionErrors), ...keyProblems]
+/** What only a tool can do wrong, when it asks. */
+const { question_expiry_ambiguous: _, question_expiry_past: __, ...answerErrors } = questionErrors
+const answerProblems = [...Object.values(answerErrors), ...keyProblems]
 
 export const questionRoutes = (parts: QuestionRouteParts): readonly Route[] => [
   list(parts),

@@ -1,4 +1,5 @@
-import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, doc, string } from '../../../core/plugin.js'
+import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
@@ -81,6 +82,11 @@ export default definePlugin({
       Tools,
       emitOutput(() => runs),
     )
+    ctx.contribute(RuntimeSections, {
+      name: 'system_prompt',
+      schema: doc(string(), 'What models are told first, before the sections of plugins.'),
+      collect: () => config.system_prompt,
+    })
     ctx.contribute(StatusSections, runsSection({ store, clock, config, dues }))
     ctx.contribute(
       Capabilities,

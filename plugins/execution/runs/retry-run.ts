@@ -47,5 +47,5 @@ export const retryOf = (parts: EngineParts, run: RunRecord, wanted: string | und
     ...(run.completion !== undefined && { completion_requirements: [...run.completion.requirements] }),
     ...(run.reply_targets !== undefined && { reply_targets: [...run.reply_targets] }),
   }
-  return { session_id, input, retry_of: run_id }
+  return { session_id, input, retry_of: run_id, ...(run.origin !== undefined && { origin: run.origin }) }
 }

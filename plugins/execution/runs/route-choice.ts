@@ -1,6 +1,6 @@
 /** Which model a run is pinned to. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
-import type { JsonObject } from '../../../core/plugin.js'
-import type { GenerationSettings, Models } from '../models/contract.js'
+import { trusted, type JsonObject } from '../../../core/plugin.js'
+import { checkGeneration, type GenerationSettings, type Models } from '../models/contract.js'
 import type { SessionRecord, Sessions } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -40,6 +40,7 @@ export const chooseRoute = (
     ofRoute(policy?.generation, route.route_id === (policy?.provider ?? models.default_route)),
     input.generation ?? {},
   )
+  checkGeneration(route, generation, 'body.generation')
   return {
     provider: route.route_id,
     model: generation.model ?? route.model,
@@ -69,7 +70,14 @@ export const mergeGeneration = (base: GenerationSettings, over: GenerationSettin
       : (base.allow_parallel_tool_calls ?? over.allow_parallel_tool_calls),
   max_output_tokens: over.max_output_tokens ?? base.max_output_tokens,
   temperature: over.temperature ?? base.temperature,
+  reasoning: mergeReasoning(base.reasoning, over.reasoning),
+  response_format: over.response_format?.type === 'structured_json' ? over.response_format : base.response_format,
 })
+
+const mergeReasoning = (
+  base: GenerationSettings['reasoning'],
+  over: GenerationSettings['reasoning'],
+): GenerationSettings['reasoning'] => (over === undefined || base === undefined ? (over ?? base) : { ...base, ...over })
 
 /** As the journal keeps it: without what is not set. */
 const stored = ({
@@ -79,6 +87,8 @@ const stored = ({
   allow_parallel_tool_calls,
   max_output_tokens,
   temperature,
+  reasoning,
+  response_format,
 }: GenerationSettings): JsonObject | undefined => {
   const kept = {
     ...(model !== undefined && { model }),
@@ -87,6 +97,8 @@ const stored = ({
     ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     ...(temperature !== undefined && { temperature }),
+    ...(reasoning !== undefined && { reasoning: trusted<JsonObject>(reasoning) }),
+    ...(response_format !== undefined && { response_format }),
   }
   return Object.keys(kept).length === 0 ? undefined : kept
 }

@@ -162,7 +162,7 @@ const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
     reply: jsonReply(RunView, 202),
     problems: [runErrors.run_not_found, runErrors.run_not_retryable, ...submitProblems],
     durability: 'A',
-    handler: async ({ params: { run_id }, body: { idempotency_key, provider }, idempotencyKey: header }) => {
+    handler: async ({ params: { run_id }, body: { idempotency_key, provider }, idempotencyKey: header, caller }) => {
       const submission = retryOf(parts, runs.get(run_id), provider)
       const key = idempotencyKey(header, idempotency_key)
       const receipt = { scope: `runs.retry:${run_id}`, key: key ?? '', digest: digest({ provider: provider ?? null }) }
@@ -170,7 +170,7 @@ const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
         { parts, executor },
         { ...submission, ...(key !== undefined && { receipt }) },
       )
-      return seen === undefined ? runs.view(run) : committed(seen)
+      return seen === undefined ? runs.view(run, caller) : committed(seen)
     },
   })
 

@@ -15,6 +15,7 @@ export const submitProblems = [
   idempotencyErrors.idempotency_conflict,
   idempotencyErrors.invalid_idempotency_key,
   modelErrors.route_not_ready,
+  modelErrors.generation_unsupported,
   runErrors.inline_asset_empty,
   runErrors.assets_unavailable,
   runErrors.route_not_allowed,

@@ -14,6 +14,7 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
+import { modelErrors } from '../models/contract.js'
 import { runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
@@ -85,6 +86,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
       runErrors.inline_asset_empty,
       runErrors.assets_unavailable,
       runErrors.route_not_allowed,
+      modelErrors.generation_unsupported,
       runErrors.binding_key_blank,
       runErrors.reply_target_incomplete,
       runErrors.reply_unavailable,

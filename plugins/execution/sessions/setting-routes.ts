@@ -11,7 +11,7 @@ import {
   type Route,
 } from '../../../core/plugin.js'
 import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
-import { modelErrors, type Models } from '../models/contract.js'
+import { checkGeneration, modelErrors, type Models } from '../models/contract.js'
 import { runErrors } from '../runs/contract.js'
 import { changedView, type SettingChange, type SettingParts } from './change.js'
 import {
@@ -122,7 +122,7 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     what: 'the route policy',
     body: object({ route_policy: SessionRoutePolicy }),
     example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } },
-    problems: [modelErrors.bad_request, runErrors.route_not_allowed],
+    problems: [modelErrors.bad_request, modelErrors.generation_unsupported, runErrors.route_not_allowed],
     set:
       ({ route_policy }) =>
       (session) =>
@@ -151,6 +151,9 @@ const checkedPolicy = (
       })
     }
   }
+  const route = models.find(provider ?? models.default_route)
+  if (route !== undefined && generation !== undefined)
+    checkGeneration(route, generation, 'body.route_policy.generation')
   const kept = {
     ...(provider !== undefined && { provider }),
     ...(generation !== undefined && Object.keys(generation).length > 0 && { generation }),

@@ -26,6 +26,7 @@ export const openChatModel = async ({ base_url, api_key, model, fetch }: ChatLin
     name: vendorName,
     baseURL: base_url,
     includeUsage: true,
+    supportsStructuredOutputs: true,
     fetch,
     ...(api_key !== undefined && { apiKey: api_key }),
     ...(own && { transformRequestBody: renameLimit }),

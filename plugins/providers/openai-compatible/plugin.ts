@@ -17,6 +17,7 @@ export default definePlugin({
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
       connect: (options) => createConnection(options, { clock: ctx.clock, transport, redact: ctx.secrets.redact }),
+      generation: ['reasoning.effort', 'response_format.structured_json'],
     })
   },
 })

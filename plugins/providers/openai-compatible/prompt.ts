@@ -2,6 +2,7 @@
 import { assertNever, trusted, type Json } from '../../../core/plugin.js'
 import type {
   AssistantPart,
+  Generation,
   ModelMessage,
   ModelRequest,
   ToolChoice,
@@ -29,11 +30,21 @@ export const chatOptions = (
   ...(generation.tool_choice !== undefined && { toolChoice: toolChoice(generation.tool_choice) }),
   ...(generation.max_output_tokens !== undefined && { maxOutputTokens: generation.max_output_tokens }),
   ...(generation.temperature !== undefined && { temperature: generation.temperature }),
-  ...(generation.allow_parallel_tool_calls === false &&
-    tools.length > 0 && { providerOptions: { [vendorName]: { parallel_tool_calls: false } } }),
+  ...responseFormat(generation),
+  providerOptions: {
+    [vendorName]: {
+      ...(generation.allow_parallel_tool_calls === false && tools.length > 0 && { parallel_tool_calls: false }),
+      ...(generation.reasoning?.effort !== undefined && { reasoningEffort: generation.reasoning.effort }),
+    },
+  },
   abortSignal,
   includeRawChunks: true,
 })
+
+const responseFormat = ({ response_format: format }: Generation): Pick<ChatOptions, 'responseFormat'> =>
+  format?.type === 'structured_json'
+    ? { responseFormat: { type: 'json', name: 'response', schema: trusted(format.schema) } }
+    : {}
 
 const toolChoice = (choice: ToolChoice): VendorChoice =>
   choice.type === 'specific' ? { type: 'tool', toolName: choice.name } : choice

@@ -44,3 +44,15 @@ test('an answer is recorded under the tool that asked, and each call that starte
   t.deepEqual(traced('tool_started'), ['c1'])
   t.deepEqual(traced('tool_finished'), ['c1'])
 })
+
+test('the problems of answering are those that an answer can have, and the settings name the system prompt', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { runs: { system_prompt: 'You are a test.' } } })
+  const { paths } = (await daemon.request('GET', '/v1/openapi.json')).body
+  const document = JSON.stringify([
+    paths['/v1/sessions/{session_id}/questions'].post,
+    paths['/v1/runs/{run_id}/questions'].post,
+  ])
+  t.true(document.includes('question_answer_missing'))
+  t.false(document.includes('question_expiry_'))
+  t.is((await daemon.request('GET', '/v1/runtime')).body.system_prompt, 'You are a test.')
+})

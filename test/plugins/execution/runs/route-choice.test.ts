@@ -103,3 +103,31 @@ test('a route outside the credential scope of the session is refused', (t) => {
     t.throws(() => choice(trusted(scope)), { message: /does not allow the model route house/u })
   }
 })
+
+test('a setting that the provider of the route cannot pass on is refused, never dropped', (t) => {
+  const structured: GenerationSettings = {
+    response_format: { type: 'structured_json', schema: { type: 'object' } },
+    reasoning: { effort: 'high' },
+  }
+  t.like(
+    t.throws(() => choose(undefined, { generation: structured })),
+    { code: 'generation_unsupported', occurrence: { errors: [{ path: 'body.generation.reasoning' }] } },
+  )
+  t.throws(() => choose({ generation: { response_format: structured.response_format } }), {
+    code: 'generation_unsupported',
+  })
+  t.notThrows(() => choose(undefined, { generation: { response_format: { type: 'text' }, reasoning: {} } }))
+  const able = createModels('house', () => [
+    { ...route('house', 'm'), generation: ['reasoning.effort', 'response_format.structured_json'] },
+  ])
+  const chosen = (policy: SessionRoutePolicy, generation: GenerationSettings) =>
+    chooseRoute({ models: able, sessions: { mayUseRoute } }, session({ route_policy: policy }), {
+      content: 'x',
+      generation,
+    }).generation
+  t.deepEqual(chosen({ generation: structured }, { response_format: { type: 'text' }, reasoning: { effort: 'low' } }), {
+    reasoning: { effort: 'low' },
+    response_format: structured.response_format,
+  })
+  t.throws(() => chosen({}, { reasoning: { budget_tokens: 5 } }), { code: 'generation_unsupported' })
+})

@@ -77,6 +77,8 @@ test('the request carries messages, tools, settings and the key in their wire fo
         allow_parallel_tool_calls: false,
         max_output_tokens: 9,
         temperature: 0.5,
+        reasoning: { effort: 'low' },
+        response_format: { type: 'structured_json', schema: { type: 'object', properties: {} } },
       },
     }),
   )
@@ -86,6 +88,11 @@ test('the request carries messages, tools, settings and the key in their wire fo
     max_tokens: 9,
     temperature: 0.5,
     parallel_tool_calls: false,
+    reasoning_effort: 'low',
+    response_format: {
+      type: 'json_schema',
+      json_schema: { schema: { type: 'object', properties: {} }, strict: true, name: 'response' },
+    },
     messages: [
       { role: 'system', content: 'You are a test.' },
       { role: 'user', content: 'one' },
