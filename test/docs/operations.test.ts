@@ -1,0 +1,76 @@
+/** The page for operators is true: its lines are run in a folder that stands for the machine. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { daemonSettings } from '../../core/settings.js'
+import { pluginFlags } from '../../core/cli/plugin-commands.js'
+import { mainFile, spawnTestDaemon } from '../support/daemon.js'
+import { blocksFor, repository, sh } from '../support/docs.js'
+
+const read = (name: string): string => readFileSync(join(repository, 'docs/operations', name), 'utf8')
+
+const [backUp = '', restore = ''] = blocksFor('docs/operations.md', 'operations')
+
+/** `holdfast` as the page installs it; `systemctl` is the test's. */
+const machine = (folder: string, url: string): string =>
+  [
+    `holdfast() { SERVICE_STATE_ROOT=${folder}/state SERVICE_DAEMON_URL=${url} '${process.execPath}' '${mainFile}' "$@"; }`,
+    'systemctl() { echo "systemctl $*"; }',
+    'set -e',
+    '',
+  ].join('\n')
+
+const runIn = (folder: string, url: string, block: string) =>
+  sh(machine(folder, url) + block.replaceAll('/var/lib/holdfast', folder), folder)
+
+test('a backup under work and its restore, exactly as printed, bring back what was there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-operations-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(join(folder, 'backups'))
+  const root = join(folder, 'state')
+  const first = await spawnTestDaemon(t, { root })
+  await first.request('POST', '/v1/sessions', { session_id: 'kept' })
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config', 'runs.toml'), 'drain_ms = 4000\n', { mode: 0o600 })
+  const saved = await runIn(folder, first.url, backUp)
+  t.deepEqual([saved.code, saved.err], [0, ''], saved.out)
+  await first.request('POST', '/v1/sessions', { session_id: 'later' })
+  await first.stop()
+  const restored = await runIn(folder, first.url, restore)
+  t.deepEqual([restored.code, restored.err], [0, ''], restored.out)
+  t.regex(restored.out, /^systemctl stop holdfast\n[^]*clean up to commit[^]*systemctl start holdfast\n$/u)
+  t.is(readFileSync(join(root, 'config', 'runs.toml'), 'utf8'), 'drain_ms = 4000\n')
+  const second = await spawnTestDaemon(t, { root })
+  t.deepEqual(
+    [
+      (await second.request('GET', '/v1/sessions/kept')).status,
+      (await second.request('GET', '/v1/sessions/later')).status,
+    ],
+    [200, 404],
+  )
+  await second.stop()
+})
+
+test('the unit and the container file start the daemon with flags and variables that it has', async (t) => {
+  const settings = [...daemonSettings, ...(await pluginFlags())]
+  const flags = new Set(settings.map(({ flag }) => `--${flag}`))
+  const variables = new Set(settings.map(({ variable }) => variable))
+  const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')
+  const [unit, image] = [read('holdfast.service'), read('Containerfile')]
+  const [, started = ''] = /^ExecStart=.* serve (.*)$/mu.exec(unit) ?? []
+  const [, command = ''] = /^CMD \["serve", (.*)\]$/mu.exec(image) ?? []
+  const given = [...started.matchAll(/--[a-z-]+/gu), ...command.matchAll(/--[a-z-]+/gu)].map(([flag]) => flag)
+  t.true(given.length >= 6)
+  t.deepEqual(
+    given.filter((flag) => !flags.has(flag)),
+    [],
+  )
+  const named = [...`${page}${unit}${image}`.matchAll(/\bSERVICE_[A-Z_]+/gu)].map(([name]) => name)
+  t.deepEqual(
+    named.filter((name) => !variables.has(name)),
+    [],
+  )
+  for (const path of ['dist/core/main.js', 'docs/operations/Containerfile', 'docs/operations/holdfast.service'])
+    t.true(`${page}${unit}${image}`.includes(path), path)
+})
