@@ -14,9 +14,9 @@ import { findingRoutes } from './findings-routes.js'
 import { addressOf, checkAccess, createFront, type Front } from './front.js'
 import { createStory, type Story } from './host/boot.js'
 import { shippedCandidate } from './host/candidate.js'
-import { thirdParty } from './host/candidates.js'
+import { mayHaveThirdParty, thirdParty } from './host/candidates.js'
 import { configContent } from './host/config-content.js'
-import { createConfigure, refuseUnknownFlags } from './host/configure.js'
+import { checkFlags, createConfigure, refuseUnknownFlags } from './host/configure.js'
 import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/host.js'
 import { loadAll, type Loaded } from './host/load.js'
@@ -104,10 +104,7 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
 const live = async (life: Life): Promise<Daemon> => {
   const { story } = life
   checkAccess(life.settings)
-  const shipped = loadAll(life.shipped.map(shippedCandidate), {
-    clock: life.clock,
-    ms: importPatience * life.patienceMs,
-  })
+  const shipped = await loadShipped(life)
   const lock = await takeRoot(life)
   const { opened, bus, findings, keepEpoch } = await openRoot(life, lock)
   const loaded = await story.step(
@@ -126,10 +123,20 @@ const live = async (life: Life): Promise<Daemon> => {
   await beginWork({ ...life, state: opened.state, host, findings })
   story.own('http', () => front.server.drain(life.settings.drainMs))
   const bound = await story.step('listen', front.listen)
+  for (const { message, code, action } of front.warnings()) life.log.warn(message, { code, action })
   story.done()
   life.phase = 'ready'
   watchFiles(life, { root: lock.root, before, loaded, host })
   return createDaemon(life, { lock, host, view, url: `http://${addressOf(bound)}` })
+}
+
+/** What is wrong with the command line is said before the root is touched. */
+const loadShipped = async (life: Life): Promise<readonly Loaded[]> => {
+  const { clock, disk, settings, flags = new Map(), patienceMs } = life
+  const shipped = await loadAll(life.shipped.map(shippedCandidate), { clock, ms: importPatience * patienceMs })
+  checkFlags(configureOptions(life, settings.stateRoot), shipped)
+  if (settings.safe || !mayHaveThirdParty(disk, settings.stateRoot)) refuseUnknownFlags(flags, ownFlags, shipped)
+  return shipped
 }
 
 const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
@@ -177,13 +184,12 @@ const openRoot = async (
 }
 
 /** Third-party code is looked at only after the root has been checked and taken. */
-const loadPlugins = async (
-  { settings, clock, disk, flags, patienceMs }: Life,
-  root: string,
-  shipped: Promise<readonly Loaded[]>,
-): Promise<readonly Loaded[]> => {
-  const added = settings.safe ? [] : await thirdParty(disk, root)
-  const loaded = [...(await shipped), ...(await loadAll(added, { clock, ms: importPatience * patienceMs }))]
+const loadPlugins = async (life: Life, root: string, shipped: readonly Loaded[]): Promise<readonly Loaded[]> => {
+  const { settings, clock, disk, flags, patienceMs } = life
+  const candidates = settings.safe ? [] : await thirdParty(disk, root)
+  const added = await loadAll(candidates, { clock, ms: importPatience * patienceMs })
+  checkFlags(configureOptions(life, root), added)
+  const loaded = [...shipped, ...added]
   refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
   return loaded
 }
@@ -225,6 +231,7 @@ const assemble = (
     phase: () => life.phase,
     lock: () => ({ ...lock.status(), generation: lock.generation }),
     controlPlane: front.report,
+    accessWarnings: front.warnings,
     findings,
     host: () => host,
   })

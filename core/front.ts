@@ -1,6 +1,8 @@
 /** The daemon's HTTP side, put together from its settings. */
+import { accessWarnings } from './access-warnings.js'
 import type { Clock } from './clock.js'
 import type { Bus } from './events/bus.js'
+import type { Warning } from './health.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 import { isLoopback } from './http/admit.js'
 import { createAuth, type Auth, type AuthRecord } from './http/auth.js'
@@ -35,6 +37,8 @@ export interface Front {
   /** Resolves with the address in use. */
   listen(): Promise<Bind>
   report(): ControlPlaneReport
+  /** What is wrong with who may call. */
+  warnings(): readonly Warning[]
 }
 
 const source = (token: string | undefined, file: string | undefined): TokenSource => ({
@@ -135,5 +139,6 @@ export const createFront = ({ settings, secrets, audit, clock, storage, ...optio
       return bound
     },
     report: () => report(auth, server, bound),
+    warnings: () => accessWarnings(report(auth, server, bound), auth.tokens.status().shortest),
   }
 }

@@ -7,6 +7,7 @@ import { environment } from './config.js'
 
 const exit = (code: number): never => process.exit(code)
 
+const versionWords: ReadonlySet<string> = new Set(['--version', '-v', 'version'])
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 
 /** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
@@ -37,9 +38,12 @@ const runServe = async (args: readonly string[]): Promise<number> => {
   return (await import('./cli/serve.js')).serve({ flags, environment: environment(), exit, print })
 }
 
+const runVersion = async (): Promise<number> => (print((await import('./version.js')).version), 0)
+
 /** No command, or only flags of serve, is serve. */
 const run = (args: readonly string[]): Promise<number> => {
   const [first] = args
+  if (first !== undefined && versionWords.has(first)) return runVersion()
   if (first !== undefined && serveWords.has(first)) return runServe(args.slice(1))
   const bare =
     first === undefined ||

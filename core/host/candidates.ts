@@ -8,9 +8,13 @@ import type { Candidate } from './candidate.js'
 export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> =>
   (await import('../../plugins/index.js')).shipped
 
+/** Whether `config/plugins.toml` may name plugins. */
+export const mayHaveThirdParty = (disk: Disk, root: string): boolean =>
+  disk.stat(path.join(root, 'config', 'plugins.toml')) !== undefined
+
 /** What the operator added in `config/plugins.toml`. */
 export const thirdParty = async (disk: Disk, root: string): Promise<readonly Candidate[]> => {
-  if (disk.stat(path.join(root, 'config', 'plugins.toml')) === undefined) return []
+  if (!mayHaveThirdParty(disk, root)) return []
   const { thirdPartyCandidates } = await import('./third-party.js')
   return thirdPartyCandidates(disk, root)
 }

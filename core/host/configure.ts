@@ -46,6 +46,22 @@ export const createConfigure = (options: ConfigureOptions) => {
   }
 }
 
+export type FlagSources = Pick<ConfigureOptions, 'environment' | 'flags' | 'guard'>
+
+/** Throws what is wrong with the flags and variables of plugins, before any file is looked at. */
+export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: readonly Loaded[]): void => {
+  for (const entry of loaded)
+    if (entry.ok)
+      readLayers<unknown>({
+        struct: entry.plugin.config ?? nothing,
+        settings: settingsOf(entry.plugin.flags ?? {}),
+        file: { name: `the settings of ${entry.plugin.id}`, table: {} },
+        environment,
+        flags,
+        guard,
+      })
+}
+
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>
   loaded.flatMap((entry) => (entry.ok ? Object.values<string>(entry.plugin.flags ?? {}) : []))
 

@@ -33,6 +33,8 @@ export interface Tokens {
     readonly readOnly: boolean
     readonly duplicate: boolean
     readonly files: readonly TokenFile[]
+    /** Length of the shortest token in force; undefined if there is none. */
+    readonly shortest: number | undefined
   }
 }
 
@@ -41,6 +43,12 @@ const nothing = digest('')
 
 export const given = (source: TokenSource | undefined): boolean =>
   source?.token !== undefined || source?.file !== undefined
+
+/** A length of 0 is no token. */
+const shortestOf = (lengths: readonly number[]): number | undefined => {
+  const real = lengths.filter((length) => length > 0)
+  return real.length === 0 ? undefined : Math.min(...real)
+}
 
 export const createTokens = ({ admin, readOnly, readFile }: TokenSources): Tokens => {
   const read = (path: string): string | undefined => {
@@ -65,6 +73,8 @@ export const createTokens = ({ admin, readOnly, readFile }: TokenSources): Token
     const text = read(path)
     return [{ role, path, readable: text !== undefined, loaded: text !== undefined && text !== '' }]
   }
+  const lengthOf = (source: TokenSource | undefined): number =>
+    (source?.token ?? (source?.file === undefined ? undefined : read(source.file)))?.length ?? 0
   return {
     roleOf(presented) {
       const [asked, full, partial] = [digest(presented), adminDigest(), readDigest()]
@@ -82,6 +92,7 @@ export const createTokens = ({ admin, readOnly, readFile }: TokenSources): Token
         readOnly: present(partial) && !duplicate,
         duplicate,
         files: [...fileOf('admin', admin?.file), ...fileOf('read', readOnly?.file)],
+        shortest: shortestOf([lengthOf(admin), lengthOf(readOnly)]),
       }
     },
   }

@@ -1,5 +1,5 @@
 /** The command line as a person meets it: real processes, signals, exit codes. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import test from 'ava'
@@ -226,4 +226,41 @@ test.serial('state verify exits with 0 for a sound root and with 1 for one of wh
   t.is(damaged.code, 1, damaged.out)
   t.regex(damaged.out, /manifest\.json/u)
   await writeFile(file, text)
+})
+
+test('a wrong flag or variable exits with 2 before the root is touched', async (t) => {
+  const folder = await freshRoot()
+  const root = path.join(folder, 'state')
+  const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]
+  for (const [more, says] of [
+    [['--scheduler-enabled=no'], /--scheduler-enabled must be/u],
+    [['--max-concurrent-runs', 'many'], /--max-concurrent-runs must be/u],
+    [['--no-such-flag'], /there is no flag --no-such-flag/u],
+    [['--version'], /there is no flag --version/u],
+    [['--drain-ms', '-1'], /--drain-ms must be/u],
+  ] as const) {
+    const { code, err } = await run([...serve, ...more])
+    t.is(code, 2, err)
+    t.regex(err, says)
+  }
+  t.is((await run(serve, { SERVICE_SCHEDULER_ENABLED: 'no' })).code, 2)
+  await t.throwsAsync(readFile(path.join(root, 'root.json')), { code: 'ENOENT' })
+  t.deepEqual(await readdir(folder), [])
+})
+
+test('--version and -v print the version and make nothing', async (t) => {
+  for (const word of ['--version', '-v']) {
+    const { code, out } = await run([word])
+    t.deepEqual([code, out], [0, `${version}\n`])
+  }
+})
+
+test('a token file that is missing is said at the start', async (t) => {
+  const root = await freshRoot()
+  const admin = ['--http-admin-token-file', path.join(root, 'nowhere')]
+  const started = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', path.join(root, 'a'), ...admin])
+  await new Promise((resolve) => started.child.stdout.once('data', resolve))
+  started.child.kill('SIGTERM')
+  await started.exited
+  t.regex(started.text.err, /The admin token file \S+nowhere cannot be read, so nobody can call as admin\./u)
 })
