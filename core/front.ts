@@ -10,6 +10,7 @@ import { createServer, type HttpServer, type ServerOptions, type StorageRefusals
 import { createRouteTable, type RouteTable } from './http/table.js'
 import { refuseSettings, type TokenFile, type TokenSource } from './http/tokens.js'
 import type { Log } from './log.js'
+import { connectionsWithin, openFilesLimit } from './state/open-files.js'
 import { parseBind, type Bind, type Settings } from './settings.js'
 import type { Secrets } from './secrets.js'
 import { readSecretFile } from './state/secret-file.js'
@@ -129,6 +130,7 @@ export const createFront = ({ settings, secrets, audit, clock, storage, ...optio
     corsOrigins: settings.httpCorsAllowOrigin,
     allowedHosts: settings.httpAllowHost,
     redact: (text) => secrets.redact(text),
+    limits: { maxConnections: connectionsWithin(openFilesLimit()) },
   })
   let bound = bindOf(settings)
   return {

@@ -246,7 +246,10 @@ export interface StorageHealth {
    * from it.
    */
   readonly loaded: boolean
-  /** Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`. */
+  /**
+   * Stable reason code while read-only, such as `disk_full`, `sync_failed`, `lock_lost`, `damaged`; in mode `ok` why
+   * something beside the log cannot be written.
+   */
   readonly reason?: string | undefined
   /** What the operator can do, one sentence. */
   readonly action?: string | undefined

@@ -72,6 +72,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const sequence = commits.sequence
     await writeWatermark(disk, paths.watermark, { root, generation, sequence, clean })
     marked = sequence
+    mode.strain(undefined)
   }
   const hasRoom = (): boolean => disk.space(paths.root).free >= tuning.freeBytes
   const tick = async (): Promise<void> => {
@@ -82,6 +83,7 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
       await mark(false)
     } catch (error) {
       mode.count()
+      mode.strain(reasonOf(error))
       options.log.warn('the watermark could not be written', { error })
     }
     if (commits.sequence !== marked) scheduleMark()

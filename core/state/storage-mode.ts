@@ -20,6 +20,8 @@ export interface StorageMode {
   readonly passing: boolean
   /** False while changes are refused, for whatever reason. */
   readonly takesChanges: boolean
+  /** What stands beside the log cannot be written, and why; undefined: it can again. Changes are still taken. */
+  strain(reason: ReadOnlyReason | undefined): void
   /** Goes read-only; a lasting reason is never replaced by another one. */
   refuse(reason: ReadOnlyReason): void
   count(): void
@@ -37,6 +39,7 @@ export interface StorageMode {
 export const createStorageMode = (): StorageMode => {
   let mode: StorageHealth['mode'] = 'read_only'
   let reason: ReadOnlyReason | undefined = 'halted'
+  let strained: ReadOnlyReason | undefined
   let writeErrors = 0
   let halted = false
   let leaving = false
@@ -59,6 +62,7 @@ export const createStorageMode = (): StorageMode => {
     mode = 'ok'
     reason = undefined
   }
+  const shownReason = (): ReadOnlyReason | undefined => reason ?? (mode === 'ok' ? strained : undefined)
   const recover = (): boolean => {
     if (mode === 'read_only' && isPassing() && !halted) open()
     return mode === 'ok'
@@ -75,10 +79,14 @@ export const createStorageMode = (): StorageMode => {
       return mode
     },
     get reason() {
-      return reason
+      return shownReason()
     },
     get action() {
-      return reason === undefined ? undefined : readOnlyActions[reason]
+      const why = shownReason()
+      return why === undefined ? undefined : readOnlyActions[why]
+    },
+    strain: (why) => {
+      strained = why
     },
     get writeErrors() {
       return writeErrors

@@ -198,6 +198,8 @@ export const startTestDaemon = async (
 }
 
 export interface SpawnOptions {
+  /** Most files and connections that the process may hold open. */
+  readonly openFiles?: number
   readonly root?: string
   /** Arguments after `serve`. */
   readonly flags?: readonly string[]
@@ -231,8 +233,10 @@ process.on('exit', () => {
 })
 
 /** Runs the command line; `exited` settles when the process is gone. */
-export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, ['--enable-source-maps', mainFile, ...args], {
+export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}, openFiles?: number) => {
+  const command = [process.execPath, '--enable-source-maps', mainFile, ...args]
+  const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
+  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env },
   })
@@ -269,6 +273,7 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   const started = spawnMain(
     ['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])],
     options.env,
+    options.openFiles,
   )
   const line = await readyLine(started)
   const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''

@@ -61,10 +61,13 @@ const probe = async ({ host, state, clock }: StatusParts): Promise<JsonObject> =
     () => false,
   )
   const { mode, reason, action } = state.health
-  const ok = mode === 'ok' && reached
+  const ok = mode === 'ok' && reached && reason === undefined
   const refused = {
     code: reason ?? 'storage_write_probe_failed',
-    message: 'The state root takes no changes.',
+    message:
+      mode === 'ok' && reached
+        ? 'Changes are taken, but files beside the log cannot be written.'
+        : 'The state root takes no changes.',
     ...(action !== undefined && { action }),
   }
   return {
