@@ -90,7 +90,15 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   }
   return {
     serve: (request, response, found) =>
-      run(request, response, found).catch((error: unknown) => refuse(request, response, toProblem(error, found))),
+      run(request, response, found)
+        .catch((error: unknown) => refuse(request, response, toProblem(error, found)))
+        .then(() =>
+          log.debug('request', {
+            method: request.method,
+            route: found?.entry.route.id ?? 'none',
+            status: response.statusCode,
+          }),
+        ),
     refuse,
   }
 }

@@ -8,6 +8,7 @@ import {
   type ModelRoute,
   type Readiness,
 } from './contract.js'
+import { watchedRoute } from './route-health.js'
 
 export interface RouteConfig {
   readonly provider: string
@@ -61,7 +62,7 @@ const connect = ({ provider, model, config, secrets }: Wish): ModelConnection =>
       action: 'Start with --model NAME.',
     })
   try {
-    return provider.connect(options(config, secrets))
+    return watchedRoute(provider.connect(options(config, secrets)))
   } catch (error) {
     if (error instanceof Problem) return refusing(unready(error))
     throw error

@@ -9,9 +9,10 @@ import {
   string,
   type HealthCheck,
   type JsonObject,
+  type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
-import { routeCapabilityFields, type ModelRoute, type Models } from './contract.js'
+import { routeCapabilityFields, type ModelRoute, type Models, type Readiness } from './contract.js'
 
 const routeReadiness = object({
   route_id: string(),
@@ -67,21 +68,26 @@ export const readinessSection = (models: Models): StatusSection => ({
   collect: () => collect(models),
 })
 
-/** Contract 1, health warning `provider_active_route_not_ready`. */
+const warningOf = (active: boolean, { state, message, action }: Readiness, route_id: string): Warning[] => {
+  if (state === 'ok' || (state === 'error' && !active)) return []
+  return [
+    {
+      severity: state,
+      code: state === 'error' ? 'provider_active_route_not_ready' : 'provider_route_failing',
+      message: state === 'error' ? message : `The model route ${route_id} needs attention: ${message}`,
+      related_id: route_id,
+      ...(action !== undefined && { action }),
+    },
+  ]
+}
+
+/** Contract 1, health warning `provider_active_route_not_ready`; and routes whose last call failed. */
 export const activeRouteCheck = (models: Models): HealthCheck => ({
   id: 'provider-active-route',
-  check: () => {
-    const readiness = models.find(models.default_route)?.connection.readiness()
-    if (readiness?.state !== 'error') return []
-    const action = readiness.action !== undefined && { action: readiness.action }
-    return [
-      {
-        severity: 'error',
-        code: 'provider_active_route_not_ready',
-        message: readiness.message,
-        related_id: models.default_route,
-        ...action,
-      },
-    ]
-  },
+  check: () =>
+    models
+      .list()
+      .flatMap(({ route_id, connection }) =>
+        warningOf(route_id === models.default_route, connection.readiness(), route_id),
+      ),
 })

@@ -17,7 +17,9 @@ import { ownReservedKeys } from './origin.js'
 import { createExecutor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runRepair } from './repair.js'
+import { isSettled } from './machine.js'
 import { runRoutes } from './routes.js'
+import { tellEnd, tellingVerdicts, tellLeft } from './run-log.js'
 import { createRests, createRuns } from './service.js'
 import { sessionRunRoutes } from './session-routes.js'
 import { runsHealth, runsSection } from './status.js'
@@ -47,6 +49,7 @@ export default definePlugin({
     const dues = createDues({ store, clock, log })
     const rested = (run: RunRecord): void => {
       rests.rested(run)
+      if (isSettled(run)) tellEnd(log, run)
       if ('expires_at_ms' in run) dues.stir()
     }
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
@@ -95,13 +98,14 @@ export default definePlugin({
       { name: 'session_run_idempotency', value: true },
     )
     ctx.health(runsHealth({ store, clock, config }))
-    ctx.repair(runRepair(parts, config.max_unclean_boots))
+    ctx.repair(tellingVerdicts(log, runRepair(parts, config.max_unclean_boots)))
     ctx.onStart(() => outbox()?.onSettled(announceDelivery(store)))
     ctx.onStart(() => {
       executor.begin()
       return async () => {
         await dues.end()
         await executor.end()
+        tellLeft(log, store)
       }
     })
   },

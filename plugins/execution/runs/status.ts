@@ -13,6 +13,7 @@ import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunsConfig } from './config.js'
 import { type RunRecord, runStatuses } from './contract.js'
 import type { Dues } from './dues.js'
+import { isSettled } from './machine.js'
 import { queuedLane, type RunStore } from './store.js'
 
 /** Open runs looked at in one status; counts are always exact. */
@@ -125,7 +126,11 @@ export const runsHealth = ({ store, clock, config }: StatusParts): HealthCheck =
     const stale = openStatuses
       .flatMap((status) => oldest(store, status))
       .filter((run) => now - run.updated_at_ms >= config.stale_non_terminal_run_threshold_ms)
-    return [...lagWarning(queued, now, config.queued_run_lag_warning_threshold_ms), ...staleWarning(stale)]
+    return [
+      ...lagWarning(queued, now, config.queued_run_lag_warning_threshold_ms),
+      ...staleWarning(stale),
+      ...failingWarnings(store, now),
+    ]
   },
 })
 
@@ -154,4 +159,35 @@ const staleWarning = (stale: readonly RunRecord[]): Warning[] => {
       action: 'Answer or cancel them.',
     },
   ]
+}
+
+/** Failed runs that are looked at, and how long ago the last of a streak may have ended. */
+const lookedFailed = 20
+const lately = 86_400_000
+/** Runs of a session that failed in a row, from which it is a warning. */
+const manyFailures = 3
+
+/** Sessions whose latest runs all failed, the latest of them lately. */
+const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
+  const failed = runs
+    .list({ index: 'status', group: 'failed', limit: lookedFailed, order: 'desc' })
+    .filter((run) => now - run.updated_at_ms < lately)
+  return [...new Set(failed.map(({ session_id }) => session_id))].flatMap((session_id): Warning[] => {
+    const newest = runs
+      .list({ index: 'session', group: session_id, limit: manyFailures * 2, order: 'desc' })
+      .filter(isSettled)
+      .slice(0, manyFailures)
+    const [last] = newest
+    if (last === undefined || newest.length < manyFailures || newest.some(({ status }) => status !== 'failed'))
+      return []
+    return [
+      {
+        severity: 'warning',
+        code: 'runs_failing',
+        related_id: session_id,
+        message: `The last ${manyFailures} runs of session ${session_id} failed. The latest: ${(last.error ?? 'no reason.').slice(0, 200)}`,
+        action: `See why: holdfast runs get ${last.run_id}. When the cause is gone: holdfast runs retry ${last.run_id}`,
+      },
+    ]
+  })
 }

@@ -45,6 +45,7 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
     const changed = record === undefined ? undefined : change(record)
     if (changed !== undefined && changed !== record)
       store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
+    if (record !== undefined && changed !== undefined) tellFailure(parts, tx, { record, changed })
     return changed
   }
   const hasRun = (record: ScheduleRecord, fire: number): boolean => runs.replayed(receiptOf(record, fire)) !== undefined
@@ -111,6 +112,22 @@ export const createRounds = (parts: ScheduleParts): Rounds => {
     },
     isDispatching: (schedule_id, fire) => dispatching.has(keyOf(schedule_id, fire)),
   }
+}
+
+const tellFailure = (
+  { log }: ScheduleParts,
+  tx: Tx,
+  { record, changed }: { record: ScheduleRecord; changed: ScheduleRecord },
+): void => {
+  const { schedule_id, consecutive_failures, last_error } = changed
+  if (consecutive_failures <= record.consecutive_failures) return
+  tx.after(() =>
+    log.warn('an execution of a schedule failed', {
+      schedule_id,
+      failures_in_a_row: consecutive_failures,
+      ...(last_error !== undefined && { reason: last_error }),
+    }),
+  )
 }
 
 const keyOf = (schedule_id: string, fire: number): string => `${schedule_id}/${fire}`

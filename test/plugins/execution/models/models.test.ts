@@ -157,9 +157,16 @@ test('the status section counts routes by readiness and has the shape it declare
   }
 })
 
-test('a default route in error is a health warning; a mere warning is not', (t) => {
+test('a route in error or with a warning is a health warning', (t) => {
   t.deepEqual(activeRouteCheck(setup().models()).check(), [])
-  t.deepEqual(activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()).check(), [])
+  t.deepEqual(activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()).check(), [
+    {
+      severity: 'warning',
+      code: 'provider_route_failing',
+      message: 'The model route scripted needs attention: Soon.',
+      related_id: 'scripted',
+    },
+  ])
   t.deepEqual(activeRouteCheck(setup().models({ base_url: 'broken' })).check(), [
     {
       severity: 'error',

@@ -225,3 +225,18 @@ test('the preview shows the next fires in UTC and local time and names what cloc
   for (const count of [0, 101])
     t.is((await daemon.request('GET', `/v1/schedules/${schedule_id}/preview?count=${count}`)).status, 400)
 })
+
+test('each failed execution of a schedule is a line of the log, with how many failed in a row', async (t) => {
+  const { daemon } = await start(t)
+  const made = await makeSchedule(daemon, { request: { content: '/fail fatal It is broken.' } })
+  for (const count of [1, 2]) {
+    await daemon.request('POST', `/v1/schedules/${made.schedule_id}/trigger`)
+    await scheduleUntil(daemon, made.schedule_id, ({ consecutive_failures }) => consecutive_failures === count)
+  }
+  t.like(
+    daemon.log
+      .filter(({ fact }) => fact === 'an execution of a schedule failed')
+      .map(({ level, details: { schedule_id, failures_in_a_row } }) => ({ level, schedule_id, failures_in_a_row })),
+    [1, 2].map((failures_in_a_row) => ({ level: 'warn', schedule_id: made.schedule_id, failures_in_a_row })),
+  )
+})

@@ -74,8 +74,8 @@ test('failures that are worth it are asked again, and only so often', async (t) 
   t.is(server.asked.length, 4)
   t.is(
     refused.error,
-    'model_auth: The provider wants a key, and none was given (status 401). ' +
-      `It said: "bad key sk-secret" Asked: ${server.url}, model test-model.`,
+    'model_auth: The provider refused the key (status 401). ' +
+      `It said: "bad key [redacted]" Asked: ${server.url}, model test-model.`,
   )
 })
 

@@ -1,0 +1,38 @@
+/** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
+import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
+
+/** Failures that say nothing about the route: of the question, of the answer, and calls that we ended ourselves. */
+const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length', 'invalid_output', 'truncated'])
+
+const action =
+  'See that the model server runs and that --provider-base-url, --model and the key fit it. A call that succeeds ends ' +
+  'this warning; holdfast runs retry RUN_ID makes a new run of one that failed.'
+
+/** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
+export const watchedRoute = (connection: ModelConnection): ModelConnection => {
+  let failures = 0
+  let last = ''
+  const learn = (event: ModelEvent): void => {
+    if (event.type !== 'done') return
+    if (event.outcome !== 'failed') failures = 0
+    else if (!beside.has(event.failure.class)) {
+      failures += 1
+      last = event.failure.message
+    }
+  }
+  const readiness = (): Readiness => {
+    const own = connection.readiness()
+    if (own.state !== 'ok' || failures === 0) return own
+    const calls = failures === 1 ? 'The last call' : `The last ${failures} calls`
+    return { state: 'warning', code: 'route_failing', message: `${calls} failed. ${last}`, action }
+  }
+  return {
+    readiness,
+    async *stream(request, signal) {
+      for await (const event of connection.stream(request, signal)) {
+        learn(event)
+        yield event
+      }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import test from 'ava'
+import type { FailureClass, ModelEvent } from '../../../../plugins/execution/models/contract.js'
+import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
+import { ask, requestOf, userText } from '../../../support/models.js'
+
+test('a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
+  let next: ModelEvent = { type: 'done', outcome: 'stop', usage: { input_tokens: 1, output_tokens: 1 } }
+  const success = next
+  const route = watchedRoute({
+    readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }),
+    async *stream() {
+      yield next
+    },
+  })
+  const fails = async (cls: FailureClass): Promise<string> => {
+    next = { type: 'done', outcome: 'failed', failure: { class: cls, retryable: false, message: `It is ${cls}.` } }
+    await ask(route, requestOf([userText('hi')]))
+    return route.readiness().message
+  }
+  t.is(route.readiness().state, 'ok')
+  for (const cls of ['aborted', 'context_length', 'invalid_output', 'truncated'] as const)
+    t.is(await fails(cls), 'Ready.')
+  t.is(await fails('network'), 'The last call failed. It is network.')
+  t.is(await fails('auth'), 'The last 2 calls failed. It is auth.')
+  t.like(route.readiness(), { state: 'warning', code: 'route_failing' })
+  t.truthy(route.readiness().action)
+  next = success
+  await ask(route, requestOf([userText('hi')]))
+  t.is(route.readiness().state, 'ok')
+})
