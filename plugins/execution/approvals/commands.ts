@@ -11,22 +11,29 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { AskedApproval, showRequest } from '../runs/contract.js'
 import { readInbox, showInbox } from './inbox.js'
 
-const Run = open({ run_id: string(), pending_approvals: optional(array(open({ id: string() }))) })
+const Run = open({ run_id: string(), pending_approvals: optional(array(AskedApproval)) })
 
-/** Decides on one request, or on all that the run waits for. */
+const words = { allow: 'Allowed', deny: 'Denied' } as const
+
+/** Decides on one request, or on all that the run waits for, and shows what was decided on. */
 const decide =
   (behavior: 'allow' | 'deny') =>
-  async ({ client, args, flags }: CommandInput): Promise<Json> => {
+  async ({ client, args, flags, output, print }: CommandInput): Promise<Json> => {
     const path = `/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}`
     const run = parse(Run, await client.get(path))
-    const open_ = run.ok ? (run.value.pending_approvals ?? []).map(({ id }) => id) : []
-    const ids = args['request_id'] === undefined ? open_ : [args['request_id']]
+    const waiting = run.ok ? (run.value.pending_approvals ?? []) : []
+    const named = args['request_id']
+    const ids = named === undefined ? waiting.map(({ id }) => id) : [named]
     const reason = typeof flags['reason'] === 'string' ? { reason: flags['reason'] } : {}
-    return client.send('POST', `${path}/approvals`, {
+    const answer = await client.send('POST', `${path}/approvals`, {
       resolutions: ids.map((request_id) => ({ request_id, behavior, ...reason })),
     })
+    for (const request of output === 'pretty' ? waiting.filter(({ id }) => ids.includes(id)) : [])
+      print([`${words[behavior]} ${request.id}`, ...showRequest(request)].join('\n'))
+    return answer
   }
 
 const Decided = open({ run_id: string(), status: string() })

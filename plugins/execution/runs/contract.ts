@@ -49,6 +49,7 @@ export {
   questionLines,
   showApproval,
   showQuestions,
+  showRequest,
 } from './request-text.js'
 
 /** What a run is and how it is shown. */

@@ -56,17 +56,18 @@ export const questionLines = (run_id: string, { questions }: AskedQuestions) => 
   decline: commandLine('questions decline', run_id),
 })
 
-/** The whole input stands above the line that allows it: nobody decides on what was cut. */
-export const showApproval = (
-  run_id: string,
-  { id, tool_name, input, input_digest, reason }: AskedApproval,
-): string[] => {
-  const { allow, deny } = approvalLines(run_id, id)
+/** What would be done, whole: nobody decides on what was cut. */
+export const showRequest = ({ tool_name, input, input_digest, reason }: AskedApproval): string[] => [
+  row('asks', `to use ${visibleLine(tool_name)}${reason === undefined || reason === null ? '' : `: ${reason}`}`),
+  row('input', JSON.stringify(input, null, 2)),
+  ...(input_digest === undefined ? [] : [row('digest', `sha256 ${input_digest}`)]),
+]
+
+export const showApproval = (run_id: string, request: AskedApproval): string[] => {
+  const { allow, deny } = approvalLines(run_id, request.id)
   return [
-    row('asks', `to use ${visibleLine(tool_name)}${reason === undefined || reason === null ? '' : `: ${reason}`}`),
-    row('input', JSON.stringify(input, null, 2)),
-    ...(input_digest === undefined ? [] : [row('digest', `sha256 ${input_digest}`)]),
-    row('allows', `this input, once; the next call of ${visibleLine(tool_name)} asks again`),
+    ...showRequest(request),
+    row('allows', `this input, once; the next call of ${visibleLine(request.tool_name)} asks again`),
     row('allow', visibleLine(allow)),
     row('deny', visibleLine(deny)),
   ]

@@ -149,7 +149,8 @@ test('a run that waits shows the whole input beside the line that allows it, whe
     t.true(out.includes(`sha256 ${request.input_digest}`))
     t.true(out.includes(line))
   }
-  await run(...line.split(' ').slice(1), '--reason', 'no')
+  const denied = await run('approvals', 'deny', run_id, '--reason', 'no')
+  t.true(denied.out.startsWith(`Denied ${request.id}\n`) && denied.out.includes(JSON.stringify(command)), denied.out)
 })
 
 test('who follows a run is told by the exit code how it ended', async (t) => {
