@@ -17,6 +17,8 @@ export interface DeliveryFilter {
   readonly run_id?: string | undefined
   readonly plugin?: string | undefined
   readonly status?: DeliveryRecord['status'] | undefined
+  /** Of these alone, whatever `status` asks for. */
+  readonly only?: DeliveryRecord['status'] | undefined
 }
 
 /** Longest plain array without a limit. */
@@ -45,15 +47,15 @@ const all = ({ deliveries }: DeliveryStore, scopes: readonly Scope[], skip: Skip
 /** A run and a session have few deliveries, so further filters look at each of them. */
 const sourceOf = (
   store: DeliveryStore,
-  { session_id, run_id, plugin, status }: DeliveryFilter,
+  { session_id, run_id, plugin, status, only }: DeliveryFilter,
   skip: Skip,
 ): PageSource<DeliveryRecord> => {
+  const statuses = deliveryStatuses.filter((one) => one === (status ?? one) && one === (only ?? one))
   const fits = (delivery: DeliveryRecord): boolean =>
     (session_id === undefined || delivery.session_id === session_id) &&
     (plugin === undefined || delivery.plugin === plugin) &&
-    (status === undefined || delivery.status === status)
+    statuses.includes(delivery.status)
   if (run_id !== undefined) return arraySource(all(store, [{ index: 'run', group: run_id }], skip).filter(fits), keyOf)
-  const statuses = status === undefined ? deliveryStatuses : [status]
   const split = (index: string, value: string): Scope[] =>
     statuses.map((one) => ({ index, group: splitGroup(value, one) }))
   if (session_id !== undefined && plugin !== undefined)

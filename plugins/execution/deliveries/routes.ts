@@ -55,10 +55,10 @@ const deadLetter = ({ store, skip }: DeliveryRouteParts): Route =>
     path: '/v1/deliveries/dead-letter',
     summary: 'Lists deliveries that are no longer attempted.',
     access: 'read',
-    query: object({ ...filters, ...pageFields }),
+    query: object({ ...filters, status: optional(enums(deliveryStatuses)), ...pageFields }),
     reply: jsonReply(pageOf(DeliveryView)),
     problems: [...pageProblems],
-    handler: ({ query }) => listDeliveries(store, { ...query, status: 'dead_lettered' }, skip),
+    handler: ({ query }) => listDeliveries(store, { ...query, only: 'dead_lettered' }, skip),
   })
 
 const read = ({ store }: ReplayParts): Route =>

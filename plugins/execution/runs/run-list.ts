@@ -1,6 +1,5 @@
 /** `GET /v1/runs` in its three orders. Reference 1, 8. */
 import {
-  arraySource,
   latest,
   listPage,
   type ListReply,
@@ -98,24 +97,34 @@ export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun
     query.status === undefined && query.only === undefined
       ? runSource(store, query.session_id)
       : sharedSource(store, query)
-  const busy = query.priority_active === true && query.only === undefined
-  if (query.page === true || query.cursor !== undefined || (query.limit !== undefined && !busy))
+  if (query.priority_active === true && query.only === undefined)
+    return listPage({
+      query: { ...query, limit: query.limit ?? (isPaged(query) ? undefined : maxLimit) },
+      source: busySource(busyRuns(store, query, source.list({ limit: recent, order: 'desc', skip }))),
+      label: 'activity',
+      view,
+      skip,
+    })
+  if (isPaged(query) || query.limit !== undefined)
     return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
-  if (!busy) return latest({ source, view, skip }, plainMost)
-  const ranked = busyFirst(store, query, source.list({ limit: recent, order: 'desc', skip })).map((run, rank) => ({
-    run,
-    rank,
-  }))
-  return listPage({
-    query: { limit: query.limit ?? maxLimit },
-    source: arraySource(ranked, ({ rank, run }) => `${String(rank).padStart(6, '0')}:${run.run_id}`),
-    label: 'activity',
-    view: ({ run }) => view(run),
-    skip,
-  })
+  return latest({ source, view, skip }, plainMost)
 }
 
-const busyFirst = (
+const isPaged = ({ page, cursor }: PageRequest): boolean => page === true || cursor !== undefined
+
+/** Open runs, then those that changed last: a run that changes meanwhile moves to the front and is not missed there. */
+const busySource = (runs: readonly RunRecord[]): PageSource<RunRecord> => {
+  const key = (run: RunRecord): string =>
+    `${isSettled(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
+  const sorted = runs.toSorted((a, b) => (key(a) < key(b) ? 1 : -1))
+  return {
+    count: () => sorted.length,
+    key,
+    list: ({ limit, beyond }) => sorted.filter((run) => beyond === undefined || key(run) < beyond).slice(0, limit),
+  }
+}
+
+const busyRuns = (
   store: RunStore,
   { session_id, status: wanted }: RunQuery,
   newest: readonly RunRecord[],
@@ -126,8 +135,5 @@ const busyFirst = (
       (run) =>
         (session_id === undefined || run.session_id === session_id) && (wanted === undefined || run.status === wanted),
     )
-  return [...open.toSorted(lately), ...newest.filter(isSettled).toSorted(lately)]
+  return [...open, ...newest.filter(isSettled)]
 }
-
-const lately = (a: RunRecord, b: RunRecord): number =>
-  b.updated_at_ms - a.updated_at_ms || (a.run_id < b.run_id ? 1 : -1)

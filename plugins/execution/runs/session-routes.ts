@@ -1,6 +1,7 @@
 import {
   array,
   boolean,
+  clampLimit,
   committed,
   defineRoute,
   doc,
@@ -10,6 +11,7 @@ import {
   jsonReply,
   object,
   optional,
+  pageProblems,
   string,
   trusted,
   type Infer,
@@ -154,6 +156,9 @@ const end = ({ parts, executor }: RunRouteParts): Route =>
     },
   })
 
+/** Journal entries of one answer, at most. */
+const mostEntries = 10_000
+
 const events = ({ parts }: RunRouteParts): Route =>
   defineRoute({
     id: 'sessions.events',
@@ -165,7 +170,12 @@ const events = ({ parts }: RunRouteParts): Route =>
     params,
     query: object({
       after: optional(doc(integer({ min: 0 }), 'Only journal entries beyond this sequence.')),
-      limit: optional(doc(integer({ min: 1, max: 10_000 }), 'Most journal entries; 2000 when absent.')),
+      limit: optional(
+        doc(
+          integer(),
+          `Most journal entries, 1 to ${mostEntries}, 2000 when absent; larger values mean ${mostEntries}.`,
+        ),
+      ),
     }),
     reply: jsonReply(
       object({
@@ -181,7 +191,11 @@ const events = ({ parts }: RunRouteParts): Route =>
         run_events: array(RunEventEntry),
       }),
     ),
-    problems: [sessionErrors.session_not_found],
-    handler: ({ params: { session_id }, query, caller }) =>
-      sessionLog(parts, parts.sessions.get(session_id), { ...query, caller }),
+    problems: [sessionErrors.session_not_found, pageProblems[0]],
+    handler: ({ params: { session_id }, query: { after, limit }, caller }) =>
+      sessionLog(parts, parts.sessions.get(session_id), {
+        after,
+        limit: limit === undefined ? undefined : clampLimit(limit, mostEntries),
+        caller,
+      }),
   })
