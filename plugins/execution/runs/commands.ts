@@ -73,9 +73,9 @@ const submit = defineCommand({
 
 const events = defineCommand({
   path: ['runs', 'events'],
-  summary: 'Everything that happened to a run.',
+  summary: 'Everything that happened to a run, with its model attempts and tool calls.',
   args: ['run_id'],
-  run: ({ client, args }) => client.get(`${runPath(args)}/events`),
+  run: ({ client, args }) => client.get(`${runPath(args)}/events?steps=true`),
   answer: RunEvents,
   show: showEvents,
 })

@@ -32,7 +32,7 @@ import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
 import type { RunOrigin } from './origin.js'
-import { RunView, type RunKind } from './run-view.js'
+import { runStepFields, RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs and of idempotency keys, for routes of other plugins. */
@@ -137,6 +137,7 @@ export const RunEventView = tagged('type', {
   failed: object({ type: literal('failed'), error: string() }),
   interrupted: object({ type: literal('interrupted'), ...projected }),
   cancelled: object({ type: literal('cancelled'), ...projected }),
+  ...runStepFields,
 })
 /** One entry of `GET /v1/runs/{run_id}/events`. */
 export const RunEventEntry = named(

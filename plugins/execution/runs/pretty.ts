@@ -33,7 +33,18 @@ type Row = Infer<typeof RunAnswer>
 export const RunEvents = array(
   open({
     timestamp_ms: number(),
-    event: open({ type: string(), error: optional(string()), output: optional(open({ content: string() })) }),
+    event: open({
+      type: string(),
+      error: optional(string()),
+      output: optional(open({ content: string() })),
+      tool_names: optional(array(string())),
+      tool_name: optional(string()),
+      outcome: optional(string()),
+      attempt: optional(number()),
+      code: optional(string()),
+      message: optional(string()),
+      to: optional(string()),
+    }),
   }),
 )
 
@@ -78,11 +89,22 @@ const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
         `           ${visibleLine(wait.code)}: ${oneLine(wait.message, 300)}`,
       ]
 
+type ShownEvent = Infer<typeof RunEvents>[number]['event']
+
+/** What an event or step says beside its name. */
+const detailOf = (event: ShownEvent): string | undefined => {
+  const { error, output, tool_names, tool_name, outcome, attempt, code, message, to } = event
+  if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
+  if (tool_name !== undefined) return `${tool_name}: ${outcome ?? ''}`
+  if (attempt !== undefined) return `attempt ${attempt}, ${code ?? ''}: ${message ?? ''}`
+  return error ?? output?.content ?? to
+}
+
 export const showEvents = (entries: Infer<typeof RunEvents>): string => {
   const start = entries[0]?.timestamp_ms ?? 0
   return entries
     .map(({ timestamp_ms, event }) => {
-      const more = event.error ?? event.output?.content
+      const more = detailOf(event)
       return (
         `+${((timestamp_ms - start) / 1000).toFixed(3).padStart(9)} s  ` +
         `${event.type}${more === undefined ? '' : `  ${oneLine(more, 100)}`}`

@@ -30,6 +30,7 @@ import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runEvents } from './run-events.js'
 import { listRuns } from './run-list.js'
+import { runSteps } from './run-steps.js'
 import { retryOf } from './retry-run.js'
 import { submitProblems } from './submit-problems.js'
 import { submitRun } from './submit.js'
@@ -105,9 +106,13 @@ const events = ({ parts, runs }: RunRouteParts): Route =>
     summary: 'Reads everything that happened to a run, oldest first.',
     access: 'read',
     params,
+    query: object({
+      steps: optional(doc(boolean(), 'With the model answers, failed attempts and tool calls between the events.')),
+    }),
     reply: jsonReply(array(RunEventEntry)),
     problems: [runErrors.run_not_found],
-    handler: ({ params: { run_id }, caller }) => runEvents(parts.store, runs.get(run_id), caller),
+    handler: ({ params: { run_id }, query: { steps }, caller }) =>
+      (steps === true ? runSteps : runEvents)(parts.store, runs.get(run_id), caller),
   })
 
 const cursor = object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) })

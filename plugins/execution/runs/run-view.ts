@@ -5,6 +5,7 @@ import {
   enums,
   integer,
   jsonObject,
+  literal,
   named,
   object,
   optional,
@@ -108,3 +109,25 @@ export const RunView = named(
 )
 /** The value form of `RunView`. */
 export type RunView = Infer<typeof RunView>
+
+/** Steps of a run between its events, for those who ask for them. */
+export const runStepFields = {
+  model_answered: object({
+    type: literal('model_answered'),
+    tool_names: doc(array(string()), 'The tools that the answer calls, in order.'),
+  }),
+  model_attempt_failed: object({
+    type: literal('model_attempt_failed'),
+    attempt: integer({ min: 1 }),
+    code: string(),
+    message: string(),
+    next_attempt_at_ms: timestamp(),
+  }),
+  model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
+  tool_ended: object({
+    type: literal('tool_ended'),
+    tool_name: string(),
+    tool_call_id: string(),
+    outcome: enums(['done', 'failed', 'refused', 'unknown']),
+  }),
+}

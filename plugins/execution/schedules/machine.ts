@@ -170,10 +170,10 @@ export const cancel = (
   now: number,
   unsent: (execution: ScheduleExecution) => boolean,
 ): ScheduleRecord => {
-  if (isTerminal(record)) throw conflict(record, 'be canceled')
+  if (isTerminal(record)) throw conflict(record, 'be cancelled')
   const executions = record.executions.map((execution): ScheduleExecution =>
     isOpen(execution) && execution.status !== 'dispatched' && unsent(execution)
-      ? { ...execution, status: 'rolled_back', settled_at_ms: now, error: 'the schedule was canceled' }
+      ? { ...execution, status: 'rolled_back', settled_at_ms: now, error: 'the schedule was cancelled' }
       : execution,
   )
   return {
