@@ -203,6 +203,19 @@ test('a terminal is written to in core/cli/terminal alone, where text is made vi
   none(t, streams)
 })
 
+test('a value in a command line to paste is put there by commandLine, which quotes it', (t) => {
+  none(
+    t,
+    faultsOf('paste', (node, { path }) => {
+      if (node.type !== 'TemplateLiteral' || !path.startsWith('plugins/')) return undefined
+      const texts = (node['quasis'] as readonly Node[])
+        .slice(0, -1)
+        .map((text) => (text['value'] as { raw: string }).raw)
+      return texts.some((text) => /\bholdfast [a-z][^.:;\n]*$/u.test(text)) ? 'inserts into a command line' : undefined
+    }),
+  )
+})
+
 test('the disk is touched in core/state alone', (t) => {
   const faults = sources.flatMap(({ path, imports }) =>
     imports

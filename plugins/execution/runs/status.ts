@@ -1,5 +1,6 @@
 /** What `/v1/status` says about runs. Reference 1, 6.7. */
 import {
+  commandLine,
   array,
   integer,
   object,
@@ -186,7 +187,7 @@ const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
         code: 'runs_failing',
         related_id: session_id,
         message: `The last ${manyFailures} runs of session ${session_id} failed. The latest: ${(last.error ?? 'no reason.').slice(0, 200)}`,
-        action: `See why: holdfast runs get ${last.run_id}. When the cause is gone: holdfast runs retry ${last.run_id}`,
+        action: `See why: ${commandLine('runs get', last.run_id)}. When the cause is gone: ${commandLine('runs retry', last.run_id)}`,
       },
     ]
   })
