@@ -9,6 +9,7 @@ import { createClock, type Clock } from './clock.js'
 import type { Environment, Flags } from './config.js'
 import { nextEpoch } from './epoch.js'
 import { createBus, type Bus } from './events/bus.js'
+import { createLagCheck } from './events/lagged.js'
 import { createFindings, type Findings } from './findings.js'
 import { findingRoutes } from './findings-routes.js'
 import { addressOf, checkAccess, createFront, type Front } from './front.js'
@@ -244,6 +245,7 @@ const assemble = (
     configure,
     patienceMs,
   })
+  host.registry.health('core', createLagCheck(bus, clock))
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   for (const route of findingRoutes(findings)) front.routes.add('core', route)
   // Probes are answered until the plugins have stopped.

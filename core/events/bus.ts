@@ -41,6 +41,8 @@ export interface Bus extends Events {
   on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => unknown, owner?: string): () => void
   /** A reader of frames. Without a cursor it sees only what comes; with 0 the whole window. */
   follow(reader: Reader, view: { readonly filter?: EventFilter; readonly cursor?: bigint }): Follower
+  /** Id of the newest event, or of the place before the first: what a stream that begins now goes on from. */
+  newestId(): string
   statistics(): BusStatistics
 }
 
@@ -96,6 +98,7 @@ export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault
     since,
     on: (spec, listener, owner = 'core') => listeners.on(spec.name, trusted<Listener>(listener), owner),
     follow: (reader, view) => fanOut.follow(reader, view),
+    newestId: () => ids.id(window.newest),
     statistics: () => measure({ window, ids, fanOut }),
   }
 }

@@ -33,10 +33,11 @@ export interface Publication {
   readonly bytes: number
 }
 
-/** A view of the bus: events that carry this key. Absent: all events. */
+/** A view of the bus: events that carry this key, and also that of `within`. Absent: all events. */
 export interface EventFilter {
   readonly scope: string
   readonly id: string
+  readonly within?: { readonly scope: string; readonly id: string } | undefined
 }
 
 /** The bus, as a plugin sees it. */

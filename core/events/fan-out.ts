@@ -86,8 +86,11 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
   }
 }
 
-const channelOf = (filter: EventFilter | undefined): string =>
-  filter === undefined ? '' : `${filter.scope}\n${filter.id}`
+const channelOf = (filter: EventFilter | undefined): string => {
+  if (filter === undefined) return ''
+  const { scope, id, within } = filter
+  return within === undefined ? `${scope}\n${id}` : `${scope}\n${id}\n${within.scope}\n${within.id}`
+}
 
 /** Live seats by view. */
 interface Channels {
@@ -148,7 +151,11 @@ const groupByChannel = (events: readonly WindowEvent[], channels: Channels): Map
   for (const event of events) {
     add('', event)
     if (!channels.filtered) continue
-    for (const scope in event.keys) add(`${scope}\n${event.keys[scope]}`, event)
+    for (const scope in event.keys) {
+      const channel = `${scope}\n${event.keys[scope]}`
+      add(channel, event)
+      for (const other in event.keys) if (other !== scope) add(`${channel}\n${other}\n${event.keys[other]}`, event)
+    }
   }
   return groups
 }

@@ -41,7 +41,8 @@ export interface Window {
 const clampCapacity = (capacity: number): number => Math.min(262_144, Math.max(1, Math.trunc(capacity) || 1))
 
 export const carries = (keys: EventKeys, filter: EventFilter | undefined): boolean =>
-  filter === undefined || keys[filter.scope] === filter.id
+  filter === undefined ||
+  (keys[filter.scope] === filter.id && (filter.within === undefined || keys[filter.within.scope] === filter.within.id))
 
 /** Bytes of an event beside its text. */
 const overhead = 512

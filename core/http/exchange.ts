@@ -81,12 +81,20 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
     const gone = (): boolean => response.destroyed
+    const before = streams.newestId()
     const value = await settle(async () => listed(lists, await route.handler(trusted(input)), gone), watch())
     const { reply } = route
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
-    streams.open({ request, response, cursor, headers: origins.headers(request) ?? {}, ...trusted<StreamReply>(value) })
+    streams.open({
+      request,
+      response,
+      cursor,
+      before,
+      headers: origins.headers(request) ?? {},
+      ...trusted<StreamReply>(value),
+    })
   }
   return {
     serve: (request, response, found) =>

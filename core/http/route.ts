@@ -20,6 +20,8 @@ export type ReplySpec =
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
 export interface StreamReply {
   readonly filter?: EventFilter
+  /** A frame before all others; what happened since it was made follows it. */
+  readonly first?: { readonly name: string; readonly data: object }
 }
 
 /** A JSON answer. The struct is checked against every answer in the tests, not in production. */

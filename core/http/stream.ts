@@ -36,10 +36,14 @@ export interface StreamRequest extends StreamReply {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly cursor: bigint | undefined
+  /** Id of the newest event before the handler looked at the state. */
+  readonly before: string
   readonly headers: Readonly<Record<string, string>>
 }
 export interface Streams {
   readonly size: number
+  /** Id of the newest event. */
+  newestId(): string
   open(stream: StreamRequest): void
   /** Ends every stream cleanly; clients come back with their cursor. */
   endAll(): void
@@ -83,11 +87,13 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
     get size() {
       return open.size
     },
+    newestId: bus.newestId,
     open(stream) {
       const { request, response } = stream
       writeHead(stream)
       if (request.method === 'HEAD') return void response.end()
       response.write(opening)
+      if (stream.first !== undefined) response.write(firstFrame(stream, stream.first))
       const follower = follow(bus, unsent, stream)
       open.set(response, follower)
       cancel ??= clock.after(heartbeatMs, beat)
@@ -103,7 +109,12 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
   }
 }
 
-const follow = (bus: Bus, unsent: Unsent, { response, filter, cursor }: StreamRequest): Follower => {
+/** It moves no cursor that the client brought. */
+const firstFrame = ({ cursor, before }: StreamRequest, { name, data }: NonNullable<StreamReply['first']>): string =>
+  `event: ${name}\n${cursor === undefined ? `id: ${before}\n` : ''}data: ${JSON.stringify({ type: name, ...data })}\n\n`
+
+const follow = (bus: Bus, unsent: Unsent, { response, filter, first, before, ...stream }: StreamRequest): Follower => {
+  const cursor = stream.cursor ?? (first === undefined ? undefined : BigInt(before))
   const reader: Reader = {
     ready: () => response.writableLength <= unsentLimit,
     write: (frames) => {

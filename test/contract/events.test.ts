@@ -371,3 +371,28 @@ test.serial(
     t.regex(stream.head(), /cache-control: no-store, no-transform/iu)
   },
 )
+
+test.serial(
+  'Streams: session and run filters hold together, and a session stream begins with a snapshot on request',
+  async (t) => {
+    const daemon = await spawnTestDaemon(t)
+    const run = await finished(daemon, 'both')
+    const other = await finished(daemon, 'other')
+    const frames = async (path: string): Promise<Frame[]> => {
+      const stream = await follow(t, daemon, path)
+      await submit(daemon, 'both', 'Again')
+      await clock.sleep(500)
+      return dataOf(stream)
+    }
+    const runs = (list: Frame[]): unknown[] => [
+      ...new Set(list.map(({ data }) => data.run?.run_id ?? data.output?.run_id ?? data.run_id)),
+    ]
+    t.deepEqual(runs(await frames(`/v1/events/stream?session_id=both&run_id=${run.run_id}&cursor=0`)), [run.run_id])
+    t.deepEqual(await frames(`/v1/events/stream?session_id=both&run_id=${other.run_id}&cursor=0`), [])
+    t.deepEqual(runs(await frames(`/v1/sessions/both/stream?run_id=${run.run_id}&cursor=0`)), [run.run_id])
+    const [first, ...rest] = await frames('/v1/sessions/both/stream?snapshot=true')
+    t.like(first, { event: 'session_snapshot', data: { type: 'session_snapshot', session_id: 'both' } })
+    t.is(first?.data.snapshot.agent.conversation.session_id, 'both')
+    t.true(rest.length > 0)
+  },
+)

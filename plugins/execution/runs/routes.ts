@@ -184,16 +184,17 @@ const everything = (): Route =>
     id: 'events.stream',
     method: 'GET',
     path: '/v1/events/stream',
-    summary: 'Follows the events of the daemon, of one session or of one run.',
+    summary: 'Follows the events of the daemon, or of one session, one run, or one run of one session.',
     access: 'read',
     query: object({
-      session_id: optional(string({ min: 1, max: 200 })),
-      run_id: optional(string({ min: 1, max: 200 })),
+      session_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this session.')),
+      run_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this run.')),
       cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
     }),
     reply: streamReply(),
     handler: ({ query }) => {
-      if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id } }
-      return query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } }
+      const session = query.session_id === undefined ? undefined : { scope: 'session', id: query.session_id }
+      if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id, within: session } }
+      return session === undefined ? {} : { filter: session }
     },
   })

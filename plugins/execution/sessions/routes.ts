@@ -1,4 +1,5 @@
 import {
+  boolean,
   collectionSource,
   defineRoute,
   doc,
@@ -15,7 +16,7 @@ import {
   type Skip,
 } from '../../../core/plugin.js'
 import { contactRoutes, type ContactRouteParts } from './contact-routes.js'
-import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
+import { SessionId, SessionSnapshotTaken, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
@@ -85,8 +86,24 @@ const stream = ({ sessions }: SessionRouteParts): Route =>
     summary: 'Follows the events of one session.',
     access: 'read',
     params,
-    query: object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) }),
+    query: object({
+      run_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this run of the session.')),
+      snapshot: optional(doc(boolean(), 'Begins with a frame session_snapshot: the session as it is now.')),
+      cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
+    }),
     reply: streamReply(),
     problems: [sessionErrors.session_not_found],
-    handler: (input) => ({ filter: { scope: 'session', id: sessions.get(input.params.session_id).session_id } }),
+    handler: ({ params: { session_id }, query: { run_id, snapshot }, caller }) => {
+      const session = sessions.get(session_id)
+      const own = { scope: 'session', id: session_id }
+      return {
+        filter: run_id === undefined ? own : { scope: 'run', id: run_id, within: own },
+        ...(snapshot === true && {
+          first: {
+            name: SessionSnapshotTaken.name,
+            data: { session_id, snapshot: sessions.view(session, caller).snapshot },
+          },
+        }),
+      }
+    },
   })

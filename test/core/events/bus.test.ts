@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { createClock } from '../../../core/clock.js'
 import { createBus, type EventFault, type Reader } from '../../../core/events/bus.js'
+import { createLagCheck } from '../../../core/events/lagged.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { nextEpoch } from '../../../core/events/epoch.js'
 import { integer, object, open } from '../../../core/schema.js'
@@ -312,6 +313,39 @@ test('an event whose text is larger than reckoned makes the window let go, and a
   t.is(box.numbers().length + lost, 20)
   t.is(box.numbers().at(-1), 20)
   t.true(kept(bus) <= 6, `${kept(bus)} events of 3 kB in 20 kB`)
+})
+
+test('a view within another sees what carries both keys, live and from the window', async (t) => {
+  const { bus } = start()
+  const within = { scope: 'run', id: 'r1', within: { scope: 'session', id: 's1' } }
+  const [live, late] = [collect(), collect()]
+  bus.follow(live.reader, { filter: within })
+  bus.publish(ticked, { session: 's1', run: 'r1' }, () => ({ n: 1 }))
+  bus.publish(ticked, { session: 's2', run: 'r1' }, () => ({ n: 2 }))
+  bus.publish(ticked, { session: 's1', run: 'r2' }, () => ({ n: 3 }))
+  bus.publish(ticked, { session: 's1' }, () => ({ n: 4 }))
+  await turn()
+  bus.follow(late.reader, { filter: within, cursor: 0n })
+  t.deepEqual([live.numbers(), late.numbers()], [[1], [1]])
+})
+
+test('events that slow readers lost are a warning for a while', async (t) => {
+  const { bus } = start({ capacity: 4 })
+  let now = 0
+  const { check } = createLagCheck(bus, { ...createClock(), elapsed: () => now })
+  const box = collect()
+  const follower = bus.follow(box.reader, { cursor: 0n })
+  t.deepEqual(check(), [])
+  box.state.full = true
+  for (let n = 1; n <= 20; n += 1) bus.publish(ticked, {}, () => ({ n }))
+  await turn()
+  box.state.full = false
+  follower.resume()
+  t.like(check()[0], { severity: 'warning', code: 'event_stream_lagged' })
+  now = 599_999
+  t.is(check().length, 1)
+  now = 600_000
+  t.deepEqual(check(), [])
 })
 
 test('the capacity is clamped', (t) => {

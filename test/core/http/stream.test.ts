@@ -98,6 +98,38 @@ test('of header and query the larger cursor counts, blank ones do not, and one a
   }
 })
 
+test('a first frame stands before all others, and nothing that happened since it was made is missed', async (t) => {
+  const look = defineRoute({
+    id: 'look.stream',
+    method: 'GET',
+    path: '/v1/look',
+    summary: 'All events behind a look at the state.',
+    access: 'read',
+    reply: streamReply(),
+    handler: () => {
+      publish(server, 1)
+      return { first: { name: 'look', data: { seen: 0 } } }
+    },
+  })
+  const server = await start(t, { routes: [look] })
+  const frames = async (query: string): Promise<readonly Frame[]> => {
+    const client = openStream({ port: server.port, path: `/v1/look${query}` })
+    t.teardown(client.close)
+    await client.until(2)
+    return client.frames
+  }
+  publish(server, 2)
+  t.deepEqual(
+    (await frames('')).map((frame) => [frame.event, frame.id, frame.data.type]),
+    [
+      ['look', id(2), 'look'],
+      ['run_updated', id(3), 'run_updated'],
+    ],
+  )
+  const [first, second] = await frames(`?cursor=${id(1)}`)
+  t.deepEqual([first?.event, first?.id, second?.id], ['look', undefined, id(2)])
+})
+
 test('a malformed cursor is refused', async (t) => {
   const server = await start(t)
   for (const cursor of ['abc', '-1', '1.5', '0x10', '99999999999999999999', '1e3']) {
@@ -417,7 +449,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     once() {},
     write: (bytes: Buffer) => written.push(String(bytes)),
   }
-  streams.open({ request: trusted({ method: 'GET' }), response, cursor: undefined, headers: {} })
+  streams.open({ request: trusted({ method: 'GET' }), response, cursor: undefined, before: '0', headers: {} })
   const beat = (): number => {
     timers.shift()?.()
     return written.filter((frame) => frame.startsWith('event: heartbeat')).length
