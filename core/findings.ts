@@ -149,10 +149,10 @@ export const createFindings = (parts: FindingsParts): Findings => {
 
 const rank = { error: 0, warning: 1, info: 2 }
 
-/** One warning for all of them, as grave as the gravest. */
+/** One warning for all of them, as grave as the gravest; none for what needs nobody's hand. */
 const warn = (findings: readonly StateFinding[]): Warning[] => {
   const [gravest] = findings.toSorted((a, b) => rank[a.severity] - rank[b.severity])
-  if (gravest === undefined) return []
+  if (gravest === undefined || gravest.severity === 'info') return []
   const others = findings.length === 1 ? '' : ` And ${findings.length - 1} more.`
   return [
     {

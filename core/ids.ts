@@ -14,7 +14,7 @@ export interface Ids {
 
 /** Ids as the daemon makes them: they go on behind those of earlier lives, whatever the wall clock says now. */
 export interface IdSource extends Ids {
-  /** Every id from now on sorts behind these; what was not made here counts for nothing. */
+  /** Every id from now on sorts behind these; what was not made here counts for nothing. They may be read twice. */
   goOnBehind(known: Iterable<string>): void
 }
 
@@ -33,8 +33,8 @@ const latestTime = 2 ** 43
 const stampDigits = 12
 const madeHere = /[_-][0-9a-hjkmnp-tv-z]{26}$/u
 
-/** Time and counter of an id, as text that sorts; undefined if it was not made here. */
-const stampIn = (id: string): string | undefined => (madeHere.test(id) ? id.slice(-26, stampDigits - 26) : undefined)
+/** Time and counter of an id that was made here, as text that sorts. */
+const stampIn = (id: string): string => id.slice(-26, stampDigits - 26)
 const decode = (text: string): number => Array.from(text).reduce((sum, char) => sum * 32 + alphabet.indexOf(char), 0)
 
 /** Random bytes taken from a reserve: asking the kernel for each id costs more than the id. */
@@ -46,6 +46,22 @@ const createReserve = (size: number) => {
     used += count
     return reserve.subarray(used - count, used)
   }
+}
+
+/** The latest stamp of ids that were made here. Each is looked at closely only if a look at all finds a stranger. */
+const latestOf = (known: Iterable<string>, least: string): string => {
+  const end = encode(latestTime, 10)
+  const among = (counts: (id: string) => boolean): string => {
+    let [latest, of] = [least, '']
+    for (const id of known) {
+      const found = stampIn(id)
+      if (found > latest && found < end && counts(id)) [latest, of] = [found, id]
+    }
+    return of
+  }
+  const [first, sure] = [among(() => true), (id: string) => madeHere.test(id)]
+  const id = first === '' || sure(first) ? first : among(sure)
+  return id === '' ? least : stampIn(id)
 }
 
 export const createIds = (clock: Clock): IdSource => {
@@ -61,12 +77,7 @@ export const createIds = (clock: Clock): IdSource => {
     return time + digit(counter >> 5) + digit(counter)
   }
   const goOnBehind = (known: Iterable<string>): void => {
-    let latest = encode(at, 10) + encode(counter, 2)
-    const end = encode(latestTime, 10)
-    for (const id of known) {
-      const found = stampIn(id)
-      if (found !== undefined && found > latest && found < end) latest = found
-    }
+    const latest = latestOf(known, encode(at, 10) + encode(counter, 2))
     ;[at, counter, time] = [decode(latest.slice(0, 10)), decode(latest.slice(10)), latest.slice(0, 10)]
   }
   return {

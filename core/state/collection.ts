@@ -51,10 +51,12 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   everyId(): Iterable<string>
 }
 
-const both = function* (first: Iterable<string>, second: Iterable<string>): Iterable<string> {
-  yield* first
-  yield* second
-}
+const both = (first: () => Iterable<string>, second: () => Iterable<string>): Iterable<string> => ({
+  *[Symbol.iterator]() {
+    yield* first()
+    yield* second()
+  },
+})
 
 export const createCollection = <T extends object>(spec: CollectionSpec<T>, shelf: Shelf<T>): StoredCollection<T> => {
   const hot = new Map<string, T>()
@@ -183,7 +185,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     giveBack,
     evict,
     indexes,
-    everyId: () => both(hot.keys(), shelf.ids()),
+    everyId: () => both(() => hot.keys(), shelf.ids),
     buried: (id) => buried.has(id),
     count: (wanted, group) => index(wanted).count(group),
     groups: (wanted) => index(wanted).groups(),

@@ -88,6 +88,11 @@ test('what a kill leaves is found: the stop, the torn end, a half-made file, a s
   t.deepEqual(await codesOf(daemon), ['unclean_stop', 'log_tail_cut', 'spool_cut', 'leftovers_cleared'])
   const [, torn, spool] = await findingsOf(daemon)
   t.like(torn, { file: `log/${segment.slice(segment.lastIndexOf('/') + 1)}`, byte: length, severity: 'info' })
+  const { health } = (await daemon.request('GET', '/v1/status')).body
+  t.false(
+    (health.warnings ?? []).some(({ code }: any) => code === 'state_findings_unacknowledged'),
+    'what needs nobody is no warning',
+  )
   t.like(spool, { file: `spools/tasks/${'0'.repeat(32)}.spool` })
   await daemon.stop()
 })

@@ -39,7 +39,15 @@ test('ids go on behind those that are known, and names that people chose do not 
   const earlier = createIds({ ...clock, now: () => now + 7_200_000 })
   const known = Array.from({ length: 5000 }, () => earlier.make('run'))
   const ids = createIds(clock)
-  ids.goOnBehind([...known, 'first', 'x_zzzzzzzzzzzzzzzzzzzzzzzzzz', 'run_uuuuuuuuuuuuuuuuuuuuuuuuuu', ''])
+  ids.goOnBehind([
+    ...known,
+    'first',
+    'run_01uuuuuuuuuuuuuuuuuuuuuuuu',
+    '_0123',
+    'x_zzzzzzzzzzzzzzzzzzzzzzzzzz',
+    'run_uuuuuuuuuuuuuuuuuuuuuuuuuu',
+    '',
+  ])
   const made = Array.from({ length: 5000 }, () => ids.make('run'))
   t.deepEqual([...known, ...made].toSorted(), [...known, ...made])
   now += 86_400_000

@@ -47,6 +47,8 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
 
   'backups.create': 'admin',
   'findings.acknowledge': 'admin',
+  'runs.external_actions.acknowledge': 'admin',
+  'runs.retry': 'admin',
   'findings.list': 'read',
   'deliveries.replay': 'admin',
   'permissions.check': 'admin',

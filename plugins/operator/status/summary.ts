@@ -27,6 +27,7 @@ export const StatusAnswer = open({
     probes: array(open({ path: string(), code: string() })),
     state_root_lock: open({ generation: integer() }),
   }),
+  findings: optional(array(open({ code: string() }))),
   plugins: array(open({ id: string(), state: string() })),
   provider_readiness: optional(
     open({
@@ -81,6 +82,9 @@ const pluginsLine = (plugins: Answer['plugins']): string => {
   return [`${plugins.length - odd.length} ready`, ...odd.map(({ id, state }) => `${id} is ${state}`)].join('; ')
 }
 
+const findingsLine = ({ length }: readonly unknown[]): (readonly [string, string])[] =>
+  length === 0 ? [] : [['findings', `${length} to acknowledge: holdfast state findings`]]
+
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
   const active = provider_readiness?.routes.find((route) => route.active)
@@ -101,6 +105,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
         ]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
+    ...findingsLine(answer.findings ?? []),
     ['plugins', pluginsLine(answer.plugins)],
   ]
 }
