@@ -5,7 +5,8 @@ import type { StreamEntry, StreamSpec } from './contract.js'
 import { createExtentTable, type Extent } from './extent-table.js'
 import { createIndexFiles, readIndex } from './index-file.js'
 import type { Fault } from './line.js'
-import { readForScan, scanLineFile, valueAt } from './line-file.js'
+import { createFileLines } from './file-lines.js'
+import { lengthAt, scanLineFile, valueAt } from './line-file.js'
 import type { IndexRef, ShelfRef } from './manifest.js'
 import { createPageSet, makeShelfFolder, type PageDraft, type PageSetOptions } from './page-set.js'
 import type { Loaded, ShelfDraft } from './record-shelf.js'
@@ -74,11 +75,11 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     if (first === table.length(owner) + 1) table.add(owner, { first, count, page, offset, length })
   }
   const rowsOfPage = (no: number, counted: number): { rows: Row[]; faults: readonly Fault[] } => {
-    const bytes = readForScan(disk, pages.path(no))
-    const { starts, faults } = scanLineFile(pages.path(no), bytes, counted)
+    const lines = createFileLines(disk, pages.path(no))
+    const { starts, faults } = scanLineFile(lines, counted)
     const rows = starts.map((offset): Row => {
-      const { owner, from, entries } = trusted<PageLine<E>>(valueAt(bytes, offset))
-      return [owner, from, entries.length, no, offset, bytes.indexOf(10, offset) + 1 - offset]
+      const { owner, from, entries } = trusted<PageLine<E>>(valueAt(lines, offset))
+      return [owner, from, entries.length, no, offset, lengthAt(lines, offset)]
     })
     return { rows, faults }
   }

@@ -11,7 +11,8 @@ import type { CollectionSpec } from './contract.js'
 import type { Disk } from './disk.js'
 import { indexName, numberOf } from './layout.js'
 import type { Fault } from './line.js'
-import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt, type LineFile } from './line-file.js'
+import { createFileLines, type FileLines } from './file-lines.js'
+import { createLineFile, openLineFile, scanLineFile, valueAt, type LineFile } from './line-file.js'
 import type { IndexRef } from './manifest.js'
 
 /** Changes when the shape or an index of a collection does; then the rows are made again. */
@@ -32,22 +33,22 @@ export type IndexRead<R> =
     }
   | { readonly ok: false; readonly fault: Fault }
 
-const rowsAt = <R>(bytes: Uint8Array, start: number): readonly R[] =>
-  trusted<{ rows: readonly R[] }>(valueAt(bytes, start)).rows
+const rowsAt = <R>(lines: FileLines, start: number): readonly R[] =>
+  trusted<{ rows: readonly R[] }>(valueAt(lines, start)).rows
 
 /** Reads the rows that count; a fault or another fingerprint makes it useless. */
 export const readIndex = <R>(
   disk: Disk,
   path: string,
-  { length, mark }: { readonly length: number; readonly mark: string },
+  { length, mark, pieceBytes }: { readonly length: number; readonly mark: string; readonly pieceBytes?: number },
 ): IndexRead<R> => {
-  const bytes = readForScan(disk, path)
-  const { header, starts, faults } = scanLineFile(path, bytes, length)
+  const lines = createFileLines(disk, path, pieceBytes)
+  const { header, starts, faults } = scanLineFile(lines, length)
   const [fault] = faults
   if (fault !== undefined) return { ok: false, fault }
   if (header?.['mark'] !== mark) return { ok: false, fault: { file: path, offset: 0, rule: 'the declaration changed' } }
   function* walk(order: readonly number[]): Iterable<readonly R[]> {
-    for (const start of order) yield rowsAt<R>(bytes, start)
+    for (const start of order) yield rowsAt<R>(lines, start)
   }
   return { ok: true, batches: walk(starts), newestFirst: () => walk(starts.toReversed()) }
 }

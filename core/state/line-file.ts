@@ -1,7 +1,9 @@
 /** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
+import { fault } from '../assert.js'
 import { Problem } from '../errors.js'
 import { trusted } from '../schema.js'
 import type { Disk, DiskFile } from './disk.js'
+import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'
 import { storageErrors } from './storage-errors.js'
 
@@ -116,21 +118,18 @@ export interface LineScan {
 }
 
 /** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
-export const scanLineFile = (file: string, bytes: Uint8Array, length: number): LineScan => {
-  if (bytes.length < length)
-    return {
-      header: undefined,
-      starts: [],
-      faults: [{ file, offset: bytes.length, rule: `the file ends before its ${length} bytes` }],
-    }
-  const counted = bytes.subarray(0, length)
-  const read = readHeader(file, counted)
-  if (!read.ok) return { header: undefined, starts: [], faults: [read.fault] }
+export const scanLineFile = (lines: FileLines, length: number): LineScan => {
+  const file = lines.path
+  const none = (fault: Fault): LineScan => ({ header: undefined, starts: [], faults: [fault] })
+  if (lines.length < length)
+    return none({ file, offset: lines.length, rule: `the file ends before its ${length} bytes` })
+  const read = readHeader(file, lines.line(0, length) ?? new Uint8Array())
+  if (!read.ok) return none(read.fault)
   const seed = saltSeed(read.header.salt)
   const starts: number[] = []
   const faults: Fault[] = []
   for (let at = read.end; at < length;) {
-    const check = checkLine(counted, at, seed)
+    const check = checkLineAt(lines, at, { seed, end: length })
     if (check.ok) starts.push(at)
     else faults.push({ file, offset: at, rule: check.rule })
     at = check.end ?? length
@@ -138,12 +137,20 @@ export const scanLineFile = (file: string, bytes: Uint8Array, length: number): L
   return { header: read.header, starts, faults }
 }
 
-/** Whole file for a scan; absent counts as empty. */
-export const readForScan = (disk: Disk, path: string): Uint8Array => disk.readFile(path) ?? new Uint8Array()
+const soundLine = (lines: FileLines, start: number): Uint8Array => {
+  const line = lines.line(start)
+  if (line === undefined) throw fault(`the file ${lines.path} changed while it was read`)
+  return line
+}
 
 /** The value of a line that the scan found sound. */
-export const valueAt = (bytes: Uint8Array, start: number): unknown =>
-  lineValue(bytes, start, bytes.indexOf(10, start) + 1)
+export const valueAt = (lines: FileLines, start: number): unknown => {
+  const line = soundLine(lines, start)
+  return lineValue(line, 0, line.length)
+}
+
+/** Bytes of a line that the scan found sound. */
+export const lengthAt = (lines: FileLines, start: number): number => soundLine(lines, start).length
 
 export const damaged = ({ file, offset, rule }: Fault) =>
   storageErrors.storage_damaged({

@@ -6,6 +6,7 @@ import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
 import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from './disk.js'
+import { createFileLines } from './file-lines.js'
 import { numberOf, segmentName, type Layout } from './layout.js'
 import type { ManifestHolder, SegmentRef } from './manifest.js'
 import { longestTail } from './replay.js'
@@ -162,8 +163,8 @@ export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
     const file = await disk.open(segment.path, 'write')
     try {
       const scan = scanSegment(
-        file.read(0, segment.length),
-        { file: segment.path, root, no: segment.no, first: segment.first, longestTail },
+        createFileLines(disk, segment.path),
+        { file: segment.path, root, no: segment.no, first: segment.first, longestTail, end: segment.length },
         () => undefined,
       )
       if (scan.fault !== undefined || scan.last !== commits.sequence)

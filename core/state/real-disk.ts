@@ -46,11 +46,13 @@ const writeWhole = async (handle: files.FileHandle, bytes: Uint8Array, position:
   }
 }
 
+/** One read of more than 2 GiB is refused. */
+const mostRead = 1024 * 1024 * 1024
 const readRange = (fd: number, position: number, length: number): Uint8Array => {
   const bytes = Buffer.allocUnsafe(length)
   let done = 0
   for (let got = 1; got > 0 && done < length; done += got)
-    got = fs.readSync(fd, bytes, done, length - done, position + done)
+    got = fs.readSync(fd, bytes, done, Math.min(mostRead, length - done), position + done)
   return bytes.subarray(0, done)
 }
 

@@ -4,7 +4,8 @@ import type { Fault } from './line.js'
 import { trusted } from '../schema.js'
 import { createCache } from './cache.js'
 import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
-import { faultIn, readForScan, scanLineFile, valueAt } from './line-file.js'
+import { createFileLines } from './file-lines.js'
+import { faultIn, lengthAt, scanLineFile, valueAt } from './line-file.js'
 import type { IndexRef, ShelfRef } from './manifest.js'
 import { createPageSet, makeShelfFolder, type Location, type PageDraft, type PageSetOptions } from './page-set.js'
 import type { Place } from './record-index.js'
@@ -102,12 +103,12 @@ export const createRecordShelf = <T extends object>(
   }
   const rebuildPage = (no: number, counted: number, collection: StoredCollection<T>): readonly Fault[] => {
     const file = pages.path(no)
-    const bytes = readForScan(disk, file)
-    const { starts, faults } = scanLineFile(file, bytes, counted)
+    const lines = createFileLines(disk, file)
+    const { starts, faults } = scanLineFile(lines, counted)
     for (const offset of starts.toReversed()) {
-      const { id, r: record } = trusted<PageLine<T>>(valueAt(bytes, offset))
+      const { id, r: record } = trusted<PageLine<T>>(valueAt(lines, offset))
       if (table.has(id) || collection.buried(id)) continue
-      table.set(id, { page: no, offset, length: bytes.indexOf(10, offset) + 1 - offset })
+      table.set(id, { page: no, offset, length: lengthAt(lines, offset) })
       collection.loadPlaces(id, collection.places(id, record))
       if (!settled(record)) collection.loadHot(id, record)
     }
@@ -165,11 +166,11 @@ export const createRecordShelf = <T extends object>(
   }
   /** Copies what still counts of a page that is mostly dead. */
   const copyPage = async (draft: Work, no: number, harvest: Harvest<T>): Promise<[string, T][]> => {
-    const bytes = readForScan(disk, pages.path(no))
-    const { starts } = scanLineFile(pages.path(no), bytes, pages.pages.find((ref) => ref.no === no)?.length ?? 0)
+    const lines = createFileLines(disk, pages.path(no))
+    const { starts } = scanLineFile(lines, pages.pages.find((ref) => ref.no === no)?.length ?? 0)
     const copied: [string, T][] = []
     for (const offset of starts) {
-      const { id, r: record } = trusted<PageLine<T>>(valueAt(bytes, offset))
+      const { id, r: record } = trusted<PageLine<T>>(valueAt(lines, offset))
       if (draft.moved.has(id) || harvest.graves.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 }))
         continue
       await writeRecord(draft, id, { record, text: undefined })

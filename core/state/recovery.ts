@@ -73,6 +73,9 @@ const cutBehind = async (
 const sealAll = (replay: Replay): SegmentRef[] =>
   replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
 
+/** Bytes of a segment that are written again at once. */
+const rewritten = 16 * 1024 * 1024
+
 /**
  * Makes the end of the log as sound on the disk as it was when it was read. A
  * killed daemon may have left bytes that only the page cache has, and after a
@@ -93,7 +96,8 @@ const settleEnd = async (
   const handle = await options.disk.open(fault.file, 'write')
   try {
     const cut = size > length ? { ...fault, ...(await cutBehind(options, handle, fault)) } : undefined
-    await handle.write(handle.read(0, length), 0)
+    for (let at = 0; at < length; at += rewritten)
+      await handle.write(handle.read(at, Math.min(rewritten, length - at)), at)
     await handle.sync()
     return cut
   } finally {

@@ -1,6 +1,7 @@
 /** Reads the log behind the checkpoint and decides about its end. Looks only; changes no file. */
 import { join } from 'node:path'
 import type { Disk } from './disk.js'
+import { createFileLines, type FileLines } from './file-lines.js'
 import { segmentName } from './layout.js'
 import type { Fault } from './line.js'
 import type { Manifest, SegmentRef } from './manifest.js'
@@ -46,21 +47,16 @@ type Mutable = {
   damage: Fault | undefined
 }
 
-/** The bytes of a segment that count, or the fault of the file as a whole. */
-const segmentBytes = (
+/** The lines of a segment, and the fault of the file as a whole. */
+const openSegmentLines = (
   disk: Disk,
   path: string,
   { length }: SegmentRef,
-): { bytes: Uint8Array; size: number; fault?: Fault } => {
-  const bytes = disk.readFile(path)
-  if (bytes === undefined)
-    return { bytes: new Uint8Array(), size: 0, fault: { file: path, offset: 0, rule: 'the file is missing' } }
-  if (length === null) return { bytes, size: bytes.length }
-  const fault =
-    bytes.length < length
-      ? { fault: { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` } }
-      : {}
-  return { bytes: bytes.subarray(0, length), size: bytes.length, ...fault }
+): { readonly lines: FileLines; readonly fault?: Fault } => {
+  const lines = createFileLines(disk, path)
+  if (disk.stat(path) === undefined) return { lines, fault: { file: path, offset: 0, rule: 'the file is missing' } }
+  if (length === null || lines.length >= length) return { lines }
+  return { lines, fault: { file: path, offset: lines.length, rule: `the file ends before its ${length} bytes` } }
 }
 
 const judge = (scan: SegmentScan, replay: Mutable, sealed: boolean): void => {
@@ -122,7 +118,7 @@ export const replayLog = (options: ReplayOptions): Replay => {
   }
   for (const segment of manifest.segments) {
     const file = join(folder, segmentName(segment.no))
-    const { bytes, size, fault } = segmentBytes(disk, file, segment)
+    const { lines, fault } = openSegmentLines(disk, file, segment)
     const gap = expectedFirst === undefined ? segment.first > manifest.sequence + 1 : segment.first !== expectedFirst
     if (gap)
       replay.damage = {
@@ -133,11 +129,18 @@ export const replayLog = (options: ReplayOptions): Replay => {
     else if (fault?.offset === 0) replay.damage = fault
     if (replay.damage !== undefined) break
     const scan = scanSegment(
-      bytes,
-      { file, root: manifest.root, no: segment.no, first: segment.first, longestTail },
+      lines,
+      {
+        file,
+        root: manifest.root,
+        no: segment.no,
+        first: segment.first,
+        longestTail,
+        ...(segment.length !== null && { end: segment.length }),
+      },
       take,
     )
-    replay.sound.push({ segment, length: scan.sound, size })
+    replay.sound.push({ segment, length: scan.sound, size: lines.length })
     replay.bytes += scan.sound
     judge(scan, replay, segment.length !== null)
     if (scan.fault === undefined && fault !== undefined) replay.damage = fault

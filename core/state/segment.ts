@@ -1,5 +1,6 @@
 /** A segment of the commit log: its header, and the scan that tells a torn tail from damage. */
 import { trusted } from '../schema.js'
+import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
 
 export interface SegmentHeader {
@@ -52,7 +53,10 @@ export interface SegmentExpectation {
   readonly root: string
   readonly no: number
   readonly first: number
-  /** The most bytes an unfinished batch may have. */ readonly longestTail: number
+  /** The most bytes an unfinished batch may have. */
+  readonly longestTail: number
+  /** Bytes that count; all of the file when absent. */
+  readonly end?: number
 }
 
 const headerOf = (bytes: Uint8Array, end: number): SegmentHeader => trusted<SegmentHeader>(lineValue(bytes, 0, end))
@@ -72,60 +76,72 @@ const headerFault = (
   return fits ? { header, end: check.end } : { end: 0, rule: 'the header is that of another segment' }
 }
 
+interface Reach {
+  readonly lines: FileLines
+  readonly seed: number
+  /** Bytes that are looked at. */
+  readonly end: number
+}
+
+const lineAt = ({ lines, seed, end }: Reach, at: number) => {
+  const check = checkLineAt(lines, at, { seed, end })
+  const { line } = check
+  return { check, line: line === undefined ? undefined : trusted<LogLine>(lineValue(line, 0, line.length)) }
+}
+
 /** A sound line behind the fault whose batch began after it proves that the faulty line was committed. */
-const provesDamage = (
-  bytes: Uint8Array,
-  from: number,
-  { seed, expected }: { seed: number; expected: number },
-): boolean => {
-  for (let at = from; at < bytes.length;) {
-    const check = checkLine(bytes, at, seed)
-    if (check.ok && trusted<LogLine>(lineValue(bytes, at, check.end)).b > expected) return true
+const provesDamage = (reach: Reach, from: number, expected: number): boolean => {
+  for (let at = from; at < reach.end;) {
+    const { check, line } = lineAt(reach, at)
+    if (line !== undefined && line.b > expected) return true
     if (check.end === undefined) return false
     at = check.end
   }
   return false
 }
 
-/** Reads the lines in order and stops at the first fault. */
+const brokenRule = ({ check, line }: ReturnType<typeof lineAt>, expected: number): string | undefined => {
+  if (!check.ok) return check.rule
+  return line?.s === expected ? undefined : `sequence ${line?.s} stands where ${expected} belongs`
+}
+
+/** Where a scan ended and why. */
+interface Stop {
+  readonly at: number
+  readonly last: number
+  readonly rule: string
+  readonly verdict: SegmentScan['verdict']
+}
+
+/** Reads the lines in order, up to `end`, and stops at the first fault. */
 export const scanSegment = (
-  bytes: Uint8Array,
+  lines: FileLines,
   expected: SegmentExpectation,
   visit: (line: LogLine, place: LinePlace) => void,
 ): SegmentScan => {
-  const { header, end, rule } = headerFault(bytes, expected)
-  if (header === undefined)
-    return {
-      header,
-      last: expected.first - 1,
-      sound: 0,
-      fault: { file: expected.file, offset: 0, rule: rule ?? '' },
-      verdict: 'damage',
-    }
-  const seed = saltSeed(header.salt)
-  let at = end
+  const end = Math.min(lines.length, expected.end ?? lines.length)
+  const { header, end: begin, rule } = headerFault(lines.line(0, end) ?? new Uint8Array(), expected)
+  const stopped = ({ at, last, rule: why, verdict }: Stop): SegmentScan => ({
+    header,
+    last,
+    sound: at,
+    fault: { file: expected.file, offset: at, rule: why },
+    verdict,
+  })
+  if (header === undefined) return stopped({ at: 0, last: expected.first - 1, rule: rule ?? '', verdict: 'damage' })
+  const reach: Reach = { lines, seed: saltSeed(header.salt), end }
+  let at = begin
   let last = header.first - 1
-  while (at < bytes.length) {
-    const check = checkLine(bytes, at, seed)
-    const line = check.ok ? trusted<LogLine>(lineValue(bytes, at, check.end)) : undefined
-    const broken = check.ok
-      ? line?.s === last + 1
-        ? undefined
-        : `sequence ${line?.s} stands where ${last + 1} belongs`
-      : check.rule
-    if (broken !== undefined || line === undefined || !check.ok) {
-      const torn = bytes.length - at <= expected.longestTail && !provesDamage(bytes, at, { seed, expected: last + 1 })
-      return {
-        header,
-        last,
-        sound: at,
-        fault: { file: expected.file, offset: at, rule: broken ?? '' },
-        verdict: torn ? 'torn' : 'damage',
-      }
+  while (at < end) {
+    const found = lineAt(reach, at)
+    const broken = brokenRule(found, last + 1)
+    if (broken !== undefined || found.line === undefined || found.check.end === undefined) {
+      const torn = end - at <= expected.longestTail && !provesDamage(reach, at, last + 1)
+      return stopped({ at, last, rule: broken ?? '', verdict: torn ? 'torn' : 'damage' })
     }
-    visit(line, { file: expected.file, offset: at })
-    last = line.s
-    at = check.end
+    visit(found.line, { file: expected.file, offset: at })
+    last = found.line.s
+    at = found.check.end
   }
   return { header, last, sound: at, fault: undefined, verdict: 'whole' }
 }

@@ -8,7 +8,8 @@ import { trusted } from '../schema.js'
 import type { Disk } from './disk.js'
 import { indexName, pageName, segmentName, type Layout } from './layout.js'
 import type { Fault } from './line.js'
-import { readForScan, scanLineFile, valueAt, type LineFileHeader } from './line-file.js'
+import { createFileLines, type FileLines } from './file-lines.js'
+import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from './line-file.js'
 import type { Manifest, ShelfRef } from './manifest.js'
 import { replayLog, type Replay } from './replay.js'
 import type { LinePlace, LogLine, Op } from './segment.js'
@@ -78,7 +79,7 @@ const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): 
 export interface SoundLines {
   readonly header: LineFileHeader
   readonly starts: readonly number[]
-  readonly bytes: Uint8Array
+  readonly lines: FileLines
 }
 
 /** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
@@ -86,9 +87,9 @@ const readLines = (
   { disk, visitor }: SurveyOptions,
   { path, length, kind, header: wanted }: Expected,
 ): SoundLines | undefined => {
-  const bytes = readForScan(disk, path)
-  visitor.count?.({ files: 1, bytes: Math.min(bytes.length, length) })
-  if (bytes.length === 0)
+  const lines = createFileLines(disk, path)
+  visitor.count?.({ files: 1, bytes: Math.min(lines.length, length) })
+  if (lines.length === 0)
     return (
       visitor.fault(kind, {
         file: path,
@@ -97,22 +98,20 @@ const readLines = (
       }),
       undefined
     )
-  const { header, starts, faults } = scanLineFile(path, bytes, Math.min(bytes.length, length))
+  const { header, starts, faults } = scanLineFile(lines, Math.min(lines.length, length))
   const rule = header === undefined ? undefined : headerRule(header, wanted)
   for (const fault of faults) visitor.fault(kind, fault)
-  if (bytes.length < length)
-    visitor.fault(kind, { file: path, offset: bytes.length, rule: `the file ends before its ${length} bytes` })
-  if (bytes.length > length)
+  if (lines.length < length)
+    visitor.fault(kind, { file: path, offset: lines.length, rule: `the file ends before its ${length} bytes` })
+  if (lines.length > length)
     visitor.fault('behind', {
       file: path,
       offset: length,
       rule: 'bytes behind those that count: a checkpoint was cut off',
     })
   if (rule !== undefined) visitor.fault(kind, { file: path, offset: 0, rule })
-  return header === undefined || rule !== undefined ? undefined : { header, starts, bytes }
+  return header === undefined || rule !== undefined ? undefined : { header, starts, lines }
 }
-
-const lengthAt = ({ bytes }: SoundLines, start: number): number => bytes.indexOf(10, start) + 1 - start
 
 type Graves = ReadonlyMap<string, ReadonlySet<string>>
 
@@ -129,7 +128,7 @@ const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
       header: { k: 'tombstones', of, root: manifest.root },
     })
     for (const start of lines?.starts ?? []) {
-      const { id, reason } = trusted<{ id: string; reason: string }>(valueAt(trusted<SoundLines>(lines).bytes, start))
+      const { id, reason } = trusted<{ id: string; reason: string }>(valueAt(trusted<SoundLines>(lines).lines, start))
       buried.add(id)
       visitor.grave?.(of, id, reason)
       visitor.count?.({ items: 1 })
@@ -172,7 +171,7 @@ const readIndexRows = (options: SurveyOptions, shelf: Shelf): void => {
     header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root },
   })
   for (const offset of lines?.starts ?? []) {
-    const { rows } = trusted<{ rows: readonly IndexRow[] }>(valueAt(trusted<SoundLines>(lines).bytes, offset))
+    const { rows } = trusted<{ rows: readonly IndexRow[] }>(valueAt(trusted<SoundLines>(lines).lines, offset))
     visitor.count?.({ items: rows.length })
     visitor.rows(shelf, rows, { file: path, offset, mark: lines?.header['mark'] })
   }
@@ -184,13 +183,13 @@ const readStream = (options: SurveyOptions, shelf: Shelf): void => {
     const path = join(shelf.folder, pageName(no))
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
     for (const offset of lines?.starts ?? []) {
-      const line = trusted<EntriesLine>(valueAt(trusted<SoundLines>(lines).bytes, offset))
+      const line = trusted<EntriesLine>(valueAt(trusted<SoundLines>(lines).lines, offset))
       visitor.count?.({ items: line.entries.length })
       visitor.entries?.(shelf.name, line, {
         file: path,
         offset,
         page: no,
-        length: lengthAt(trusted<SoundLines>(lines), offset),
+        length: lengthAt(trusted<SoundLines>(lines).lines, offset),
       })
     }
   }
@@ -210,14 +209,14 @@ const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched 
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
     for (const offset of lines?.starts.toReversed() ?? []) {
       visitor.count?.({ items: 1 })
-      const line = trusted<RecordLine>(valueAt(trusted<SoundLines>(lines).bytes, offset))
+      const line = trusted<RecordLine>(valueAt(trusted<SoundLines>(lines).lines, offset))
       if (seen.has(line.id) || buried?.has(line.id) === true) continue
       seen.add(line.id)
       const place = {
         file: path,
         offset,
         page: no,
-        length: lengthAt(trusted<SoundLines>(lines), offset),
+        length: lengthAt(trusted<SoundLines>(lines).lines, offset),
         counts: newer?.has(line.id) !== true,
       }
       visitor.record?.(shelf.name, line, place)

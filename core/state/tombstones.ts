@@ -4,7 +4,8 @@ import type { Ids } from '../ids.js'
 import { trusted } from '../schema.js'
 import type { Disk } from './disk.js'
 import type { Fault } from './line.js'
-import { createLineFile, openLineFile, readForScan, scanLineFile, valueAt } from './line-file.js'
+import { createFileLines } from './file-lines.js'
+import { createLineFile, openLineFile, scanLineFile, valueAt } from './line-file.js'
 
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
@@ -14,9 +15,9 @@ export const readTombstones = (
   path: string,
   { length, bury }: { readonly length: number; readonly bury: (id: string) => void },
 ): readonly Fault[] => {
-  const bytes = readForScan(disk, path)
-  const { starts, faults } = scanLineFile(path, bytes, length)
-  for (const start of starts) bury(trusted<{ id: string }>(valueAt(bytes, start)).id)
+  const lines = createFileLines(disk, path)
+  const { starts, faults } = scanLineFile(lines, length)
+  for (const start of starts) bury(trusted<{ id: string }>(valueAt(lines, start)).id)
   return faults
 }
 
