@@ -22,6 +22,7 @@ import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/host.js'
 import { loadAll, type Loaded } from './host/load.js'
 import { createView } from './host/view.js'
+import { createHold, releaseRoute, type Hold } from './hold.js'
 import { createIds, type IdSource } from './ids.js'
 import { keepAlive } from './keep-alive.js'
 import type { Log } from './log.js'
@@ -114,11 +115,14 @@ const live = async (life: Life): Promise<Daemon> => {
     (plugins) => ({ count: plugins.length }),
   )
   const before = configContent(life.disk, lock.root)
-  const { host, view, front } = assemble(life, { lock, opened, bus, findings, loaded })
+  const { clock, log } = life
+  const hold = createHold({ state: opened.state, clock, log })
+  const { host, view, front } = assemble(life, { lock, opened, bus, findings, hold, loaded })
 
   await story.step('register', host.register)
   const report = await story.step('recover', opened.load, tellRecovery)
   findings.load()
+  await hold.load(life.settings.hold)
   findings.note(recoveryFound(lock.root, report))
   await keepEpoch()
   await beginWork({ ...life, state: opened.state, host, findings })
@@ -200,12 +204,13 @@ interface Taken {
   readonly opened: OpenState
   readonly bus: Bus
   readonly findings: Findings
+  readonly hold: Hold
   readonly loaded: readonly Loaded[]
 }
 
 const assemble = (
   life: Life,
-  { lock, opened, bus, findings, loaded }: Taken,
+  { lock, opened, bus, findings, hold, loaded }: Taken,
 ): { host: PluginHost; view: HostView; front: Front } => {
   const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
   const { root } = lock
@@ -234,6 +239,7 @@ const assemble = (
     controlPlane: front.report,
     accessWarnings: front.warnings,
     findings,
+    hold,
     host: () => host,
   })
   const configure = createConfigure(configureOptions(life, root))
@@ -247,6 +253,7 @@ const assemble = (
   })
   host.registry.health('core', createLagCheck(bus, clock))
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
+  front.routes.add('core', releaseRoute(hold))
   for (const route of findingRoutes(findings)) front.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
   story.own('listener', front.server.close)

@@ -26,7 +26,7 @@ const runClient = async (args: readonly string[]): Promise<number> => {
 }
 
 const runServe = async (args: readonly string[]): Promise<number> => {
-  const { words, flags } = parseArguments(args, new Set(['safe', 'help']))
+  const { words, flags } = parseArguments(args, new Set(['safe', 'hold', 'help']))
   const [surplus] = words
   if (surplus !== undefined)
     throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
@@ -49,7 +49,7 @@ const run = (args: readonly string[]): Promise<number> => {
     first === undefined ||
     (first.startsWith('--') &&
       !args.some((word) => word === '--help') &&
-      parseArguments(args, new Set(['safe'])).words.length === 0)
+      parseArguments(args, new Set(['safe', 'hold'])).words.length === 0)
   return bare ? runServe(args) : runClient(args)
 }
 

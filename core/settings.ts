@@ -62,6 +62,10 @@ export const Settings = object({
     'Most milliseconds that a stop waits for requests in flight.',
   ),
   safe: doc(defaulted(boolean(), false), 'Load no third-party code.'),
+  hold: doc(
+    defaulted(boolean(), false),
+    'Read and answer, but begin no run, schedule or delivery, until `holdfast release`; also through restarts.',
+  ),
 })
 export type Settings = Infer<typeof Settings>
 

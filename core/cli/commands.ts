@@ -4,6 +4,7 @@ import { array, json, open, optional, parse, string, type Infer } from '../schem
 import { visibleLine } from '../visible.js'
 import { backupCommands } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
+import { releaseCommand } from './release-command.js'
 import { stateCommands } from './state-commands.js'
 
 const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {
@@ -72,5 +73,6 @@ export const coreCommands: readonly Command[] = [
   openapi,
   ...stateCommands,
   findingsCommand,
+  releaseCommand,
   ...backupCommands,
 ]

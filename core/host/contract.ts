@@ -115,6 +115,11 @@ export interface HostView {
    * warning.
    */
   warnings(): readonly Warning[]
+  /**
+   * Begins what acts by itself, such as runs, schedules and deliveries: now, or when an operator releases a daemon that
+   * holds. Returns its undo.
+   */
+  whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
   lock(): LockReport
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */

@@ -1,6 +1,7 @@
 import { bySeverity, type Warning } from '../health.js'
 import type { Bus } from '../events/bus.js'
 import type { Findings } from '../findings.js'
+import type { Hold } from '../hold.js'
 import type { ControlPlaneReport, HostView, LockReport } from './contract.js'
 import type { Story } from './boot.js'
 import type { PluginHost } from './host.js'
@@ -15,6 +16,7 @@ export interface ViewParts {
   readonly lock: () => LockReport
   readonly controlPlane: () => ControlPlaneReport
   readonly accessWarnings: () => readonly Warning[]
+  readonly hold: Pick<Hold, 'whenActing' | 'warnings'>
   readonly findings: Pick<Findings, 'list' | 'warnings'>
   /** The host exists later than its view, which it lends to the plugins. */
   readonly host: () => PluginHost | undefined
@@ -30,6 +32,7 @@ export const createView = ({
   lock,
   controlPlane,
   accessWarnings,
+  hold,
   findings,
   host,
 }: ViewParts): HostView => ({
@@ -40,10 +43,12 @@ export const createView = ({
   lock,
   controlPlane,
   processId: process.pid,
+  whenActing: hold.whenActing,
   startedAtMs: story.report().started_at_ms,
   plugins: () => host()?.reports() ?? [],
   boot: () => story.report(),
-  warnings: () => bySeverity([...accessWarnings(), ...findings.warnings(), ...(host()?.warnings() ?? [])]),
+  warnings: () =>
+    bySeverity([...accessWarnings(), ...hold.warnings(), ...findings.warnings(), ...(host()?.warnings() ?? [])]),
   events: () => bus.statistics(),
   findings: findings.list,
 })

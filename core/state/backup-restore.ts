@@ -6,6 +6,7 @@ import { createCopy, prepareTarget, sourceOf } from './backup.js'
 import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
+import { holdDocument, type StoredHold } from './hold-document.js'
 import type { Fault } from './line.js'
 import { readRoot } from './root-document.js'
 import { seal } from './sealed.js'
@@ -81,7 +82,10 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   const from = join(resolve(folder), copyFolder)
   for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
   for (const { path } of backup.files)
-    if (path !== 'root.json') await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
+    if (path !== 'root.json' && path !== join('documents', `${holdDocument}.json`))
+      await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
+  const hold: StoredHold = { held: true, reason: 'restored', since_ms: clock.now() }
+  await copy.write(join('documents', `${holdDocument}.json`), sourceOf(seal(hold)))
   await copy.finish()
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })

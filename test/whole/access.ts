@@ -49,6 +49,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'findings.acknowledge': 'admin',
   'runs.external_actions.acknowledge': 'admin',
   'runs.retry': 'admin',
+  'daemon.release': 'admin',
   'findings.list': 'read',
   'deliveries.replay': 'admin',
   'permissions.check': 'admin',

@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -19,13 +19,14 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The outbox: outputs on their way to reply targets, and what became of each.',
+  needs: { host: Host },
   wants: { sessions: Sessions, ledger: ExternalActions },
   provides: [Outbox],
   config: deliveriesConfig,
   flags: deliveriesFlags,
   stopMs: ({ drain_ms }) => drain_ms + graceMs,
   commands: deliveryCommands,
-  register(ctx, { sessions, ledger }) {
+  register(ctx, { host, sessions, ledger }) {
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
@@ -45,7 +46,7 @@ export default definePlugin({
     ctx.health(health)
     ctx.onStart(() => {
       kept = ledger()
-      return worker.start()
+      return host.whenActing(worker.start)
     })
   },
 })

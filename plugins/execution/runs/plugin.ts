@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, doc, string } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, doc, Host, string } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
@@ -35,14 +35,14 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
-  needs: { sessions: Sessions, models: Models, tools: ToolRegistry },
+  needs: { host: Host, sessions: Sessions, models: Models, tools: ToolRegistry },
   wants: { outbox: Outbox, ledger: ExternalActions, observer: RunObserver, files: WorkspaceFiles },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
   commands: runCommands,
-  register(ctx, { sessions, models, tools, outbox, ledger, observer, files }) {
+  register(ctx, { host, sessions, models, tools, outbox, ledger, observer, files }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, outbox)
     const rests = createRests(store)
@@ -101,10 +101,13 @@ export default definePlugin({
     ctx.repair(tellingVerdicts(log, runRepair(parts, config.max_unclean_boots)))
     ctx.onStart(() => outbox()?.onSettled(announceDelivery(store)))
     ctx.onStart(() => {
-      executor.begin()
+      const end = host.whenActing(() => {
+        executor.begin()
+        return executor.end
+      })
       return async () => {
         await dues.end()
-        await executor.end()
+        await end()
         tellLeft(log, store)
       }
     })

@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, trusted, type JsonObject } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, Host, trusted, type JsonObject } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -20,11 +20,11 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Runs that begin by the clock: once, at an interval or by a cron expression.',
-  needs: { runs: Runs, sessions: Sessions },
+  needs: { host: Host, runs: Runs, sessions: Sessions },
   config: schedulesConfig,
   flags: schedulesFlags,
   commands: scheduleCommands,
-  register(ctx, { runs, sessions }) {
+  register(ctx, { host, runs, sessions }) {
     const { config, clock, ids, log } = ctx
     const parts = {
       store: declareStore(ctx.state),
@@ -51,6 +51,6 @@ export default definePlugin({
       collect: () => trusted<JsonObject>(policy),
     })
     ctx.health(schedulesHealth(parts))
-    ctx.onStart(() => (config.dispatch_enabled ? worker.begin() : undefined))
+    ctx.onStart(() => (config.dispatch_enabled ? host.whenActing(worker.begin) : undefined))
   },
 })

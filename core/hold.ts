@@ -1,0 +1,97 @@
+/**
+ * A daemon that holds reads and answers, and begins nothing by itself: no run, schedule or delivery. A restored root
+ * begins so, because the original may still be at work. It lasts through restarts, until an operator releases it.
+ */
+import type { Clock } from './clock.js'
+import type { Warning } from './health.js'
+import { defineRoute, jsonReply, type Route } from './http/route.js'
+import type { Log } from './log.js'
+import { boolean, doc, named, object } from './schema.js'
+import { holdDocument, type HoldReason, type StoredHold } from './state/hold-document.js'
+import type { State } from './state/contract.js'
+
+export interface Hold {
+  /** Takes what earlier starts kept; `asked` holds from now on. Call when the state is loaded. */
+  load(asked: boolean): Promise<void>
+  /** Lets everything begin; false if the daemon did not hold. */
+  release(): Promise<boolean>
+  /** Begins now, or when the daemon is released. The undo of what has begun, or forgets it. */
+  whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
+  warnings(): readonly Warning[]
+}
+
+export interface HoldParts {
+  readonly state: State
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const sentences: Readonly<Record<HoldReason, string>> = {
+  restored:
+    'This root was restored from a backup, so the daemon begins nothing by itself: the original may be at work.',
+  asked: 'The daemon was started with --hold, so it begins nothing by itself.',
+}
+
+export const createHold = ({ state, clock, log }: HoldParts): Hold => {
+  let held: StoredHold | undefined
+  const waiting = new Set<() => void>()
+  const document = () => state.document<StoredHold>(holdDocument)
+  return {
+    async load(asked) {
+      const kept = document().read()
+      if (kept?.held === true) held = kept
+      else if (asked) {
+        held = { held: true, reason: 'asked', since_ms: clock.now() }
+        await document()
+          .write(held)
+          .catch((error: unknown) => log.warn('the hold was not kept for the next start', { error }))
+      }
+      if (held !== undefined) log.warn(sentences[held.reason], { action: 'holdfast release' })
+    },
+    async release() {
+      if (held === undefined) return false
+      await document().write({ ...held, held: false })
+      held = undefined
+      log.info('released: runs, schedules and deliveries begin')
+      for (const begin of waiting) begin()
+      waiting.clear()
+      return true
+    },
+    whenActing(begin) {
+      let undo: () => void | Promise<void> = () => {}
+      const start = (): void => {
+        undo = begin()
+      }
+      if (held === undefined) start()
+      else waiting.add(start)
+      return () => {
+        waiting.delete(start)
+        return undo()
+      }
+    },
+    warnings: () =>
+      held === undefined
+        ? []
+        : [
+            {
+              severity: 'warning',
+              code: 'daemon_held',
+              message: sentences[held.reason],
+              action: 'Make sure that the original is stopped, then: holdfast release',
+            },
+          ],
+  }
+}
+
+/** `POST /v1/release`. */
+export const releaseRoute = (hold: Hold): Route =>
+  defineRoute({
+    id: 'daemon.release',
+    method: 'POST',
+    path: '/v1/release',
+    access: 'admin',
+    durability: 'A',
+    summary: 'Lets a daemon that holds begin runs, schedules and deliveries again; without effect if it does not hold.',
+    reply: jsonReply(named('Released', object({ released: doc(boolean(), 'False if the daemon did not hold.') }))),
+    handler: async () => ({ released: await hold.release() }),
+  })
