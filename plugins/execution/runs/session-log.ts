@@ -8,6 +8,7 @@ import {
   type Caller,
   type Json,
   type JsonObject,
+  type Stream,
   type StreamEntry,
 } from '../../../core/plugin.js'
 import type { DaemonOutputRecord, SessionRecord, Sessions } from '../sessions/contract.js'
@@ -26,6 +27,10 @@ export const JournalView = object({
 })
 
 const defaultLimit = 2000
+/** Characters of the entries of one answer, which shows some of them twice. */
+const mostText = 2_097_152
+/** Entries read at once. */
+const step = 64
 
 export interface LogRange {
   readonly after?: number | undefined
@@ -38,9 +43,7 @@ export const sessionLog = (
   range: LogRange & { readonly caller: Caller },
 ) => {
   const { session_id } = session
-  const limit = range.limit ?? defaultLimit
-  const after = range.after ?? Math.max(0, store.journal.length(session_id) - limit)
-  const entries = store.journal.read(session_id, { after, limit })
+  const entries = readEntries(store.journal, session_id, range)
   const outputs = outputsIn(store, session_id, { entries, caller: range.caller })
   return {
     session: {
@@ -55,6 +58,33 @@ export const sessionLog = (
     run_events: eventsOf(store, entries, range.caller),
   }
 }
+
+type Entries = readonly StreamEntry<JournalEntry>[]
+
+/** Entries after one, or the newest: as many as the limit and the text of one answer allow, one at least. */
+export const readEntries = (journal: Stream<JournalEntry>, session_id: string, range: LogRange): Entries => {
+  const { after, limit = defaultLimit } = range
+  const length = journal.length(session_id)
+  const first = after ?? Math.max(0, length - limit)
+  const last = Math.min(length, first + limit)
+  const found: StreamEntry<JournalEntry>[] = []
+  let left = mostText
+  for (let done = 0; done < last - first; done += step) {
+    const count = Math.min(step, last - first - done)
+    const part = journal.read(session_id, {
+      after: after === undefined ? last - done - count : first + done,
+      limit: count,
+    })
+    for (const entry of after === undefined ? part.toReversed() : part) {
+      left -= JSON.stringify(entry.entry).length
+      if (left < 0 && found.length > 0) return inOrder(found)
+      found.push(entry)
+    }
+  }
+  return inOrder(found)
+}
+
+const inOrder = (entries: Entries): Entries => entries.toSorted((a, b) => a.seq - b.seq)
 
 interface Page {
   readonly entries: readonly StreamEntry<JournalEntry>[]
