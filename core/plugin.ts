@@ -46,6 +46,7 @@ export type { Log } from './log.js'
 export type { Secrets } from './secrets.js'
 export { visibleBlock, visibleLine } from './visible.js'
 export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './redact.js'
+export { isShallow } from './nesting.js'
 export { inTurns, type Portions } from './turns.js'
 export type {
   State,

@@ -3,10 +3,10 @@
  * values, no key twice, no number or text that would be changed by being
  * stored and sent again. Reports where, never what.
  */
+import { maxDepth } from '../nesting.js'
 import { type Json, trusted } from '../schema.js'
 import type { FieldError } from './errors.js'
 
-const maxDepth = 64
 const maxValues = 100_000
 
 interface Level {

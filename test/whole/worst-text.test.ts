@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
-import { longestOther, send, worstTexts, type Target } from './worst-texts.js'
+import { longestOther, send, worstFlags, worstTexts, type Target } from './worst-texts.js'
 
 /** Above what a busy machine does to a request now and then, far below what a bad text does to it each time. */
 const most = 1_000
@@ -14,7 +14,7 @@ let daemon: SpawnedDaemon | undefined
 let workspace = ''
 test.before(async () => {
   workspace = await mkdtemp(path.join(tmpdir(), 'holdfast-worst-'))
-  daemon = await spawnDaemon({ flags: ['--workspace-root', workspace] })
+  daemon = await spawnDaemon({ flags: ['--workspace-root', workspace, ...worstFlags] })
 })
 test.after.always(async () => {
   await daemon?.kill('SIGKILL')

@@ -33,9 +33,15 @@ export const send = async ({ url }: Target, method: string, at: string, body?: u
   return answer.text()
 }
 
+const submit = async (target: Target, content: string): Promise<any> => {
+  const run = JSON.parse(await send(target, 'POST', `/v1/sessions/${target.session}/runs`, { content }))
+  if (run.run_id === undefined) throw new Error(`the text was refused: ${run.code}`)
+  return run
+}
+
 /** Lets the demo model play this script, until the run rests. */
 export const play = async (target: Target, content: string): Promise<any> => {
-  const run = JSON.parse(await send(target, 'POST', `/v1/sessions/${target.session}/runs`, { content }))
+  const run = await submit(target, content)
   for (;;) {
     const now = JSON.parse(await send(target, 'GET', `/v1/runs/${run.run_id}`))
     if (ended.includes(now.status)) return now
@@ -70,7 +76,37 @@ export const longestOther = async (url: string, work: () => Promise<unknown>): P
   return longest
 }
 
-export const worstTexts: readonly WorstText[] = [
+/** Flags that a daemon is started with for these. */
+export const worstFlags: readonly string[] = ['--debug-level', 'redacted', '--permission-mode', 'bypassPermissions']
+
+/** The largest body that a route takes, less what is around a text. */
+const bodyLimit = 1_048_576 - 300
+const filled = (part: string, length = bodyLimit): string =>
+  part.repeat(Math.floor(length / Buffer.byteLength(JSON.stringify(part).slice(1, -1))))
+
+const file = (name: string, part: string, bytes = 16 * 1024 * 1024) => ({
+  path: name,
+  prepare: ({ workspace }: Target) =>
+    writeFile(path.join(workspace, name), part.repeat(Math.floor(bytes / Buffer.byteLength(part)))),
+})
+const large = file('large.txt', 'a')
+
+const said = (title: string, part: string): WorstText => ({
+  title: `what a run is told: ${title}`,
+  act: (target) => play(target, filled(part)),
+})
+const sent = (title: string, { method = 'POST', at, body }: { method?: string; at: string; body: () => unknown }) => ({
+  title,
+  act: (target: Target) => send(target, method, at.replace('SESSION', target.session), body()),
+})
+const schedule = (expression: string) => ({
+  name: 'x',
+  target_session_id: 'worst-0',
+  cadence: { type: 'cron', expression, timezone: 'America/St_Johns' },
+  request: { content: 'x' },
+})
+
+const searches: readonly WorstText[] = [
   {
     title: 'a glob of many stars against a name that almost fits',
     prepare: ({ workspace }) => writeFile(path.join(workspace, 'a'.repeat(60)), ''),
@@ -95,3 +131,126 @@ export const worstTexts: readonly WorstText[] = [
     act: (target) => call(target, 'list_files', { base: 'ignoring' }),
   },
 ]
+
+const files: readonly WorstText[] = [
+  {
+    title: 'an edit whose text almost fits everywhere',
+    prepare: large.prepare,
+    act: (target) =>
+      call(target, 'edit_file', {
+        path: large.path,
+        old_string: `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`,
+        new_string: '',
+      }),
+  },
+  {
+    title: 'an edit of each byte of a file',
+    prepare: large.prepare,
+    act: (target) =>
+      call(target, 'edit_file', { path: large.path, old_string: 'a', new_string: 'b', replace_all: true }),
+  },
+  {
+    title: 'an edit that would make a file of terabytes',
+    prepare: large.prepare,
+    act: (target) =>
+      call(target, 'edit_file', {
+        path: large.path,
+        old_string: 'a',
+        new_string: 'b'.repeat(500_000),
+        replace_all: true,
+      }),
+  },
+  {
+    title: 'writing a large file',
+    act: (target) => call(target, 'write_file', { path: 'written.txt', content: '\u2028'.repeat(150_000) }),
+  },
+]
+
+const told: readonly WorstText[] = [
+  said('beginnings of tokens', 'eyJaaaaaaaa-'),
+  said('beginnings of keys', 'sk-'),
+  said('beginnings of named values', 'token:\'"`'),
+  said('numbers', 'DE89 '),
+  said('addresses', 'ab://x:'),
+  said('blank directives that do not end', '/tool x\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\u2028x\n'),
+  {
+    title: 'what a run is told: one directive of blanks',
+    act: (target) => play(target, `/tool x${' '.repeat(900_000)}\u2028y`),
+  },
+  {
+    title: 'a tool input that is nested deeply',
+    act: (target) => play(target, `/tool todo_write ${'['.repeat(400_000)}${']'.repeat(400_000)}`),
+  },
+  {
+    title: 'a list of things to do at its limits',
+    act: (target) =>
+      call(target, 'todo_write', {
+        todos: Array.from({ length: 500 }, (_, n) => ({ id: `t${n}`, content: 'x'.repeat(1_900), status: 'pending' })),
+      }),
+  },
+  {
+    title: 'a command that prints secrets that are none',
+    act: (target) => call(target, 'bash', { command: `yes 'eyJaaaaaaaa-' | tr -d '\\n' | head -c 4000000` }),
+  },
+]
+
+const bodies: readonly WorstText[] = [
+  sent('a body that is nested deeply', { at: '/v1/sessions', body: () => '['.repeat(bodyLimit) }),
+  sent('a body of objects in objects', { at: '/v1/sessions', body: () => '{"a":'.repeat(bodyLimit / 5) }),
+  sent('a body of very many escapes', { at: '/v1/sessions', body: () => `"${'\\u0000'.repeat(170_000)}` }),
+  sent('a body of very many numbers', { at: '/v1/sessions', body: () => `[${'1e999,'.repeat(170_000)}1]` }),
+  sent('a submission of very many wrong items', {
+    at: '/v1/sessions/SESSION/runs',
+    body: () => ({ input_items: Array.from({ length: 250_000 }, () => ({})) }),
+  }),
+  sent('a submission of very many items', {
+    at: '/v1/sessions/SESSION/runs',
+    body: () => ({ input_items: Array.from({ length: 30_000 }, () => ({ type: 'text', text: 'x' })) }),
+  }),
+  sent('answers to questions that nobody asked', {
+    at: '/v1/sessions/SESSION/approvals',
+    body: () => ({
+      resolutions: Array.from({ length: 15_000 }, (_, n) => ({ request_id: `r${n}`, behavior: 'allow' })),
+    }),
+  }),
+  sent('targets beyond number', {
+    method: 'PUT',
+    at: '/v1/sessions/SESSION/reply-targets',
+    body: () => ({ reply_targets: Array.from({ length: 20_000 }, () => ({ type: 'http', url: 'http://127.0.0.1/' })) }),
+  }),
+  sent('texts about the operator', {
+    method: 'PUT',
+    at: '/v1/sessions/SESSION/operator',
+    body: () => ({ enabled: true, display_name: '㋿'.repeat(200), communication_style: '㌖'.repeat(2_000) }),
+  }),
+  sent('a cron expression that never fires', { at: '/v1/schedules', body: () => schedule('0 0 31 2,4,6,9,11 *') }),
+  sent('a cron expression that fires once in forty years', {
+    at: '/v1/schedules',
+    body: () => schedule('59 59 23 29 2 1#5'),
+  }),
+  sent('a cron expression of a long list', {
+    at: '/v1/schedules',
+    body: () => schedule(`${'0-59,'.repeat(36)}1 ${'*,'.repeat(4)}1 29 2 SUN`),
+  }),
+  sent('what a session remembers of a long query', {
+    method: 'GET',
+    at: `/v1/sessions/SESSION/memory-search?query=${encodeURIComponent('aé '.repeat(600))}`,
+    body: () => undefined,
+  }),
+  sent('a query of very many pairs', {
+    method: 'GET',
+    at: `/v1/runs?${Array.from({ length: 2_000 }, (_, n) => `k${n}=%41`).join('&')}`,
+    body: () => undefined,
+  }),
+  {
+    title: 'headers of blanks and commas',
+    act: ({ url }) =>
+      Promise.all(
+        ['authorization', 'accept', 'origin', 'last-event-id', 'idempotency-key', 'cookie'].map((name) =>
+          fetch(`${url}/v1/runs`, { headers: { [name]: `x${' ,'.repeat(3_500)}x` } }).then((answer) => answer.text()),
+        ),
+      ),
+  },
+]
+
+export const worstTexts: readonly WorstText[] = [...searches, ...files, ...told, ...bodies]

@@ -80,12 +80,21 @@ const partOf = (step: Step, id: string): AssistantPart | undefined => {
 const isUserText = (message: ModelMessage): boolean => message.role === 'user'
 const isAssistant = (message: ModelMessage): boolean => message.role === 'assistant'
 
+/** Scripts that were read, as long as their messages are in use: each turn asks for the same one. */
+const scripts = new WeakMap<ModelMessage, readonly Turn[]>()
+const scriptOf = (message: ModelMessage): readonly Turn[] => {
+  const text = message.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
+  const script = scripts.get(message) ?? readScript(text)
+  scripts.set(message, script)
+  return script
+}
+
 /** The turn to play: as many turns are over as the model has answered since the last user text. */
 const currentTurn = (messages: readonly ModelMessage[]): Turn => {
   const at = messages.findLastIndex(isUserText)
   const message = messages[at]
-  const text = message?.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
-  return turnOf(readScript(text), messages.slice(at + 1).filter(isAssistant).length)
+  const script = message === undefined ? readScript('') : scriptOf(message)
+  return turnOf(script, messages.slice(at + 1).filter(isAssistant).length)
 }
 
 const tokens = (characters: number): number => Math.ceil(characters / 4)

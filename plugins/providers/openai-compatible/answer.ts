@@ -1,5 +1,5 @@
 /** Collects what the vendor streams and decides at its end what the answer is. Nothing acts before that. */
-import { trusted, type Json } from '../../../core/plugin.js'
+import { isShallow, trusted, type Json } from '../../../core/plugin.js'
 import type {
   AssistantPart,
   ModelEvent,
@@ -147,6 +147,7 @@ const toolCall = ({ toolCallId, toolName, input, providerMetadata }: VendorCall)
 
 /** Servers send an empty text for a call without parameters. */
 const parseInput = (text: string): { value: Json } | undefined => {
+  if (!isShallow(text)) return undefined
   try {
     const value: Json = JSON.parse(text.trim() === '' ? '{}' : text)
     return { value }

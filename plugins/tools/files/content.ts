@@ -1,4 +1,5 @@
 /** Bytes of one file: reading, telling text from binary, and cutting without breaking a character. */
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -10,15 +11,11 @@ export const maxFileBytes = 16 * 1024 * 1024
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
+export const isText = (bytes: Uint8Array): boolean => isUtf8(bytes) && !bytes.includes(0)
+
 /** The text of the bytes if they are UTF-8 without NUL; a byte order mark is kept. */
-export const textOf = (bytes: Uint8Array): string | undefined => {
-  if (bytes.includes(0)) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
+export const textOf = (bytes: Uint8Array): string | undefined =>
+  isText(bytes) ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : undefined
 
 const readBounded = async (handle: FileHandle): Promise<{ bytes: Buffer; mode: number }> => {
   const { size, mode } = await handle.stat()

@@ -1,9 +1,20 @@
-import { boolean, defaulted, doc, object, optional, string, type Infer } from '../../../core/plugin.js'
+import {
+  boolean,
+  defaulted,
+  doc,
+  inTurns,
+  object,
+  optional,
+  string,
+  type Infer,
+  type Portions,
+} from '../../../core/plugin.js'
 import { defineTool, type Tool } from '../../execution/tools/contract.js'
 import { answer } from './answer.js'
-import { sha256, textOf } from './content.js'
+import { isText, maxFileBytes, sha256 } from './content.js'
 import { fileErrors } from './errors.js'
 import { expectDigest, replaceFile } from './replace.js'
+import { countFinds, replaceFinds } from './replace-bytes.js'
 import type { FileSurroundings } from './surroundings.js'
 
 const EditInput = object({
@@ -19,21 +30,24 @@ const EditInput = object({
 type EditInput = Infer<typeof EditInput>
 
 export interface Edited {
-  readonly text: string
+  readonly bytes: Buffer
   readonly count: number
 }
 
-/** Throws `text_unchanged`, `text_not_found` or `text_not_unique`. */
-export const editText = (
-  text: string,
+/** Throws `text_unchanged`, `text_not_found`, `text_not_unique` or `file_too_large`. */
+export function* editBytes(
+  bytes: Uint8Array,
   { old_string, new_string, replace_all }: Pick<EditInput, 'old_string' | 'new_string' | 'replace_all'>,
-): Edited => {
+): Portions<Edited> {
   if (old_string === new_string) throw fileErrors.text_unchanged()
-  const parts = text.split(old_string)
-  const count = parts.length - 1
+  const [wanted, instead] = [Buffer.from(old_string), Buffer.from(new_string)]
+  // Half a character is in no file, but what stands for it as bytes may be.
+  const count = wanted.toString() === old_string ? yield* countFinds(bytes, wanted) : 0
   if (count === 0) throw fileErrors.text_not_found()
   if (count > 1 && !replace_all) throw fileErrors.text_not_unique({ details: { count } })
-  return { text: parts.join(new_string), count }
+  const length = bytes.length + count * (instead.length - wanted.length)
+  if (length > maxFileBytes) throw fileErrors.file_too_large({ details: { bytes: length, limit: maxFileBytes } })
+  return { bytes: yield* replaceFinds(bytes, { wanted, instead, count }), count }
 }
 
 /** `once`: a repetition would replace again where the new text holds the old one. */
@@ -56,14 +70,13 @@ export const editFileTool = ({ locate, locks }: FileSurroundings): Tool =>
             place,
             make: false,
             key: call.key,
-            change: (old) => {
+            change: async (old) => {
               if (old === undefined) throw fileErrors.path_not_found()
               expectDigest(input.expected_sha256, old)
-              const text = textOf(old.bytes)
-              if (text === undefined) throw fileErrors.file_not_text()
-              const edited = editText(text, input)
+              if (!isText(old.bytes)) throw fileErrors.file_not_text()
+              const edited = await inTurns(editBytes(old.bytes, input))
               replacements = edited.count
-              return Buffer.from(edited.text)
+              return edited.bytes
             },
           }),
         )

@@ -46,7 +46,8 @@ const countLines = (text: string): number => {
 
 /** At most `limit` bytes, ending at a line if that is possible, and never inside a character. */
 const cut = (text: string, limit: number): string => {
-  const bytes = Buffer.from(text)
+  // A character takes a byte at least.
+  const bytes = Buffer.from(text.slice(0, limit + 1))
   if (bytes.length <= limit) return text
   let end = limit
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1

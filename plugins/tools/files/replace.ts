@@ -16,7 +16,7 @@ export interface Replacement {
   /** The call's stable key: a repeated call uses and removes what an interrupted one left. */
   readonly key: string
   /** The new bytes for the old content; undefined leaves the file as it is. */
-  readonly change: (old: FileContent | undefined) => Buffer | undefined
+  readonly change: (old: FileContent | undefined) => Promise<Buffer | undefined> | Buffer | undefined
 }
 
 const readOld = async (folder: Folder, name: string): Promise<FileContent | undefined> => {
@@ -81,7 +81,7 @@ export const replaceFile = ({ place, make, key, change }: Replacement): Promise<
     use: async (folder) => {
       const name = basename(place.real)
       const old = await readOld(folder, name)
-      const bytes = change(old)
+      const bytes = await change(old)
       if (bytes === undefined) {
         await settle(folder, name)
         return old?.bytes ?? Buffer.alloc(0)

@@ -6,9 +6,10 @@ import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { assert } from '../../../../core/assert.js'
+import { atOnce } from '../../../../core/turns.js'
 import type { Json } from '../../../../core/schema.js'
 import { sliceLines, readFileTool } from '../../../../plugins/tools/files/read-file.js'
-import { editText, editFileTool } from '../../../../plugins/tools/files/edit-file.js'
+import { editBytes, editFileTool } from '../../../../plugins/tools/files/edit-file.js'
 import { globSearchTool } from '../../../../plugins/tools/files/glob-search.js'
 import { grepSearchTool } from '../../../../plugins/tools/files/grep-search.js'
 import { listFilesTool } from '../../../../plugins/tools/files/list-files.js'
@@ -359,7 +360,37 @@ test('edit_file replaces exactly what was named', async (t) => {
   t.is(codeOf(await run('edit_file', { path: 'absent', old_string: 'a', new_string: 'b' })), 'path_not_found')
   await writeFile(join(workspace, 'bin'), Buffer.from([255, 0]))
   t.is(codeOf(await run('edit_file', { path: 'bin', old_string: 'a', new_string: 'b' })), 'file_not_text')
-  t.is(editText('\uFEFFa\r\nb', { old_string: 'a\r\n', new_string: '', replace_all: false }).text, '\uFEFFb')
+  const marked = Buffer.from('\uFEFFa\r\nb')
+  const { bytes } = atOnce(editBytes(marked, { old_string: 'a\r\n', new_string: '', replace_all: false }))
+  t.is(bytes.toString(), '\uFEFFb')
+})
+
+test('an edit is what splitting and joining the text is', (t) => {
+  const text = fc.array(fc.constantFrom('a', 'b', 'aa', 'é', '😀', '\uFFFD', '\n')).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(text, text, text, (whole, old_string, new_string) => {
+      const parts = whole.split(old_string)
+      if (old_string === '' || old_string === new_string || parts.length === 1) return
+      const edited = atOnce(editBytes(Buffer.from(whole), { old_string, new_string, replace_all: true }))
+      t.deepEqual([edited.bytes.toString(), edited.count], [parts.join(new_string), parts.length - 1])
+    }),
+    { numRuns: 2_000 },
+  )
+  const half = { old_string: '\ud83d', new_string: 'x', replace_all: true }
+  t.throws(() => atOnce(editBytes(Buffer.from('\uFFFD 😀'), half)), { message: /not in the file/u })
+})
+
+test('an edit takes linear time and makes no file that is too large', (t) => {
+  const bytes = Buffer.alloc(4_000_000, 'a')
+  const before = process.cpuUsage()
+  const old_string = `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}`
+  t.throws(() => atOnce(editBytes(bytes, { old_string, new_string: '', replace_all: false })), {
+    message: /not in the file/u,
+  })
+  t.is(atOnce(editBytes(bytes, { old_string: 'a', new_string: 'bb', replace_all: true })).bytes.length, 8_000_000)
+  const huge = { old_string: 'a', new_string: 'b'.repeat(1_000_000), replace_all: true }
+  t.throws(() => atOnce(editBytes(bytes, huge)), { message: /more than the 16777216/u })
+  t.true(process.cpuUsage(before).user < 3_000_000)
 })
 
 test('edits of one file at the same time are all there', async (t) => {
