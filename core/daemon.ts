@@ -251,7 +251,7 @@ const assemble = (
     configure,
     patienceMs,
   })
-  host.registry.health('core', createLagCheck(bus, clock))
+  story.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
   front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
   front.routes.add('core', releaseRoute(hold))
   for (const route of findingRoutes(findings)) front.routes.add('core', route)

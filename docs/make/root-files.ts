@@ -182,8 +182,8 @@ export const contents: Readonly<Record<string, string>> = {
   session_journal: 'the journal of each session: messages, steps, run events, outputs',
   deliveries: 'outputs on their way to reply targets, and what became of each',
   delivery_payloads: 'what deliveries carry, by session',
-  control_plane_refusals: 'requests that were refused for their token or origin, like ones counted together',
-  control_plane_auth: 'requests that were refused for their token or origin, as earlier versions kept them',
+  control_plane_refusals: 'requests that were refused, like ones of one minute counted together',
+  control_plane_auth: 'requests that were refused for their token or origin',
 }
 
 /** Behind the sentence of its kind, what is in this very file. */
