@@ -125,7 +125,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     await makeRoom(disk, root, layout(root).ballast)
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
     loss.also(watchGeneration({ root, disk, generation: facts.generation }))
-    const owner = describeOwner({ generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
+    const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
     await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
     return lockOf({ ...holding, facts, owner, loss, unlock })
   } catch (cause) {

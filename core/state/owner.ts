@@ -1,7 +1,8 @@
 /** Who holds a state root: `owner.json`, for people and for the next start. */
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { enums, integer, open, parse, string, trusted, type Infer, type Json } from '../schema.js'
+import { dirname } from 'node:path'
+import { enums, integer, open, optional, parse, string, trusted, type Infer, type Json } from '../schema.js'
 import { codeOf } from './errors.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const
@@ -18,6 +19,8 @@ const record = open({
   generation: integer({ min: 1 }),
   locked_at_ms: integer({ min: 0 }),
   mechanism: enums(mechanisms),
+  /** Device and inode of the root's folder: the record of a root that was copied says nothing of the copy. */
+  folder: optional(string()),
 })
 export type OwnerRecord = Infer<typeof record>
 
@@ -39,7 +42,13 @@ const startTicks = (pid: number): string =>
 const bootId = (): string => textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
 const pidSpace = (): string => textOf(() => readlinkSync('/proc/self/ns/pid'))
 
+const folderOf = (root: string): string => {
+  const { dev, ino } = statSync(root, { bigint: true })
+  return `${dev}:${ino}`
+}
+
 export const describeOwner = (facts: {
+  readonly root: string
   readonly generation: number
   readonly now: number
   readonly mechanism: Mechanism
@@ -52,9 +61,16 @@ export const describeOwner = (facts: {
   generation: facts.generation,
   locked_at_ms: facts.now,
   mechanism: facts.mechanism,
+  folder: folderOf(facts.root),
 })
 
+/** The record of who holds this very root; undefined if there is none, or if it came along from another folder. */
 export const readOwner = (path: string): OwnerRecord | undefined => {
+  const written = readRecord(path)
+  return written?.folder === undefined || written.folder === folderOf(dirname(path)) ? written : undefined
+}
+
+const readRecord = (path: string): OwnerRecord | undefined => {
   const text = textOf(() => readFileSync(path, 'utf8'))
   if (text === '') return undefined
   try {

@@ -1,6 +1,7 @@
 /** Two daemons and one root: whatever happens to the file of the lock, at most one of them is believed. */
 import test, { type ExecutionContext } from 'ava'
 import {
+  cpSync,
   copyFileSync,
   readFileSync,
   readdirSync,
@@ -48,6 +49,18 @@ for (const [how, remove] of Object.entries(removals)) {
     await heir.kill()
   })
 }
+
+test('a copy of a root that somebody holds is taken: the record that came along speaks of another folder', async (t) => {
+  const root = tempRoot(t)
+  const holder = await contend(t, root)
+  const copy = join(tempRoot(t), 'copy')
+  cpSync(root, copy, { recursive: true })
+  rmSync(join(copy, 'lock'), { recursive: true, force: true })
+  const second = await contend(t, copy)
+  t.deepEqual(second.answer, ['locked', '2'])
+  await second.kill()
+  await holder.kill()
+})
 
 test('an owner whom the process table does not show is dead if the kernel freed his own file, else waited for', async (t) => {
   const root = tempRoot(t)
