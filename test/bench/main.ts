@@ -1,7 +1,7 @@
 /**
  * Measures this daemon against the floor, both in one run on one machine, in
  * turns, and prints medians and ratios: `npm run bench [-- --quick] [--only
- * live|deliveries|schedules|storage|memory]`. Writes the figures as JSON to the path after `--json`.
+ * live|deliveries|schedules|storage|memory|worst]`. Writes the figures as JSON to the path after `--json`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { compareDeliveries } from './deliveries.js'
 import { fanOut, quantile, readLoop, send, submitAndComplete, watchRuns, type Sample } from './load.js'
 import { measureMemory, plantRecords } from './memory.js'
 import { measureSchedules } from './schedules.js'
+import { longestOther, send as sendWorst, worstFlags, worstTexts } from '../whole/worst-texts.js'
 import { bytesBelow, startServer, type Server } from './server.js'
 
 const quick = process.argv.includes('--quick')
@@ -204,12 +205,30 @@ const noteSchedules = async (): Promise<void> => {
   rmSync(root, { recursive: true })
 }
 
+/** The longest that another request waits while the daemon works on the worst text for each place. */
+const noteWorst = async (): Promise<void> => {
+  const [root, workspace] = [temporaryRoot(), temporaryRoot()]
+  const flags = ['--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'error', '--workspace-root', workspace]
+  const daemon = await startServer([main, 'serve', ...flags, ...worstFlags])
+  let longest = 0
+  for (const [n, { prepare, act }] of worstTexts.entries()) {
+    const target = { url: daemon.url, workspace, session: `worst-${n}` }
+    await sendWorst(target, 'POST', '/v1/sessions', { session_id: target.session })
+    await prepare?.(target)
+    longest = Math.max(longest, await longestOther(daemon.url, () => act(target)))
+  }
+  note('worst texts, another request meanwhile, longest', 'ms', 'less', longest)
+  await daemon.stop()
+  for (const folder of [root, workspace]) rmSync(folder, { recursive: true })
+}
+
 process.stdout.write(`node ${process.version}, ${rounds} rounds in turns, medians\n`)
 if (wants('live')) await compareLive()
 if (wants('deliveries')) await measureDeliveries()
 if (wants('schedules')) await noteSchedules()
 if (wants('storage')) await measureStorage()
 if (wants('memory')) await compareMemory()
+if (wants('worst')) await noteWorst()
 if (process.argv.includes('--json') && jsonPath !== undefined)
   writeFileSync(jsonPath, `${JSON.stringify(rows, null, 2)}\n`)
 process.exit(0)
