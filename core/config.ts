@@ -4,7 +4,7 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
-import { inlineSchema, parse, trusted, type AnyStruct, type Issue, type Json, type JsonSchema } from './schema.js'
+import { inlineSchema, parse, unsafeCast, type AnyStruct, type Issue, type Json, type JsonSchema } from './schema.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -49,7 +49,7 @@ interface Given {
 }
 
 const typeOf = (struct: AnyStruct, field: string): unknown => {
-  const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(struct)['properties'] ?? {})
+  const properties = unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(struct)['properties'] ?? {})
   return properties[field]?.['type']
 }
 
@@ -128,5 +128,5 @@ export const readLayers = <T>(sources: Sources): T => {
   const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
   const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
   const parsed = parse(sources.struct, { ...sources.file.table, ...values })
-  return freeze(parsed.ok ? trusted<T>(parsed.value) : refuse(parsed.issues[0], given, sources.file.name))
+  return freeze(parsed.ok ? unsafeCast<T>(parsed.value) : refuse(parsed.issues[0], given, sources.file.name))
 }

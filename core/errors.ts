@@ -2,7 +2,7 @@
  * Every error that may leave the daemon is a row of a table: a stable code, a
  * status, one sentence, and what the caller can do. Contract 1, "Errors".
  */
-import { trusted } from './schema.js'
+import { unsafeCast } from './schema.js'
 
 export interface ProblemSpec {
   /** HTTP status. */
@@ -59,7 +59,7 @@ export const defineErrors = <const T extends Record<string, ProblemSpec>>(
     const make = (occurrence: Occurrence = {}): Problem => new Problem(code, spec, occurrence)
     return [code, Object.assign(make, { code, spec })] as const
   })
-  return trusted(Object.freeze(Object.fromEntries(factories)))
+  return unsafeCast(Object.freeze(Object.fromEntries(factories)))
 }
 
 const fill = (sentence: string, details: Readonly<Record<string, string | number>>): string =>

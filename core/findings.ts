@@ -17,7 +17,7 @@ import {
   parse,
   string,
   timestamp,
-  trusted,
+  unsafeCast,
   type Infer,
   type Json,
 } from './schema.js'
@@ -96,7 +96,7 @@ export const createFindings = (parts: FindingsParts): Findings => {
   const kept = new Map<string, Kept>()
   const seen = new Set<string>()
   let unsaved = false
-  const save = (): Promise<void> => state.document(name).write({ findings: trusted<Json>([...kept.values()]) })
+  const save = (): Promise<void> => state.document(name).write({ findings: unsafeCast<Json>([...kept.values()]) })
 
   const load = (): void => {
     const parsed = parse(Stored, state.document(name).read() ?? { findings: [] })

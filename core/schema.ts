@@ -271,7 +271,7 @@ const quickCheck = (struct: AnyStruct): Fits => {
 
 /** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
-  if (quickCheck(struct)(value)) return { ok: true, value: trusted<T>(value) }
+  if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
   try {
     const [error, parsed] = ss.validate(value, struct, { coerce: true })
     if (error === undefined) return { ok: true, value: parsed }
@@ -306,4 +306,4 @@ const kindOf = ({ type, message }: ss.Failure): string => {
  * A value that this program itself made or wrote and whose bytes were verified: typed without a second check. Never for
  * input.
  */
-export const trusted = <T>(value: unknown): T => value as T
+export const unsafeCast = <T>(value: unknown): T => value as T

@@ -6,7 +6,7 @@ import { defineCommand, type Command, type CommandInput } from '../command.js'
 import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import type { Log } from '../log.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { writeBackup, type BackupReport } from '../state/backup.js'
 import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/backup-restore.js'
 import { errors } from '../state/errors.js'
@@ -42,7 +42,7 @@ const create: Command = defineCommand({
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
     if (mayLive(readOwner(path.join(root, 'owner.json'))))
-      return trusted<BackupReport>(await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id }))
+      return unsafeCast<BackupReport>(await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id }))
     return backupStopped(root, to)
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>

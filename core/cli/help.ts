@@ -1,7 +1,7 @@
 /** Texts of `--help`. */
 import type { Command } from '../command.js'
 import { daemonSettings, Settings } from '../settings.js'
-import { inlineSchema, trusted, type JsonSchema } from '../schema.js'
+import { inlineSchema, unsafeCast, type JsonSchema } from '../schema.js'
 
 const columns = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -53,7 +53,7 @@ export interface PluginFlag {
   readonly description: string
 }
 
-const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(Settings)['properties'])
+const properties = unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(Settings)['properties'])
 const describe = (field: string): string => {
   const { description, default: fallback } = properties[field] ?? {}
   const shown =

@@ -4,7 +4,7 @@ import { settingsOf } from '../config.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { shippedCandidate } from '../host/candidate.js'
 import type { AnyPlugin } from '../plugin.js'
-import { inlineSchema, trusted, type JsonSchema } from '../schema.js'
+import { inlineSchema, unsafeCast, type JsonSchema } from '../schema.js'
 import type { PluginFlag } from './help.js'
 
 const plugins = async (): Promise<readonly AnyPlugin[]> =>
@@ -15,7 +15,9 @@ export const pluginCommands = async (): Promise<readonly Command[]> =>
 
 const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
   const properties =
-    config === undefined ? {} : trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(config)['properties'] ?? {})
+    config === undefined
+      ? {}
+      : unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(config)['properties'] ?? {})
   return settingsOf(flags).map(({ flag, variable, field }) => ({
     flag,
     variable,

@@ -9,7 +9,7 @@ import { declarationsOf } from '../host/declarations.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { createIds } from '../ids.js'
 import type { Log } from '../log.js'
-import { trusted, type Json } from '../schema.js'
+import { unsafeCast, type Json } from '../schema.js'
 import { errors } from '../state/errors.js'
 import type { Fault } from '../state/line.js'
 import { createDisk } from '../state/real-disk.js'
@@ -167,13 +167,13 @@ const show: Command = defineCommand({
   flags: rootFlag,
   run: async ({ flags, args: { name, id } }) => {
     const place = { root: rootOf(flags), disk: createDisk() }
-    if (name === undefined) return trusted<Json>({ [inventory]: shown(listState(place)) })
+    if (name === undefined) return unsafeCast<Json>({ [inventory]: shown(listState(place)) })
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
   show: (answer: Json) => {
     const listed =
       typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
-    return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(trusted<Inventory>(listed))
+    return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(unsafeCast<Inventory>(listed))
   },
 })
 

@@ -7,7 +7,7 @@ import { createFanOut, type FanOut, type Follower } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
 import type { Reader } from './seat.js'
 import { createListeners, type EventFault, type Listener } from './listeners.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { carries, createWindow, type Window } from './window.js'
 
 export type { EventFault } from './listeners.js'
@@ -96,7 +96,7 @@ export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault
     publish,
     emit: publish,
     since,
-    on: (spec, listener, owner = 'core') => listeners.on(spec.name, trusted<Listener>(listener), owner),
+    on: (spec, listener, owner = 'core') => listeners.on(spec.name, unsafeCast<Listener>(listener), owner),
     follow: (reader, view) => fanOut.follow(reader, view),
     newestId: () => ids.id(window.newest),
     statistics: () => measure({ window, ids, fanOut }),

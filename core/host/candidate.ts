@@ -1,7 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
 import * as kit from '../plugin.js'
 import type { AnyPlugin, Kit, PluginModule, ShippedPlugin } from '../plugin.js'
-import { literal, open, parse, string, trusted } from '../schema.js'
+import { literal, open, parse, string, unsafeCast } from '../schema.js'
 import { errors } from './errors.js'
 
 export interface Candidate {
@@ -33,7 +33,7 @@ const checkConfig = (plugin: AnyPlugin): void => {
 export const pluginOf = (module: Partial<PluginModule>, id: string): AnyPlugin => {
   const exported = module.default
   const plugin: AnyPlugin =
-    typeof exported === 'function' ? trusted<(made: Kit) => AnyPlugin>(exported)(kit) : trusted(exported)
+    typeof exported === 'function' ? unsafeCast<(made: Kit) => AnyPlugin>(exported)(kit) : unsafeCast(exported)
   if (typeof plugin !== 'object' || plugin === null)
     return refuse('its main file must have a plugin, or a function that returns one, as default export')
   const shape = parse(Shape, plugin)

@@ -6,7 +6,7 @@ import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
 import type { AnyPlugin, HealthCheck, PluginContext, RepairStep } from '../plugin.js'
 import type { Secrets } from '../secrets.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { State } from '../state/contract.js'
 import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
@@ -140,7 +140,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
     repair: <F>(step: RepairStep<F>) =>
-      declare('a repair step', () => registry.repair(plugin.id, trusted<RepairStep>(step))),
+      declare('a repair step', () => registry.repair(plugin.id, unsafeCast<RepairStep>(step))),
     health: (check: HealthCheck) => declare('a health check', () => registry.health(plugin.id, check)),
     onStart: (run: StartRun) => {
       gate.declaring('onStart')

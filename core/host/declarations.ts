@@ -11,7 +11,7 @@ import { createRouteTable } from '../http/table.js'
 import { createKnownValues } from '../known-values.js'
 import type { Log } from '../log.js'
 import type { ShippedPlugin } from '../plugin.js'
-import { parse, trusted, type Json } from '../schema.js'
+import { parse, unsafeCast, type Json } from '../schema.js'
 import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../state/contract.js'
 import type { Declarations } from '../state/verify-records.js'
 import { version } from '../version.js'
@@ -24,7 +24,7 @@ const patienceMs = 60_000
 
 /** Stands in for a value that `register` keeps and must not use. */
 const untouched = <T extends object>(facts: object, what: string): T =>
-  trusted<T>(
+  unsafeCast<T>(
     new Proxy(facts, {
       get: (target, member): unknown => {
         if (member in target) return Reflect.get(target, member)
@@ -39,11 +39,11 @@ const noteTaker = (): { readonly state: State; readonly declared: Declarations }
   const state: State = untouched<State>(
     {
       collection: <T extends object>(spec: CollectionSpec<T>): Collection<T> => {
-        collections.set(spec.name, trusted<CollectionSpec<object>>(spec))
+        collections.set(spec.name, unsafeCast<CollectionSpec<object>>(spec))
         return untouched({ spec }, `the collection ${spec.name}`)
       },
       stream: <E extends Json>(spec: StreamSpec<E>): Stream<E> => {
-        streams.set(spec.name, trusted<StreamSpec<Json>>(spec))
+        streams.set(spec.name, unsafeCast<StreamSpec<Json>>(spec))
         return untouched({ spec }, `the stream ${spec.name}`)
       },
       document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),

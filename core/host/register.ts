@@ -1,6 +1,6 @@
 /** Every plugin declares, in the order of needs. */
 import type { AnyPlugin } from '../plugin.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { fail, leaveOut, type Body } from './body.js'
 import { openContext } from './context.js'
 import { errors } from './errors.js'
@@ -20,7 +20,7 @@ const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlu
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
   slot.scope = scope
   const config: unknown = options.configure(plugin)
-  slot.stopMs = plugin.stopMs?.(trusted(config)) ?? 0
+  slot.stopMs = plugin.stopMs?.(unsafeCast(config)) ?? 0
   const { context, starts, seal } = openContext({
     plugin,
     config,
@@ -29,7 +29,7 @@ const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlu
     registry,
     faults,
   })
-  const outcome: unknown = plugin.register(trusted(context), trusted(servicesFor(plugin, registry)))
+  const outcome: unknown = plugin.register(unsafeCast(context), unsafeCast(servicesFor(plugin, registry)))
   if (isPromise(outcome)) {
     outcome.catch((error: unknown) => faults.charge(plugin.id, 'register', error))
     throw errors.plugin_refused({ details: { reason: 'register must not be asynchronous: work belongs into onStart' } })

@@ -4,7 +4,7 @@
 import type { HealthCheck, RepairStep } from '../plugin.js'
 import type { Route } from '../http/route.js'
 import type { RouteTable } from '../http/table.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Point, Token } from '../token.js'
 import { errors } from './errors.js'
 
@@ -138,8 +138,8 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     claim,
     service: ({ token }) => services.get(token)?.value,
     provider: ({ token }) => services.get(token)?.owner,
-    contribute: (owner, point, value) => shelves.contribute(owner, trusted(point), value),
-    view: (point) => trusted(shelves.view(trusted(point))),
+    contribute: (owner, point, value) => shelves.contribute(owner, unsafeCast(point), value),
+    view: (point) => unsafeCast(shelves.view(unsafeCast(point))),
     route: (owner, route) => table.add(owner, route),
     repair,
     health: (owner, value) => add(checks, { owner, value }),

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import type { Disk } from '../state/disk.js'
 import { errors } from '../config.js'
 
@@ -14,7 +14,7 @@ export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
   const bytes = disk.readFile(file)
   if (bytes === undefined) return undefined
   try {
-    return trusted<JsonObject>(parse(decoder.decode(bytes)))
+    return unsafeCast<JsonObject>(parse(decoder.decode(bytes)))
   } catch (error) {
     throw errors.config_invalid({
       details: { source: `config/${path.basename(file)}`, problem: where(error) },

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../log.js'
 import { fault } from '../assert.js'
 import { Problem } from '../errors.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Auth } from './auth.js'
 import { httpErrors } from './errors.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'
@@ -82,7 +82,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     if (input === undefined) return
     const gone = (): boolean => response.destroyed
     const before = streams.newestId()
-    const value = await settle(async () => listed(lists, await route.handler(trusted(input)), gone), watch())
+    const value = await settle(async () => listed(lists, await route.handler(unsafeCast(input)), gone), watch())
     const { reply } = route
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
@@ -93,7 +93,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       cursor,
       before,
       headers: origins.headers(request) ?? {},
-      ...trusted<StreamReply>(value),
+      ...unsafeCast<StreamReply>(value),
     })
   }
   return {

@@ -5,7 +5,7 @@ import {
   inlineSchema,
   partsOf,
   schemaName,
-  trusted,
+  unsafeCast,
   type AnyStruct,
   type JsonObject,
   type JsonSchema,
@@ -28,7 +28,7 @@ export const createOpenapi = (options: OpenapiOptions): (() => JsonObject) => {
   let made: { readonly version: number; readonly document: JsonObject } | undefined
   return () => {
     const { version } = options.table
-    if (made?.version !== version) made = { version, document: trusted<JsonObject>(describe(options)) }
+    if (made?.version !== version) made = { version, document: unsafeCast<JsonObject>(describe(options)) }
     return made.document
   }
 }

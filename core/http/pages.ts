@@ -1,5 +1,5 @@
 /** Lists in pages. Contract 1, "Pagination"; reference 1, section 8. */
-import { array, boolean, doc, integer, object, optional, string, trusted, union, type StructOf } from '../schema.js'
+import { array, boolean, doc, integer, object, optional, string, unsafeCast, union, type StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
 import { sliced, sliceItems, type Sliced } from './sliced.js'
@@ -45,7 +45,7 @@ const pagination = object({
 
 /** The answer of a paged list: a plain array, or an envelope. */
 export const pageOf = <T>(item: StructOf<T>): StructOf<T[] | Page<T>> =>
-  trusted(union(array(item), object({ items: array(item), pagination })))
+  unsafeCast(union(array(item), object({ items: array(item), pagination })))
 
 /** What a list answers: a plain array, in slices where it is long, or an envelope. */
 export type ListReply<V> = V[] | Page<V> | Sliced<V>

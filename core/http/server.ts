@@ -16,7 +16,7 @@ import { createOpenapi } from './openapi.js'
 import { createOriginPolicy, type OriginPolicy } from './origin.js'
 import { createOwnRoutes, type Readiness } from './own-routes.js'
 import { send, sendRaw } from './reply.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { createStreams } from './stream.js'
 import type { RouteTable } from './table.js'
 import { createUnsent, type UnsentLimits } from './unsent.js'
@@ -221,7 +221,7 @@ const createApp = ({
       handlers: found === undefined ? [] : [(request, response) => exchange.serve(request, response, found)],
     }
   }
-  return trusted<Forward>(app.handler)
+  return unsafeCast<Forward>(app.handler)
 }
 
 const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>

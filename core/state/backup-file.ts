@@ -9,7 +9,7 @@ import {
   parse,
   string,
   timestamp,
-  trusted,
+  unsafeCast,
   type Infer,
   type JsonObject,
 } from '../schema.js'
@@ -39,7 +39,7 @@ export const copyFolder = 'root'
 export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 export const writeBackupFile = (disk: Disk, folder: string, file: BackupFile): Promise<void> =>
-  disk.replace(join(folder, backupFileName), seal(trusted<JsonObject>(file)))
+  disk.replace(join(folder, backupFileName), seal(unsafeCast<JsonObject>(file)))
 
 /** Throws `backup_incomplete` where there is none, `backup_damaged` where it is not as it was written. */
 export const readBackupFile = (disk: Disk, folder: string): BackupFile => {

@@ -1,7 +1,7 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../clock.js'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import { createCopy, prepareTarget, sourceOf } from './backup.js'
 import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from './disk.js'
@@ -83,13 +83,13 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
   for (const { path } of backup.files)
     if (path !== 'root.json' && path !== join('documents', `${holdDocument}.json`))
-      await copy.write(path, sourceOf(trusted<Uint8Array>(disk.readFile(join(from, path)))))
+      await copy.write(path, sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(from, path)))))
   const hold: StoredHold = { held: true, reason: 'restored', since_ms: clock.now() }
   await copy.write(join('documents', `${holdDocument}.json`), sourceOf(seal(hold)))
   await copy.finish()
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })
   const generation = facts.generation + 1
-  await disk.replace(join(target, 'root.json'), seal(trusted<JsonObject>({ ...facts, generation })))
+  await disk.replace(join(target, 'root.json'), seal(unsafeCast<JsonObject>({ ...facts, generation })))
   return { root: target, root_id: facts.root_id, sequence: backup.sequence, generation, files: backup.files.length }
 }

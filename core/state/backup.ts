@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../clock.js'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
 import type { Disk, DiskFile } from './disk.js'
 import { Problem } from '../errors.js'
@@ -171,14 +171,14 @@ const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[
     if (bytes !== undefined) files.push(await copy.write(relative(root, path), sourceOf(bytes)))
   }
   const { root: id, generation } = cut.manifest
-  files.push(await copy.write('manifest.json', sourceOf(seal(trusted<JsonObject>(cut.manifest)))))
+  files.push(await copy.write('manifest.json', sourceOf(seal(unsafeCast<JsonObject>(cut.manifest)))))
   files.push(
     await copy.write(
       'watermark.json',
       sourceOf(seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true })),
     ),
   )
-  files.push(await copy.write('root.json', sourceOf(trusted<Uint8Array>(disk.readFile(join(root, 'root.json'))))))
+  files.push(await copy.write('root.json', sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(root, 'root.json'))))))
   await copy.finish()
   return files
 }

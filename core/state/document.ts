@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { assert } from '../assert.js'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import type { Document } from './contract.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
@@ -48,7 +48,7 @@ export const createDocuments = (options: DocumentsOptions): Documents => {
     assert(validName.test(name), `'${name}' is no name for a document`)
     const made = open.get(name) ?? createDocument(join(folder, `${name}.json`), options)
     open.set(name, made)
-    return trusted(made)
+    return unsafeCast(made)
   }
   return { load, document }
 }

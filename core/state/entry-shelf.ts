@@ -1,5 +1,5 @@
 /** The checkpointed entries of one stream: pages shared by all owners, and which lines hold whose entries. */
-import { type Json, trusted } from '../schema.js'
+import { type Json, unsafeCast } from '../schema.js'
 import { createCache } from './cache.js'
 import type { StreamEntry, StreamSpec } from './contract.js'
 import { createExtentTable, type Extent } from './extent-table.js'
@@ -57,7 +57,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     const key = `${extent.page}:${extent.offset}`
     const known = cache.get(key)
     if (known !== undefined) return known
-    const { entries } = trusted<PageLine<E>>(pages.read(extent))
+    const { entries } = unsafeCast<PageLine<E>>(pages.read(extent))
     cache.set(key, entries)
     return entries
   }
@@ -67,7 +67,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
       const entries = entriesOf(extent)
       const last = Math.min(upto, extent.first + extent.count - 1)
       for (let seq = Math.max(after + 1, extent.first); seq <= last; seq += 1)
-        found.push({ seq, entry: trusted<E>(entries[seq - extent.first]) })
+        found.push({ seq, entry: unsafeCast<E>(entries[seq - extent.first]) })
     }
     return found
   }
@@ -78,7 +78,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
     const lines = createFileLines(disk, pages.path(no))
     const { starts, faults } = scanLineFile(lines, counted)
     const rows = starts.map((offset): Row => {
-      const { owner, from, entries } = trusted<PageLine<E>>(valueAt(lines, offset))
+      const { owner, from, entries } = unsafeCast<PageLine<E>>(valueAt(lines, offset))
       return [owner, from, entries.length, no, offset, lengthAt(lines, offset)]
     })
     return { rows, faults }

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Ids } from '../ids.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { CollectionSpec } from './contract.js'
 import type { Disk } from './disk.js'
 import { indexName, numberOf } from './layout.js'
@@ -34,7 +34,7 @@ export type IndexRead<R> =
   | { readonly ok: false; readonly fault: Fault }
 
 const rowsAt = <R>(lines: FileLines, start: number): readonly R[] =>
-  trusted<{ rows: readonly R[] }>(valueAt(lines, start)).rows
+  unsafeCast<{ rows: readonly R[] }>(valueAt(lines, start)).rows
 
 /** Reads the rows that count; a fault or another fingerprint makes it useless. */
 export const readIndex = <R>(

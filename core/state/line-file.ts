@@ -1,7 +1,7 @@
 /** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
 import { fault } from '../assert.js'
 import { Problem } from '../errors.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Disk, DiskFile } from './disk.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'
@@ -108,7 +108,7 @@ export type HeaderRead =
 export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
   const check = checkLine(bytes, 0, 0)
   if (!check.ok) return { ok: false, fault: { file, offset: 0, rule: `the header: ${check.rule}` } }
-  return { ok: true, header: trusted<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
+  return { ok: true, header: unsafeCast<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
 }
 
 export interface LineScan {
@@ -159,4 +159,4 @@ export const damaged = ({ file, offset, rule }: Fault) =>
   })
 /** What `damaged` told; undefined for any other error. */
 export const faultIn = (error: unknown): Fault | undefined =>
-  error instanceof Problem && error.code === 'storage_damaged' ? trusted<Fault>(error.cause) : undefined
+  error instanceof Problem && error.code === 'storage_damaged' ? unsafeCast<Fault>(error.cause) : undefined

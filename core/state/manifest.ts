@@ -4,7 +4,7 @@
  * a new segment: bytes and files that it does not name hold nothing that was
  * acknowledged.
  */
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import type { Disk } from './disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'
@@ -72,10 +72,10 @@ export const readManifest = (disk: Disk, path: string): ManifestRead => {
   if (bytes === undefined) return { ok: true, manifest: undefined }
   const value = unseal(bytes)
   if (value === undefined) return { ok: false, fault: { file: path, offset: 0, rule: 'the digest does not match' } }
-  return { ok: true, manifest: trusted<Manifest>(value) }
+  return { ok: true, manifest: unsafeCast<Manifest>(value) }
 }
 
-const bytesOf = (manifest: Manifest): Uint8Array => seal(trusted<JsonObject>(manifest))
+const bytesOf = (manifest: Manifest): Uint8Array => seal(unsafeCast<JsonObject>(manifest))
 
 export interface ManifestHolder {
   readonly current: Manifest

@@ -4,7 +4,7 @@ import * as files from 'node:fs/promises'
 import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { fault } from '../assert.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Disk, DiskFile, FileStat } from './disk.js'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_DIRECTORY } = fs.constants
@@ -112,7 +112,7 @@ const writeTemporary = async (path: string, bytes: Uint8Array): Promise<void> =>
  */
 const replace = async (path: string, bytes: Uint8Array): Promise<void> => {
   if (stat(path)?.kind === 'link') throw fault('a symbolic link is in the place of a state file')
-  await writeFileAtomic(path, trusted<string>(null), {
+  await writeFileAtomic(path, unsafeCast<string>(null), {
     mode: 0o600,
     tmpfileCreated: (temporary) => writeTemporary(temporary, bytes),
   })

@@ -1,7 +1,7 @@
 /** The checkpointed records of one collection: pages, the index file, and where each record stands. */
 import type { DirtyRecord, Harvest, Shelf, StoredCollection } from './collection.js'
 import type { Fault } from './line.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { createCache } from './cache.js'
 import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
 import { createFileLines } from './file-lines.js'
@@ -44,8 +44,8 @@ const toPlaces = (id: string, row: Row): Place[] => {
   const places: Place[] = []
   for (let at = 5; at < row.length; at += 2)
     places.push({
-      group: trusted<string | null>(row[at]) ?? undefined,
-      sort: trusted<string | null>(row[at + 1]) ?? id,
+      group: unsafeCast<string | null>(row[at]) ?? undefined,
+      sort: unsafeCast<string | null>(row[at + 1]) ?? id,
     })
   return places
 }
@@ -79,12 +79,12 @@ export const createRecordShelf = <T extends object>(
   const cache = createCache<T>(512)
   let index: IndexRef | undefined
 
-  const lineOf = (location: Location): PageLine<T> => trusted<PageLine<T>>(pages.read(location))
+  const lineOf = (location: Location): PageLine<T> => unsafeCast<PageLine<T>>(pages.read(location))
   const read = (id: string): T => {
     const known = cache.get(id)
     if (known !== undefined) return known
     const location = table.get(id)
-    const record = lineOf(trusted<Location>(location)).r
+    const record = lineOf(unsafeCast<Location>(location)).r
     cache.set(id, record)
     return record
   }
@@ -106,7 +106,7 @@ export const createRecordShelf = <T extends object>(
     const lines = createFileLines(disk, file)
     const { starts, faults } = scanLineFile(lines, counted)
     for (const offset of starts.toReversed()) {
-      const { id, r: record } = trusted<PageLine<T>>(valueAt(lines, offset))
+      const { id, r: record } = unsafeCast<PageLine<T>>(valueAt(lines, offset))
       if (table.has(id) || collection.buried(id)) continue
       table.set(id, { page: no, offset, length: lengthAt(lines, offset) })
       collection.loadPlaces(id, collection.places(id, record))
@@ -122,7 +122,7 @@ export const createRecordShelf = <T extends object>(
     let first: Fault | undefined
     for (const id of ids) {
       try {
-        collection.loadHot(id, lineOf(trusted<Location>(table.get(id))).r)
+        collection.loadHot(id, lineOf(unsafeCast<Location>(table.get(id))).r)
       } catch (error) {
         const fault = faultIn(error)
         if (fault === undefined) throw error
@@ -170,7 +170,7 @@ export const createRecordShelf = <T extends object>(
     const { starts } = scanLineFile(lines, pages.pages.find((ref) => ref.no === no)?.length ?? 0)
     const copied: [string, T][] = []
     for (const offset of starts) {
-      const { id, r: record } = trusted<PageLine<T>>(valueAt(lines, offset))
+      const { id, r: record } = unsafeCast<PageLine<T>>(valueAt(lines, offset))
       if (draft.moved.has(id) || harvest.graves.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 }))
         continue
       await writeRecord(draft, id, { record, text: undefined })

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import type { Ids } from '../ids.js'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from './disk.js'
 import { numberOf, type Layout } from './layout.js'
@@ -52,7 +52,7 @@ const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
   disk.list(folder).flatMap((name) => {
     const bytes = disk.readFile(join(folder, name)) ?? new Uint8Array()
     const check = checkLine(bytes, 0, 0)
-    const header = check.ok ? trusted<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
+    const header = check.ok ? unsafeCast<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
     return header?.k === 'segment' && numberOf(name) === header.no
       ? [{ no: header.no, first: header.first, length: bytes.length }]
       : []
@@ -198,7 +198,7 @@ export const salvage = async (options: SalvageOptions): Promise<void> => {
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence, clean: false })
   await disk.replace(
     paths.manifest,
-    seal(trusted<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })),
+    seal(unsafeCast<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })),
   )
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence: last, clean: false })
   for (const drop of drops) await drop()

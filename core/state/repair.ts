@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
-import { trusted, type JsonObject } from '../schema.js'
+import { unsafeCast, type JsonObject } from '../schema.js'
 import type { Disk } from './disk.js'
 import { errors } from './errors.js'
 import { takeGuard } from './guard.js'
@@ -63,7 +63,7 @@ const look = ({ root, disk, clock, declared }: RepairOptions): Promise<VerifyRep
   verifyRoot({ root, disk, clock, live: false, ...(declared !== undefined && { declared }) })
 
 const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
-  disk.replace(layout(root).manifest, seal(trusted<JsonObject>(manifest)))
+  disk.replace(layout(root).manifest, seal(unsafeCast<JsonObject>(manifest)))
 
 const lastOf = (disk: Disk, root: string, manifest: Manifest): number =>
   replayLog({ disk, folder: layout(root).log, manifest, watermark: undefined, visit: () => {} }).sequence
@@ -161,7 +161,7 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
     await disk.replace(
       wanted.file,
-      seal(trusted<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))),
+      seal(unsafeCast<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))),
     )
   } finally {
     await guard.release()

@@ -1,5 +1,5 @@
 /** A segment of the commit log: its header, and the scan that tells a torn tail from damage. */
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
 
@@ -59,7 +59,7 @@ export interface SegmentExpectation {
   readonly end?: number
 }
 
-const headerOf = (bytes: Uint8Array, end: number): SegmentHeader => trusted<SegmentHeader>(lineValue(bytes, 0, end))
+const headerOf = (bytes: Uint8Array, end: number): SegmentHeader => unsafeCast<SegmentHeader>(lineValue(bytes, 0, end))
 
 const headerFault = (
   bytes: Uint8Array,
@@ -86,7 +86,7 @@ interface Reach {
 const lineAt = ({ lines, seed, end }: Reach, at: number) => {
   const check = checkLineAt(lines, at, { seed, end })
   const { line } = check
-  return { check, line: line === undefined ? undefined : trusted<LogLine>(lineValue(line, 0, line.length)) }
+  return { check, line: line === undefined ? undefined : unsafeCast<LogLine>(lineValue(line, 0, line.length)) }
 }
 
 /** A sound line behind the fault whose batch began after it proves that the faulty line was committed. */

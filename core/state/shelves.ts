@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { assert } from '../assert.js'
 import type { Ids } from '../ids.js'
-import { trusted, type Json } from '../schema.js'
+import { unsafeCast, type Json } from '../schema.js'
 import type { StoredCollection } from './collection.js'
 import type { CollectionSpec, StreamSpec } from './contract.js'
 import type { Disk } from './disk.js'
@@ -102,12 +102,12 @@ export const createShelves = ({
     entries: entriesOf,
     makeRecords: (spec) => {
       const made = createRecordShelf(pageOptions(paths.data, spec), spec)
-      records.set(spec.name, trusted(made))
+      records.set(spec.name, unsafeCast(made))
       return made
     },
     makeEntries: (spec) => {
       const made = createEntryShelf(pageOptions(paths.streams, spec), spec)
-      entries.set(spec.name, trusted(made))
+      entries.set(spec.name, unsafeCast(made))
       return made
     },
     loadRecords: (collection) => {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { assert, fault } from '../assert.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Spool, SpoolAccount, SpoolReading, Spools } from './contract.js'
 import type { Disk, DiskFile } from './disk.js'
 import { isName } from './layout.js'
@@ -51,7 +51,7 @@ export const longestSpoolHeader = 256
 const headIn = (bytes: Uint8Array): Head | undefined => {
   const checked = checkLine(bytes, 0, 0)
   if (!checked.ok) return undefined
-  return { ...trusted<Header>(lineValue(bytes, 0, checked.end)), length: checked.end }
+  return { ...unsafeCast<Header>(lineValue(bytes, 0, checked.end)), length: checked.end }
 }
 
 /** The header of a spool on disk. */

@@ -1,6 +1,6 @@
 /** The declared collections and streams, and what the log says about them. */
 import { assert, fault } from '../assert.js'
-import { trusted, type Json } from '../schema.js'
+import { unsafeCast, type Json } from '../schema.js'
 import { createCollection, type StoredCollection } from './collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from './contract.js'
 import { isName } from './layout.js'
@@ -39,22 +39,22 @@ export const createStore = (shelves: Shelves): Store => {
     assert(isName(spec.name), `${spec.name} is no name for a collection`)
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
     const made = createCollection(spec, shelves.makeRecords(spec))
-    collections.set(spec.name, trusted(made))
-    if (frozen) shelves.loadRecords(trusted(made))
+    collections.set(spec.name, unsafeCast(made))
+    if (frozen) shelves.loadRecords(unsafeCast(made))
     return made
   }
   const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
     assert(isName(spec.name), `${spec.name} is no name for a stream`)
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
     const made = createStream(spec, shelves.makeEntries(spec))
-    streams.set(spec.name, trusted(made))
+    streams.set(spec.name, unsafeCast(made))
     if (frozen) shelves.loadEntries(spec.name)
     return made
   }
   const applyOp = (op: Op): string | undefined => {
     if (op[0] === 'app') {
       const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 })
-      return stream.replay(op[2], op[3], trusted<Json>(op[4]))
+      return stream.replay(op[2], op[3], unsafeCast<Json>(op[4]))
         ? undefined
         : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
     }
@@ -88,7 +88,7 @@ export const createStore = (shelves: Shelves): Store => {
       for (const collection of collections.values()) shelves.loadRecords(collection)
       for (const name of streams.keys()) shelves.loadEntries(name)
     },
-    collection: (collection) => trusted(collection),
-    stream: (stream) => trusted(stream),
+    collection: (collection) => unsafeCast(collection),
+    stream: (stream) => unsafeCast(stream),
   }
 }

@@ -1,5 +1,5 @@
 /** Append-only entries by owner: what no checkpoint has written is in memory, the rest on pages. */
-import { type Json, trusted } from '../schema.js'
+import { type Json, unsafeCast } from '../schema.js'
 import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from './contract.js'
 
@@ -89,7 +89,7 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)
     for (let seq = from; found.length < limit && seq < tail.first + tail.entries.length; seq += 1) {
-      found.push({ seq, entry: trusted<E>(tail.entries[seq - tail.first]) })
+      found.push({ seq, entry: unsafeCast<E>(tail.entries[seq - tail.first]) })
     }
     return found
   }

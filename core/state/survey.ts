@@ -4,7 +4,7 @@
  * Looks only. Checking, showing and salvage are visitors of this one walk.
  */
 import { join } from 'node:path'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Disk } from './disk.js'
 import { indexName, pageName, segmentName, type Layout } from './layout.js'
 import type { Fault } from './line.js'
@@ -128,7 +128,9 @@ const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
       header: { k: 'tombstones', of, root: manifest.root },
     })
     for (const start of lines?.starts ?? []) {
-      const { id, reason } = trusted<{ id: string; reason: string }>(valueAt(trusted<SoundLines>(lines).lines, start))
+      const { id, reason } = unsafeCast<{ id: string; reason: string }>(
+        valueAt(unsafeCast<SoundLines>(lines).lines, start),
+      )
       buried.add(id)
       visitor.grave?.(of, id, reason)
       visitor.count?.({ items: 1 })
@@ -171,7 +173,7 @@ const readIndexRows = (options: SurveyOptions, shelf: Shelf): void => {
     header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root },
   })
   for (const offset of lines?.starts ?? []) {
-    const { rows } = trusted<{ rows: readonly IndexRow[] }>(valueAt(trusted<SoundLines>(lines).lines, offset))
+    const { rows } = unsafeCast<{ rows: readonly IndexRow[] }>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
     visitor.count?.({ items: rows.length })
     visitor.rows(shelf, rows, { file: path, offset, mark: lines?.header['mark'] })
   }
@@ -183,13 +185,13 @@ const readStream = (options: SurveyOptions, shelf: Shelf): void => {
     const path = join(shelf.folder, pageName(no))
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
     for (const offset of lines?.starts ?? []) {
-      const line = trusted<EntriesLine>(valueAt(trusted<SoundLines>(lines).lines, offset))
+      const line = unsafeCast<EntriesLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
       visitor.count?.({ items: line.entries.length })
       visitor.entries?.(shelf.name, line, {
         file: path,
         offset,
         page: no,
-        length: lengthAt(trusted<SoundLines>(lines).lines, offset),
+        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
       })
     }
   }
@@ -209,14 +211,14 @@ const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched 
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
     for (const offset of lines?.starts.toReversed() ?? []) {
       visitor.count?.({ items: 1 })
-      const line = trusted<RecordLine>(valueAt(trusted<SoundLines>(lines).lines, offset))
+      const line = unsafeCast<RecordLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
       if (seen.has(line.id) || buried?.has(line.id) === true) continue
       seen.add(line.id)
       const place = {
         file: path,
         offset,
         page: no,
-        length: lengthAt(trusted<SoundLines>(lines).lines, offset),
+        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
         counts: newer?.has(line.id) !== true,
       }
       visitor.record?.(shelf.name, line, place)

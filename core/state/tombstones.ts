@@ -1,7 +1,7 @@
 /** Ids that are never used again, by collection: one file each, only ever longer. */
 import { join } from 'node:path'
 import type { Ids } from '../ids.js'
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Disk } from './disk.js'
 import type { Fault } from './line.js'
 import { createFileLines } from './file-lines.js'
@@ -17,7 +17,7 @@ export const readTombstones = (
 ): readonly Fault[] => {
   const lines = createFileLines(disk, path)
   const { starts, faults } = scanLineFile(lines, length)
-  for (const start of starts) bury(trusted<{ id: string }>(valueAt(lines, start)).id)
+  for (const start of starts) bury(unsafeCast<{ id: string }>(valueAt(lines, start)).id)
   return faults
 }
 

@@ -1,5 +1,5 @@
 /** Whether the entries of chained streams follow from each other, and end where their heads say. */
-import { trusted, type Json } from '../schema.js'
+import { unsafeCast, type Json } from '../schema.js'
 import type { ChainSpec, StreamSpec } from './contract.js'
 import type { LinePlace } from './segment.js'
 import type { FindingKind } from './verify-findings.js'
@@ -48,7 +48,7 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
     const chain = chainOf(known.chains, owner)
     const place = { file, offset }
     const number = chain.places.push(place)
-    const { prev, hash, right } = known.spec.link(trusted<Json>(found), owner)
+    const { prev, hash, right } = known.spec.link(unsafeCast<Json>(found), owner)
     if (prev !== chain.hash)
       complain(
         chain,
@@ -67,7 +67,7 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
   ): void => {
     for (const { spec, heads } of chained.values())
       if (spec.heads === collection)
-        heads.set(id, { ...trusted<Pick<Head, 'entries' | 'hash'>>(found), place: { file, offset } })
+        heads.set(id, { ...unsafeCast<Pick<Head, 'entries' | 'hash'>>(found), place: { file, offset } })
   }
   const compare = (
     stream: string,

@@ -3,7 +3,7 @@
  * something changed, and `clean` at a close. A log that ends before it was
  * damaged, not torn.
  */
-import { trusted } from '../schema.js'
+import { unsafeCast } from '../schema.js'
 import type { Disk } from './disk.js'
 import { seal, unseal } from './sealed.js'
 
@@ -23,7 +23,7 @@ export const readWatermark = (disk: Disk, path: string): WatermarkRead => {
   const bytes = disk.readFile(path)
   if (bytes === undefined) return { watermark: undefined, broken: false }
   const value = unseal(bytes)
-  return { watermark: value === undefined ? undefined : trusted<Watermark>(value), broken: value === undefined }
+  return { watermark: value === undefined ? undefined : unsafeCast<Watermark>(value), broken: value === undefined }
 }
 
 export const writeWatermark = (

@@ -18,7 +18,7 @@ import type {
   State,
   StreamSpec,
 } from '../../core/plugin.js'
-import { trusted, type Json, type JsonObject, type JsonSchema } from '../../core/schema.js'
+import { unsafeCast, type Json, type JsonObject, type JsonSchema } from '../../core/schema.js'
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import { createDisk } from '../../core/state/real-disk.js'
@@ -187,7 +187,7 @@ export const codesOf = (response: Readonly<Record<string, any>>): string[] =>
 
 const coreDeclared = (documents: readonly string[]): Declared => {
   const core = nothing()
-  const state = notingState(trusted<State>({ stream: () => ({}), collection: () => ({}) }), core)
+  const state = notingState(unsafeCast<State>({ stream: () => ({}), collection: () => ({}) }), core)
   createAudit({ state, clock: createClock(), log: silent })
   core.documents.push(...documents)
   return core
@@ -198,7 +198,7 @@ export const gather = async (): Promise<Facts> => {
   const { document, documents } = await withDaemon(
     noted.map(({ shipped }) => shipped),
     async ({ url, root }) => ({
-      document: trusted<JsonObject & Record<string, any>>(await (await fetch(`${url}/v1/openapi.json`)).json()),
+      document: unsafeCast<JsonObject & Record<string, any>>(await (await fetch(`${url}/v1/openapi.json`)).json()),
       documents: readdirSync(join(root, 'documents')).map((name) => name.replace(/\.json$/u, '')),
     }),
   )

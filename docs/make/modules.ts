@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EventSpec, Point, ProblemFactory, Token } from '../../core/plugin.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 
 export const repository = resolve(import.meta.dirname, '../../..')
 
@@ -54,7 +54,7 @@ const isToken = (value: unknown): value is Token<unknown> => isObject(value) && 
 const exportsOf = async (path: string, seen: Set<unknown>): Promise<Found<unknown>[]> => {
   const file = relative(compiled, path).replace(/\.js$/u, '.ts')
   const text = readFileSync(join(repository, file), 'utf8')
-  const module = trusted<Shape>(await import(pathToFileURL(path).href))
+  const module = unsafeCast<Shape>(await import(pathToFileURL(path).href))
   return Object.entries(module)
     .filter(([symbol, value]) => {
       if (seen.has(value) || !new RegExp(`export const ${symbol}\\b`, 'u').test(text)) return false

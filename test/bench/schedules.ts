@@ -1,5 +1,5 @@
 /** How late schedules are when very many are due at one moment: from their fire to the commit that notes their run. */
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import { quantile, readLoop, send } from './load.js'
 
 export interface Lags {
@@ -42,7 +42,7 @@ const lagsOf = async (url: string, sessions: readonly string[], count: number): 
   for (;;) {
     const lags: number[] = []
     for (const session of sessions) {
-      const seen = trusted<Seen[]>(await (await fetch(`${url}/v1/schedules?session_id=${session}`)).json())
+      const seen = unsafeCast<Seen[]>(await (await fetch(`${url}/v1/schedules?session_id=${session}`)).json())
       lags.push(
         ...seen.flatMap(({ recent_executions: [execution] }) =>
           execution?.dispatched_at_ms === undefined ? [] : [execution.dispatched_at_ms - execution.fire_at_ms],

@@ -14,7 +14,7 @@ import { needed } from '../../core/host/order.js'
 import { createRouteTable } from '../../core/http/table.js'
 import { createIds } from '../../core/ids.js'
 import { Host, parse, type AnyPlugin, type PluginContext, type ShippedPlugin } from '../../core/plugin.js'
-import { inlineSchema, object, trusted, type JsonSchema } from '../../core/schema.js'
+import { inlineSchema, object, unsafeCast, type JsonSchema } from '../../core/schema.js'
 import { startTestDaemon } from '../support/daemon.js'
 
 /** May be held and passed on; calling it or anything in it is a fault. */
@@ -200,7 +200,7 @@ const counts = ({ registry }: PluginHost, core: number): readonly number[] => {
 
 const checkConfig = (t: ExecutionContext, plugin: AnyPlugin): void => {
   const { config = object({}), flags = {} } = plugin
-  const properties = trusted<Readonly<Record<string, JsonSchema>>>(inlineSchema(config)['properties'] ?? {})
+  const properties = unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(config)['properties'] ?? {})
   t.true(parse(config, {}).ok, 'every field has a default')
   t.false(parse(config, { 'no such field': 1 }).ok, 'unknown fields are refused')
   for (const [name, schema] of Object.entries(properties))

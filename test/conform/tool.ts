@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { assert } from '../../core/assert.js'
-import { inlineSchema, parse, trusted, type Json, type JsonSchema } from '../../core/schema.js'
+import { inlineSchema, parse, unsafeCast, type Json, type JsonSchema } from '../../core/schema.js'
 import type { Tool } from '../../plugins/execution/tools/contract.js'
 import { callOf, codeOf, resultOf, runTool } from '../support/tools.js'
 
@@ -23,7 +23,7 @@ export interface ToolCase {
 }
 
 const propertiesOf = (tool: Tool): string[] =>
-  Object.keys(trusted<JsonSchema>(inlineSchema(tool.input)['properties'] ?? {}))
+  Object.keys(unsafeCast<JsonSchema>(inlineSchema(tool.input)['properties'] ?? {}))
 
 const checkDeclaration = (t: ExecutionContext, tool: Tool): void => {
   t.regex(tool.name, /^[a-z][a-z0-9_]{0,63}$/u)
@@ -53,7 +53,7 @@ const checkAgreement = (t: ExecutionContext, { tool, good }: ToolCase): void => 
     .dictionary(field, value, { maxKeys: 5 })
     .chain((made) => fc.constantFrom<unknown>(made, { ...good, ...made }))
   fc.assert(
-    fc.property(input, (made) => agrees(trusted(JSON.parse(JSON.stringify(made))))),
+    fc.property(input, (made) => agrees(unsafeCast(JSON.parse(JSON.stringify(made))))),
     { numRuns: 300 },
   )
   t.true(agrees(good) && parse(tool.input, good).ok)

@@ -5,7 +5,7 @@
 import test from 'ava'
 import { createClock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { openState } from '../../core/state/root.js'
 import type { RunEvent, RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'
@@ -45,7 +45,7 @@ const addWaiting = async (
       add({ type: 'queued', position: 1 })
       add({ type: 'started' })
       const waiting = add({ type: 'waiting_for_user_question', request_ids: requests.map(({ id }) => id), requests })
-      const record: RunRecord = trusted({
+      const record: RunRecord = unsafeCast({
         run_id,
         session_id,
         agent_id,

@@ -1,10 +1,12 @@
 import test from 'ava'
 import { accessWarnings } from '../../core/access-warnings.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import type { ControlPlaneReport } from '../../core/host/contract.js'
 
 const codes = (report: object, shortest?: number): readonly string[] =>
-  accessWarnings(trusted<ControlPlaneReport>({ bind_is_loopback: true, ...report }), shortest).map(({ code }) => code)
+  accessWarnings(unsafeCast<ControlPlaneReport>({ bind_is_loopback: true, ...report }), shortest).map(
+    ({ code }) => code,
+  )
 
 test('a short token is warned of where other machines can reach the daemon', (t) => {
   t.deepEqual(codes({}, 15), [])
@@ -19,7 +21,7 @@ test('each token file without a token is named', (t) => {
     { role: 'read_only', path: '/b', readable: true, token_loaded: false },
     { role: 'admin', path: '/c', readable: true, token_loaded: true },
   ]
-  const report = trusted<ControlPlaneReport>({ bind_is_loopback: true, auth_token_files: files })
+  const report = unsafeCast<ControlPlaneReport>({ bind_is_loopback: true, auth_token_files: files })
   t.deepEqual(
     accessWarnings(report, undefined).map(({ message }) => message),
     [

@@ -1,6 +1,6 @@
 /** One life of a store on a simulated disk: as the daemon opens it, with a few shapes of state of its own. */
 import type { Blobs, BlobRef, Collection, Document, Stream } from '../../core/state/contract.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import type { OpenState, RecoveryReport } from '../../core/state/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Random } from './random.js'
@@ -37,8 +37,8 @@ export interface Engine {
 }
 /** The store as it was compiled into this folder (the one that holds `core/`). */
 export const loadEngine = async (folder = new URL('../../', import.meta.url)): Promise<Engine> => {
-  const root: Pick<Engine, 'openState'> = trusted(await import(new URL('core/state/root.js', folder).href))
-  const document: Pick<Engine, 'openRootDocument'> = trusted(
+  const root: Pick<Engine, 'openState'> = unsafeCast(await import(new URL('core/state/root.js', folder).href))
+  const document: Pick<Engine, 'openRootDocument'> = unsafeCast(
     await import(new URL('core/state/root-document.js', folder).href),
   )
   return { openState: root.openState, openRootDocument: document.openRootDocument }

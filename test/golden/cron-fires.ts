@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import { openCron } from '../../plugins/execution/schedules/cron.js'
 import { notesOf } from '../../plugins/execution/schedules/preview.js'
 import { localText } from '../../plugins/execution/schedules/zone.js'
@@ -22,7 +22,7 @@ export interface CronCase {
 }
 
 export const cronCases = (): readonly CronCase[] =>
-  trusted(JSON.parse(readFileSync(path.join(root, 'test/golden/cron/fires.json'), 'utf8')))
+  unsafeCast(JSON.parse(readFileSync(path.join(root, 'test/golden/cron/fires.json'), 'utf8')))
 
 export const iso = (at: number): string => new Date(at).toISOString().replace('.000', '')
 

@@ -16,7 +16,7 @@ import { declarationsOf } from '../../core/host/declarations.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import type { Log } from '../../core/log.js'
 import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
-import { trusted, type JsonObject } from '../../core/schema.js'
+import { unsafeCast, type JsonObject } from '../../core/schema.js'
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import type { Disk } from '../../core/state/disk.js'
@@ -112,7 +112,7 @@ const createAsk = (url: string, always: Headers): Ask => {
   let check: Promise<OpenapiCheck> | undefined
   const document = async (): Promise<OpenapiCheck> =>
     createOpenapiCheck(
-      trusted((await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })).body),
+      unsafeCast((await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })).body),
     )
   return async (method, at, body, headers = {}) => {
     check ??= document()

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'
-import { object, string, boolean, trusted } from '../../core/schema.js'
+import { object, string, boolean, unsafeCast } from '../../core/schema.js'
 import type { CollectionSpec, StreamSpec } from '../../core/state/contract.js'
 import type { Disk } from '../../core/state/disk.js'
 import { acquireLock } from '../../core/state/lock.js'
@@ -36,10 +36,10 @@ const journal: StreamSpec<string> = { name: 'journal', version: 1, schema: strin
 
 export const declared: Declarations = {
   collections: new Map<string, CollectionSpec<object>>([
-    ['people', trusted(people)],
-    ['notes', trusted(notes)],
+    ['people', unsafeCast(people)],
+    ['notes', unsafeCast(notes)],
   ]),
-  streams: new Map([['journal', trusted(journal)]]),
+  streams: new Map([['journal', unsafeCast(journal)]]),
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { rm } from 'node:fs/promises'
 import { createClock, type Clock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import { createDisk } from '../../core/state/real-disk.js'
 import { openState } from '../../core/state/root.js'
 import { editRun, type EditParts, type RunEdit } from '../../plugins/execution/runs/edit.js'
@@ -68,13 +68,13 @@ export const openRunStore = async (
     await opened.close()
     await rm(root, { recursive: true, force: true })
   })
-  const stub = trusted<Sessions>({ announce: quiet, find: quiet, ...sessions })
+  const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, ...sessions })
   return { store, sessions: known.length > 0 ? service : stub, service, published, ledger, rested: quiet }
 }
 
 /** A record as an earlier life of the daemon may have left it. */
 export const runRecord = (run_id: string, session_id: string, status: RunStatus, more: object = {}): RunRecord =>
-  trusted({
+  unsafeCast({
     run_id,
     session_id,
     agent_id: 'a',

@@ -6,7 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { createIds } from '../../core/ids.js'
 import type { Clock } from '../../core/clock.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import type { Collection } from '../../core/state/contract.js'
 import { openState } from '../../core/state/root.js'
 import { runErrors } from '../../plugins/execution/runs/errors.js'
@@ -161,7 +161,7 @@ export const openScheduleLife = async ({
    */
   const submit = async ({ receipt, input }: Submission): Promise<SimulatedRun> => {
     const known = replayed(receipt)
-    if (known !== undefined || receipt === undefined) return known ?? trusted(undefined)
+    if (known !== undefined || receipt === undefined) return known ?? unsafeCast(undefined)
     if (random.chance(0.05)) throw runErrors.run_queue_full()
     const failed = random.chance(0.1)
     const run: SimulatedRun = {
@@ -179,7 +179,7 @@ export const openScheduleLife = async ({
     })
     return run
   }
-  const service: Runs = trusted({
+  const service: Runs = unsafeCast({
     submit,
     find,
     replayed,
@@ -192,7 +192,7 @@ export const openScheduleLife = async ({
   const parts: ScheduleParts = {
     store,
     runs: service,
-    sessions: trusted({}),
+    sessions: unsafeCast({}),
     payloads: () => [],
     clock,
     ids,
@@ -231,7 +231,7 @@ export const openScheduleLife = async ({
           .commit((tx) => tx.put(runs, ended))
           .then(
             () => {
-              if (told) for (const listener of listeners) listener(trusted(ended))
+              if (told) for (const listener of listeners) listener(unsafeCast(ended))
             },
             () => {},
           )

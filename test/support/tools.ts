@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/assert.js'
-import { parse, trusted, type Json } from '../../core/schema.js'
+import { parse, unsafeCast, type Json } from '../../core/schema.js'
 import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
 
 export interface Answer {
@@ -34,7 +34,7 @@ export const callOf = (workspace: string, more: Partial<ToolCall> = {}): ToolCal
 
 export const resultOf = (outcome: ToolOutcome): Answer => {
   assert(outcome.type === 'result', 'the tool did not end with a result')
-  return { output: trusted(outcome.output), is_error: outcome.is_error ?? false }
+  return { output: unsafeCast(outcome.output), is_error: outcome.is_error ?? false }
 }
 
 /** Parses the input as the engine does and runs the tool. */
@@ -45,4 +45,4 @@ export const runTool = async (tool: Tool, input: unknown, call: ToolCall): Promi
 }
 
 /** The code of a refused call. */
-export const codeOf = ({ output }: Answer): unknown => trusted<{ code?: string } | undefined>(output['error'])?.code
+export const codeOf = ({ output }: Answer): unknown => unsafeCast<{ code?: string } | undefined>(output['error'])?.code

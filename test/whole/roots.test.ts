@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../core/clock.js'
-import { trusted } from '../../core/schema.js'
+import { unsafeCast } from '../../core/schema.js'
 import { seal, unseal } from '../../core/state/sealed.js'
 import { mainFile, spawnDaemon, spawnTestDaemon } from '../support/daemon.js'
 import { openStream } from '../support/sse.js'
@@ -275,7 +275,7 @@ test.serial(
     const daemon = await spawnDaemon({ root: newer })
     await daemon.stop()
     const file = path.join(newer, 'root.json')
-    writeFileSync(file, seal({ ...trusted<object>(unseal(readFileSync(file))), incompat: ['time-travel'] }))
+    writeFileSync(file, seal({ ...unsafeCast<object>(unseal(readFileSync(file))), incompat: ['time-travel'] }))
     const before = readFileSync(file)
     const refused = await serve(newer)
     isRefusal(t, refused, 'state_root_incompatible')
@@ -337,7 +337,7 @@ test.serial('a root that cannot be written is refused with the reason', async (t
   const root = path.join(home, 'root')
   await (await spawnDaemon({ root })).stop()
   if (isRoot)
-    for (const name of ['.', ...trusted<string[]>(readdirSync(root, { recursive: true }))])
+    for (const name of ['.', ...unsafeCast<string[]>(readdirSync(root, { recursive: true }))])
       chownSync(path.join(root, name), nobody, nobody)
   chmodSync(root, 0o500)
   const refused = await serve(root, uid)

@@ -1,5 +1,5 @@
 /** What is asked of a persona, checked and in the form in which it is stored. Pure. */
-import { trusted, type JsonObject } from '../../../core/plugin.js'
+import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { blankEntry, normalScope, permitsCapability, type CapabilityScope } from '../../execution/sessions/contract.js'
 import type { DefaultSkill, Persona } from './contract.js'
 import { personaErrors } from './errors.js'
@@ -49,7 +49,7 @@ const storedScope = (scope: CapabilityScope): CapabilityScope | undefined => {
 }
 
 const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill =>
-  trusted({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
+  unsafeCast({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
 
 /**
  * Reference 3, 5: named, each once, allowed by the scope, installed. No skill is installed where no plugin brings any.

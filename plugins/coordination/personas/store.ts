@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { trusted, type Collection, type CollectionSpec, type Json, type State } from '../../../core/plugin.js'
+import { unsafeCast, type Collection, type CollectionSpec, type Json, type State } from '../../../core/plugin.js'
 import { canonical } from '../../execution/runs/contract.js'
 import { Persona, type Personas } from './contract.js'
 import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
@@ -48,7 +48,7 @@ export const createPersonas = (state: State): PersonaStore => {
       state.commit((tx) => {
         const before = get(persona_id)
         const draft = draftOf(settable(before), asked)
-        if (canonical(trusted<Json>(draft)) === canonical(trusted<Json>(settable(before)))) return before
+        if (canonical(unsafeCast<Json>(draft)) === canonical(unsafeCast<Json>(settable(before)))) return before
         const persona: Persona = {
           persona_id,
           ...draft,

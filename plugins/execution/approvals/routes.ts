@@ -8,7 +8,7 @@ import {
   pageOf,
   pageProblems,
   string,
-  trusted,
+  unsafeCast,
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
@@ -74,7 +74,7 @@ const receiptOf = (target: string, header: string | undefined, body: Request): R
   const key = idempotencyKey(header, body.idempotency_key)
   return key === undefined
     ? undefined
-    : { scope: `approvals:${target}`, key, digest: digest(trusted(body.resolutions)) }
+    : { scope: `approvals:${target}`, key, digest: digest(unsafeCast(body.resolutions)) }
 }
 
 /** The last run of a session that answers to nobody any more, if time decided on what the body names. */

@@ -5,7 +5,7 @@ import {
   optional,
   string,
   timestamp,
-  trusted,
+  unsafeCast,
   type Clock,
   type HealthCheck,
   type Infer,
@@ -70,7 +70,7 @@ export const deliveryStatus = (
     }
   }
   return {
-    section: { name: 'delivery', schema: DeliveryStatus, collect: () => trusted<JsonObject>(collect()) },
+    section: { name: 'delivery', schema: DeliveryStatus, collect: () => unsafeCast<JsonObject>(collect()) },
     health: { id: 'deliveries', check: () => warningsOf(parts, collect()) },
   }
 }

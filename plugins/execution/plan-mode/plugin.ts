@@ -1,4 +1,4 @@
-import { definePlugin, trusted, type Json } from '../../../core/plugin.js'
+import { definePlugin, unsafeCast, type Json } from '../../../core/plugin.js'
 import { SystemSections } from '../runs/contract.js'
 import { SessionMetadata } from '../sessions/contract.js'
 import { Tasks } from '../tasks/contract.js'
@@ -40,7 +40,7 @@ export default definePlugin({
         const { todos, tasks: open } = agenda({ tasks }, session_id)
         if (known === undefined && todos.length + open.length === 0) return undefined
         const { session_id: _, ...state } = known ?? { session_id, plan_mode: false }
-        return trusted<Json>({ ...state, todos, tasks: open })
+        return unsafeCast<Json>({ ...state, todos, tasks: open })
       },
     })
   },

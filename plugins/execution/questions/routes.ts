@@ -10,7 +10,7 @@ import {
   pageOf,
   pageProblems,
   string,
-  trusted,
+  unsafeCast,
   type ListReply,
   type PageRequest,
   type Route,
@@ -62,7 +62,7 @@ const receiptOf = (
   { idempotency_key, resolution }: Answer,
 ): ReceiptKey | undefined => {
   const key = idempotencyKey(header, idempotency_key)
-  return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(trusted(resolution)) }
+  return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(unsafeCast(resolution)) }
 }
 
 /** Pending requests by session and request id. Only what is shown is read from the journal. */

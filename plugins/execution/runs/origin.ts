@@ -7,7 +7,7 @@ import {
   object,
   optional,
   string,
-  trusted,
+  unsafeCast,
   type Infer,
   type JsonObject,
   type Point,
@@ -59,4 +59,4 @@ export const shownMetadata = (
 ): { input_metadata?: JsonObject } =>
   metadata === undefined && origin === undefined
     ? {}
-    : { input_metadata: { ...metadata, ...trusted<JsonObject>(origin) } }
+    : { input_metadata: { ...metadata, ...unsafeCast<JsonObject>(origin) } }

@@ -1,5 +1,5 @@
 /** Which model a run is pinned to. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
-import { trusted, type JsonObject } from '../../../core/plugin.js'
+import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { checkGeneration, type GenerationSettings, type Models } from '../models/contract.js'
 import type { SessionRecord, Sessions } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
@@ -97,7 +97,7 @@ const stored = ({
     ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     ...(temperature !== undefined && { temperature }),
-    ...(reasoning !== undefined && { reasoning: trusted<JsonObject>(reasoning) }),
+    ...(reasoning !== undefined && { reasoning: unsafeCast<JsonObject>(reasoning) }),
     ...(response_format !== undefined && { response_format }),
   }
   return Object.keys(kept).length === 0 ? undefined : kept

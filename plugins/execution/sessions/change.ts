@@ -1,5 +1,5 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
-import { trusted, type Json, type State, type Caller } from '../../../core/plugin.js'
+import { unsafeCast, type Json, type State, type Caller } from '../../../core/plugin.js'
 import { canonical } from '../runs/contract.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
 import { noteOf } from './views.js'
@@ -26,7 +26,7 @@ export const withSetting = <N extends SettingName>(
   value: SessionRecord[N] | undefined,
 ): SessionRecord => {
   const { [name]: _, ...rest } = session
-  return trusted<SessionRecord>(value === undefined ? rest : { ...rest, [name]: value })
+  return unsafeCast<SessionRecord>(value === undefined ? rest : { ...rest, [name]: value })
 }
 
 /** A change that changes nothing leaves no entry. */
@@ -40,7 +40,7 @@ export const changeSetting = async <N extends SettingName>(
     const before = sessions.get(session_id)
     if (!changesWhileBusy.has(name)) sessions.requireIdle(session_id)
     const value = next(before, tx.now)
-    if (canonical(trusted<Json>(value)) === canonical(trusted<Json>(before[name]))) return
+    if (canonical(unsafeCast<Json>(value)) === canonical(unsafeCast<Json>(before[name]))) return
     const after = withSetting(before, name, value)
     tx.put(sessions.collection, after)
     activity()?.record(tx, session_id, noteOf(after, name))

@@ -6,7 +6,7 @@ import {
   object,
   optional,
   string,
-  trusted,
+  unsafeCast,
   type Ids,
   type Infer,
   type Json,
@@ -146,7 +146,7 @@ const reuse = async (
  * again.
  */
 const checkReuse = (known: SessionRecord, { draft, body }: Reuse): void => {
-  const same = (a: unknown, b: unknown): boolean => canonical(trusted<Json>(a)) === canonical(trusted<Json>(b))
+  const same = (a: unknown, b: unknown): boolean => canonical(unsafeCast<Json>(a)) === canonical(unsafeCast<Json>(b))
   const differs = {
     thread_id: known.thread_id !== undefined && body.thread_id !== undefined && known.thread_id !== body.thread_id,
     persona_id: body.persona_id !== undefined && known.persona?.persona_id !== body.persona_id,

@@ -7,7 +7,7 @@
  * what both permit. Two allow lists without a common name would leave an empty
  * list, which permits everything: then the deny list becomes `*`.
  */
-import { trusted } from '../../../core/plugin.js'
+import { unsafeCast } from '../../../core/plugin.js'
 import type { CapabilityScope, CredentialScope } from './settings.js'
 
 type Names = readonly string[]
@@ -29,7 +29,7 @@ export const normalNames = (names: Names): string[] => {
 
 const listsOf = (scope: Scope): Lists => scope
 const mapLists = <S extends Scope>(scope: S, change: (names: Names, list: string) => Names): S =>
-  trusted<S>(Object.fromEntries(Object.entries(listsOf(scope)).map(([list, names]) => [list, change(names, list)])))
+  unsafeCast<S>(Object.fromEntries(Object.entries(listsOf(scope)).map(([list, names]) => [list, change(names, list)])))
 
 /** A scope as it is stored: every list normal; undefined if no list restricts anything. */
 export const normalScope = <S extends Scope>(scope: S): S | undefined => {

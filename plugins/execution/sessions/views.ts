@@ -1,5 +1,5 @@
 /** What a session shows of its settings. Pure. */
-import { trusted, type Caller, type Json } from '../../../core/plugin.js'
+import { unsafeCast, type Caller, type Json } from '../../../core/plugin.js'
 import { digest } from '../runs/contract.js'
 import {
   type SessionNote,
@@ -59,12 +59,12 @@ export const shownSettings = (session: SessionRecord, caller?: Caller): Shown =>
   }
 }
 
-const names = trusted<SettingName[]>(Object.keys(settingKeys))
+const names = unsafeCast<SettingName[]>(Object.keys(settingKeys))
 
 const shownValue = (session: SessionRecord, name: SettingName, caller: Caller | undefined): Json | undefined => {
   if (name === 'persona') return session.persona === undefined ? undefined : summaryOf(session.persona)
   if (name === 'reply_targets') return session.reply_targets?.map((handle) => shownHandle(handle, caller))
-  return trusted<Json | undefined>(session[name])
+  return unsafeCast<Json | undefined>(session[name])
 }
 
 export const metadataOf = (session: SessionRecord, caller?: Caller): { [key: string]: Json } =>
@@ -87,7 +87,7 @@ export const noteOf = (session: SessionRecord, name: SettingName): SessionNote =
     return {
       change: 'set',
       key,
-      value: { ...trusted<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' },
+      value: { ...unsafeCast<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' },
     }
   if (name !== 'reply_targets') return { change: 'set', key, value }
   return {

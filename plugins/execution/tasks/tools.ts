@@ -10,7 +10,7 @@ import {
   optional,
   Problem,
   string,
-  trusted,
+  unsafeCast,
   type Clock,
   type Ids,
   type Json,
@@ -52,7 +52,7 @@ const looking = { effect: 'read', parallel: true, timeout_ms: 10_000, sandbox: '
 /** Views have optional members that are absent, never undefined: what is sent is plain JSON. */
 const answer = (output: object): Extract<ToolOutcome, { type: 'result' }> => ({
   type: 'result',
-  output: trusted<Json>(output),
+  output: unsafeCast<Json>(output),
 })
 
 const orFailed = async (work: () => Promise<ToolOutcome> | ToolOutcome): Promise<ToolOutcome> => {

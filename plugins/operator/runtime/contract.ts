@@ -13,7 +13,7 @@ import {
   open,
   optional,
   string,
-  trusted,
+  unsafeCast,
   type AnyStruct,
   type EventSpec,
   type Infer,
@@ -100,7 +100,7 @@ export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): 
     const contributed: Record<string, AnyStruct> = Object.fromEntries(
       sections().map(({ name, schema }) => [name, optional(schema)]),
     )
-    return trusted<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
+    return unsafeCast<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
   })
 
 /** Published after a change of the runtime settings, on the unfiltered stream only. Contract 1, "Runtime". */

@@ -1,6 +1,6 @@
 /** Puts `/v1/status` together from the host, the state and the sections of plugins. */
 import {
-  trusted,
+  unsafeCast,
   type Clock,
   type HostView,
   type Json,
@@ -140,12 +140,12 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     process_id: host.processId,
     started_at_ms: host.startedAtMs,
     capabilities: collectCapabilities(claims()),
-    plugins: trusted<Json>(host.plugins()),
-    boot: trusted<Json>(host.boot()),
+    plugins: unsafeCast<Json>(host.plugins()),
+    boot: unsafeCast<Json>(host.boot()),
     storage: storageOf(parts, probed),
-    control_plane: trusted<Json>(host.controlPlane()),
-    events: trusted<Json>(host.events()),
-    findings: trusted<Json>(host.findings()),
+    control_plane: unsafeCast<Json>(host.controlPlane()),
+    events: unsafeCast<Json>(host.events()),
+    findings: unsafeCast<Json>(host.findings()),
     health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
     ...members,
   }

@@ -15,7 +15,7 @@ import {
   StateFinding,
   timestamp,
   json,
-  trusted,
+  unsafeCast,
   type AnyStruct,
   type JsonObject,
   type StructOf,
@@ -154,5 +154,5 @@ export const statusView = (sections: () => readonly StatusSection[]): StructOf<J
     const contributed: Record<string, AnyStruct> = Object.fromEntries(
       sections().map(({ name, schema }) => [name, optional(schema)]),
     )
-    return trusted<StructOf<JsonObject>>(open({ ...contributed, ...ownFields }))
+    return unsafeCast<StructOf<JsonObject>>(open({ ...contributed, ...ownFields }))
   })

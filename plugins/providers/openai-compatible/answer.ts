@@ -1,5 +1,5 @@
 /** Collects what the vendor streams and decides at its end what the answer is. Nothing acts before that. */
-import { isShallow, trusted, type Json } from '../../../core/plugin.js'
+import { isShallow, unsafeCast, type Json } from '../../../core/plugin.js'
 import type {
   AssistantPart,
   ModelEvent,
@@ -77,7 +77,7 @@ const take = (so: Collected, part: ChatPart): string | undefined => {
 }
 
 const beside = (metadata: VendorFinish['providerMetadata']): { metadata?: ProviderMetadata } =>
-  metadata === undefined ? {} : { metadata: trusted<ProviderMetadata>(metadata) }
+  metadata === undefined ? {} : { metadata: unsafeCast<ProviderMetadata>(metadata) }
 
 interface RawChunk {
   choices?: { delta?: { tool_calls?: { function?: { arguments?: string | null } }[] | null } | null }[]
@@ -85,7 +85,7 @@ interface RawChunk {
 
 /** The package drops pieces of inputs that it cannot assign to a call; counting them is how we know. */
 const inputLength = (raw: unknown): number => {
-  const chunk = trusted<RawChunk | null | undefined>(raw)
+  const chunk = unsafeCast<RawChunk | null | undefined>(raw)
   const pieces = chunk?.choices?.[0]?.delta?.tool_calls
   return Array.isArray(pieces) ? pieces.reduce((sum, piece) => sum + (piece?.function?.arguments?.length ?? 0), 0) : 0
 }

@@ -1,5 +1,5 @@
 /** From the engine's request to the vendor's. What a provider once gave beside a part goes back with it. */
-import { assertNever, trusted, type Json } from '../../../core/plugin.js'
+import { assertNever, unsafeCast, type Json } from '../../../core/plugin.js'
 import type {
   AssistantPart,
   Generation,
@@ -25,7 +25,7 @@ export const chatOptions = (
     type: 'function',
     name,
     description,
-    inputSchema: trusted(parameters),
+    inputSchema: unsafeCast(parameters),
   })) satisfies VendorTools,
   ...(generation.tool_choice !== undefined && { toolChoice: toolChoice(generation.tool_choice) }),
   ...(generation.max_output_tokens !== undefined && { maxOutputTokens: generation.max_output_tokens }),
@@ -43,7 +43,7 @@ export const chatOptions = (
 
 const responseFormat = ({ response_format: format }: Generation): Pick<ChatOptions, 'responseFormat'> =>
   format?.type === 'structured_json'
-    ? { responseFormat: { type: 'json', name: 'response', schema: trusted(format.schema) } }
+    ? { responseFormat: { type: 'json', name: 'response', schema: unsafeCast(format.schema) } }
     : {}
 
 const toolChoice = (choice: ToolChoice): VendorChoice =>
@@ -67,7 +67,7 @@ const assistantPart = (part: AssistantPart): Content<'assistant'>[number] => {
   const beside =
     part.metadata === undefined
       ? {}
-      : { providerOptions: trusted<NonNullable<ChatOptions['providerOptions']>>(part.metadata) }
+      : { providerOptions: unsafeCast<NonNullable<ChatOptions['providerOptions']>>(part.metadata) }
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text, ...beside }

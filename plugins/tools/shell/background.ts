@@ -2,7 +2,7 @@
  * Commands that go on behind the run that started them. Each is a task of the session. Contract 1, "Task"; reference 1,
  * 2.3 and 6.11.
  */
-import { Problem, trusted, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { Problem, unsafeCast, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
@@ -184,7 +184,7 @@ export const createBackground = (parts: BackgroundParts): Background => {
       exit_code: null,
       background_task_id: task.id,
       backgrounded_by_user: false,
-      task: trusted<Json>(tasks.view(task)),
+      task: unsafeCast<Json>(tasks.view(task)),
     },
   })
   const stop: TaskRunner['stop'] = async (task, reason) => {

@@ -13,12 +13,12 @@ import {
   type PageRequest,
 } from '../../../core/http/pages.js'
 import { slicedItems } from '../../../core/http/sliced.js'
-import { object, parse, string, trusted } from '../../../core/schema.js'
+import { object, parse, string, unsafeCast } from '../../../core/schema.js'
 
 const items = (count: number): string[] => Array.from({ length: count }, (_, n) => `k${String(n).padStart(4, '0')}`)
 /** A list in slices as the array that it becomes. */
 const whole = <V>(reply: ListReply<V>): V[] | Page<V> =>
-  'items' in reply || Array.isArray(reply) ? reply : trusted<V[]>([...(slicedItems(reply) ?? [])])
+  'items' in reply || Array.isArray(reply) ? reply : unsafeCast<V[]>([...(slicedItems(reply) ?? [])])
 const list = (count: number, query: PageRequest, more: Partial<PageInput<string, string>> = {}) =>
   whole(
     listPage({

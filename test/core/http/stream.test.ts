@@ -4,7 +4,7 @@ import { defineEvent } from '../../../core/events/contract.js'
 import { createBus } from '../../../core/events/bus.js'
 import { defineRoute, streamReply } from '../../../core/http/route.js'
 import { createStreams } from '../../../core/http/stream.js'
-import { object, open, optional, string, trusted } from '../../../core/schema.js'
+import { object, open, optional, string, unsafeCast } from '../../../core/schema.js'
 import { startServer, type TestServer, type TestServerOptions } from '../../support/http.js'
 import { openStream, type Frame, type SseClient } from '../../support/sse.js'
 
@@ -449,7 +449,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     once() {},
     write: (bytes: Buffer) => written.push(String(bytes)),
   }
-  streams.open({ request: trusted({ method: 'GET' }), response, cursor: undefined, before: '0', headers: {} })
+  streams.open({ request: unsafeCast({ method: 'GET' }), response, cursor: undefined, before: '0', headers: {} })
   const beat = (): number => {
     timers.shift()?.()
     return written.filter((frame) => frame.startsWith('event: heartbeat')).length

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { createClock } from '../../../core/clock.js'
 import { Problem } from '../../../core/errors.js'
 import { acquireLock, type Lock } from '../../../core/state/lock.js'
-import { trusted } from '../../../core/schema.js'
+import { unsafeCast } from '../../../core/schema.js'
 import { seal, unseal } from '../../../core/state/sealed.js'
 import { contend } from '../../support/contender.js'
 import { createHeldDisk } from '../../support/held-disk.js'
@@ -129,7 +129,7 @@ test('no commit is taken once root.json is of another generation, though the fil
   const { lock, state, notes } = await openLocked(t, root)
   const reasons = reasonsOf(lock)
   const path = join(root, 'root.json')
-  const facts = trusted<{ generation: number }>(unseal(readFileSync(path)))
+  const facts = unsafeCast<{ generation: number }>(unseal(readFileSync(path)))
   const write = (generation: number): void => {
     writeFileSync(join(root, 'new'), seal({ ...facts, generation }))
     renameSync(join(root, 'new'), path)

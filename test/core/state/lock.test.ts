@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../../core/clock.js'
-import { trusted } from '../../../core/schema.js'
+import { unsafeCast } from '../../../core/schema.js'
 import { createDisk } from '../../../core/state/real-disk.js'
 import { acquireLock, type LockOptions } from '../../../core/state/lock.js'
 import type { Disk, FileStat } from '../../../core/state/disk.js'
@@ -225,8 +225,8 @@ test('a root of a newer version is refused by name, unknown compatible flags are
   const first = await take(root)
   await first.release()
   const path = join(root, 'root.json')
-  const good = trusted<Record<string, string>>(unseal(readFileSync(path)))
-  const write = (change: object): void => writeFileSync(path, seal(trusted({ ...good, ...change })))
+  const good = unsafeCast<Record<string, string>>(unseal(readFileSync(path)))
+  const write = (change: object): void => writeFileSync(path, seal(unsafeCast({ ...good, ...change })))
   write({ incompat: ['zstd_pages'] })
   await t.throwsAsync(take(root), { code: 'state_root_incompatible', message: /zstd_pages/u })
   write({ format: 2 })

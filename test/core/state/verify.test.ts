@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { trusted } from '../../../core/schema.js'
+import { unsafeCast } from '../../../core/schema.js'
 import type { CollectionSpec } from '../../../core/state/contract.js'
 import { verifyRoot, type VerifyReport } from '../../../core/state/verify.js'
 import { damages, only } from '../../support/damages.js'
@@ -121,7 +121,7 @@ test('a record that breaks its struct or names what is not there is found where 
     tx.insert(held.people, { name: 'ann' })
     tx.insert(held.notes, note(1))
     tx.insert(held.notes, note(2, { owner: 'nobody' }))
-    tx.insert(held.notes, note(3, { text: trusted<string>(3) }))
+    tx.insert(held.notes, note(3, { text: unsafeCast<string>(3) }))
     tx.append(held.journal, 'ann', 'far longer than twenty characters')
   })
   const inLog = (await verify(held.lock.root)).findings
@@ -145,9 +145,9 @@ test('a blob that a record names and that is missing or cut is found where the r
     indexes: {},
     blobs: ({ id }) => (id === 'n3' ? [{ area: 'pictures', sha256, bytes: 9 }] : []),
   }
-  const naming = { ...declared, collections: new Map([...declared.collections, ['notes', trusted(notes)]]) }
+  const naming = { ...declared, collections: new Map([...declared.collections, ['notes', unsafeCast(notes)]]) }
   const look = (live?: boolean) =>
-    verifyRoot({ root, disk, clock, declared: trusted(naming), ...(live !== undefined && { live }) })
+    verifyRoot({ root, disk, clock, declared: unsafeCast(naming), ...(live !== undefined && { live }) })
   t.deepEqual((await look()).findings, [])
   const file = join(root, 'blobs', 'pictures', sha256.slice(0, 2), sha256)
   truncateSync(file, 4)

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { pendingApprovals } from '../../../../plugins/execution/approvals/pending.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
@@ -57,7 +57,7 @@ test('one session whose requests cannot be read does not hide those of the other
   const runs: any = { waiting: () => waiting, openApprovals: requests, openQuestions: requests }
   const named: string[] = []
   const skip = (id: string): void => void named.push(id)
-  t.deepEqual(trusted<object[]>(pendingApprovals(runs, undefined, { skip })).length, 1)
+  t.deepEqual(unsafeCast<object[]>(pendingApprovals(runs, undefined, { skip })).length, 1)
   t.like(pendingApprovals(runs, undefined, { skip, page: true }), { items: [{ session_id: 'c' }] })
   t.deepEqual(named, ['a:r', 'b:r', 'a:r', 'b:r'])
 })

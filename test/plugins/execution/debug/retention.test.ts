@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { createRetention } from '../../../../plugins/execution/debug/retention.js'
 import { declareStore, type DebugRecord } from '../../../../plugins/execution/debug/store.js'
 
@@ -7,11 +7,11 @@ const bench = (count: number) => {
   const records = new Map<string, DebugRecord>()
   for (let at = 0; at < count; at += 1) {
     const run_id = `r${String(at).padStart(5, '0')}`
-    records.set(run_id, trusted({ run_id, bytes: 10, artifacts: [{}], updated_at_ms: at }))
+    records.set(run_id, unsafeCast({ run_id, bytes: 10, artifacts: [{}], updated_at_ms: at }))
   }
   const seen = { reads: 0 }
   const store = declareStore(
-    trusted({
+    unsafeCast({
       collection: () => ({
         ids: () => [...records.keys()],
         find: (id: string) => ((seen.reads += 1), records.get(id)),
@@ -22,7 +22,7 @@ const bench = (count: number) => {
     }),
   )
   const retention = createRetention(
-    trusted({
+    unsafeCast({
       store,
       runs: { find: (run_id: string) => (run_id === 'r00001' ? { run_id } : { finished_at_ms: 1 }) },
       config: { max_store_bytes: count * 10 },

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { conclude, intend, type AttemptParts } from '../../../../plugins/execution/deliveries/attempt.js'
 import type { DeliveryOutcome } from '../../../../plugins/execution/deliveries/contract.js'
 import type { OpenDelivery } from '../../../../plugins/execution/deliveries/store.js'
@@ -26,7 +26,7 @@ const delivery: OpenDelivery = {
 const bench = (found: OpenDelivery = delivery) => {
   const entered: any[] = []
   const put: any[] = []
-  const parts: AttemptParts = trusted({
+  const parts: AttemptParts = unsafeCast({
     store: {
       deliveries: { find: () => found },
       payloads: { read: () => [{ entry: { content: 'hello', parts: [] } }] },
@@ -44,7 +44,7 @@ const bench = (found: OpenDelivery = delivery) => {
     parts,
     entered,
     put,
-    tx: trusted<Parameters<typeof intend>[1]>({
+    tx: unsafeCast<Parameters<typeof intend>[1]>({
       now: 1000,
       put: (_: unknown, record: object) => put.push(record),
       after: () => {},

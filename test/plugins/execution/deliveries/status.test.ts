@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { createClock } from '../../../../core/clock.js'
 import { deliveryStatus, type StatusParts } from '../../../../plugins/execution/deliveries/status.js'
 
@@ -10,8 +10,8 @@ test('a status that cannot be collected is told as a count, a code and a warning
   const parts: StatusParts = {
     clock: createClock(),
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    store: trusted({ deliveries: { count: () => 0, ids: () => [] } }),
-    worker: trusted({
+    store: unsafeCast({ deliveries: { count: () => 0, ids: () => [] } }),
+    worker: unsafeCast({
       lanes: () => {
         if (broken) throw new Error('secret')
         return []
@@ -36,8 +36,8 @@ test('a worker that does not get round to its targets is a warning', (t) => {
   const parts = (queued_ms: number): StatusParts => ({
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    store: trusted({ deliveries: { count: () => 0, ids: () => [] } }),
-    worker: trusted({
+    store: unsafeCast({ deliveries: { count: () => 0, ids: () => [] } }),
+    worker: unsafeCast({
       lanes: () => [{ ...lane, queued_ms }],
       beat: { started_at_ms: 1, at_ms: 1, elapsed: clock.elapsed() },
     }),

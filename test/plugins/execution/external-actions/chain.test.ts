@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import { createIds } from '../../../../core/ids.js'
-import { trusted, type Json } from '../../../../core/schema.js'
+import { unsafeCast, type Json } from '../../../../core/schema.js'
 import type { CollectionSpec, StreamSpec } from '../../../../core/plugin.js'
 import { acquireLock } from '../../../../core/state/lock.js'
 import { createDisk } from '../../../../core/state/real-disk.js'
@@ -62,10 +62,10 @@ const ledgerRoot = async (t: ExecutionContext, where: string): Promise<{ root: s
     collections: new Map(
       [store.heads, store.ranges].map(({ spec }) => [
         spec.name,
-        trusted<CollectionSpec<object>>({ ...spec, references: () => [] }),
+        unsafeCast<CollectionSpec<object>>({ ...spec, references: () => [] }),
       ]),
     ),
-    streams: new Map([[stream, trusted<StreamSpec<Json>>(store.entries.spec)]]),
+    streams: new Map([[stream, unsafeCast<StreamSpec<Json>>(store.entries.spec)]]),
   }
   return { root, declared }
 }

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createClock } from '../../../../core/clock.js'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import type { RunRecord, Runs, SettledRun } from '../../../../plugins/execution/runs/contract.js'
 import { catchUp } from '../../../../plugins/execution/memory/catch-up.js'
 import type { RunMemory, RunMemoryPolicy } from '../../../../plugins/execution/memory/contract.js'
@@ -41,14 +41,14 @@ const play = async ({
   let read = 0
   const runOf = (n: number): RunRecord => {
     read += 1
-    return trusted<RunRecord>({
+    return unsafeCast<RunRecord>({
       run_id: idOf(n),
       session_id: 's1',
       status: open.includes(n) ? 'running' : 'completed',
       ...(!open.includes(n) && { finished_at_ms: old.includes(n) ? 99_000 : 99_500 }),
     })
   }
-  const runs = trusted<Runs>({
+  const runs = unsafeCast<Runs>({
     find: (run_id: string) => runOf(Number(run_id.slice(4))),
     newest: ({ limit, before }: { limit: number; before?: string }) => {
       const last = before === undefined ? stored : Number(before.slice(4)) - 1
@@ -57,9 +57,9 @@ const play = async ({
   })
   const record: MemoryRecord = {
     session_id: 's1',
-    memories: remembered.map((n) => trusted<RunMemory>({ run_id: idOf(n) })),
+    memories: remembered.map((n) => unsafeCast<RunMemory>({ run_id: idOf(n) })),
   }
-  const store = trusted<MemoryStore>({
+  const store = unsafeCast<MemoryStore>({
     marks: { find: () => (mark === undefined ? undefined : { id: 'runs', ...mark }) },
     memories: { find: () => record },
   })

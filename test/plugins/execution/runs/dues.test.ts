@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createClock } from '../../../../core/clock.js'
 import { createDues } from '../../../../plugins/execution/runs/dues.js'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 
 /** A watcher over runs in memory whose timers the test fires. */
 const open = (deadlines: Readonly<Record<string, number>>) => {
@@ -18,7 +18,7 @@ const open = (deadlines: Readonly<Record<string, number>>) => {
       : []
   const warnings: string[] = []
   const dues = createDues({
-    store: trusted({ runs: { list }, state: { health } }),
+    store: unsafeCast({ runs: { list }, state: { health } }),
     clock: {
       ...createClock(),
       now: () => time.now,
@@ -27,7 +27,7 @@ const open = (deadlines: Readonly<Record<string, number>>) => {
         return () => void timers.splice(0)
       },
     },
-    log: trusted({ warn: (fact: string) => warnings.push(fact) }),
+    log: unsafeCast({ warn: (fact: string) => warnings.push(fact) }),
   })
   return { left, time, timers, health, warnings, dues }
 }

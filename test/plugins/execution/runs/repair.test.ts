@@ -2,12 +2,12 @@ import test from 'ava'
 import type { RunKind } from '../../../../plugins/execution/runs/contract.js'
 import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
 import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { openRunStore, runRecord as run } from '../../../support/run-store.js'
 
 const open = (t: any, abandoned: string[]): Promise<EditParts> =>
   openRunStore(t, {
-    ledger: () => trusted({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }),
+    ledger: () => unsafeCast({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }),
   })
 
 test('every open run gets one verdict, and a second look finds nothing', async (t) => {
@@ -91,7 +91,7 @@ test('what a run asked that is put aside or begins anew is closed in the name of
       const waiting = tx.append(store.journal, 's1', { run_id, at: 1, type: 'event', event })
       tx.insert(
         store.runs,
-        trusted({ ...run(run_id, 's1', event.type, more), waiting, pending: event.request_ids.slice(1) }),
+        unsafeCast({ ...run(run_id, 's1', event.type, more), waiting, pending: event.request_ids.slice(1) }),
       )
     }
     waits('r1', { type: 'waiting_for_approval', request_ids: ['-', 'keeps'], requests: [ask('-'), ask('keeps')] })

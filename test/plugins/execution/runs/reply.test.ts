@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import type { Outbox } from '../../../../plugins/execution/deliveries/contract.js'
 import { createOutbox } from '../../../../plugins/execution/deliveries/outbox.js'
 import { replyTargets } from '../../../../plugins/execution/runs/reply.js'
@@ -12,7 +12,7 @@ const reply = (plugin: string) => ({
   target: (address: string) => address,
   deliver: () => Promise.resolve({ type: 'delivered' as const }),
 })
-const outbox: Outbox = createOutbox(trusted({ replies: () => [reply('mail'), reply('bell')] }))
+const outbox: Outbox = createOutbox(unsafeCast({ replies: () => [reply('mail'), reply('bell')] }))
 const targets = (more: object) => replyTargets(() => outbox, { content: 'x', ...more })
 
 test('the primary target comes first, and repetitions are left out', (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { type GenerationSettings, type ModelRoute, textOnly } from '../../../../plugins/execution/models/contract.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../plugins/execution/runs/route-choice.js'
@@ -11,7 +11,7 @@ const route = (route_id: string, model: string): ModelRoute => ({
   provider: route_id,
   model,
   capabilities: textOnly,
-  connection: trusted({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) }),
+  connection: unsafeCast({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) }),
 })
 const models = createModels('house', () => [route('house', 'house-1'), route('other', 'other-1')])
 const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({
@@ -90,17 +90,21 @@ test('a route outside the credential scope of the session is refused', (t) => {
     mcp_server_deny: [],
   }
   const choice = (scope: Partial<typeof none>) =>
-    chooseRoute({ models, sessions: { mayUseRoute } }, session({ credential_scope: trusted({ ...none, ...scope }) }), {
-      content: 'x',
-    }).provider
+    chooseRoute(
+      { models, sessions: { mayUseRoute } },
+      session({ credential_scope: unsafeCast({ ...none, ...scope }) }),
+      {
+        content: 'x',
+      },
+    ).provider
   t.is(choice({}), 'house')
-  t.is(choice({ route_allow: trusted(['*']) }), 'house')
+  t.is(choice({ route_allow: unsafeCast(['*']) }), 'house')
   for (const scope of [
     { route_allow: ['other'] },
     { route_deny: ['house'] },
     { route_allow: ['house'], route_deny: ['*'] },
   ]) {
-    t.throws(() => choice(trusted(scope)), { message: /does not allow the model route house/u })
+    t.throws(() => choice(unsafeCast(scope)), { message: /does not allow the model route house/u })
   }
 })
 

@@ -1,12 +1,12 @@
 import test from 'ava'
-import { trusted, type Stream } from '../../../../core/plugin.js'
+import { unsafeCast, type Stream } from '../../../../core/plugin.js'
 import type { JournalEntry } from '../../../../plugins/execution/runs/contract.js'
 import { readEntries } from '../../../../plugins/execution/runs/session-log.js'
 
 /** A journal of entries whose texts have these lengths. */
 const journalOf = (sizes: readonly number[]): { journal: Stream<JournalEntry>; most: () => number } => {
   let read = 0
-  const journal = trusted<Stream<JournalEntry>>({
+  const journal = unsafeCast<Stream<JournalEntry>>({
     length: () => sizes.length,
     read: (_owner: string, { after, limit }: { after: number; limit: number }) => {
       read += limit

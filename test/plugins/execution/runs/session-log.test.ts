@@ -1,12 +1,12 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { runEvents } from '../../../../plugins/execution/runs/run-events.js'
 import { viewRun } from '../../../../plugins/execution/runs/views.js'
 import { sessionLog } from '../../../../plugins/execution/runs/session-log.js'
 import { complete, openRunStore, playRun, runRecord, say, start, stillClock } from '../../../support/run-store.js'
 
 const read = (parts: any, range: object = {}): any =>
-  sessionLog(parts, trusted({ session_id: 's1' }), { ...range, caller: { role: 'admin' } })
+  sessionLog(parts, unsafeCast({ session_id: 's1' }), { ...range, caller: { role: 'admin' } })
 
 test('events of one type in one millisecond are all shown, each once and in order', async (t) => {
   const parts = await openRunStore(t, { clock: stillClock(), sessions: { metadata: () => ({}) } })

@@ -1,9 +1,9 @@
 import test from 'ava'
 import type { SystemSection } from '../../../../plugins/execution/runs/contract.js'
 import { systemPrompt } from '../../../../plugins/execution/runs/system-prompt.js'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 
-const run = trusted<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })
+const run = unsafeCast<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const promptOf = (...sections: SystemSection[]): string =>
   systemPrompt({ config: { system_prompt: 'Base.' }, sections: () => sections, log: quiet }, run)

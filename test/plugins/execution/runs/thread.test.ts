@@ -2,7 +2,7 @@ import test from 'ava'
 import type { JournalEntry } from '../../../../plugins/execution/runs/contract.js'
 import { beginThread, foldEntry, weighJson } from '../../../../plugins/execution/runs/thread.js'
 import { unpaired } from '../../../support/scripted-provider.js'
-import { type Json, trusted } from '../../../../core/schema.js'
+import { type Json, unsafeCast } from '../../../../core/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {
   const thread = beginThread(0, () => 'do it')
@@ -29,7 +29,7 @@ test('a run that begins anew leaves no call without a result behind', (t) => {
     { run_id: 'r1', at: 4, type: 'event', event: { type: 'started' } },
   ]
   entries.forEach((entry, at) => foldEntry(thread, at + 1, entry))
-  t.deepEqual(unpaired(trusted({ messages: thread.messages })), [])
+  t.deepEqual(unpaired(unsafeCast({ messages: thread.messages })), [])
   t.deepEqual(
     thread.messages.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'user'],

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { createThreads } from '../../../../plugins/execution/runs/threads.js'
 import type { EditParts, RunEdit } from '../../../../plugins/execution/runs/edit.js'
 import { complete, openRunStore, playRun, runRecord, start } from '../../../support/run-store.js'
@@ -43,7 +43,7 @@ test('a conversation that is read anew begins with a whole run, whatever the len
     await playRun(parts, runRecord(name, 's1', 'queued'), start, turns(name, 700), complete)
   const { messages } = await threadOf(parts, 'r4')
   t.true(parts.store.journal.length('s1') > 10_000)
-  t.deepEqual(unpaired(trusted({ messages })), [])
+  t.deepEqual(unpaired(unsafeCast({ messages })), [])
   t.is(messages[0]?.role, 'user')
   t.is(messages.filter(({ role }) => role === 'user').length, 3, 'the run that the limit cuts is there whole')
 })
@@ -51,11 +51,11 @@ test('a conversation that is read anew begins with a whole run, whatever the len
 test('an answer whose run began before the part that is read is left out with its results', async (t) => {
   const parts = await openRunStore(t)
   const notes = (edit: RunEdit): void => {
-    for (let at = 0; at < 6000; at += 1) edit.note(trusted({ type: 'session', run_id: '', change: 'opened' }))
+    for (let at = 0; at < 6000; at += 1) edit.note(unsafeCast({ type: 'session', run_id: '', change: 'opened' }))
   }
   await playRun(parts, runRecord('r1', 's1', 'queued'), start, notes, turns('r1', 100), complete)
   const { messages } = await threadOf(parts, 'r2')
-  t.deepEqual(unpaired(trusted({ messages })), [])
+  t.deepEqual(unpaired(unsafeCast({ messages })), [])
   t.deepEqual(
     messages.map(({ role }) => role),
     ['user'],

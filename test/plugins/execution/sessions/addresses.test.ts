@@ -1,5 +1,5 @@
 import test from 'ava'
-import { trusted, type JsonObject } from '../../../../core/schema.js'
+import { unsafeCast, type JsonObject } from '../../../../core/schema.js'
 import type { Caller } from '../../../../core/http/route.js'
 import { viewSchedule } from '../../../../plugins/execution/schedules/view.js'
 import { shownSettings } from '../../../../plugins/execution/sessions/views.js'
@@ -13,7 +13,7 @@ const targets = [
 ]
 const request = { content: 'x', reply_targets: targets, reply_plugin: 'mail', reply_address: 'secret-6' }
 const schedule = (payload: JsonObject, caller?: Caller): any =>
-  viewSchedule(trusted({ schedule_id: 's', executions: [], payload }), caller)
+  viewSchedule(unsafeCast({ schedule_id: 's', executions: [], payload }), caller)
 
 const payloads: JsonObject[] = [
   { kind: 'request', request },

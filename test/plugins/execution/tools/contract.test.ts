@@ -1,6 +1,6 @@
 import test from 'ava'
 import { object } from '../../../../core/plugin.js'
-import { trusted } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/schema.js'
 import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 
 const sound = {
@@ -13,7 +13,7 @@ const sound = {
   sandbox: 'network_enabled',
   run: () => ({ type: 'result', output: null }),
 }
-const faultOf = (more: object): string | undefined => Tools.check?.(trusted<Tool>({ ...sound, ...more }))
+const faultOf = (more: object): string | undefined => Tools.check?.(unsafeCast<Tool>({ ...sound, ...more }))
 
 test('a tool that a model could not call, or whose effect nobody knows, is refused with the reason', (t) => {
   t.is(faultOf({}), undefined)
