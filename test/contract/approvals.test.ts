@@ -33,8 +33,8 @@ const outcomes = async (daemon: AskingDaemon, session_id: string): Promise<any[]
   )
 
 test.serial(
-  'Row POST /v1/sessions/{session_id}/approvals: decides, and answers with the SessionView when the run has ' +
-    'come to rest',
+  'approvals-3: POST /v1/sessions/{session_id}/approvals: decides, and answers with the SessionView when ' +
+    'the run has come to rest',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('1-1', 'a')
@@ -51,8 +51,8 @@ test.serial(
 )
 
 test.serial(
-  'Rows POST /v1/sessions/{session_id}/approval-runs and /v1/runs/{run_id}/approvals: answer 202 with the ' +
-    'detached RunView',
+  'approvals-4: POST /v1/sessions/{session_id}/approval-runs and /v1/runs/{run_id}/approvals: answer 202 ' +
+    'with the detached RunView',
   async (t) => {
     const daemon = shared()
     for (const way of [0, 2]) {
@@ -71,7 +71,7 @@ test.serial(
 )
 
 test.serial(
-  'Row GET /v1/approvals (ours): open requests of all sessions or one, as an array and in pages',
+  'approvals-1: GET /v1/approvals: open requests of all sessions or one, as an array and in pages',
   async (t) => {
     const daemon = await spawnAsking(t)
     const runs = [await daemon.asks('s1', 'a', 'b'), await daemon.asks('s2', 'c')]
@@ -98,8 +98,8 @@ test.serial(
 )
 
 test.serial(
-  'Approval request: id, tool_call_id, tool_name, input, scope and reason, with the digest of the input; on the ' +
-    'run, the session and the event',
+  'approvals-2: Approval request: id, tool_call_id, tool_name, input, scope and reason, with the digest of ' +
+    'the input; on the run, the session and the event',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('4-1', 'a')
@@ -131,7 +131,8 @@ test.serial(
 )
 
 test.serial(
-  'ApprovalResolution: updated_input replaces the input if it fits the tool, and is on the event with its own digest',
+  'approvals-7: ApprovalResolution: updated_input replaces the input if it fits the tool, and is on the ' +
+    'event with its own digest',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('5-1', 'a')
@@ -178,7 +179,7 @@ test.serial(
 )
 
 test.serial(
-  'ApprovalResolution: a denial is told to the model with its reason, and the call is never made',
+  'approvals-8: ApprovalResolution: a denial is told to the model with its reason, and the call is never made',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('6-1', 'a')
@@ -199,8 +200,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 1: a key in the body or the header gives the same run for the same payload, through kill -9, and ' +
-    'idempotency_conflict for another',
+  'approvals-10: a key in the body or the header gives the same run for the same payload, through kill -9, ' +
+    'and idempotency_conflict for another',
   async (t) => {
     const first = await spawnAsking(t)
     for (const [at, session] of ['s1', 's2', 's3'].entries()) {
@@ -231,7 +232,7 @@ test.serial(
   },
 )
 
-test.serial('Rule 1: header and body must agree, and a key must not be empty', async (t) => {
+test.serial('approvals-11: header and body must agree, and a key must not be empty', async (t) => {
   const daemon = shared()
   const run = await daemon.asks('8-1', 'a')
   const [request_id] = run.pending_approval_ids
@@ -264,7 +265,8 @@ test.serial('Rule 1: header and body must agree, and a key must not be empty', a
 })
 
 test.serial(
-  'Rule 1: of fifty equal decisions at once all are answered with the run, of fifty different ones the first counts',
+  'approvals-12: of fifty equal decisions at once all are answered with the run, of fifty different ones ' +
+    'the first counts',
   async (t) => {
     const daemon = shared()
     const same = await daemon.asks('9-1', 'a')
@@ -293,8 +295,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 2: an invalid, duplicate or stale id rejects the whole batch, and nothing of it is recorded, also after ' +
-    'kill -9',
+  'approvals-9: an invalid, duplicate or stale id rejects the whole batch, and nothing of it is recorded, ' +
+    'also after kill -9',
   async (t) => {
     const first = await spawnAsking(t)
     const run = await first.asks('s1', 'a', 'b')
@@ -320,7 +322,7 @@ test.serial(
 )
 
 test.serial(
-  'Rule 3: session-scoped decisions act on the run that waits now, run-scoped ones on exactly one',
+  'approvals-5: session-scoped decisions act on the run that waits now, run-scoped ones on exactly one',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('11-1', 'a')
@@ -339,8 +341,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 5: POST /v1/runs/{run_id}/cancel still ends a run that waits, and its requests are closed in the name ' +
-    'of the cancellation',
+  'approvals-16: POST /v1/runs/{run_id}/cancel still ends a run that waits, and its requests are closed in ' +
+    'the name of the cancellation',
   async (t) => {
     const daemon = await spawnAsking(t)
     const run = await daemon.asks('s1', 'a', 'b')
@@ -359,23 +361,26 @@ test.serial(
   },
 )
 
-test.serial('Code approval_state_conflict: nothing waits for approval, by run and by session', async (t) => {
-  const daemon = shared()
-  await openSession(daemon, '13-1')
-  const { run_id } = await submit(daemon, '13-1', 'plain')
-  await until(daemon, run_id, 'completed')
-  for (const way of waysOf({ run_id, session_id: '13-1' })) {
-    const answer = await daemon.request('POST', way, { resolutions: [allow('approval_1')] })
-    t.deepEqual([...codeOf(answer), answer.body.domain], [409, 'approval_state_conflict', 'approvals'])
-  }
-  const asks = await daemon.wonders('13-2')
-  t.deepEqual(codeOf(await decide(daemon, asks, [allow(asks.pending_question_ids[0])])), [
-    409,
-    'approval_state_conflict',
-  ])
-})
+test.serial(
+  'approvals-13: Code approval_state_conflict: nothing waits for approval, by run and by session',
+  async (t) => {
+    const daemon = shared()
+    await openSession(daemon, '13-1')
+    const { run_id } = await submit(daemon, '13-1', 'plain')
+    await until(daemon, run_id, 'completed')
+    for (const way of waysOf({ run_id, session_id: '13-1' })) {
+      const answer = await daemon.request('POST', way, { resolutions: [allow('approval_1')] })
+      t.deepEqual([...codeOf(answer), answer.body.domain], [409, 'approval_state_conflict', 'approvals'])
+    }
+    const asks = await daemon.wonders('13-2')
+    t.deepEqual(codeOf(await decide(daemon, asks, [allow(asks.pending_question_ids[0])])), [
+      409,
+      'approval_state_conflict',
+    ])
+  },
+)
 
-test.serial('Codes run_not_found and session_not_found: unknown targets are named', async (t) => {
+test.serial('approvals-14: Codes run_not_found and session_not_found: unknown targets are named', async (t) => {
   const daemon = shared()
   const [byRun, bySession, detached] = await Promise.all(
     waysOf({ run_id: 'none', session_id: 'none' }).map((way) => daemon.request('POST', way, { resolutions: [] })),
@@ -387,7 +392,7 @@ test.serial('Codes run_not_found and session_not_found: unknown targets are name
 })
 
 test.serial(
-  'Three open approvals survive kill -9 with their ids, and each is resolved once, in any order',
+  'approvals-15: Three open approvals survive kill -9 with their ids, and each is resolved once, in any order',
   async (t) => {
     let daemon = await spawnAsking(t)
     const orders: Record<string, readonly number[]> = { s1: [0, 1, 2], s2: [2, 0, 1], s3: [1, 2, 0] }
@@ -415,23 +420,27 @@ test.serial(
   },
 )
 
-test.serial('Two clients that decide differently at once: exactly one effect, and the other is told', async (t) => {
-  const daemon = shared()
-  for (const session of ['16-1', '16-2', '16-3', '16-4']) {
-    const run = await daemon.asks(session, session)
-    const answers = await Promise.all(
-      [allow, deny].map((behaviour) => decide(daemon, run, [behaviour(run.pending_approval_ids[0])])),
-    )
-    t.deepEqual(answers.map(({ status }) => status).toSorted(), [202, 409])
-    await until(daemon, run.run_id, 'completed')
-    const [{ resolutions }, ...more] = await eventsOf(daemon, run.run_id, 'approval_resolved')
-    t.deepEqual(more, [])
-    t.is(daemon.effects(session).includes(session), resolutions[0].behavior === 'allow')
-  }
-})
+test.serial(
+  'approvals-12: Two clients that decide differently at once: exactly one effect, and the other is told',
+  async (t) => {
+    const daemon = shared()
+    for (const session of ['16-1', '16-2', '16-3', '16-4']) {
+      const run = await daemon.asks(session, session)
+      const answers = await Promise.all(
+        [allow, deny].map((behaviour) => decide(daemon, run, [behaviour(run.pending_approval_ids[0])])),
+      )
+      t.deepEqual(answers.map(({ status }) => status).toSorted(), [202, 409])
+      await until(daemon, run.run_id, 'completed')
+      const [{ resolutions }, ...more] = await eventsOf(daemon, run.run_id, 'approval_resolved')
+      t.deepEqual(more, [])
+      t.is(daemon.effects(session).includes(session), resolutions[0].behavior === 'allow')
+    }
+  },
+)
 
 test.serial(
-  'Expiry: what nobody decides is denied by time, also while the daemon is dead; the model is told and the run goes on',
+  'approvals-17: Expiry: what nobody decides is denied by time, also while the daemon is dead; the model is ' +
+    'told and the run goes on',
   async (t) => {
     const first = await spawnAsking(t, { flags: ['--approval-expires-after-ms', '4000'] })
     const run = await first.asks('s1', 'a', 'b')

@@ -36,7 +36,7 @@ const lists = (): string[] =>
     .map(({ template }) => template.replace('{session_id}', 's1'))
 const get = async (at: string): Promise<any> => (await daemon.request('GET', at)).body
 
-test.serial('Responses are the concrete view, without an envelope', async (t) => {
+test.serial('http-2: Responses are the concrete view, without an envelope', async (t) => {
   const session = await get('/v1/sessions/s1')
   t.is(session.session_id, 's1')
   const run = (await get('/v1/runs?limit=1'))[0]
@@ -45,7 +45,8 @@ test.serial('Responses are the concrete view, without an envelope', async (t) =>
 })
 
 test.serial(
-  'Status codes: 200 for reads and changes in place, 201 for what is created, 202 for detached runs, 400, 404 and 409',
+  'http-3: Status codes: 200 for reads and changes in place, 201 for what is created, 202 for detached ' +
+    'runs, 400, 404 and 409',
   async (t) => {
     const status = async (method: string, at: string, body?: unknown): Promise<number> =>
       (await daemon.request(method, at, body)).status
@@ -64,7 +65,7 @@ test.serial(
 )
 
 test.serial(
-  'Status codes: the document promises one good answer for each route, and 201 and 202 only for POST',
+  'http-3: Status codes: the document promises one good answer for each route, and 201 and 202 only for POST',
   (t) => {
     for (const { id, method, responses } of operations) {
       const good = Object.keys(responses).filter((status) => status.startsWith('2'))
@@ -74,7 +75,7 @@ test.serial(
   },
 )
 
-test.serial('Bodies: the document has an example of each body that has fields', async (t) => {
+test.serial('http-5: Bodies: the document has an example of each body that has fields', async (t) => {
   const { paths } = await get('/v1/openapi.json')
   for (const [path, methods] of Object.entries<any>(paths)) {
     for (const [method, { requestBody }] of Object.entries<any>(methods)) {
@@ -90,7 +91,8 @@ test.serial('Bodies: the document has an example of each body that has fields', 
 })
 
 test.serial(
-  'Pagination: page=true or a cursor gives the envelope, with 50 items by default; neither gives the plain array',
+  'http-11: Pagination: page=true or a cursor gives the envelope, with 50 items by default; neither gives ' +
+    'the plain array',
   async (t) => {
     t.true(lists().length >= 8)
     for (const list of ['/v1/sessions', '/v1/runs', '/v1/personas', '/v1/schedules'])
@@ -110,7 +112,7 @@ test.serial(
   },
 )
 
-test.serial('Pagination: only a limit gives the plain array, bounded', async (t) => {
+test.serial('http-12: Pagination: only a limit gives the plain array, bounded', async (t) => {
   for (const list of lists()) {
     const plain = await get(list)
     const bounded = await get(`${list}?limit=2`)
@@ -123,7 +125,7 @@ test.serial('Pagination: only a limit gives the plain array, bounded', async (t)
 })
 
 test.serial(
-  'Pagination: limit=0 is refused, a limit above the maximum is clamped to it, a strange cursor is refused',
+  'http-13: Pagination: limit=0 is refused, a limit above the maximum is clamped to it, a strange cursor is refused',
   async (t) => {
     for (const list of lists()) {
       for (const query of ['limit=0', 'page=true&limit=0', 'limit=-1']) {
@@ -140,30 +142,33 @@ test.serial(
   },
 )
 
-test.serial('Pagination: pages of any size join to the whole list, in its order, each item once', async (t) => {
-  for (const list of lists()) {
-    const whole = (await get(`${list}?page=true&limit=100`)).items
-    for (const limit of [1, 2]) {
-      const walked: unknown[] = []
-      let query: string | undefined = `page=true&limit=${limit}`
-      while (query !== undefined) {
-        const { items, pagination }: any = await get(`${list}?${query}`)
-        t.true(items.length <= limit && pagination.total_count === whole.length)
-        t.is(pagination.has_more, 'next_cursor' in pagination)
-        walked.push(...items)
-        query = pagination.next_cursor === undefined ? undefined : `limit=${limit}&cursor=${pagination.next_cursor}`
+test.serial(
+  'http-14: Pagination: pages of any size join to the whole list, in its order, each item once',
+  async (t) => {
+    for (const list of lists()) {
+      const whole = (await get(`${list}?page=true&limit=100`)).items
+      for (const limit of [1, 2]) {
+        const walked: unknown[] = []
+        let query: string | undefined = `page=true&limit=${limit}`
+        while (query !== undefined) {
+          const { items, pagination }: any = await get(`${list}?${query}`)
+          t.true(items.length <= limit && pagination.total_count === whole.length)
+          t.is(pagination.has_more, 'next_cursor' in pagination)
+          walked.push(...items)
+          query = pagination.next_cursor === undefined ? undefined : `limit=${limit}&cursor=${pagination.next_cursor}`
+        }
+        t.deepEqual(walked, whole, `${list} by ${limit}`)
       }
-      t.deepEqual(walked, whole, `${list} by ${limit}`)
     }
-  }
-})
+  },
+)
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 const tokens = { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_DAEMON_READONLY_TOKEN: 'read-token' }
 
 test.serial(
-  'Authentication rule 1: with tokens the control plane opens to bearers alone, an admin token to all of it, a ' +
-    'read-only one to reads',
+  'http-23: with tokens the control plane opens to bearers alone, an admin token to all of it, a read-only ' +
+    'one to reads',
   async (t) => {
     const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
     const code = async (method: string, at: string, authorization: string): Promise<unknown> => {
@@ -197,33 +202,30 @@ test.serial(
   },
 )
 
-test.serial(
-  'Authentication rule 1: token files are read again, and tokens that have become equal open nothing',
-  async (t) => {
-    const folder = await freshRoot()
-    const write = (name: string, token: string): string => {
-      const file = path.join(folder, name)
-      writeFileSync(file, `${token}\n`, { mode: 0o600 })
-      return file
-    }
-    const files = {
-      SERVICE_DAEMON_ADMIN_TOKEN_FILE: write('admin', 'first'),
-      SERVICE_DAEMON_READONLY_TOKEN_FILE: write('read', 'reader'),
-    }
-    const guarded = await spawnDaemon({ env: files, headers: bearer('first') })
-    t.teardown(() => guarded.kill('SIGKILL'))
-    const status = async (token: string): Promise<number> =>
-      (await guarded.request('GET', '/v1/status', undefined, bearer(token))).status
-    t.deepEqual([await status('first'), await status('reader')], [200, 200])
-    write('admin', 'second')
-    t.deepEqual([await status('first'), await status('second')], [401, 200])
-    write('read', 'second')
-    t.deepEqual([await status('second'), await status('reader')], [401, 401])
-  },
-)
+test.serial('http-26: token files are read again, and tokens that have become equal open nothing', async (t) => {
+  const folder = await freshRoot()
+  const write = (name: string, token: string): string => {
+    const file = path.join(folder, name)
+    writeFileSync(file, `${token}\n`, { mode: 0o600 })
+    return file
+  }
+  const files = {
+    SERVICE_DAEMON_ADMIN_TOKEN_FILE: write('admin', 'first'),
+    SERVICE_DAEMON_READONLY_TOKEN_FILE: write('read', 'reader'),
+  }
+  const guarded = await spawnDaemon({ env: files, headers: bearer('first') })
+  t.teardown(() => guarded.kill('SIGKILL'))
+  const status = async (token: string): Promise<number> =>
+    (await guarded.request('GET', '/v1/status', undefined, bearer(token))).status
+  t.deepEqual([await status('first'), await status('reader')], [200, 200])
+  write('admin', 'second')
+  t.deepEqual([await status('first'), await status('second')], [401, 200])
+  write('read', 'second')
+  t.deepEqual([await status('second'), await status('reader')], [401, 401])
+})
 
 test.serial(
-  'Authentication rule 2: a path that is for the admin is 403 for the read-only token, also one that is not there',
+  'http-24: a path that is for the admin is 403 for the read-only token, also one that is not there',
   async (t) => {
     const guarded = await spawnTestDaemon(t, { env: tokens, headers: bearer('admin-token') })
     for (const at of [
@@ -243,8 +245,7 @@ test.serial(
 )
 
 test.serial(
-  'Authentication rule 5: pages of loopback may call, others may not, and a flag or ' +
-    'SERVICE_HTTP_CORS_ALLOW_ORIGINS narrows it',
+  'http-30: pages of loopback may call, others may not, and a flag or SERVICE_HTTP_CORS_ALLOW_ORIGINS narrows it',
   async (t) => {
     const from = (target: SpawnedDaemon, origin: string, method = 'GET'): Promise<Answer> =>
       target.request(method, '/v1/status', undefined, { origin })

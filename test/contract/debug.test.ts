@@ -30,7 +30,7 @@ const start = (
   more: { root?: string; env?: Record<string, string> } = {},
 ): Promise<SpawnedDaemon> => spawnTestDaemon(t, { flags, ...more })
 
-test.serial('Row GET /v1/runs/{run_id}/debug: the RunDebugView of reference 6.9', async (t) => {
+test.serial('GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) => {
   const daemon = await start(t, ['--debug-level', 'full'])
   const run_id = await ranOnce(daemon, 's1')
   const { status, body } = await debugOf(daemon, run_id)
@@ -46,7 +46,7 @@ test.serial('Row GET /v1/runs/{run_id}/debug: the RunDebugView of reference 6.9'
   }
 })
 
-test.serial('Row GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text, no envelope', async (t) => {
+test.serial('GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text, no envelope', async (t) => {
   const daemon = await start(t, ['--debug-level', 'full'])
   const run_id = await ranOnce(daemon, 's1', '/say grüß dich')
   const { status, headers, text } = await artifactOf(daemon, run_id, '0001-model')
@@ -56,7 +56,7 @@ test.serial('Row GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 
 })
 
 test.serial(
-  'Codes of reference 6.9: run_debug_not_found, run_debug_artifact_not_found, run_debug_artifact_unreadable',
+  'Codes of debug reads: run_debug_not_found, run_debug_artifact_not_found, run_debug_artifact_unreadable',
   async (t) => {
     const root = await freshRoot()
     const off = await start(t, [], { root })
@@ -76,7 +76,7 @@ test.serial(
   },
 )
 
-test.serial('Authentication rule 2: debug reads and prune take an admin token', async (t) => {
+test.serial('http-25: debug reads and prune take an admin token', async (t) => {
   const daemon = await spawnTestDaemon(t, {
     flags: ['--debug-level', 'on', '--http-admin-token', 'admin-token-1', '--http-readonly-token', 'read-token-1'],
     headers: { authorization: 'Bearer admin-token-1' },
@@ -136,7 +136,7 @@ test.serial('Known secret values are in no level: the admin token is in no artif
   t.true(text.includes('it is [redacted] here'))
 })
 
-test.serial('Reference 5.3 and 6.7: the limits and their defaults stand in debug_capture', async (t) => {
+test.serial('the limits and their defaults stand in debug_capture', async (t) => {
   const daemon = await start(t, [])
   const MiB = 1024 * 1024
   t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.debug_capture, {
@@ -201,49 +201,46 @@ test.serial('A key that cannot be used: the daemon runs, nothing is captured, an
   t.false(daemon.logText().includes('not a key'))
 })
 
-test.serial(
-  'Row POST /v1/runs/prune: the response of reference 1.3; dry_run is false unless it is given',
-  async (t) => {
-    const daemon = await start(t, ['--debug-level', 'on'])
-    const [a, b] = [await ranOnce(daemon, 's1'), await ranOnce(daemon, 's2')]
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    const prune = async (body: unknown): Promise<any> => (await daemon.request('POST', '/v1/runs/prune', body)).body
-    const told = await prune({ older_than_ms: 1, dry_run: true })
-    t.deepEqual(Object.keys(told).toSorted(), [
-      'candidate_debug_bytes',
-      'candidate_run_ids',
-      'cutoff_ms',
-      'dry_run',
-      'matched_run_count',
-      'now_ms',
-      'pruned_debug_bytes',
-      'pruned_debug_run_ids',
-    ])
-    t.like(told, {
-      dry_run: true,
-      matched_run_count: 2,
-      candidate_run_ids: [a, b],
-      pruned_debug_run_ids: [],
-      pruned_debug_bytes: 0,
-    })
-    const bytes = (await debugOf(daemon, b)).body.artifacts.reduce(
-      (sum: number, artifact: any) => sum + artifact.bytes,
-      0,
-    )
-    t.like(await prune({ older_than_ms: 1, session_id: 's2', limit: 5 }), {
-      dry_run: false,
-      limit: 5,
-      matched_run_count: 1,
-      pruned_debug_run_ids: [b],
-      pruned_debug_bytes: bytes,
-    })
-    t.deepEqual(codeOf(await debugOf(daemon, b)), [404, 'run_debug_not_found'])
-    t.is((await daemon.request('GET', `/v1/runs/${b}`)).body.status, 'completed', 'the run stays')
-    t.is((await daemon.request('GET', `/v1/runs/${b}/events`)).status, 200)
-    t.like(await prune({ older_than_ms: 86_400_000 }), { matched_run_count: 0, pruned_debug_run_ids: [] })
-    t.is((await debugOf(daemon, a)).status, 200)
-  },
-)
+test.serial('POST /v1/runs/prune: the response; dry_run is false unless it is given', async (t) => {
+  const daemon = await start(t, ['--debug-level', 'on'])
+  const [a, b] = [await ranOnce(daemon, 's1'), await ranOnce(daemon, 's2')]
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const prune = async (body: unknown): Promise<any> => (await daemon.request('POST', '/v1/runs/prune', body)).body
+  const told = await prune({ older_than_ms: 1, dry_run: true })
+  t.deepEqual(Object.keys(told).toSorted(), [
+    'candidate_debug_bytes',
+    'candidate_run_ids',
+    'cutoff_ms',
+    'dry_run',
+    'matched_run_count',
+    'now_ms',
+    'pruned_debug_bytes',
+    'pruned_debug_run_ids',
+  ])
+  t.like(told, {
+    dry_run: true,
+    matched_run_count: 2,
+    candidate_run_ids: [a, b],
+    pruned_debug_run_ids: [],
+    pruned_debug_bytes: 0,
+  })
+  const bytes = (await debugOf(daemon, b)).body.artifacts.reduce(
+    (sum: number, artifact: any) => sum + artifact.bytes,
+    0,
+  )
+  t.like(await prune({ older_than_ms: 1, session_id: 's2', limit: 5 }), {
+    dry_run: false,
+    limit: 5,
+    matched_run_count: 1,
+    pruned_debug_run_ids: [b],
+    pruned_debug_bytes: bytes,
+  })
+  t.deepEqual(codeOf(await debugOf(daemon, b)), [404, 'run_debug_not_found'])
+  t.is((await daemon.request('GET', `/v1/runs/${b}`)).body.status, 'completed', 'the run stays')
+  t.is((await daemon.request('GET', `/v1/runs/${b}/events`)).status, 200)
+  t.like(await prune({ older_than_ms: 86_400_000 }), { matched_run_count: 0, pruned_debug_run_ids: [] })
+  t.is((await debugOf(daemon, a)).status, 200)
+})
 
 test.serial('Prune leaves runs that have not ended alone', async (t) => {
   const daemon = await start(t, ['--debug-level', 'on'])

@@ -68,7 +68,7 @@ const bare = (
 
 const json = { 'content-type': 'application/json' }
 
-test.serial('Code session_busy: 409 sessions, for /input while work is active or queued', async (t) => {
+test.serial('runs-2: Code session_busy: 409 sessions, for /input while work is active or queued', async (t) => {
   await openSession(daemon, 'busy')
   const run = await submit(daemon, 'busy', '/sleep 60000')
   isProblem(t, await daemon.request('POST', '/v1/sessions/busy/input', { content: 'x' }), [
@@ -82,7 +82,7 @@ test.serial('Code session_busy: 409 sessions, for /input while work is active or
   t.is((await daemon.request('POST', '/v1/sessions/busy/input', { content: 'x' })).status, 200)
 })
 
-test.serial('Code run_state_conflict: 409 runs, for an end that an ended run cannot have', async (t) => {
+test.serial('runs-27: Code run_state_conflict: 409 runs, for an end that an ended run cannot have', async (t) => {
   const run = await submit(daemon, 'made', 'x')
   await until(daemon, run.run_id, 'completed')
   isProblem(t, await daemon.request('POST', `/v1/runs/${run.run_id}/cancel`), [409, 'run_state_conflict', 'runs'])
@@ -90,7 +90,8 @@ test.serial('Code run_state_conflict: 409 runs, for an end that an ended run can
 })
 
 test.serial(
-  'Code idempotency_conflict: 409 idempotency, for a key with another payload; fifty equal payloads give one run',
+  'http-17: Code idempotency_conflict: 409 idempotency, for a key with another payload; fifty equal ' +
+    'payloads give one run',
   async (t) => {
     await openSession(daemon, 'keyed')
     const send = (content: string): Promise<Answer> =>
@@ -103,7 +104,7 @@ test.serial(
 )
 
 test.serial(
-  'Code invalid_idempotency_key: 400 idempotency, for one that is empty, not ASCII or not the same twice',
+  'http-16: Code invalid_idempotency_key: 400 idempotency, for one that is empty, not ASCII or not the same twice',
   async (t) => {
     const send = (body: object, headers: Record<string, string> = {}): Promise<Answer> =>
       daemon.request('POST', '/v1/sessions/made/runs', { content: 'x', ...body }, headers)
@@ -119,7 +120,7 @@ test.serial(
 )
 
 test.serial(
-  'Code session_not_found: 404 sessions on typed paths, and without a domain for a permission check',
+  'sessions-8: Code session_not_found: 404 sessions on typed paths, and without a domain for a permission check',
   async (t) => {
     for (const path of ['', '/events', '/stream', '/questions'])
       isProblem(t, await daemon.request('GET', `/v1/sessions/none${path}`), [404, 'session_not_found', 'sessions'])
@@ -152,12 +153,12 @@ test.serial('Code route_not_ready: 400 routes, before a run is persisted', async
   t.deepEqual((await unready.request('GET', '/v1/runs')).body, [])
 })
 
-test.serial('Code invalid_session_id: 400 sessions, for an empty id and for dots', async (t) => {
+test.serial('sessions-2: Code invalid_session_id: 400 sessions, for an empty id and for dots', async (t) => {
   for (const session_id of ['', '.', '..'])
     isProblem(t, await daemon.request('POST', '/v1/sessions', { session_id }), [400, 'invalid_session_id', 'sessions'])
 })
 
-test.serial('Codes run_not_found and delivery_not_found: 404 in their domains', async (t) => {
+test.serial('runs-24: Codes run_not_found and delivery_not_found: 404 in their domains', async (t) => {
   for (const path of ['', '/events', '/stream', '/external-actions'])
     isProblem(t, await daemon.request('GET', `/v1/runs/none${path}`), [404, 'run_not_found', 'runs'])
   isProblem(t, await daemon.request('POST', '/v1/runs/none/cancel'), [404, 'run_not_found', 'runs'])
@@ -165,7 +166,8 @@ test.serial('Codes run_not_found and delivery_not_found: 404 in their domains', 
 })
 
 test.serial(
-  'Codes route_not_found and method_not_allowed: 404 api for an unknown path, 405 with Allow for another method',
+  'http-8: Codes route_not_found and method_not_allowed: 404 api for an unknown path, 405 with Allow for ' +
+    'another method',
   async (t) => {
     isProblem(t, await daemon.request('GET', '/v1/nothing'), [404, 'route_not_found', 'api'])
     isProblem(t, await daemon.request('GET', '/v2/status'), [404, 'route_not_found', 'api'])
@@ -176,7 +178,7 @@ test.serial(
 )
 
 test.serial(
-  'Code bad_request: bad JSON, a wrong type, an unknown field, a missing one, each with its path',
+  'http-6, http-7: Code bad_request: bad JSON, a wrong type, an unknown field, a missing one, each with its path',
   async (t) => {
     for (const body of ['{', '', 'nothing', '[]', '"x"', '{"content":"x"}}'])
       isProblem(t, await bare('/v1/sessions/made/runs', { headers: json, body }), [400, 'bad_request'])
@@ -195,24 +197,27 @@ test.serial(
   },
 )
 
-test.serial('Codes payload_too_large and unsupported_media_type: 413 names the limit, 415 what is taken', async (t) => {
-  const large = await bare('/v1/runtime/permissions/check', {
-    headers: { ...json, 'content-length': '2000000' },
-    body: `{"tool_name":"${'x'.repeat(1_999_984)}"}`,
-  })
-  isProblem(t, large, [413, 'payload_too_large'])
-  t.is(large.body.limit_bytes, 1_048_576)
-  for (const headers of [{ 'content-type': 'text/plain' }, { ...json, 'content-encoding': 'gzip' }]) {
-    isProblem(t, await bare('/v1/sessions/made/runs', { headers, body: '{"content":"x"}' }), [
-      415,
-      'unsupported_media_type',
-    ])
-  }
-})
+test.serial(
+  'http-19: Codes payload_too_large and unsupported_media_type: 413 names the limit, 415 what is taken',
+  async (t) => {
+    const large = await bare('/v1/runtime/permissions/check', {
+      headers: { ...json, 'content-length': '2000000' },
+      body: `{"tool_name":"${'x'.repeat(1_999_984)}"}`,
+    })
+    isProblem(t, large, [413, 'payload_too_large'])
+    t.is(large.body.limit_bytes, 1_048_576)
+    for (const headers of [{ 'content-type': 'text/plain' }, { ...json, 'content-encoding': 'gzip' }]) {
+      isProblem(t, await bare('/v1/sessions/made/runs', { headers, body: '{"content":"x"}' }), [
+        415,
+        'unsupported_media_type',
+      ])
+    }
+  },
+)
 
 test.serial(
-  'Code origin_not_allowed: 403 cors for a page from elsewhere, and host_not_allowed: 403 api for a name that ' +
-    "is not the daemon's",
+  'http-31: Code origin_not_allowed: 403 cors for a page from elsewhere, and host_not_allowed: 403 api for ' +
+    "a name that is not the daemon's",
   async (t) => {
     isProblem(t, await daemon.request('GET', '/v1/status', undefined, { origin: 'https://evil.example' }), [
       403,
@@ -228,7 +233,7 @@ test.serial(
 )
 
 test.serial(
-  'Code rate_limited: 429 auth with Retry-After 60, after sixty refusals of an address in a minute',
+  'http-28: Code rate_limited: 429 auth with Retry-After 60, after sixty refusals of an address in a minute',
   async (t) => {
     const guarded = await spawnTestDaemon(t, {
       env: { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token' },

@@ -55,8 +55,8 @@ const caughtUp = async (t: any, daemon: SpawnedDaemon, stream: SseClient): Promi
 const facts = async (daemon: SpawnedDaemon): Promise<any> => (await daemon.request('GET', '/v1/status')).body.events
 
 test.serial(
-  'Rule 1: data events carry monotone decimal ids, over restarts too; heartbeats carry none and do not advance ' +
-    'the cursor',
+  'events-5, events-6: data events carry monotone decimal ids, over restarts too; heartbeats carry none and ' +
+    'do not advance the cursor',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     const stream = await follow(t, daemon, '/v1/events/stream')
@@ -82,7 +82,7 @@ test.serial(
 )
 
 test.serial(
-  'Rule 2: a client resumes by Last-Event-ID or ?cursor=; the larger value wins; a bad one is invalid_event_cursor',
+  'events-7: a client resumes by Last-Event-ID or ?cursor=; the larger value wins; a bad one is invalid_event_cursor',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     const first = await follow(t, daemon, '/v1/events/stream')
@@ -133,8 +133,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 3: stream_gap when the cursor is older than the window: exact count, safe resume cursor, then replay ' +
-    'and live in order',
+  'events-10, events-11: stream_gap when the cursor is older than the window: exact count, safe resume ' +
+    'cursor, then replay and live in order',
   async (t) => {
     const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '4'] })
     const first = await follow(t, daemon, '/v1/events/stream')
@@ -168,7 +168,7 @@ test.serial(
   },
 )
 
-test.serial('Rule 3: stream_gap when the cursor predates the epoch after a restart', async (t) => {
+test.serial('events-12: stream_gap when the cursor predates the epoch after a restart', async (t) => {
   const first = await spawnTestDaemon(t)
   const before = await follow(t, first, '/v1/events/stream')
   const run = await finished(first, 's1')
@@ -198,7 +198,7 @@ test.serial('Rule 3: stream_gap when the cursor predates the epoch after a resta
   )
 })
 
-test.serial('Rule 3: stream_gap when a slow consumer falls behind what the window keeps', async (t) => {
+test.serial('events-12: stream_gap when a slow consumer falls behind what the window keeps', async (t) => {
   const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '16'] })
   await openSession(daemon, 's1')
   const slow = await follow(t, daemon, '/v1/events/stream')
@@ -226,7 +226,8 @@ test.serial('Rule 3: stream_gap when a slow consumer falls behind what the windo
 })
 
 test.serial(
-  'Rule 4: a filtered stream reports what its scope has lost while that can be proved, and a conservative gap beyond',
+  'events-13: a filtered stream reports what its scope has lost while that can be proved, and a ' +
+    'conservative gap beyond',
   async (t) => {
     const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '40'] })
     const all = await follow(t, daemon, '/v1/events/stream')
@@ -280,7 +281,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 5: the window keeps 2048 events; a flag or SERVICE_EVENT_HISTORY_CAPACITY changes that, clamped to 1..=262144',
+  'events-14: the window keeps 2048 events; a flag or SERVICE_EVENT_HISTORY_CAPACITY changes that, clamped ' +
+    'to 1..=262144',
   async (t) => {
     const cases: [readonly string[], Record<string, string>, number][] = [
       [[], {}, 2048],
@@ -308,7 +310,7 @@ const shapes: Readonly<Record<string, readonly string[]>> = {
 }
 
 test.serial(
-  'Rule 8 and reference 6.1: the payload of each event name, and which of them a session, a run and everybody gets',
+  'events-16: the payload of each event name, and which of them a session, a run and everybody gets',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     await openSession(daemon, 's1')
@@ -360,7 +362,7 @@ test.serial(
 )
 
 test.serial(
-  'Event streams: a session or run that does not exist is 404, and the head is that of an event stream',
+  'events-2: Event streams: a session or run that does not exist is 404, and the head is that of an event stream',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/none/stream')), [404, 'session_not_found'])
@@ -373,7 +375,8 @@ test.serial(
 )
 
 test.serial(
-  'Streams: session and run filters hold together, and a session stream begins with a snapshot on request',
+  'events-1, events-17: Streams: session and run filters hold together, and a session stream begins with a ' +
+    'snapshot on request',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     const run = await finished(daemon, 'both')

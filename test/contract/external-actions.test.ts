@@ -18,7 +18,7 @@ const approve = (daemon: { request: Ask }, run: any, more: object = {}) =>
   })
 
 test.serial(
-  'Row GET /v1/runs/{run_id}/external-actions: a plain array, one row for each action, oldest first',
+  'GET /v1/runs/{run_id}/external-actions: a plain array, one row for each action, oldest first',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('row', 'a', 'b')
@@ -91,7 +91,7 @@ test.serial('A call that was denied is no action; one that failed has a code whe
   t.is(typeof row.code, 'string')
 })
 
-test.serial('Reference 6.1: those who watch a run see `external_action` before the effect and after it', async (t) => {
+test.serial('those who watch a run see `external_action` before the effect and after it', async (t) => {
   const daemon = shared()
   const run = await daemon.asks('watched', 'a')
   const stream = openStream({ port: Number(new URL(daemon.url).port), path: `/v1/runs/${run.run_id}/stream` })
@@ -121,7 +121,7 @@ test.serial('holdfast runs actions RUN_ID tells what was done, how it ended and 
   t.regex(text.out, new RegExp(`done +tool bash +by approval ${run.pending_approval_ids[0]}`, 'u'))
 })
 
-test.serial('Reference 3.7: a read-only token may read it, no token may not', async (t) => {
+test.serial('a read-only token may read it, no token may not', async (t) => {
   const daemon = await spawnTestDaemon(t, {
     flags: ['--http-admin-token', 'admin-token-1', '--http-readonly-token', 'read-token-1'],
     headers: { authorization: 'Bearer admin-token-1' },

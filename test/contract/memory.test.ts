@@ -87,7 +87,7 @@ const foundIds = async (daemon: SpawnedDaemon, query = '?limit=50', session_id =
 const runToEnd = async (daemon: SpawnedDaemon, session_id: string, content: string): Promise<any> =>
   until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 
-test.serial('Projection rule 1: procedure and run_summary learnings are not in learned_context', async (t) => {
+test.serial('procedure and run_summary learnings are not in learned_context', async (t) => {
   const daemon = await start(t, {
     learnings: [
       learning('fact'),
@@ -109,14 +109,14 @@ test.serial('Projection rule 1: procedure and run_summary learnings are not in l
   )
 })
 
-test.serial('Projection rule 2: sensitive learnings are neither in learned_context nor found', async (t) => {
+test.serial('sensitive learnings are neither in learned_context nor found', async (t) => {
   const daemon = await start(t, { learnings: [learning('open'), learning('private', { sensitivity: 'sensitive' })] })
   t.deepEqual(await learnedIds(daemon), ['open'])
   for (const query of ['?limit=50', '?query=harbour', '?query=private'])
     t.false((await foundIds(daemon, query)).includes('private'))
 })
 
-test.serial('Projection rule 3: provisional, failed and escalated learnings are not in learned_context', async (t) => {
+test.serial('provisional, failed and escalated learnings are not in learned_context', async (t) => {
   const daemon = await start(t, {
     learnings: [
       learning('good'),
@@ -129,7 +129,7 @@ test.serial('Projection rule 3: provisional, failed and escalated learnings are 
   t.deepEqual((await foundIds(daemon)).toSorted(), ['escalated', 'good', 'tier'])
 })
 
-test.serial('Projection rule 4: what was published automatically is excluded until it is verified', async (t) => {
+test.serial('what was published automatically is excluded until it is verified', async (t) => {
   const automatic = (id: string, verification_status: string) =>
     learning(id, { policy_decision: 'automatic', verification_status })
   const daemon = await start(t, {
@@ -145,8 +145,7 @@ test.serial('Projection rule 4: what was published automatically is excluded unt
 })
 
 test.serial(
-  'Projection rule 5: with a query that something answers the rest is left out; if nothing answers, scope and ' +
-    'recency decide',
+  'with a query that something answers the rest is left out; if nothing answers, scope and recency decide',
   async (t) => {
     const daemon = await start(t, {
       learnings: [
@@ -163,7 +162,7 @@ test.serial(
 )
 
 test.serial(
-  'Projection rule 6: a promoted skill is visible once its rollout is active, and where the scope of its learning is',
+  'a promoted skill is visible once its rollout is active, and where the scope of its learning is',
   async (t) => {
     const promoted = (name: string, status: string, source_scope: object = workspace) =>
       skill(name, { promoted: { status, source_scope } })
@@ -189,7 +188,7 @@ test.serial(
 
 for (const visibility of ['session_only', 'learning_scopes'] as const) {
   test.serial(
-    `Projection rule 7: with search_visibility=${visibility} a search finds ` +
+    `with search_visibility=${visibility} a search finds ` +
       `${visibility === 'session_only' ? 'runs of the session alone' : 'also runs of sessions with the same project, and no others'}`,
     async (t) => {
       const project = { kind: 'project', id: 'p1' }

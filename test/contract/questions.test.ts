@@ -40,8 +40,8 @@ const outcome = async (daemon: AskingDaemon, session_id: string): Promise<any> =
   ).entry
 
 test.serial(
-  'Row GET /v1/questions and GET /v1/sessions/{session_id}/questions: PendingQuestionView, as an array and in ' +
-    'pages, of all sessions or one',
+  'questions-1: GET /v1/questions and GET /v1/sessions/{session_id}/questions: PendingQuestionView, as an ' +
+    'array and in pages, of all sessions or one',
   async (t) => {
     const daemon = await spawnAsking(t)
     const runs = [await daemon.wonders('s1'), await daemon.wonders('s2'), await daemon.wonders('s3')]
@@ -72,8 +72,8 @@ test.serial(
 )
 
 test.serial(
-  'UserQuestionRequest: id, tool_call_id, questions, created_at_ms; each question with id, header, question, ' +
-    'options, multi_select',
+  'questions-2: UserQuestionRequest: id, tool_call_id, questions, created_at_ms; each question with id, ' +
+    'header, question, options, multi_select',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('shape')
@@ -114,8 +114,8 @@ test.serial(
 )
 
 test.serial(
-  'UserQuestionRequest: a tool may set expires_at_ms, or expires_after_ms from its creation, but not both and ' +
-    'not the past',
+  'questions-3: UserQuestionRequest: a tool may set expires_at_ms, or expires_after_ms from its creation, ' +
+    'but not both and not the past',
   async (t) => {
     const daemon = shared()
     const absolute = await daemon.wonders('at', { ...twoQuestions, expires_at_ms: 9_000_000_000_000 })
@@ -141,7 +141,8 @@ test.serial(
 )
 
 test.serial(
-  'Row POST /v1/sessions/{session_id}/questions: answers, and gives the SessionView when the run has come to rest',
+  'questions-4: POST /v1/sessions/{session_id}/questions: answers, and gives the SessionView when the run ' +
+    'has come to rest',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('inline')
@@ -174,7 +175,7 @@ test.serial(
   },
 )
 
-test.serial('Row POST /v1/runs/{run_id}/questions: answers 202 with the detached RunView', async (t) => {
+test.serial('questions-5: POST /v1/runs/{run_id}/questions: answers 202 with the detached RunView', async (t) => {
   const daemon = shared()
   const run = await daemon.wonders('detached')
   const answer = await reply(daemon, run, { answers })
@@ -192,7 +193,7 @@ test.serial('Row POST /v1/runs/{run_id}/questions: answers 202 with the detached
 })
 
 test.serial(
-  'UserQuestionResolution: a declined one has no answers; the model is told and the run goes on',
+  'questions-8: UserQuestionResolution: a declined one has no answers; the model is told and the run goes on',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('declined')
@@ -208,8 +209,8 @@ test.serial(
 )
 
 test.serial(
-  'Row POST /v1/runs/{run_id}/questions/{request_id}/cancel, rule 4: cancels the waiting run if the id matches; ' +
-    'a stale id is refused and the run keeps waiting',
+  'questions-10: POST /v1/runs/{run_id}/questions/{request_id}/cancel: cancels the waiting run if the id ' +
+    'matches; a stale id is refused and the run keeps waiting',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('cancel')
@@ -236,8 +237,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 1: a key in the body or the header gives the same run for the same payload, through kill -9, and ' +
-    'idempotency_conflict for another',
+  'questions-14: a key in the body or the header gives the same run for the same payload, through kill -9, ' +
+    'and idempotency_conflict for another',
   async (t) => {
     const first = await spawnAsking(t)
     const runs = []
@@ -279,7 +280,7 @@ test.serial(
   },
 )
 
-test.serial('Rule 1: header and body must agree, and a key must not be empty', async (t) => {
+test.serial('questions-15: header and body must agree, and a key must not be empty', async (t) => {
   const daemon = shared()
   const run = await daemon.wonders('keys')
   const [request_id] = run.pending_question_ids
@@ -298,7 +299,7 @@ test.serial('Rule 1: header and body must agree, and a key must not be empty', a
 })
 
 test.serial(
-  'Rule 1: of fifty equal answers at once all get the run, of fifty different ones the first counts',
+  'questions-16: of fifty equal answers at once all get the run, of fifty different ones the first counts',
   async (t) => {
     const daemon = shared()
     const same = await daemon.wonders('equal')
@@ -322,7 +323,7 @@ test.serial(
 )
 
 test.serial(
-  'Rule 3: session-scoped answers act on the run that waits now, run-scoped ones on exactly one',
+  'questions-6: session-scoped answers act on the run that waits now, run-scoped ones on exactly one',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('scope')
@@ -339,8 +340,8 @@ test.serial(
 )
 
 test.serial(
-  'Rule 5: POST /v1/runs/{run_id}/cancel still ends a run that waits, and its request is closed in the name of ' +
-    'the cancellation',
+  'questions-18: POST /v1/runs/{run_id}/cancel still ends a run that waits, and its request is closed in ' +
+    'the name of the cancellation',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('run-cancel')
@@ -373,7 +374,7 @@ const wrong: Readonly<Record<string, (good: readonly any[]) => object>> = {
   question_unknown_answer: (good) => ({ answers: [...good, { question_id: 'q9', selected_option_ids: ['o1'] }] }),
 }
 for (const [code, make] of Object.entries(wrong)) {
-  test.serial(`Code ${code}: 400 by run and by session, and the run keeps waiting`, async (t) => {
+  test.serial(`questions-9: Code ${code}: 400 by run and by session, and the run keeps waiting`, async (t) => {
     const daemon = shared()
     const run = await daemon.wonders(code)
     for (const way of waysOf(run)) {
@@ -388,7 +389,8 @@ for (const [code, make] of Object.entries(wrong)) {
 }
 
 test.serial(
-  'Code question_state_conflict: 409 when the run waits for nothing, by run, by session and for a cancellation',
+  'questions-11: Code question_state_conflict: 409 when the run waits for nothing, by run, by session and ' +
+    'for a cancellation',
   async (t) => {
     const daemon = shared()
     const run = await daemon.wonders('conflict')
@@ -410,8 +412,8 @@ test.serial(
 )
 
 test.serial(
-  'State: an expired question cancels its run, also while the daemon is dead; code question_expired: 409 for ' +
-    'what comes later',
+  'questions-12: State: an expired question cancels its run, also while the daemon is dead; code ' +
+    'question_expired: 409 for what comes later',
   async (t) => {
     const first = await spawnAsking(t)
     const alive = await first.wonders('s1', { ...twoQuestions, expires_after_ms: 4000 })
@@ -436,8 +438,8 @@ test.serial(
 )
 
 test.serial(
-  'State: a question that waits survives kill -9 with its id, its answer is durable, and two answers at once ' +
-    'have one effect',
+  'questions-17: State: a question that waits survives kill -9 with its id, its answer is durable, and two ' +
+    'answers at once have one effect',
   async (t) => {
     const first = await spawnAsking(t)
     const run = await first.wonders('s1')

@@ -73,8 +73,8 @@ const addWaiting = async (
 }
 
 test(
-  'of several waiting runs the first keeps the slot; those that the daemon can make again are queued, those of ' +
-    'people are interrupted',
+  'runs-41: of several waiting runs the first keeps the slot; those that the daemon can make again are ' +
+    'queued, those of people are interrupted',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     await openSession(daemon)

@@ -8,7 +8,7 @@ import { openStream } from '../support/sse.js'
 const stand = shareDaemon(test)
 const ask = '/ask Well? | A | B\n---\n/say Good.'
 
-test('GET /v1/runs: session_id, status, limit, priority_active, page and cursor', async (t) => {
+test('runs-18: GET /v1/runs: session_id, status, limit, priority_active, page and cursor', async (t) => {
   const daemon = await spawnTestDaemon(t)
   for (const id of ['s1', 's2']) await openSession(daemon, id)
   const ids: string[] = []
@@ -39,7 +39,7 @@ test('GET /v1/runs: session_id, status, limit, priority_active, page and cursor'
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs?status=busy')), [400, 'bad_request'])
 })
 
-test('GET /v1/runs/{run_id}: every field of a run view in each of its states', async (t) => {
+test('runs-17: GET /v1/runs/{run_id}: every field of a run view in each of its states', async (t) => {
   const { daemon, session_id, send } = await stand()
   const body = {
     content: ask,
@@ -95,7 +95,7 @@ test('GET /v1/runs/{run_id}: every field of a run view in each of its states', a
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none')), [404, 'run_not_found'])
 })
 
-test('GET /v1/runs/{run_id}/events: every variant in order, six of them with the run as it was then', async (t) => {
+test('runs-20: GET /v1/runs/{run_id}/events: every variant in order, six of them with the run as it was then', async (t) => {
   const { daemon, send } = await stand()
   const {
     body: { run_id },
@@ -148,7 +148,7 @@ test('GET /v1/runs/{run_id}/events: every variant in order, six of them with the
   )
 })
 
-test('GET /v1/runs/{run_id}/stream: the changes and outputs of one run', async (t) => {
+test('events-1: GET /v1/runs/{run_id}/stream: the changes and outputs of one run', async (t) => {
   const { daemon, send } = await stand()
   const {
     body: { run_id },
@@ -177,7 +177,7 @@ test('GET /v1/runs/{run_id}/stream: the changes and outputs of one run', async (
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none/stream')), [404, 'run_not_found'])
 })
 
-test('POST /v1/runs/{run_id}/cancel: queued, running and waiting runs end; an ended run is not rewound', async (t) => {
+test('runs-29: POST /v1/runs/{run_id}/cancel: queued, running and waiting runs end; an ended run is not rewound', async (t) => {
   const { daemon, send } = await stand()
   const running = (await send({ content: '/sleep 60000' })).body.run_id
   const queued = (await send({ content: 'queued' })).body.run_id
@@ -197,7 +197,7 @@ test('POST /v1/runs/{run_id}/cancel: queued, running and waiting runs end; an en
   t.deepEqual(codeOf(await cancel('none')), [404, 'run_not_found'])
 })
 
-test('POST /v1/sessions/{session_id}/input: executes inline, and refuses a session that has work', async (t) => {
+test('runs-2: POST /v1/sessions/{session_id}/input: executes inline, and refuses a session that has work', async (t) => {
   const { daemon, session_id, send } = await stand()
   const input = (content: string) => daemon.request('POST', `/v1/sessions/${session_id}/input`, { content })
   t.like((await input('Hi')).body, {
@@ -211,7 +211,7 @@ test('POST /v1/sessions/{session_id}/input: executes inline, and refuses a sessi
   t.deepEqual(codeOf(await input('again')), [409, 'session_busy'])
 })
 
-test('POST /v1/sessions/{session_id}/interrupt: ends what is active, and the queue goes on', async (t) => {
+test('runs-30: POST /v1/sessions/{session_id}/interrupt: ends what is active, and the queue goes on', async (t) => {
   const { daemon, session_id, send } = await stand()
   const interrupt = async (): Promise<any> =>
     (await daemon.request('POST', `/v1/sessions/${session_id}/interrupt`)).body
@@ -228,7 +228,7 @@ test('POST /v1/sessions/{session_id}/interrupt: ends what is active, and the que
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/none/interrupt')), [404, 'session_not_found'])
 })
 
-test('POST /v1/sessions/{session_id}/end: everything in it ends with the reason, also through kill -9', async (t) => {
+test('sessions-29: POST /v1/sessions/{session_id}/end: everything in it ends with the reason, also through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await openSession(daemon)
   const running = await submit(daemon, 's1', '/sleep 60000')
@@ -249,7 +249,7 @@ test('POST /v1/sessions/{session_id}/end: everything in it ends with the reason,
   t.deepEqual(codeOf(await second.request('POST', '/v1/sessions/none/end', {})), [404, 'session_not_found'])
 })
 
-test('accepted runs are executed after kill -9, waiting ones wait on, and ended ones stay as they were', async (t) => {
+test('runs-40: accepted runs are executed after kill -9, waiting ones wait on, and ended ones stay as they were', async (t) => {
   const daemon = await spawnTestDaemon(t)
   for (const id of ['s1', 's2', 's3']) await openSession(daemon, id)
   const ended = await until(daemon, (await submit(daemon, 's1', 'one')).run_id, 'completed')
@@ -265,8 +265,8 @@ test('accepted runs are executed after kill -9, waiting ones wait on, and ended 
 })
 
 test(
-  'POST /v1/sessions/{session_id}/input: a client that waits is answered when the daemon is told to stop, and the ' +
-    'run goes on after the next start',
+  'runs-3: POST /v1/sessions/{session_id}/input: a client that waits is answered when the daemon is told to ' +
+    'stop, and the run goes on after the next start',
   async (t) => {
     const first = await spawnTestDaemon(t)
     await openSession(first)

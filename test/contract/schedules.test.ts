@@ -23,54 +23,45 @@ const over = ({ status }: any): boolean => status === 'completed'
 const act = async (id: string, action: string): Promise<any> =>
   (await daemon.request('POST', `/v1/schedules/${id}/${action}`)).body.schedule
 
-test.serial(
-  'Row POST /v1/schedules: takes a ScheduleCreateRequest and answers 201 with the ScheduleView',
-  async (t) => {
-    const target_session_id = await session()
-    const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))
-    t.is(status, 201)
-    t.like(body, {
-      name: 'report',
-      target_session_id,
-      status: 'active',
-      cadence: hourly,
-      execution_count: 0,
-      consecutive_failures: 0,
-      recent_executions: [],
-      request: { content: 'hello' },
-    })
-    t.is(body.next_fire_at_ms - body.created_at_ms >= 3_599_000, true)
-  },
-)
+test.serial('POST /v1/schedules: takes a ScheduleCreateRequest and answers 201 with the ScheduleView', async (t) => {
+  const target_session_id = await session()
+  const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))
+  t.is(status, 201)
+  t.like(body, {
+    name: 'report',
+    target_session_id,
+    status: 'active',
+    cadence: hourly,
+    execution_count: 0,
+    consecutive_failures: 0,
+    recent_executions: [],
+    request: { content: 'hello' },
+  })
+  t.is(body.next_fire_at_ms - body.created_at_ms >= 3_599_000, true)
+})
+
+test.serial('GET /v1/schedules: lists schedules by id, all or of one session, as an array and in pages', async (t) => {
+  const target_session_id = await session()
+  const ids = [(await make({ target_session_id })).schedule_id, (await make({ target_session_id })).schedule_id]
+  t.deepEqual(
+    (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}`)).body.map(
+      ({ schedule_id }: any) => schedule_id,
+    ),
+    ids,
+  )
+  t.true((await daemon.request('GET', '/v1/schedules')).body.length > 2)
+  const page = (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}&page=true&limit=1`)).body
+  t.like(page.pagination, { limit: 1, total_count: 2, has_more: true, order: 'schedule_id_asc' })
+})
+
+test.serial('GET /v1/schedules/{schedule_id}: answers the ScheduleView, and 404 for one that is unknown', async (t) => {
+  const made = await make()
+  t.deepEqual((await daemon.request('GET', `/v1/schedules/${made.schedule_id}`)).body, made)
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/schedules/none')), [404, 'schedule_not_found'])
+})
 
 test.serial(
-  'Row GET /v1/schedules: lists schedules by id, all or of one session, as an array and in pages',
-  async (t) => {
-    const target_session_id = await session()
-    const ids = [(await make({ target_session_id })).schedule_id, (await make({ target_session_id })).schedule_id]
-    t.deepEqual(
-      (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}`)).body.map(
-        ({ schedule_id }: any) => schedule_id,
-      ),
-      ids,
-    )
-    t.true((await daemon.request('GET', '/v1/schedules')).body.length > 2)
-    const page = (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}&page=true&limit=1`)).body
-    t.like(page.pagination, { limit: 1, total_count: 2, has_more: true, order: 'schedule_id_asc' })
-  },
-)
-
-test.serial(
-  'Row GET /v1/schedules/{schedule_id}: answers the ScheduleView, and 404 for one that is unknown',
-  async (t) => {
-    const made = await make()
-    t.deepEqual((await daemon.request('GET', `/v1/schedules/${made.schedule_id}`)).body, made)
-    t.deepEqual(codeOf(await daemon.request('GET', '/v1/schedules/none')), [404, 'schedule_not_found'])
-  },
-)
-
-test.serial(
-  'Row POST /v1/schedules/{schedule_id}/cancel, /pause, /resume, /trigger: each answers {schedule}',
+  'POST /v1/schedules/{schedule_id}/cancel, /pause, /resume, /trigger: each answers {schedule}',
   async (t) => {
     const { schedule_id } = await make({ overlap_policy: 'parallel' })
     for (const [action, status] of [
@@ -237,8 +228,8 @@ test.serial(
 )
 
 test.serial(
-  'Reference 6.12: a cron expression that is invalid, never fires or fires closer than 5 seconds, and an ' +
-    'unknown zone, are refused with path and rule',
+  'a cron expression that is invalid, never fires or fires closer than 5 seconds, and an unknown zone, are ' +
+    'refused with path and rule',
   async (t) => {
     const target_session_id = await session()
     for (const [expression, timezone, field] of [
@@ -260,19 +251,16 @@ test.serial(
   },
 )
 
-test.serial(
-  'Reference 6.12: an interval fires by itself until max_executions, and the schedule is completed',
-  async (t) => {
-    const made = await make({ cadence: { type: 'interval', every_seconds: 5 }, max_executions: 2 })
-    const view = await scheduleUntil(daemon, made.schedule_id, over)
-    t.deepEqual(
-      view.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms),
-      [0, 5000],
-    )
-  },
-)
+test.serial('an interval fires by itself until max_executions, and the schedule is completed', async (t) => {
+  const made = await make({ cadence: { type: 'interval', every_seconds: 5 }, max_executions: 2 })
+  const view = await scheduleUntil(daemon, made.schedule_id, over)
+  t.deepEqual(
+    view.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms),
+    [0, 5000],
+  )
+})
 
-test.serial('Reference 6.12: an owner has at most 128 schedules', async (t) => {
+test.serial('an owner has at most 128 schedules', async (t) => {
   const target_session_id = await session()
   await Promise.all(Array.from({ length: 128 }, () => make({ target_session_id, owner_session_id: target_session_id })))
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))), [
@@ -281,7 +269,7 @@ test.serial('Reference 6.12: an owner has at most 128 schedules', async (t) => {
   ])
 })
 
-test.serial('Reference row 18: active, paused, completed and canceled; what is terminal changes no more', async (t) => {
+test.serial('active, paused, completed and canceled; what is terminal changes no more', async (t) => {
   const made = await make()
   t.is((await act(made.schedule_id, 'pause')).status, 'paused')
   t.is((await act(made.schedule_id, 'resume')).status, 'active')
@@ -297,7 +285,7 @@ test.serial('Reference row 18: active, paused, completed and canceled; what is t
 })
 
 test.serial(
-  'Users 8: the outcome of an execution is that of its run, and failures in a row are named by the status',
+  'the outcome of an execution is that of its run, and failures in a row are named by the status',
   async (t) => {
     const { schedule_id } = await make({ request: { content: '/fail fatal broken' } })
     for (const failures of [1, 2, 3]) {
@@ -331,7 +319,7 @@ test.serial('A session that has ended fails each execution; opened again, the sc
   t.is((await scheduleUntil(daemon, schedule_id, settledTimes(2))).consecutive_failures, 0)
 })
 
-test.serial('Preview (ours): the next fires in UTC and local time, 5 by default, 1 to 100', async (t) => {
+test.serial('Preview: the next fires in UTC and local time, 5 by default, 1 to 100', async (t) => {
   const { schedule_id } = await make({
     cadence: { type: 'cron', expression: '30 2 * * *', timezone: 'America/New_York' },
   })
@@ -344,7 +332,7 @@ test.serial('Preview (ours): the next fires in UTC and local time, 5 by default,
   for (const count of [0, 101]) t.is((await daemon.request('GET', `${at}?count=${count}`)).status, 400)
 })
 
-test.serial('Reference 6.7: the status has the section schedules with every field', async (t) => {
+test.serial('the status has the section schedules with every field', async (t) => {
   const other = await spawnTestDaemon(t)
   await openSession(other)
   const section = async (): Promise<any> => (await other.request('GET', '/v1/status')).body.schedules
@@ -384,21 +372,17 @@ test.serial('Reference 6.7: the status has the section schedules with every fiel
   })
 })
 
-test.serial(
-  'Reference 6.7: without its dispatcher nothing fires, and the status tells what is due and for how long',
-  async (t) => {
-    const other = await spawnTestDaemon(t, { flags: ['--scheduler-enabled', 'false'] })
-    await openSession(other)
-    const { schedule_id } = await makeSchedule(other, { cadence: past })
-    const { schedules } = (await other.request('GET', '/v1/status')).body
-    t.like(schedules, { dispatch_worker_enabled: false, due_count: 1, oldest_due_schedule_id: schedule_id })
-    t.true(schedules.oldest_due_schedule_lag_ms >= 0)
-  },
-)
+test.serial('without its dispatcher nothing fires, and the status tells what is due and for how long', async (t) => {
+  const other = await spawnTestDaemon(t, { flags: ['--scheduler-enabled', 'false'] })
+  await openSession(other)
+  const { schedule_id } = await makeSchedule(other, { cadence: past })
+  const { schedules } = (await other.request('GET', '/v1/status')).body
+  t.like(schedules, { dispatch_worker_enabled: false, due_count: 1, oldest_due_schedule_id: schedule_id })
+  t.true(schedules.oldest_due_schedule_lag_ms >= 0)
+})
 
 test.serial(
-  'Reference 5.3: the dispatch retry policy is shown as scheduler_policy of GET /v1/runtime and set by flags ' +
-    'and environment',
+  'the dispatch retry policy is shown as scheduler_policy of GET /v1/runtime and set by flags and environment',
   async (t) => {
     t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.scheduler_policy, {
       retry_base_delay_ms: 500,
@@ -471,8 +455,7 @@ test.serial('Schedule: attempts end when they are limited, and the execution has
 })
 
 test.serial(
-  'Reference 6.12: a fire during downtime: coalesce_once makes one execution, skip_missed none; neither is left ' +
-    'in the past',
+  'a fire during downtime: coalesce_once makes one execution, skip_missed none; neither is left in the past',
   async (t) => {
     const root = await freshRoot()
     const first = await spawnTestDaemon(t, { root })
@@ -496,8 +479,8 @@ test.serial(
 )
 
 test.serial(
-  'Reference 2.3: the tools schedule_create, list, get, pause, resume, trigger_now, cancel, wake_after and ' +
-    'wake_at answer {schedule} or {schedules}',
+  'the tools schedule_create, list, get, pause, resume, trigger_now, cancel, wake_after and wake_at answer ' +
+    '{schedule} or {schedules}',
   async (t) => {
     const session_id = await session()
     const results: any[] = []

@@ -44,33 +44,36 @@ const credential = {
 }
 const target = { type: 'http', url: 'https://example.com/hook', headers: { 'x-team': 'a' } }
 
-test.serial('POST /v1/sessions: answers 201, and an id that exists is used again, also after kill -9', async (t) => {
-  const first = await spawnTestDaemon(t)
-  const body = {
-    session_id: 's1',
-    thread_id: 'th',
-    capability_scope: { skill_allow: ['b', 'a'] },
-    credential_scope: { route_deny: ['x'] },
-  }
-  const made = await first.request('POST', '/v1/sessions', body)
-  t.is(made.status, 201)
-  const daemon = await reborn(t, first)
-  for (const again of [
-    { session_id: 's1' },
-    body,
-    { session_id: 's1', capability_scope: { skill_allow: [' a', 'b', 'b'] } },
-  ]) {
-    const answer = await daemon.request('POST', '/v1/sessions', again)
-    t.is(answer.status, 201)
-    t.deepEqual(answer.body, made.body)
-  }
-  const made50 = await Promise.all(
-    Array.from({ length: 50 }, () => daemon.request('POST', '/v1/sessions', { session_id: 'many' })),
-  )
-  t.is(new Set(made50.map((answer) => answer.body.agent_id)).size, 1)
-})
+test.serial(
+  'sessions-1: POST /v1/sessions: answers 201, and an id that exists is used again, also after kill -9',
+  async (t) => {
+    const first = await spawnTestDaemon(t)
+    const body = {
+      session_id: 's1',
+      thread_id: 'th',
+      capability_scope: { skill_allow: ['b', 'a'] },
+      credential_scope: { route_deny: ['x'] },
+    }
+    const made = await first.request('POST', '/v1/sessions', body)
+    t.is(made.status, 201)
+    const daemon = await reborn(t, first)
+    for (const again of [
+      { session_id: 's1' },
+      body,
+      { session_id: 's1', capability_scope: { skill_allow: [' a', 'b', 'b'] } },
+    ]) {
+      const answer = await daemon.request('POST', '/v1/sessions', again)
+      t.is(answer.status, 201)
+      t.deepEqual(answer.body, made.body)
+    }
+    const made50 = await Promise.all(
+      Array.from({ length: 50 }, () => daemon.request('POST', '/v1/sessions', { session_id: 'many' })),
+    )
+    t.is(new Set(made50.map((answer) => answer.body.agent_id)).size, 1)
+  },
+)
 
-test.serial('POST /v1/sessions: session_id must not be empty, "." or ".."', async (t) => {
+test.serial('sessions-2: POST /v1/sessions: session_id must not be empty, "." or ".."', async (t) => {
   const daemon = await spawnTestDaemon(t)
   for (const session_id of ['', ' ', '.', '..'])
     t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions', { session_id })), [400, 'invalid_session_id'])
@@ -78,8 +81,8 @@ test.serial('POST /v1/sessions: session_id must not be empty, "." or ".."', asyn
 })
 
 test.serial(
-  'POST /v1/sessions: reuse is rejected when a supplied persona_id, capability_scope or credential_scope ' +
-    'conflicts with the stored one',
+  'sessions-3: POST /v1/sessions: reuse is rejected when a supplied persona_id, capability_scope or ' +
+    'credential_scope conflicts with the stored one',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     for (const persona_id of ['p', 'q'])
@@ -115,7 +118,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions: an array, or an envelope with page, cursor and limit; an ended session is seen as ended',
+  'sessions-4: GET /v1/sessions: an array, or an envelope with page, cursor and limit; an ended session is ' +
+    'seen as ended',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     for (const id of ['s3', 's1', 's2']) await openSession(daemon, id)
@@ -142,7 +146,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions?persona_id=: filters by the bound snapshot, not by the latest record, also after kill -9',
+  'sessions-5: GET /v1/sessions?persona_id=: filters by the bound snapshot, not by the latest record, also ' +
+    'after kill -9',
   async (t) => {
     const first = await start(t)
     await openSession(first, 's2')
@@ -162,7 +167,7 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions/{session_id}: SessionView has all its fields, and leaves out those that are empty',
+  'sessions-6: GET /v1/sessions/{session_id}: SessionView has all its fields, and leaves out those that are empty',
   async (t) => {
     const daemon = await start(t)
     t.deepEqual(Object.keys(await read(daemon)).sort(), ['agent_id', 'outputs', 'session_id', 'snapshot'])
@@ -202,65 +207,75 @@ test.serial(
   },
 )
 
-test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/persona: binds, binds anew and clears, durably', async (t) => {
-  const first = await start(t)
-  for (const persona_id of ['p', 'q'])
-    await first.request('POST', '/v1/personas', { persona_id, display_name: persona_id.toUpperCase() })
-  const bound = await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
-  t.deepEqual([bound.status, bound.body.persona.display_name], [200, 'P'])
-  const second = await reborn(t, first)
-  t.deepEqual((await read(second)).persona, bound.body.persona)
-  t.is((await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'q' })).body.persona.display_name, 'Q')
-  t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'none' })), [
-    404,
-    'persona_not_found',
-  ])
-  t.is((await read(second)).persona.persona_id, 'q')
-  t.is((await second.request('DELETE', '/v1/sessions/s1/persona')).body.persona, undefined)
-  t.is((await read(await reborn(t, second))).persona, undefined)
-})
-
-test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/capability-scope: sets and clears, durably', async (t) => {
-  const first = await start(t)
-  const set = await first.request('POST', '/v1/sessions/s1/capability-scope', {
-    capability_scope: { mcp_tool_allow: ['b', 'a'] },
-  })
-  t.deepEqual([set.status, set.body.capability_scope], [200, { ...capability, mcp_tool_allow: ['a', 'b'] }])
-  const second = await reborn(t, first)
-  t.deepEqual((await read(second)).capability_scope, set.body.capability_scope)
-  t.deepEqual(
-    (await second.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } })).body
-      .capability_scope,
-    { ...capability, skill_deny: ['x'] },
-    'replaced as a whole',
-  )
-  t.is((await second.request('DELETE', '/v1/sessions/s1/capability-scope')).body.capability_scope, undefined)
-  t.is((await read(await reborn(t, second))).capability_scope, undefined)
-})
-
-test.serial('POST, PUT, DELETE /v1/sessions/{session_id}/credential-scope: sets and clears, durably', async (t) => {
-  const first = await start(t)
-  const set = await first.request('POST', '/v1/sessions/s1/credential-scope', {
-    credential_scope: { route_allow: ['demo'] },
-  })
-  t.deepEqual([set.status, set.body.credential_scope], [200, { ...credential, route_allow: ['demo'] }])
-  const second = await reborn(t, first)
-  t.deepEqual((await read(second)).credential_scope, set.body.credential_scope)
-  const denied = await second.request('PUT', '/v1/sessions/s1/credential-scope', {
-    credential_scope: { route_deny: ['*'] },
-  })
-  t.deepEqual(denied.body.credential_scope, { ...credential, route_deny: ['*'] })
-  t.deepEqual(
-    codeOf(await second.request('POST', `${at}/runs`, { content: 'x' })),
-    [400, 'route_not_allowed'],
-    'it decides which routes can resolve',
-  )
-  t.is((await second.request('DELETE', '/v1/sessions/s1/credential-scope')).body.credential_scope, undefined)
-  t.is((await second.request('POST', `${at}/runs`, { content: 'x' })).status, 202)
-})
+test.serial(
+  'sessions-13: POST, PUT, DELETE /v1/sessions/{session_id}/persona: binds, binds anew and clears, durably',
+  async (t) => {
+    const first = await start(t)
+    for (const persona_id of ['p', 'q'])
+      await first.request('POST', '/v1/personas', { persona_id, display_name: persona_id.toUpperCase() })
+    const bound = await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
+    t.deepEqual([bound.status, bound.body.persona.display_name], [200, 'P'])
+    const second = await reborn(t, first)
+    t.deepEqual((await read(second)).persona, bound.body.persona)
+    t.is((await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'q' })).body.persona.display_name, 'Q')
+    t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'none' })), [
+      404,
+      'persona_not_found',
+    ])
+    t.is((await read(second)).persona.persona_id, 'q')
+    t.is((await second.request('DELETE', '/v1/sessions/s1/persona')).body.persona, undefined)
+    t.is((await read(await reborn(t, second))).persona, undefined)
+  },
+)
 
 test.serial(
-  'Scopes: entries are trimmed, sorted and de-duplicated, a star collapses a list, and a blank entry is refused',
+  'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/capability-scope: sets and clears, durably',
+  async (t) => {
+    const first = await start(t)
+    const set = await first.request('POST', '/v1/sessions/s1/capability-scope', {
+      capability_scope: { mcp_tool_allow: ['b', 'a'] },
+    })
+    t.deepEqual([set.status, set.body.capability_scope], [200, { ...capability, mcp_tool_allow: ['a', 'b'] }])
+    const second = await reborn(t, first)
+    t.deepEqual((await read(second)).capability_scope, set.body.capability_scope)
+    t.deepEqual(
+      (await second.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } }))
+        .body.capability_scope,
+      { ...capability, skill_deny: ['x'] },
+      'replaced as a whole',
+    )
+    t.is((await second.request('DELETE', '/v1/sessions/s1/capability-scope')).body.capability_scope, undefined)
+    t.is((await read(await reborn(t, second))).capability_scope, undefined)
+  },
+)
+
+test.serial(
+  'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/credential-scope: sets and clears, durably',
+  async (t) => {
+    const first = await start(t)
+    const set = await first.request('POST', '/v1/sessions/s1/credential-scope', {
+      credential_scope: { route_allow: ['demo'] },
+    })
+    t.deepEqual([set.status, set.body.credential_scope], [200, { ...credential, route_allow: ['demo'] }])
+    const second = await reborn(t, first)
+    t.deepEqual((await read(second)).credential_scope, set.body.credential_scope)
+    const denied = await second.request('PUT', '/v1/sessions/s1/credential-scope', {
+      credential_scope: { route_deny: ['*'] },
+    })
+    t.deepEqual(denied.body.credential_scope, { ...credential, route_deny: ['*'] })
+    t.deepEqual(
+      codeOf(await second.request('POST', `${at}/runs`, { content: 'x' })),
+      [400, 'route_not_allowed'],
+      'it decides which routes can resolve',
+    )
+    t.is((await second.request('DELETE', '/v1/sessions/s1/credential-scope')).body.credential_scope, undefined)
+    t.is((await second.request('POST', `${at}/runs`, { content: 'x' })).status, 202)
+  },
+)
+
+test.serial(
+  'sessions-14: Scopes: entries are trimmed, sorted and de-duplicated, a star collapses a list, and a blank ' +
+    'entry is refused',
   async (t) => {
     const daemon = await start(t)
     const scope = { route_allow: [' b', 'a', 'b '], route_deny: ['x', '*', 'y'] }
@@ -289,8 +304,8 @@ test.serial(
 )
 
 test.serial(
-  'CapabilityScope: the effective scope is the baseline of the persona restricted by the scope of the session, ' +
-    'never wider',
+  'sessions-16: CapabilityScope: the effective scope is the baseline of the persona restricted by the scope ' +
+    'of the session, never wider',
   async (t) => {
     const daemon = await start(t)
     await daemon.request('POST', '/v1/personas', {
@@ -318,7 +333,8 @@ test.serial(
 )
 
 test.serial(
-  'CredentialScope: where connectors are scoped and no credential is allowed by name, connector credentials are denied',
+  'sessions-18: CredentialScope: where connectors are scoped and no credential is allowed by name, ' +
+    'connector credentials are denied',
   async (t) => {
     const daemon = await start(t)
     const denied = async (credential_scope: object): Promise<unknown> =>
@@ -378,7 +394,8 @@ test.serial(
 )
 
 test.serial(
-  'GET, POST, PUT, DELETE /v1/sessions/{session_id}/reply-targets: each answers with the normalised handles, durably',
+  'sessions-19: GET, POST, PUT, DELETE /v1/sessions/{session_id}/reply-targets: each answers with the ' +
+    'normalised handles, durably',
   async (t) => {
     const first = await start(t)
     t.deepEqual((await first.request('GET', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
@@ -408,7 +425,8 @@ test.serial(
 )
 
 test.serial(
-  'Reply targets: an unknown plugin, connector, variant or field is refused with its path, and nothing is changed',
+  'sessions-20: Reply targets: an unknown plugin, connector, variant or field is refused with its path, and ' +
+    'nothing is changed',
   async (t) => {
     const daemon = await start(t)
     const { body: before } = await daemon.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
@@ -439,7 +457,8 @@ test.serial(
 )
 
 test.serial(
-  'Reply targets: an empty list and DELETE are remembered as a clear, distinct from never set, also after kill -9',
+  'sessions-21: Reply targets: an empty list and DELETE are remembered as a clear, distinct from never set, ' +
+    'also after kill -9',
   async (t) => {
     const first = await start(t)
     await openSession(first, 's2')
@@ -455,8 +474,8 @@ test.serial(
 )
 
 test.serial(
-  'GET, POST, PUT, DELETE /v1/sessions/{session_id}/operator: answers with the policy; DELETE disables and ' +
-    'never accepts destinations',
+  'sessions-23: GET, POST, PUT, DELETE /v1/sessions/{session_id}/operator: answers with the policy; DELETE ' +
+    'disables and never accepts destinations',
   async (t) => {
     const first = await start(t)
     const off = { enabled: false, allow_notify: true, allow_questions: true }
@@ -488,8 +507,8 @@ test.serial(
 )
 
 test.serial(
-  'Operator contact: display_name and communication_style must not hold tokens, URLs, e-mail addresses, chat ' +
-    'ids, channel ids or webhook details',
+  'sessions-24: Operator contact: display_name and communication_style must not hold tokens, URLs, e-mail ' +
+    'addresses, chat ids, channel ids or webhook details',
   async (t) => {
     const daemon = await start(t)
     const unsafe = [
@@ -516,7 +535,7 @@ test.serial(
 )
 
 test.serial(
-  'Operator contact: allow_notify needs a deliverable reply target, and targets stay while it is on',
+  'sessions-25: Operator contact: allow_notify needs a deliverable reply target, and targets stay while it is on',
   async (t) => {
     const daemon = await start(t)
     const refused = await daemon.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: true })
@@ -529,8 +548,8 @@ test.serial(
 )
 
 test.serial(
-  'Operator contact: notifications are queued through the reply targets of the session, and are sent under one ' +
-    'key through kill -9',
+  'sessions-26: Operator contact: notifications are queued through the reply targets of the session, and ' +
+    'are sent under one key through kill -9',
   async (t) => {
     const receiver = await startReceiver(t)
     const first = await start(t)
@@ -569,8 +588,8 @@ test.serial(
 )
 
 test.serial(
-  'Operator contact: operator questions are ordinary pending questions and need no transport; the run goes on ' +
-    'through kill -9',
+  'sessions-27: Operator contact: operator questions are ordinary pending questions and need no transport; ' +
+    'the run goes on through kill -9',
   async (t) => {
     const first = await start(t)
     await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
@@ -588,8 +607,8 @@ test.serial(
 )
 
 test.serial(
-  'Session states: persona, scopes, operator and reply targets need an idle session, else 409 with nothing ' +
-    'changed; the route policy does not',
+  'sessions-10: Session states: persona, scopes, operator and reply targets need an idle session, else 409 ' +
+    'with nothing changed; the route policy does not',
   async (t) => {
     const daemon = await start(t)
     await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
@@ -633,8 +652,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions/{session_id}/events: changes of settings are in the journal, the current ones in metadata; ' +
-    'no soul, and no address in the journal',
+  'sessions-28: GET /v1/sessions/{session_id}/events: changes of settings are in the journal, the current ' +
+    'ones in metadata; no soul, and no address in the journal',
   async (t) => {
     const first = await start(t)
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul: 'my secret soul' })
@@ -664,8 +683,8 @@ test.serial(
 )
 
 test.serial(
-  'POST /v1/sessions/{session_id}/end: a body with a reason; the session is opened again by POST /v1/sessions ' +
-    'and keeps its settings',
+  'sessions-29, sessions-30: POST /v1/sessions/{session_id}/end: a body with a reason; the session is ' +
+    'opened again by POST /v1/sessions and keeps its settings',
   async (t) => {
     const first = await start(t)
     await first.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })
@@ -684,7 +703,7 @@ test.serial(
 )
 
 test.serial(
-  'Authentication: a token that may only read sees no addresses of reply targets and changes nothing',
+  'sessions-22: Authentication: a token that may only read sees no addresses of reply targets and changes nothing',
   async (t) => {
     const daemon = await spawnTestDaemon(t, {
       env: { SERVICE_DAEMON_ADMIN_TOKEN: 'a'.repeat(32), SERVICE_DAEMON_READONLY_TOKEN: 'r'.repeat(32) },

@@ -17,7 +17,7 @@ const stand = shareDaemon(test, { flags })
 const asset = { file_name: 'a.txt', media_type: 'text/plain', content_base64: 'YQ==' }
 const text = { type: 'text', text: 'a' }
 
-test('rule 1: input_items cannot be combined with content or attachments', async (t) => {
+test('runs-5: input_items cannot be combined with content or attachments', async (t) => {
   const { refusal, send, daemon } = await stand()
   t.deepEqual(await refusal({ content: 'x', input_items: [text] }), [400, 'run_input_conflict', 'body.input_items'])
   t.deepEqual(await refusal({ attachments: [asset], input_items: [text] }), [
@@ -29,7 +29,7 @@ test('rule 1: input_items cannot be combined with content or attachments', async
   t.is((await until(daemon, run.body.run_id, 'completed')).outputs[0].content, 'You said: a\nb')
 })
 
-test('rule 2: content, attachments or input_items must carry actual input', async (t) => {
+test('runs-6: content, attachments or input_items must carry actual input', async (t) => {
   const { refusal, daemon, session_id } = await stand()
   for (const body of [
     {},
@@ -42,7 +42,7 @@ test('rule 2: content, attachments or input_items must carry actual input', asyn
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
 })
 
-test('rule 3: a binding key leads to one session for ever, also through kill -9', async (t) => {
+test('runs-8: a binding key leads to one session for ever, also through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t)
   for (const id of ['s1', 's2']) await openSession(daemon, id)
   const send = (body: unknown) => daemon.request('POST', '/v1/sessions/s1/runs', body)
@@ -61,7 +61,7 @@ test('rule 3: a binding key leads to one session for ever, also through kill -9'
   )
 })
 
-test('rule 3: of two sessions that claim one key at the same time, one gets it', async (t) => {
+test('runs-8: of two sessions that claim one key at the same time, one gets it', async (t) => {
   const [one, two] = [await stand(), await stand()]
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? one : two).send({ content: 'x', binding_keys: ['race:1'] })),
@@ -73,7 +73,7 @@ test('rule 3: of two sessions that claim one key at the same time, one gets it',
     t.deepEqual(codeOf(lost), [409, 'binding_conflict'])
 })
 
-test('rule 3: blank keys, long ones and too many are refused', async (t) => {
+test('runs-9: blank keys, long ones and too many are refused', async (t) => {
   const { refusal } = await stand()
   t.deepEqual(await refusal({ content: 'x', binding_keys: ['chat:7', ' '] }), [
     400,
@@ -92,7 +92,7 @@ test('rule 3: blank keys, long ones and too many are refused', async (t) => {
   ])
 })
 
-test('rule 4: reply targets are handles or variants, and reply_plugin goes with reply_address', async (t) => {
+test('runs-10: reply targets are handles or variants, and reply_plugin goes with reply_address', async (t) => {
   const { refusal, send, daemon } = await stand()
   const url = 'https://receiver.invalid/hook'
   const targets = [
@@ -139,7 +139,7 @@ test('rule 4: reply targets are handles or variants, and reply_plugin goes with 
   ])
 })
 
-test('rule 5: an inline asset needs a name and content; assets and boards are refused while nothing keeps them', async (t) => {
+test('runs-7: an inline asset needs a name and content; assets and boards are refused while nothing keeps them', async (t) => {
   const { refusal, daemon, session_id } = await stand()
   for (const [field, value] of [
     ['file_name', ''],
@@ -171,7 +171,7 @@ test('rule 5: an inline asset needs a name and content; assets and boards are re
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
 })
 
-test('rule 6: the daemon itself looks whether the run made the file that it must make', async (t) => {
+test('runs-12: the daemon itself looks whether the run made the file that it must make', async (t) => {
   const { send, refusal, daemon } = await stand()
   const end = async (content: string, ...completion_requirements: unknown[]): Promise<any> =>
     until(daemon, (await send({ content, completion_requirements })).body.run_id, 'completed', 'failed')
@@ -199,7 +199,7 @@ test('rule 6: the daemon itself looks whether the run made the file that it must
   ])
 })
 
-test('rule 6: what the file was when the run began is remembered through kill -9', async (t) => {
+test('runs-12: what the file was when the run began is remembered through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t, { flags })
   await openSession(daemon)
   const file = `kept-${process.pid}.txt`
@@ -253,7 +253,7 @@ test('a route that the credential scope of the session does not allow is refused
   t.is((await send({ content: 'x' })).status, 202)
 })
 
-test('metadata of the daemon itself is refused, and other metadata is shown with the run', async (t) => {
+test('runs-14: metadata of the daemon itself is refused, and other metadata is shown with the run', async (t) => {
   const { refusal, send } = await stand()
   for (const key of ['service_flow', 'completion_requirements'])
     t.deepEqual(await refusal({ content: 'x', metadata: { [key]: {} } }), [
@@ -265,7 +265,7 @@ test('metadata of the daemon itself is refused, and other metadata is shown with
   t.deepEqual((await send({ content: 'x', metadata: { a: [1] } })).body.input_metadata, { a: [1] })
 })
 
-test('run idempotency: the same key and payload give the same run, in the header or in the body', async (t) => {
+test('runs-15: run idempotency: the same key and payload give the same run, in the header or in the body', async (t) => {
   const { send, refusal } = await stand()
   const first = await send({ content: 'x', metadata: { b: 1, a: 2 } }, { 'idempotency-key': 'k1' })
   t.is((await send({ metadata: { a: 2, b: 1 }, content: 'x', idempotency_key: 'k1' })).body.run_id, first.body.run_id)
@@ -293,7 +293,7 @@ test('run idempotency: the same key and payload give the same run, in the header
   ])
 })
 
-test('run idempotency: equal submissions at once are one run, also if files have to be looked at first', async (t) => {
+test('runs-15: run idempotency: equal submissions at once are one run, also if files have to be looked at first', async (t) => {
   const { send } = await stand()
   const body = { content: 'x', completion_requirements: [{ type: 'workspace_file', path: 'out/race.txt' }] }
   const answers = await Promise.all(Array.from({ length: 30 }, () => send(body, { 'idempotency-key': 'k1' })))
@@ -301,7 +301,7 @@ test('run idempotency: equal submissions at once are one run, also if files have
   t.is(new Set(answers.map(({ body: { run_id } }) => run_id)).size, 1)
 })
 
-test('run idempotency: a key is remembered through kill -9', async (t) => {
+test('runs-15: run idempotency: a key is remembered through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await openSession(daemon)
   const send = ({ request }: typeof daemon, content: string) =>

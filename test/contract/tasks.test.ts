@@ -12,7 +12,7 @@ const shared = shareTasked(test)
 
 const ids = (tasks: { id: string }[]): string[] => tasks.map(({ id }) => id)
 
-test('Row GET /v1/sessions/{session_id}/tasks: TaskRecords, filtered by each status; another status is 400', async (t) => {
+test('GET /v1/sessions/{session_id}/tasks: TaskRecords, filtered by each status; another status is 400', async (t) => {
   const daemon = await shared()
   const made: Record<string, string> = {}
   for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'failed', 'cancelled']) {
@@ -47,7 +47,7 @@ test('Pagination of tasks: a plain array with a limit, an envelope with page or 
   t.deepEqual(codeOf(await daemon.request('GET', `${daemon.at}/tasks?limit=0`)), [400, 'invalid_limit'])
 })
 
-test('Row GET /v1/sessions/{session_id}/tasks/{task_id}: the TaskRecord, without members that are empty', async (t) => {
+test('GET /v1/sessions/{session_id}/tasks/{task_id}: the TaskRecord, without members that are empty', async (t) => {
   const daemon = await shared()
   const { task } = await daemon.call('task_create', { title: 'a' })
   const { body } = await daemon.request('GET', `${daemon.at}/tasks/${task.id}`)
@@ -86,7 +86,7 @@ test('An unknown task or session is 404 on every route of tasks', async (t) => {
 })
 
 test(
-  'Row GET …/output: not_ready without wait, timeout when the wait is over, success when the task has ended; a ' +
+  'GET …/output: not_ready without wait, timeout when the wait is over, success when the task has ended; a ' +
     'wait changes nothing',
   async (t) => {
     const daemon = await shared()
@@ -102,7 +102,7 @@ test(
   },
 )
 
-test('Row GET …/output: tail_bytes is 8,192 if not given and 262,144 at most; full adds the retained body', async (t) => {
+test('GET …/output: tail_bytes is 8,192 if not given and 262,144 at most; full adds the retained body', async (t) => {
   const daemon = await shared()
   const { id } = await daemon.background(`head -c 300000 /dev/zero | tr '\\0' x`)
   await daemon.ended(id)
@@ -159,7 +159,7 @@ test(
   },
 )
 
-test('Row POST …/stop: the body is required, its reason is not; the answer is the TaskRecord', async (t) => {
+test('POST …/stop: the body is required, its reason is not; the answer is the TaskRecord', async (t) => {
   const daemon = await shared()
   const { task } = await daemon.call('task_create', { title: 'a' })
   const path = `${daemon.at}/tasks/${task.id}/stop`
@@ -175,7 +175,7 @@ test('Row POST …/stop: the body is required, its reason is not; the answer is 
   )
 })
 
-test('Status row: a shell task stays in_progress with stop_requested=true while it is shut down', async (t) => {
+test('a shell task stays in_progress with stop_requested=true while it is shut down', async (t) => {
   const daemon = await shared()
   const { id } = await daemon.background(`trap '' TERM; touch ready; while :; do sleep 0.1; done`)
   await daemon.file('ready')
@@ -214,23 +214,19 @@ test(
   },
 )
 
-test(
-  'Status row: a shell task in progress has failed after a restart of the daemon, with terminal_reason and ' +
-    'recovered_on_boot',
-  async (t) => {
-    const daemon = await startTasked(t)
-    const { id } = await daemon.background('echo before; (setsid sleep 300 &); touch ready; sleep 300')
-    await daemon.file('ready')
-    await daemon.kill('SIGKILL')
-    const next = await daemon.again()
-    t.like(await next.task(id), {
-      status: 'failed',
-      metadata: { kind: 'background_shell', terminal_reason: 'daemon_restarted', recovered_on_boot: true },
-    })
-    t.is((await next.output(id, '?full=true')).output_text, 'before\n')
-    t.deepEqual(await markedBy(daemon.root), [])
-  },
-)
+test('a shell task in progress has failed after a restart of the daemon, with terminal_reason and recovered_on_boot', async (t) => {
+  const daemon = await startTasked(t)
+  const { id } = await daemon.background('echo before; (setsid sleep 300 &); touch ready; sleep 300')
+  await daemon.file('ready')
+  await daemon.kill('SIGKILL')
+  const next = await daemon.again()
+  t.like(await next.task(id), {
+    status: 'failed',
+    metadata: { kind: 'background_shell', terminal_reason: 'daemon_restarted', recovered_on_boot: true },
+  })
+  t.is((await next.output(id, '?full=true')).output_text, 'before\n')
+  t.deepEqual(await markedBy(daemon.root), [])
+})
 
 test('Tool bash with run_in_background: the fields of the answer, and a task of the session that outlives the run', async (t) => {
   const daemon = await shared()

@@ -56,7 +56,7 @@ const start = async (t: ExecutionContext, root = tempRoot(t)) => {
   }
 }
 
-test('any number of refusals is one commit a minute, and like ones are one record with a count', async (t) => {
+test('http-29: any number of refusals is one commit a minute, and like ones are one record with a count', async (t) => {
   const { audit, opened, timers, sequence, records } = await start(t)
   const before = sequence()
   for (let n = 0; n < 100_000; n += 1) audit.record(refusal({ timestamp_ms: 1000 + n }))

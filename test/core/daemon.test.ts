@@ -145,7 +145,7 @@ const stubborn = (stop: () => Promise<void>, more: { stopMs?: () => number } = {
     register: (ctx) => ctx.onStart(() => stop),
   })
 
-test('a probe sees a daemon that stops until its plugins have stopped', async (t) => {
+test('http-32: a probe sees a daemon that stops until its plugins have stopped', async (t) => {
   let go = (): void => {}
   const stop = (): Promise<void> =>
     new Promise((resolve) => {

@@ -53,7 +53,7 @@ const look = async (
   if (got.status === 401) t.regex(got.headers['www-authenticate'] ?? '', /^Bearer realm="service-daemon"/u, name)
 }
 
-test('the table of access has one row for each route, and each route says the same of itself', async (t) => {
+test('http-23: the table of access has one row for each route, and each route says the same of itself', async (t) => {
   const { client } = await start(t)
   t.deepEqual(
     Object.fromEntries(client.operations.map((operation) => [operation.id, operation.access]).sort()),
@@ -104,8 +104,8 @@ for (const caller of ['none', 'wrong', 'read', 'admin'] as const) {
 }
 
 test(
-  'an unknown path is for the admin alone to know: 401 without a token, 403 with a read-only one, 404 for the ' +
-    'admin',
+  'http-24: an unknown path is for the admin alone to know: 401 without a token, 403 with a read-only one, ' +
+    '404 for the admin',
   async (t) => {
     const { client } = await start(t)
     const paths = [

@@ -384,7 +384,7 @@ test('naughty strings in every header that a route reads are refused or without 
   })
 })
 
-test('naughty strings in every text of every body are kept as they are, refused by path, or lead nowhere', async (t) => {
+test('http-22: naughty strings in every text of every body are kept as they are, refused by path, or lead nowhere', async (t) => {
   const stage = await start(t)
   const { schemas } = stage.client.document.components
   let turn = 0

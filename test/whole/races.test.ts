@@ -35,7 +35,7 @@ test('every keyed route has a race', async (t) => {
   )
 })
 
-test('fifty equal requests at once, in header and body, have one effect and one answer', async (t) => {
+test('http-17: fifty equal requests at once, in header and body, have one effect and one answer', async (t) => {
   t.timeout(180_000)
   const daemon = await spawnTestDaemon(t, { flags: ['--log-level', 'error'] })
   for (const [id, start] of Object.entries(races)) {
@@ -56,7 +56,7 @@ test('fifty equal requests at once, in header and body, have one effect and one 
   }
 })
 
-test('of fifty different requests at once with one key one has an effect, and the others are told', async (t) => {
+test('http-17: of fifty different requests at once with one key one has an effect, and the others are told', async (t) => {
   t.timeout(180_000)
   const daemon = await spawnTestDaemon(t, { flags: ['--log-level', 'error'] })
   for (const [id, start] of Object.entries(races)) {

@@ -378,8 +378,8 @@ const soon = async (what: () => Promise<boolean>): Promise<boolean> => {
 }
 
 test.serial(
-  'on a full disk what was acknowledged stays, changes are refused with what to do, reading and streams go on, ' +
-    'and room brings writing back',
+  'http-10: on a full disk what was acknowledged stays, changes are refused with what to do, reading and ' +
+    'streams go on, and room brings writing back',
   async (t) => {
     const at = mount(t, 'size=80m,mode=700')
     if (at === undefined) return

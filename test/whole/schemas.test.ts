@@ -8,7 +8,7 @@ import { operationsOf } from './client.js'
 const documentOf = async (t: any): Promise<any> =>
   (await (await startTestDaemon(t)).request('GET', '/v1/openapi.json')).body
 
-test('the document of a running daemon is valid OpenAPI 3.1, and every $ref in it leads somewhere', async (t) => {
+test('http-1: the document of a running daemon is valid OpenAPI 3.1, and every $ref in it leads somewhere', async (t) => {
   const document = await documentOf(t)
   const { valid, errors } = await new Validator().validate(structuredClone(document))
   t.true(valid, JSON.stringify(errors))

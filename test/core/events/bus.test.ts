@@ -38,7 +38,7 @@ const collect = () => {
   }
 }
 
-test('ids rise over restarts, also when the clock went back', (t) => {
+test('events-5: ids rise over restarts, also when the clock went back', (t) => {
   t.is(nextEpoch(0, 1_700_000_000_999), 1_700_000_000)
   t.is(nextEpoch(1_700_000_000, 1_600_000_000_000), 1_700_000_001)
   const [before, after] = [start({ epoch: 5 }).bus, start({ epoch: 6 }).bus]
@@ -59,7 +59,7 @@ test('since gives what is kept after an id, by scope', (t) => {
   t.deepEqual(seen('nonsense'), [])
 })
 
-test('a listener that throws or rejects is charged to its owner, and the others run', async (t) => {
+test('events-20: a listener that throws or rejects is charged to its owner, and the others run', async (t) => {
   const { bus, faults } = start()
   const seen: number[] = []
   bus.on(
@@ -289,7 +289,7 @@ const kept = (bus: ReturnType<typeof start>['bus']): number => bus.statistics().
 const heavy = (bus: ReturnType<typeof start>['bus'], bytes: number): void =>
   bus.post({ name: 'ticked', keys: { run: 'r' }, bytes, data: () => ({ n: 1, pad: 'x'.repeat(bytes) }) })
 
-test('large events leave the window before its number is reached, and the newest never', (t) => {
+test('events-15: large events leave the window before its number is reached, and the newest never', (t) => {
   const { bus } = start({ capacity: 2048, bytes: 10_000_000 })
   for (let n = 0; n < 300; n += 1) heavy(bus, 900_000)
   t.is(kept(bus), 11)
@@ -329,7 +329,7 @@ test('a view within another sees what carries both keys, live and from the windo
   t.deepEqual([live.numbers(), late.numbers()], [[1], [1]])
 })
 
-test('events that slow readers lost are a warning for a while', async (t) => {
+test('events-19: events that slow readers lost are a warning for a while', async (t) => {
   const { bus } = start({ capacity: 4 })
   let now = 0
   const { check } = createLagCheck(bus, { ...createClock(), elapsed: () => now })
@@ -348,7 +348,7 @@ test('events that slow readers lost are a warning for a while', async (t) => {
   t.deepEqual(check(), [])
 })
 
-test('the capacity is clamped', (t) => {
+test('events-14: the capacity is clamped', (t) => {
   const capacity = (wanted: number): number => start({ capacity: wanted }).bus.statistics().history_capacity
   t.deepEqual([0, -5, 1, 2048, 10_000_000, Number.NaN].map(capacity), [1, 1, 1, 2048, 262_144, 1])
 })

@@ -128,7 +128,7 @@ test('token files are read anew on each decision, and equal tokens open nothing'
   t.deepEqual([await status('second'), await status('third')], [401, 200])
 })
 
-test('sixty refusals in a minute make the sixty-first a 429, and a good token still opens', async (t) => {
+test('http-28: sixty refusals in a minute make the sixty-first a 429, and a good token still opens', async (t) => {
   let now = 0
   const clock: Clock = { ...createClock(), elapsed: () => now }
   const server = await startServer(t, { routes, auth: { ...tokens, clock } })
@@ -150,7 +150,7 @@ test('the throttle keeps at most 4,096 samples', (t) => {
   t.false(throttle.exceeded('first'))
 })
 
-test('web pages may call from loopback only, with or without a good token', async (t) => {
+test('http-30: web pages may call from loopback only, with or without a good token', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
   const ask = (headers: Record<string, string>) =>
     server.ask('GET', '/v1/read', { headers: { ...bearer('admin-token'), ...headers } })
@@ -193,7 +193,7 @@ test('a refused page learns of its refusal by CORS headers only when its origin 
   t.is(reply.headers['access-control-allow-origin'], 'http://localhost:1')
 })
 
-test('a preflight needs no token', async (t) => {
+test('http-30: a preflight needs no token', async (t) => {
   const server = await startServer(t, { routes, auth: tokens })
   const good = await server.ask('OPTIONS', '/v1/admin', {
     headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' },
@@ -224,7 +224,7 @@ test('a list of allowed origins replaces the loopback rule and takes loopback or
     t.throws(() => createOriginPolicy([origin]), { message: /allowed origin/u }, origin)
 })
 
-test('settings that would leave the daemon open, or closed for good, are refused', (t) => {
+test('http-27: settings that would leave the daemon open, or closed for good, are refused', (t) => {
   const [admin, other] = [{ token: 'a' }, { token: 'b' }]
   const loopback = '127.0.0.1'
   const rows: [AuthSettings, string | undefined][] = [

@@ -78,7 +78,7 @@ test('a client that keeps its connection does not hold the drain once its reques
   t.true(createClock().elapsed() - before < 30_000)
 })
 
-test('while it drains, probes are answered, and whatever else is asked is refused and its connection closed', async (t) => {
+test('http-32: while it drains, probes are answered, and whatever else is asked is refused and its connection closed', async (t) => {
   const { server, begun, answer } = await start(t)
   const asked = server.ask('GET', '/v1/held')
   await begun
@@ -118,7 +118,7 @@ test('a connection that breaks, also with requests in line behind another, does 
   t.true(createClock().elapsed() - before < 30_000)
 })
 
-test('a stream that would begin while the daemon stops is refused', async (t) => {
+test('events-22: a stream that would begin while the daemon stops is refused', async (t) => {
   const { server, begun, answer } = await start(t)
   const asked = server.ask('GET', '/v1/stream')
   await begun

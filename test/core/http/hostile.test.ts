@@ -215,7 +215,7 @@ test('slow headers and slow bodies are cut off', async (t) => {
   t.deepEqual(problemOf(body), { status: 408, code: 'request_timeout' })
 })
 
-test('a body is limited by its route, whether it tells its length or not', async (t) => {
+test('http-19: a body is limited by its route, whether it tells its length or not', async (t) => {
   const server = await startServer(t, { routes })
   const told = await server.ask('POST', '/v1/notes/a', { body: { note: 'x'.repeat(5000) } })
   t.like(told.body, { status: 413, code: 'payload_too_large', limit_bytes: 4096 })
@@ -232,7 +232,7 @@ test('a body is limited by its route, whether it tells its length or not', async
   t.deepEqual(problemOf(untold), { status: 413, code: 'payload_too_large' })
 })
 
-test('a body must be plain JSON', async (t) => {
+test('http-18: a body must be plain JSON', async (t) => {
   const server = await startServer(t, { routes })
   const send = (headers: Record<string, string>) => server.ask('POST', '/v1/notes/a', { body: '{"note":1}', headers })
   for (const type of [
@@ -263,7 +263,7 @@ test('a route without a body takes none or an empty object', async (t) => {
   t.is((await server.ask('GET', '/v1/notes', { body: { force: true } })).status, 400)
 })
 
-test('a query names each of its fields once, and only fields that the route has', async (t) => {
+test('http-21: a query names each of its fields once, and only fields that the route has', async (t) => {
   const server = await startServer(t, { routes })
   const send = async (query: string) =>
     (await server.ask('POST', `/v1/notes/a?${query}`, { body: { note: 1 } })).body.errors
@@ -282,7 +282,7 @@ test('literal segments win over parameters, and HEAD is GET without its body', a
   t.is(head.headers['content-length'], '6')
 })
 
-test('a fault in a handler is a 500 that tells nothing, and is charged to its owner', async (t) => {
+test('http-9: a fault in a handler is a 500 that tells nothing, and is charged to its owner', async (t) => {
   const secret = 'postgres://user:hunter2@/etc/passwd'
   const broken = (id: string, handler: () => any) =>
     defineRoute({
@@ -320,7 +320,7 @@ test('a fault in a handler is a 500 that tells nothing, and is charged to its ow
   )
 })
 
-test('no answer leaves before what it rests on is durable, also when it refuses', async (t) => {
+test('http-4: no answer leaves before what it rests on is durable, also when it refuses', async (t) => {
   const clock = createClock()
   const order: string[] = []
   const made = defineRoute({

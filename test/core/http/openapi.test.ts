@@ -94,7 +94,7 @@ const shelves = [
 ]
 const trustedWrong: any = { cleared: 'many' }
 
-test('the document is valid OpenAPI 3.1 by an independent validator', async (t) => {
+test('http-1: the document is valid OpenAPI 3.1 by an independent validator', async (t) => {
   const server = await startServer(t, { routes: shelves })
   const { body } = await server.ask('GET', '/v1/openapi.json')
   const result = await new Validator().validate(body)
@@ -102,7 +102,7 @@ test('the document is valid OpenAPI 3.1 by an independent validator', async (t) 
   t.is(body.openapi, '3.1.0')
 })
 
-test('each route shows its parameters, body, limits, problems, access and examples', async (t) => {
+test('http-5: each route shows its parameters, body, limits, problems, access and examples', async (t) => {
   const server = await startServer(t, { routes: shelves })
   const { body } = await server.ask('GET', '/v1/openapi.json')
   const put = body.paths['/v1/shelves/{shelf_id}/items'].post

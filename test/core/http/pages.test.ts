@@ -62,7 +62,7 @@ test('a limit below one and a cursor that was not made here are refused', (t) =>
     t.throws(() => list(5, { cursor }), { name: 'Problem', message: /cursor/u }, cursor)
 })
 
-test('following next_cursor visits every item once, in order, also while items come and go', (t) => {
+test('http-14: following next_cursor visits every item once, in order, also while items come and go', (t) => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1 }), { maxLength: 40 }),

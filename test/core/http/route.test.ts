@@ -30,7 +30,7 @@ test('the document of all shipped routes is valid OpenAPI, and its examples fit 
   }
 })
 
-test('no shipped route that changes something is open to a read-only token', async (t) => {
+test('http-25: no shipped route that changes something is open to a read-only token', async (t) => {
   const { routes } = await declarationsOf(await shippedPlugins())
   // Sixty refusals a minute are throttled, and there are more routes than that.
   const servers = await Promise.all(

@@ -28,7 +28,7 @@ test('a route gets parsed input and its value becomes the answer', async (t) => 
   t.deepEqual(reply.body, { name: 'ann', text: 'abab' })
 })
 
-test('every wrong field is named with its path and rule', async (t) => {
+test('http-7: every wrong field is named with its path and rule', async (t) => {
   const server = await startServer(t, { routes: [echo] })
   const cases: [string, unknown, string][] = [
     ['/v1/echo/ann', {}, 'body.text'],

@@ -45,7 +45,7 @@ const id = (counter: number): string => (floor + BigInt(counter)).toString()
 const numbers = (frames: readonly Frame[]): number[] =>
   frames.filter(({ event }) => event === 'run_updated').map(({ data }) => data.n)
 
-test('a stream answers at once, with headers that no proxy buffers or rewrites', async (t) => {
+test('events-3: a stream answers at once, with headers that no proxy buffers or rewrites', async (t) => {
   const server = await start(t)
   const client = await follow(t, server)
   t.regex(client.head(), /^HTTP\/1\.1 200 OK/u)
@@ -55,7 +55,7 @@ test('a stream answers at once, with headers that no proxy buffers or rewrites',
   t.notRegex(client.head(), /transfer-encoding|content-length/iu)
 })
 
-test('data is the bare event with its type and a rising decimal id', async (t) => {
+test('events-4: data is the bare event with its type and a rising decimal id', async (t) => {
   const server = await start(t)
   const client = await follow(t, server)
   publish(server, 3)
@@ -67,7 +67,7 @@ test('data is the bare event with its type and a rising decimal id', async (t) =
   )
 })
 
-test('without a cursor only what comes is sent; with one what followed it; with 0 the whole window', async (t) => {
+test('events-9: without a cursor only what comes is sent; with one what followed it; with 0 the whole window', async (t) => {
   const server = await start(t)
   publish(server, 5)
   const live = await follow(t, server)
@@ -80,7 +80,7 @@ test('without a cursor only what comes is sent; with one what followed it; with 
   t.deepEqual(numbers(whole.frames), [1, 2, 3, 4, 5, 1])
 })
 
-test('of header and query the larger cursor counts, blank ones do not, and one ahead is clamped', async (t) => {
+test('events-7: of header and query the larger cursor counts, blank ones do not, and one ahead is clamped', async (t) => {
   const server = await start(t)
   publish(server, 5)
   const cases: [string, Record<string, string>, number[]][] = [
@@ -130,7 +130,7 @@ test('a first frame stands before all others, and nothing that happened since it
   t.deepEqual([first?.event, first?.id, second?.id], ['look', undefined, id(2)])
 })
 
-test('a malformed cursor is refused', async (t) => {
+test('events-8: a malformed cursor is refused', async (t) => {
   const server = await start(t)
   for (const cursor of ['abc', '-1', '1.5', '0x10', '99999999999999999999', '1e3']) {
     const reply = await server.ask('GET', `/v1/events/stream?cursor=${cursor}`)
@@ -224,7 +224,7 @@ test('a filtered stream sees only its own events', async (t) => {
   )
 })
 
-test('a slow reader gets a gap for what it missed, and others are not delayed', async (t) => {
+test('events-18: a slow reader gets a gap for what it missed, and others are not delayed', async (t) => {
   const server = await start(t, { capacity: 200 })
   const slow = await follow(t, server)
   const quick = await follow(t, server)
@@ -255,7 +255,7 @@ test('a slow reader gets a gap for what it missed, and others are not delayed', 
   t.true(ids.every((value, index) => index === 0 || value > (ids[index - 1] ?? 0n)))
 })
 
-test('a reader that comes back with its last id misses nothing and gets nothing twice', async (t) => {
+test('events-10: a reader that comes back with its last id misses nothing and gets nothing twice', async (t) => {
   const server = await start(t)
   const seen: number[] = []
   let cursor = '0'
@@ -284,7 +284,7 @@ test('a reader that comes back with its last id misses nothing and gets nothing 
   )
 })
 
-test('heartbeats are typed, carry no id, and stop with the last reader', async (t) => {
+test('events-6: heartbeats are typed, carry no id, and stop with the last reader', async (t) => {
   const real = createClock()
   const timers = new Set<() => void>()
   const clock: Clock = {
@@ -309,7 +309,7 @@ test('heartbeats are typed, carry no id, and stop with the last reader', async (
   t.is(server.bus.statistics().subscriber_count, 0)
 })
 
-test('a drain ends streams cleanly and lets requests finish; after the close nobody listens', async (t) => {
+test('events-22: a drain ends streams cleanly and lets requests finish; after the close nobody listens', async (t) => {
   const clock = createClock()
   let began = (): void => {}
   const begun = new Promise<void>((resolve) => {

@@ -34,7 +34,7 @@ const named = () => {
 const list = (source: ReturnType<typeof shelved>, query: object, more: object = {}): any =>
   listPage({ query, source, label: 'id_asc', view: ({ text }: Note) => text, ...more })
 
-test('a record that cannot be read is named once and left out, and pages lose nothing else', (t) => {
+test('http-15: a record that cannot be read is named once and left out, and pages lose nothing else', (t) => {
   const { skip, lines, health } = named()
   t.throws(() => list(shelved('b'), {}))
   t.deepEqual(health.check(), [])

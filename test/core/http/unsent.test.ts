@@ -66,7 +66,7 @@ const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => 
 }
 const connections = (server: TestServer): Promise<number> => server.server.connections()
 
-test('a client that takes nothing of its answer is cut after the write limit, and one that reads slowly is not', async (t) => {
+test('http-33: a client that takes nothing of its answer is cut after the write limit, and one that reads slowly is not', async (t) => {
   const server = await startServer(t, {
     routes: [large],
     server: { limits: { writeTimeout: 3000, keepAliveTimeout: 60_000 } },
@@ -116,7 +116,7 @@ test('the write limit ends with the answer: a request behind it may take its tim
   t.true(client.text().endsWith('slow'))
 })
 
-test('a stream whose reader has stopped is cut after the write limit, and its frames leave the account', async (t) => {
+test('events-18: a stream whose reader has stopped is cut after the write limit, and its frames leave the account', async (t) => {
   const server = await startServer(t, { routes: [stream], server: { limits: { writeTimeout: 1000 } } })
   const client = lazy(t, server, '/v1/events/stream')
   await until(() => server.bus.statistics().subscriber_count === 1)

@@ -245,7 +245,7 @@ test('a failed sync is final until a restart', async (t) => {
   await again.close()
 })
 
-test('effects run after durability in commit order, and a lost lock stops all writes', async (t) => {
+test('events-21: effects run after durability in commit order, and a lost lock stops all writes', async (t) => {
   const root = tempRoot(t)
   const opened = await open(root)
   const { state, notes } = opened

@@ -80,48 +80,62 @@ test('a request that nobody answers is denied by time when the clock says so, th
   )
 })
 
-test('a late answer is refused as expired, by run and by session, also while the run waits for something else', async (t) => {
-  const { world, daemon, jump } = await start(t, { after_ms: hour })
-  const run = await submit(daemon, 's1', '/tool mcp__pay {"what":"a"}\n---\n/tool mcp__pay {"what":"b"}')
-  const [a] = (await until(daemon, run.run_id, 'waiting_for_approval')).pending_approval_ids
-  jump(hour)
-  const body = { resolutions: [{ request_id: a, behavior: 'allow' }] }
-  const late = await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)
-  t.deepEqual([...codeOf(late), late.body.domain], [409, 'approval_expired', 'approvals'])
-  for (;;) {
-    const { pending_approval_ids: [b] = [] } = await until(daemon, run.run_id, 'waiting_for_approval', 'running')
-    if (b !== undefined && b !== a) break
-  }
-  t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)), [409, 'approval_expired'])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/approvals', body)), [409, 'approval_expired'])
-  jump(hour)
-  await until(daemon, run.run_id, 'completed')
-  t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)), [409, 'approval_expired'])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/approval-runs', body)), [409, 'approval_expired'])
-  t.deepEqual(world.calls, [])
-})
+test(
+  'approvals-18: a late answer is refused as expired, by run and by session, also while the run waits for ' +
+    'something else',
+  async (t) => {
+    const { world, daemon, jump } = await start(t, { after_ms: hour })
+    const run = await submit(daemon, 's1', '/tool mcp__pay {"what":"a"}\n---\n/tool mcp__pay {"what":"b"}')
+    const [a] = (await until(daemon, run.run_id, 'waiting_for_approval')).pending_approval_ids
+    jump(hour)
+    const body = { resolutions: [{ request_id: a, behavior: 'allow' }] }
+    const late = await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)
+    t.deepEqual([...codeOf(late), late.body.domain], [409, 'approval_expired', 'approvals'])
+    for (;;) {
+      const { pending_approval_ids: [b] = [] } = await until(daemon, run.run_id, 'waiting_for_approval', 'running')
+      if (b !== undefined && b !== a) break
+    }
+    t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)), [
+      409,
+      'approval_expired',
+    ])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/approvals', body)), [409, 'approval_expired'])
+    jump(hour)
+    await until(daemon, run.run_id, 'completed')
+    t.deepEqual(codeOf(await daemon.request('POST', `/v1/runs/${run.run_id}/approvals`, body)), [
+      409,
+      'approval_expired',
+    ])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/approval-runs', body)), [409, 'approval_expired'])
+    t.deepEqual(world.calls, [])
+  },
+)
 
-test('a deadline that passes while the daemon is down is kept at the next start, and by default there is none', async (t) => {
-  const first = await start(t, { after_ms: hour })
-  const run = await asking(first.daemon, 'a')
-  await first.daemon.stop()
-  const second = await start(t, { after_ms: 0, root: first.daemon.root })
-  t.is((await second.daemon.request('GET', `/v1/runs/${run.run_id}`)).body.status, 'waiting_for_approval')
-  await second.daemon.stop()
-  const real = createClock()
-  const third = await startTestDaemon(t, {
-    root: first.daemon.root,
-    plugins: [effectTools(createWorld())],
-    clock: { ...real, now: () => real.now() + hour },
-  })
-  await until(third, run.run_id, 'completed')
-  t.deepEqual(
-    (await resolutionsOf(third, run.run_id)).map(({ decided_by }) => decided_by),
-    ['timeout'],
-  )
-  const open = await asking(third, 'b')
-  t.false('expires_at_ms' in open.pending_approvals[0])
-})
+test(
+  'approvals-17: a deadline that passes while the daemon is down is kept at the next start, and by default ' +
+    'there is none',
+  async (t) => {
+    const first = await start(t, { after_ms: hour })
+    const run = await asking(first.daemon, 'a')
+    await first.daemon.stop()
+    const second = await start(t, { after_ms: 0, root: first.daemon.root })
+    t.is((await second.daemon.request('GET', `/v1/runs/${run.run_id}`)).body.status, 'waiting_for_approval')
+    await second.daemon.stop()
+    const real = createClock()
+    const third = await startTestDaemon(t, {
+      root: first.daemon.root,
+      plugins: [effectTools(createWorld())],
+      clock: { ...real, now: () => real.now() + hour },
+    })
+    await until(third, run.run_id, 'completed')
+    t.deepEqual(
+      (await resolutionsOf(third, run.run_id)).map(({ decided_by }) => decided_by),
+      ['timeout'],
+    )
+    const open = await asking(third, 'b')
+    t.false('expires_at_ms' in open.pending_approvals[0])
+  },
+)
 
 test('the status counts what is due as over', async (t) => {
   const { daemon, jump } = await start(t, { after_ms: hour })

@@ -18,7 +18,7 @@ const asking = async (daemon: TestDaemon, ...whats: string[]): Promise<any> => {
 
 const allow = (request_id: string) => ({ request_id, behavior: 'allow' })
 
-test('an approved call runs once and the run goes on to its answer', async (t) => {
+test('approvals-6: an approved call runs once and the run goes on to its answer', async (t) => {
   const { world, daemon } = await start(t)
   const run = await asking(daemon, 'a')
   t.like(run, { pending_approvals: [{ tool_name: 'mcp__pay', input: { what: 'a' } }], request: { approval_count: 1 } })
@@ -157,7 +157,7 @@ test('an idempotency key gives the same run for the same decisions and a conflic
   t.deepEqual(world.calls, ['mcp__pay:a'])
 })
 
-test('a decision by session is repeated by its key, although its run has ended', async (t) => {
+test('approvals-10: a decision by session is repeated by its key, although its run has ended', async (t) => {
   const { world, daemon } = await start(t)
   const run = await asking(daemon, 'a')
   const send = (way: string) =>

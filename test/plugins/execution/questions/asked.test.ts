@@ -6,7 +6,7 @@ import { openStream } from '../../../support/sse.js'
 
 const input = { questions: [{ question: 'Go on?', options: [{ label: 'Yes' }, { label: 'No' }] }] }
 
-test('an answer is recorded under the tool that asked, and each call that started is seen to finish', async (t) => {
+test('questions-7: an answer is recorded under the tool that asked, and each call that started is seen to finish', async (t) => {
   const model = scriptedProvider((_, count) =>
     count === 1
       ? [callTool('c1', 'ask_operator', input), callTool('c2', 'no_such_tool'), done('tool_calls')]

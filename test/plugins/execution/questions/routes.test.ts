@@ -30,7 +30,7 @@ const asking = async (daemon: TestDaemon, input: object = two): Promise<any> => 
   return until(daemon, run.run_id, 'waiting_for_user_question')
 }
 
-test('a question is listed, answered, and its answer is the result of the call', async (t) => {
+test('questions-7: a question is listed, answered, and its answer is the result of the call', async (t) => {
   const daemon = await start(t)
   const run = await asking(daemon)
   const [request_id] = run.pending_question_ids
@@ -240,7 +240,7 @@ test('fifty answers at once have one effect', async (t) => {
   t.is((await eventTypes(daemon, run.run_id)).filter((type) => type === 'user_question_resolved').length, 1)
 })
 
-test('a question with a wrong shape is an error that the model can correct', async (t) => {
+test('questions-19: a question with a wrong shape is an error that the model can correct', async (t) => {
   const daemon = await start(t)
   const run = await submit(
     daemon,

@@ -43,7 +43,7 @@ const ask =
   '/tool ask_user_question ' +
   '{"questions":[{"question":"Now?","options":[{"label":"Yes"},{"label":"No"}]}]MORE}\n---\n/say Went on.'
 
-test('a settler decides what the end of a question does for its kind of runs, and says who asks', async (t) => {
+test('questions-20: a settler decides what the end of a question does for its kind of runs, and says who asks', async (t) => {
   const seen: [string, QuestionSettlement][] = []
   const hold: { runs: Runs | undefined } = { runs: undefined }
   const daemon = await startTestDaemon(t, { plugins: [elsewhere(seen, hold)] })

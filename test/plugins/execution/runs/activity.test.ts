@@ -52,7 +52,7 @@ const told = ({ published, service }: Awaited<ReturnType<typeof openRunStore>>) 
   return { list: service.state(session), view, state, snapshot }
 }
 
-test('the state of a session is one fact: its events, its view and its row say the same at each moment', async (t) => {
+test('sessions-7: the state of a session is one fact: its events, its view and its row say the same at each moment', async (t) => {
   const parts = await openRunStore(t, { known: ['s1'] })
   const check = (status: string, last_error: string | null): void => {
     const { list, view, state, snapshot } = told(parts)

@@ -56,7 +56,7 @@ test('a model that has not done what it must is told so, and its run completes w
   t.regex(last(model.requests[1]?.messages ?? []), /"role":"user".*not created or updated the file report\.md/u)
 })
 
-test('a run that goes on without doing it fails after two reminders', async (t) => {
+test('runs-13: a run that goes on without doing it fails after two reminders', async (t) => {
   const { run, model, file } = await start(t, () => says('It is done.'))
   writeFileSync(file('report.md'), 'from yesterday')
   const { status, error, outputs } = await run(report, { type: 'workspace_file' })

@@ -117,7 +117,7 @@ for (const tool of ['mcp__pay', 'mcp__put']) {
   })
 }
 
-test('a daemon that dies three times during a run sets it aside and boots', async (t) => {
+test('runs-42: a daemon that dies three times during a run sets it aside and boots', async (t) => {
   const world = createWorld()
   const plugins = [effectTools(world)]
   let root = await freshRoot()

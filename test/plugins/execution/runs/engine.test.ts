@@ -28,7 +28,7 @@ const outcomes = async (daemon: TestDaemon): Promise<any[]> =>
     .filter((entry: any) => entry.type === 'outcome')
     .map(({ entry }: any) => entry)
 
-test('a retryable failure is tried again, and nothing of the failed answer is used', async (t) => {
+test('runs-34: a retryable failure is tried again, and nothing of the failed answer is used', async (t) => {
   const { daemon, model, world } = await start(t, (_, count) =>
     count === 1 ? [text('half'), callTool('c1', 'pay'), fails(true)] : [text('whole'), done()],
   )
@@ -41,7 +41,7 @@ test('a retryable failure is tried again, and nothing of the failed answer is us
   t.deepEqual(world.calls, [])
 })
 
-test('failures that go on end the run with a code, and a fatal one at once', async (t) => {
+test('runs-34: failures that go on end the run with a code, and a fatal one at once', async (t) => {
   const { daemon, model } = await start(
     t,
     ({ messages }) => [fails(JSON.stringify(messages.at(-1)).includes('again'))],
@@ -105,13 +105,13 @@ test('bad calls become errors that the model sees, and good ones of the same tur
   t.false(JSON.stringify(results).includes('secret detail'))
 })
 
-test('a call that fails in the same way three times stops the run', async (t) => {
+test('runs-36: a call that fails in the same way three times stops the run', async (t) => {
   const { daemon, model } = await start(t, (_, count) => [callTool(`c${count}`, 'refuses'), done('tool_calls')])
   t.regex((await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'failed')).error, /^tool_failure_repeated: /u)
   t.is(model.requests.length, 3)
 })
 
-test('a run ends at its limit of turns and of time', async (t) => {
+test('runs-33: a run ends at its limit of turns and of time', async (t) => {
   const turns = await start(t, (_, count) => [callTool(`c${count}`, 'peek'), done('tool_calls')], { max_turns: 4 })
   t.regex((await until(turns.daemon, (await submit(turns.daemon, 's1', 'x')).run_id, 'failed')).error, /^turn_limit: /u)
   t.is(turns.world.calls.length, 4)
@@ -125,7 +125,7 @@ test('a run ends at its limit of turns and of time', async (t) => {
   t.deepEqual(time.world.calls, ['slow:begin', 'slow:aborted'])
 })
 
-test('parallel calls of a turn run side by side and their results keep the order of the calls', async (t) => {
+test('runs-38: parallel calls of a turn run side by side and their results keep the order of the calls', async (t) => {
   const { daemon, model } = await start(t, (_, count) =>
     count === 1
       ? [callTool('a', 'peek', { what: '1' }), callTool('b', 'peek', { what: '2' }), done('tool_calls')]
@@ -162,7 +162,7 @@ test('a call that the engine refuses tells the model a code, a sentence and what
   t.true(errors.every(({ action }: any) => typeof action === 'string'))
 })
 
-test('cancel really stops the work, ends the run once, and refuses a run that ended otherwise', async (t) => {
+test('runs-29: cancel really stops the work, ends the run once, and refuses a run that ended otherwise', async (t) => {
   const { daemon, world } = await start(t, ({ messages }) =>
     JSON.stringify(messages.at(-1)).includes('slow')
       ? [callTool('c', 'slow_pay'), done('tool_calls')]
@@ -225,7 +225,7 @@ test('runs that wait can be cancelled and interrupted', async (t) => {
   t.is((await until(daemon, second.run_id, 'interrupted')).status, 'interrupted')
 })
 
-test('a stop in good order leaves runs to the next life: once is unknown or known, read is repeated', async (t) => {
+test('runs-43: a stop in good order leaves runs to the next life: once is unknown or known, read is repeated', async (t) => {
   const play: Play = ({ messages }) => {
     const last = JSON.stringify(messages.at(-1))
     return last.includes('go')

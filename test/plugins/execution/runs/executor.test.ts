@@ -25,7 +25,7 @@ const held = () => {
   return { model, reached, letGo: (said: string) => open.get(said)?.() }
 }
 
-test('no more runs execute than the limit; sessions then take turns, each in its own order', async (t) => {
+test('runs-32: no more runs execute than the limit; sessions then take turns, each in its own order', async (t) => {
   const { model, reached, letGo } = held()
   const daemon = await startTestDaemon(t, {
     plugins: [model.plugin],
@@ -48,7 +48,7 @@ test('no more runs execute than the limit; sessions then take turns, each in its
   for (const id of runs.values()) await until(daemon, id, 'completed')
 })
 
-test('a full queue refuses the next run and leaves no trace of it', async (t) => {
+test('runs-16: a full queue refuses the next run and leaves no trace of it', async (t) => {
   const { model, reached, letGo } = held()
   const daemon = await startTestDaemon(t, {
     plugins: [model.plugin],
@@ -138,7 +138,7 @@ test('an output that is beyond its limit with what stands around it fails the ca
   t.is(results.content[0].output.error.code, 'tool_output_too_large')
 })
 
-test('an answer that was cut at its length makes none of its calls', async (t) => {
+test('runs-37: an answer that was cut at its length makes none of its calls', async (t) => {
   const world = createWorld()
   const model = scriptedProvider((_, count) =>
     count === 1 ? [callTool('c', 'pay'), done('length')] : [text('end'), done()],

@@ -5,7 +5,7 @@ import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession } from '../../../support/runs.js'
 import { openRunStore, runRecord } from '../../../support/run-store.js'
 
-test('runs by activity come in pages as well: open ones first, then those that changed last', async (t) => {
+test('runs-19: runs by activity come in pages as well: open ones first, then those that changed last', async (t) => {
   const { store } = await openRunStore(t)
   const ended = { finished_at_ms: 1 }
   await store.state.commit((tx) => {

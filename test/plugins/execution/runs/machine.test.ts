@@ -70,7 +70,7 @@ const expected: Record<RunStatus, string> = {
   cancelled: '',
 }
 
-test('a run takes exactly the steps of the table, and a refused one names both statuses', (t) => {
+test('runs-25, runs-26: a run takes exactly the steps of the table, and a refused one names both statuses', (t) => {
   for (const from of runStatuses) {
     for (const to of runStatuses) {
       const legal = from === to || expected[from].split(' ').includes(to)
@@ -108,7 +108,7 @@ test('a step keeps what does not depend on the status and sets what does', (t) =
   })
 })
 
-test('times never go back within a run', (t) => {
+test('runs-28: times never go back within a run', (t) => {
   t.is(advance(inStatus('running'), { to: 'completed' }, 1).updated_at_ms, 20)
   t.is(advance(inStatus('queued'), { to: 'running' }, 1).updated_at_ms, 20)
   t.like(advance(inStatus('running'), { to: 'failed', error: 'code: text' }, 1), {
@@ -118,7 +118,7 @@ test('times never go back within a run', (t) => {
   t.is(requeue(inStatus('running'), 1).updated_at_ms, 20)
 })
 
-test('only ended runs are settled, and recovery alone puts a run back into the queue', (t) => {
+test('runs-28: only ended runs are settled, and recovery alone puts a run back into the queue', (t) => {
   t.deepEqual(
     runStatuses.filter((status) => isSettled(inStatus(status))),
     ['completed', 'failed', 'interrupted', 'cancelled'],

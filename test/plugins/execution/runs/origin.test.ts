@@ -18,7 +18,7 @@ const keys = [
   'completion_requirements',
 ]
 
-test('keys that tell an origin are refused from callers, those of other plugins too', async (t) => {
+test('runs-22: keys that tell an origin are refused from callers, those of other plugins too', async (t) => {
   for (const key of [...keys, 'own'])
     t.like(
       t.throws(() => checkMetadata([...ownReservedKeys, { key: 'own' }], { other: 1, [key]: 'x' }), {
@@ -36,7 +36,7 @@ test('keys that tell an origin are refused from callers, those of other plugins 
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', plan)), [400, 'reserved_metadata_key'])
 })
 
-test('the origin of a run is a member of its record, through its whole life, and is shown with its metadata', async (t) => {
+test('runs-22: the origin of a run is a member of its record, through its whole life, and is shown with its metadata', async (t) => {
   const parts = await openRunStore(t)
   const origin = { channel_id: 'c1', observation_ids: ['o1'] }
   const asked = { id: 'a', tool_call_id: 'a', tool_name: 'x', input: {}, scope: 'session' as const, reason: null }

@@ -26,7 +26,7 @@ const pigeons: AnyPlugin = definePlugin({
   },
 })
 
-test('an output names its first target, and whoever may not see the address sees that it is hidden', async (t) => {
+test('runs-23: an output names its first target, and whoever may not see the address sees that it is hidden', async (t) => {
   const { store, ...parts } = await openRunStore(t)
   const targets = new Map([[4, { plugin: 'pigeon', address: 'roof-7' }]])
   const outbox: any = { enqueue: () => {}, ofRun: () => ({ views: [], targets }) }

@@ -15,7 +15,7 @@ const reply = (plugin: string) => ({
 const outbox: Outbox = createOutbox(unsafeCast({ replies: () => [reply('mail'), reply('bell')] }))
 const targets = (more: object) => replyTargets(() => outbox, { content: 'x', ...more })
 
-test('the primary target comes first, and repetitions are left out', (t) => {
+test('runs-11: the primary target comes first, and repetitions are left out', (t) => {
   const [a, b] = [
     { plugin: 'mail', address: 'a' },
     { plugin: 'bell', address: 'b' },

@@ -3,7 +3,7 @@ import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
 
-test('a run that failed can be made anew, once for each idempotency key, and a completed one cannot', async (t) => {
+test('runs-31: a run that failed can be made anew, once for each idempotency key, and a completed one cannot', async (t) => {
   const model = scriptedProvider(({ model: name, generation }, count) =>
     count === 1 ? [fails(false)] : [text(`${name} ${generation.temperature}`), done()],
   )

@@ -44,7 +44,7 @@ test('the wait before another attempt doubles up to its limit, unless the provid
   t.is(retryDelay({ ...failure, retry_after_ms: 60_000 }, 1, bounds), 3000)
 })
 
-test('a run that has not acted outlives a route that is down for longer than a few attempts', async (t) => {
+test('runs-35: a run that has not acted outlives a route that is down for longer than a few attempts', async (t) => {
   const { daemon, model } = await start(t, (_, count) => (count < 9 ? [fails(true)] : [text('back'), done()]))
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.is(run.outputs[0].content, 'back')
@@ -52,7 +52,7 @@ test('a run that has not acted outlives a route that is down for longer than a f
   t.is(model.requests.length, 9)
 })
 
-test('a run that waits for its route says so, with the time of the next attempt, and can be cancelled', async (t) => {
+test('runs-35: a run that waits for its route says so, with the time of the next attempt, and can be cancelled', async (t) => {
   const { daemon, clock, waiting } = await start(t, down, minute)
   const { run_id } = await submit(daemon, 's1', 'x')
   const seen = await waiting(run_id)

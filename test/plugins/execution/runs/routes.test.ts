@@ -2,7 +2,7 @@ import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../../../support/runs.js'
 
-test('a detached run is accepted, executed and shows its output', async (t) => {
+test('runs-1: a detached run is accepted, executed and shows its output', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const accepted = await daemon.request('POST', '/v1/sessions/s1/runs', { content: 'Hello', metadata: { a: 1 } })
@@ -34,7 +34,7 @@ test('an inline run answers with the session when it has ended', async (t) => {
   })
 })
 
-test('runs of a session are executed one after the other in order of submission', async (t) => {
+test('runs-4: runs of a session are executed one after the other in order of submission', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const first = await submit(daemon, 's1', '/sleep 1000')

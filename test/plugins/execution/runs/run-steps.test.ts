@@ -5,7 +5,7 @@ import { createWorld, effectTools } from '../../../support/effects.js'
 import { eventTypes, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, fails, scriptedProvider, text } from '../../../support/scripted-provider.js'
 
-test('the events of a run show its model attempts and tool calls to those who ask for steps', async (t) => {
+test('runs-21: the events of a run show its model attempts and tool calls to those who ask for steps', async (t) => {
   const model = scriptedProvider((_, count) => {
     if (count === 1) return [fails(true)]
     return count === 2 ? [callTool('c1', 'peek', { what: 'a' }), done('tool_calls')] : [text('end'), done()]

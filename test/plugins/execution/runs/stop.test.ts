@@ -94,7 +94,7 @@ test('the end of a session ends all of its runs, whatever happens on the way', a
   t.true(ended > 0)
 })
 
-test('an orderly stop is no death, also when steps may go on for longer than the host waits for a plugin', async (t) => {
+test('runs-42: an orderly stop is no death, also when steps may go on for longer than the host waits for a plugin', async (t) => {
   const root = await freshRoot()
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const config = { runs: { drain_ms: 3000, stop_grace_ms: 300, max_unclean_boots: 1 } }

@@ -6,7 +6,7 @@ import { createWorld, effectTools } from '../../../support/effects.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 
-test('a run whose storage fails in its middle goes on when storage is back, and acts once', async (t) => {
+test('runs-44: a run whose storage fails in its middle goes on when storage is back, and acts once', async (t) => {
   const world = createWorld()
   const { disk, fill } = fillableDisk()
   const daemon = await startTestDaemon(t, { disk, plugins: [effectTools(world)] })

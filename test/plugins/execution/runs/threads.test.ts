@@ -37,7 +37,7 @@ const threadOf = async (parts: EditParts, last: string) => {
   return createThreads(parts.store, { kept: 8, max_bytes: 1e9 }).at(run)
 }
 
-test('a conversation that is read anew begins with a whole run, whatever the length of its journal', async (t) => {
+test('runs-39: a conversation that is read anew begins with a whole run, whatever the length of its journal', async (t) => {
   const parts = await openRunStore(t)
   for (const name of ['r1', 'r2', 'r3'])
     await playRun(parts, runRecord(name, 's1', 'queued'), start, turns(name, 700), complete)

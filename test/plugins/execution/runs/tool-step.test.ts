@@ -100,7 +100,7 @@ test('calls work side by side up to the limit, and one after the other if one of
   t.is(alone.most, 1)
 })
 
-test('an approved input is compared with the one that was approved before the call is made', (t) => {
+test('approvals-19: an approved input is compared with the one that was approved before the call is made', (t) => {
   const parts: any = { tools: { find: () => tool('pay', {}) } }
   const outcome = (state: CallState, given = parts): unknown => {
     const ready: any = prepare(given, { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state }, 'key')

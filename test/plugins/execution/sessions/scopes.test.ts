@@ -50,7 +50,7 @@ test('a list is trimmed, sorted and without repetition, and a star stands alone'
   )
 })
 
-test('a name passes if the allow list is empty, holds it or a star, and the deny list holds neither', (t) => {
+test('sessions-15: a name passes if the allow list is empty, holds it or a star, and the deny list holds neither', (t) => {
   t.true(permits({ allow: [], deny: [] }, 'a'))
   t.true(permits({ allow: ['*'], deny: [] }, 'a'))
   t.true(permits({ allow: ['a'], deny: ['b'] }, 'a'))
@@ -68,7 +68,7 @@ test('a scope that restricts another permits exactly what both permit', (t) => {
   )
 })
 
-test('two allow lists without a common name permit nothing, where an empty list would permit everything', (t) => {
+test('sessions-17: two allow lists without a common name permit nothing, where an empty list would permit everything', (t) => {
   t.deepEqual(restrictPair({ allow: ['a'], deny: [] }, { allow: ['b'], deny: [] }), { allow: [], deny: ['*'] })
 })
 

@@ -35,7 +35,7 @@ test('a scope is stored normal, shown with what it comes to, and cleared', async
   t.is((await daemon.request('GET', '/v1/sessions')).body[0].effective_capability_scope, undefined)
 })
 
-test('a change that changes nothing leaves no entry in the journal, and one that does leaves one', async (t) => {
+test('sessions-12: a change that changes nothing leaves no entry in the journal, and one that does leaves one', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const scope = { credential_scope: { route_allow: ['demo'] } }

@@ -149,7 +149,7 @@ test('targets cannot be cleared while the model may notify through them', async 
   t.is((await daemon.request('DELETE', '/v1/sessions/s1/reply-targets')).status, 200)
 })
 
-test('a plugin keeps a session from being idle, with its own words', async (t) => {
+test('sessions-11: a plugin keeps a session from being idle, with its own words', async (t) => {
   let reason: string | undefined = 'a letter in its mailbox'
   const daemon = await startTestDaemon(t, { plugins: [extra(SessionHolds, { id: 'post', holds: () => reason })] })
   await openSession(daemon)
@@ -166,7 +166,7 @@ test('a plugin keeps a session from being idle, with its own words', async (t) =
   )
 })
 
-test('a plugin keeps a session from being ended: nothing is changed, and its runs go on', async (t) => {
+test('sessions-31: a plugin keeps a session from being ended: nothing is changed, and its runs go on', async (t) => {
   let reason: string | undefined = 'it is a member of project p1'
   const daemon = await startTestDaemon(t, {
     plugins: [
