@@ -33,6 +33,9 @@ export {
   pageProblems,
 } from './http/pages.js'
 export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/pages.js'
+export { idempotencyKey, IdempotencyKey } from './http/idempotency.js'
+export { idempotencyErrors } from './http/errors.js'
+export { canonical, digest } from './canonical-json.js'
 export { sliced } from './http/sliced.js'
 export type { Sliced } from './http/sliced.js'
 export { createUnreadable, viewsOf } from './http/unreadable.js'

@@ -181,3 +181,19 @@ export const badRequest = (...errors: readonly FieldError[]): Problem => {
     errors: cut,
   })
 }
+
+/** Problems of idempotency keys, which some routes take. */
+export const idempotencyErrors = defineErrors({
+  idempotency_conflict: {
+    status: 409,
+    domain: 'idempotency',
+    detail: 'This idempotency key was used with a different payload.',
+    action: 'Use a new key for a new request.',
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    domain: 'idempotency',
+    detail: 'The idempotency key is empty, or header and body differ.',
+    action: 'Send one key, in the header or in the body.',
+  },
+})

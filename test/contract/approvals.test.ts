@@ -2,8 +2,8 @@
  * Contract 1, "Questions and approvals" where it is about approvals: one test for each row, rule and code, against a
  * real process.
  */
+import { digest } from '../../core/plugin.js'
 import test from 'ava'
-import { digest } from '../../plugins/execution/runs/contract.js'
 import { eventsOf, inputOf, shareAsking, spawnAsking, type AskingDaemon } from '../support/answers.js'
 import type { Answer } from '../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'

@@ -1,8 +1,8 @@
 /** Contract 1, `/external-actions`, and reference 1, 6.10: one test for each row and rule, against a real process. */
+import { digest } from '../../core/plugin.js'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { digest } from '../../plugins/execution/runs/contract.js'
 import { shareAsking, spawnAsking } from '../support/answers.js'
 import { spawnMain, spawnTestDaemon, type Ask } from '../support/daemon.js'
 import { rewriteEntries, standing } from '../support/rewrite.js'

@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto'
-import { unsafeCast, type Collection, type CollectionSpec, type Json, type State } from '../../../core/plugin.js'
-import { canonical } from '../../execution/runs/contract.js'
+import {
+  unsafeCast,
+  type Collection,
+  type CollectionSpec,
+  type Json,
+  type State,
+  canonical,
+} from '../../../core/plugin.js'
 import { Persona, type Personas } from './contract.js'
 import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
 import { personaErrors } from './errors.js'

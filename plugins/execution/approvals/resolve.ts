@@ -1,6 +1,6 @@
 /** Decisions on a waiting run: all of a batch are checked before any is recorded. */
-import { parse, type Clock } from '../../../core/plugin.js'
-import { digest, type ReceiptKey, type RunRecord, type Runs } from '../runs/contract.js'
+import { parse, type Clock, digest } from '../../../core/plugin.js'
+import { type ReceiptKey, type RunRecord, type Runs } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { ApprovalRequest, ApprovalResolution, Decider, ResolvedApproval } from './contract.js'
 import { approvalErrors } from './errors.js'

@@ -11,17 +11,12 @@ import {
   unsafeCast,
   type Route,
   type Skip,
-} from '../../../core/plugin.js'
-import {
   digest,
   idempotencyErrors,
   idempotencyKey,
   IdempotencyKey,
-  runErrors,
-  RunView,
-  type ReceiptKey,
-  type RunRecord,
-} from '../runs/contract.js'
+} from '../../../core/plugin.js'
+import { runErrors, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'

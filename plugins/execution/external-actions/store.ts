@@ -1,5 +1,11 @@
-import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
-import { digest } from '../runs/contract.js'
+import {
+  type Collection,
+  type CollectionSpec,
+  type State,
+  type Stream,
+  type StreamSpec,
+  digest,
+} from '../../../core/plugin.js'
 import type { ActionGrounds, ActionKind, ActionOutcome } from './contract.js'
 
 /** What every entry holds: `prev` is the hash of the entry before it, empty in the first; `hash` covers all else. */

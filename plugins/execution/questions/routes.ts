@@ -15,18 +15,12 @@ import {
   type PageRequest,
   type Route,
   type Skip,
-} from '../../../core/plugin.js'
-import {
   digest,
   idempotencyErrors,
   idempotencyKey,
   IdempotencyKey,
-  runErrors,
-  RunView,
-  type ReceiptKey,
-  type RunRecord,
-  type WaitingRun,
-} from '../runs/contract.js'
+} from '../../../core/plugin.js'
+import { runErrors, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'

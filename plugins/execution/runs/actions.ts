@@ -1,9 +1,8 @@
 /** Tool calls in the ledger of effects: what let them act, what is about to be done, and what came of it. */
-import type { Json, Tx } from '../../../core/plugin.js'
+import { type Json, type Tx, digest } from '../../../core/plugin.js'
 import type { ActionGrounds, ActionIntent, ActionOutcome } from '../external-actions/contract.js'
 import type { PermissionAudit } from '../tools/contract.js'
 import type { OutcomeState } from './contract.js'
-import { digest } from './digest.js'
 import type { Execution } from './parts.js'
 import type { Ready } from './tool-call.js'
 import type { Call } from './turn.js'

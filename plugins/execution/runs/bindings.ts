@@ -2,8 +2,7 @@
  * Keys that lead to a session. A key is bound in the commit of the submission that names it, and to one session for
  * ever.
  */
-import type { Tx } from '../../../core/plugin.js'
-import { digest } from './digest.js'
+import { type Tx, digest } from '../../../core/plugin.js'
 import { runErrors } from './errors.js'
 import type { RunStore } from './store.js'
 

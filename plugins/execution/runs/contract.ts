@@ -35,12 +35,10 @@ import type { RunOrigin } from './origin.js'
 import { runStepFields, RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
 
-/** Problems of runs and of idempotency keys, for routes of other plugins. */
-export { idempotencyErrors, runErrors } from './errors.js'
+/** Problems of runs, for routes of other plugins. */
+export { runErrors } from './errors.js'
 /** What a run is told. Contract 1, "SubmitInputRequest". */
 export { CompletionRequirement, InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
-/** Text of a JSON value with sorted keys, and SHA-256 of it in hex: what receipts and approvals are bound to. */
-export { canonical, digest } from './digest.js'
 /** What a run asks a person for, as text for terminals, with the command lines that answer it. */
 export {
   approvalLines,
@@ -273,12 +271,6 @@ export interface Runs extends RunHistory {
 }
 /** The run engine. */
 export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
-
-/**
- * The idempotency key of a request. Header and body may both carry it if they agree; otherwise
- * `invalid_idempotency_key` (400). Reference 1, 7.1.
- */
-export { idempotencyKey, IdempotencyKey } from './idempotency-key.js'
 
 /** Reference 1, 6.1. */
 export const RunUpdated = defineEvent({

@@ -104,18 +104,3 @@ export const runErrors = defineErrors({
     action: 'Wait until some have ended, or use another session.',
   },
 })
-
-export const idempotencyErrors = defineErrors({
-  idempotency_conflict: {
-    status: 409,
-    domain: 'idempotency',
-    detail: 'This idempotency key was used with a different payload.',
-    action: 'Use a new key for a new request.',
-  },
-  invalid_idempotency_key: {
-    status: 400,
-    domain: 'idempotency',
-    detail: 'The idempotency key is empty, or header and body differ.',
-    action: 'Send one key, in the header or in the body.',
-  },
-})

@@ -1,8 +1,6 @@
 /** Idempotency keys: a key is recorded in the commit of its effect, so one without the other never exists. */
-import type { Tx } from '../../../core/plugin.js'
+import { type Tx, digest, idempotencyErrors } from '../../../core/plugin.js'
 import type { ReceiptKey, RunRecord } from './contract.js'
-import { digest } from './digest.js'
-import { idempotencyErrors } from './errors.js'
 import type { RunStore } from './store.js'
 
 const idOf = (receipt: ReceiptKey): string => digest([receipt.scope, receipt.key])

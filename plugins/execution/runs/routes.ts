@@ -15,17 +15,11 @@ import {
   pageProblems,
   type Route,
   type Skip,
-} from '../../../core/plugin.js'
-import {
   digest,
   idempotencyKey,
   IdempotencyKey,
-  RunEventEntry,
-  runErrors,
-  runStatuses,
-  RunView,
-  type Runs,
-} from './contract.js'
+} from '../../../core/plugin.js'
+import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runEvents } from './run-events.js'

@@ -16,6 +16,9 @@ import {
   unsafeCast,
   type Infer,
   type Route,
+  digest,
+  idempotencyKey,
+  IdempotencyKey,
 } from '../../../core/plugin.js'
 import {
   DaemonOutputRecord,
@@ -25,15 +28,7 @@ import {
   SessionView,
   sessionErrors,
 } from '../sessions/contract.js'
-import {
-  digest,
-  idempotencyKey,
-  IdempotencyKey,
-  RunEventEntry,
-  RunView,
-  submitFields,
-  type Submission,
-} from './contract.js'
+import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
 import { JournalView, sessionLog } from './session-log.js'
 import type { RunRouteParts } from './routes.js'
 import { endRuns, interruptSession } from './stop.js'

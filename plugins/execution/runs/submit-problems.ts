@@ -1,8 +1,9 @@
 /** What the routes that submit may answer with. */
+import { idempotencyErrors } from '../../../core/plugin.js'
 import { deliveryErrors } from '../deliveries/contract.js'
 import { modelErrors } from '../models/contract.js'
 import { sessionErrors } from '../sessions/contract.js'
-import { idempotencyErrors, runErrors } from './errors.js'
+import { runErrors } from './errors.js'
 
 export const submitProblems = [
   sessionErrors.session_not_found,

@@ -1,7 +1,6 @@
 /** One tool call: checked once more, made, and bounded in time. */
-import { parse, type Json } from '../../../core/plugin.js'
+import { parse, type Json, digest } from '../../../core/plugin.js'
 import type { Tool, ToolOutcome } from '../tools/contract.js'
-import { digest } from './digest.js'
 import { within, type EngineParts, type Execution } from './parts.js'
 import { callErrors } from './call-errors.js'
 import { misfit, refused } from './permission.js'

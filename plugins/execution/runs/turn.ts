@@ -1,8 +1,7 @@
 /** A model turn and its calls, as far as the journal tells. */
-import type { Json } from '../../../core/plugin.js'
+import { type Json, canonical } from '../../../core/plugin.js'
 import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ToolCallPart, ToolResultPart } from '../models/contract.js'
-import { canonical } from './digest.js'
 
 /** Where a call stands. `ready` may start; `intended` may have acted. */
 export type CallState =

@@ -1,6 +1,6 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
-import { unsafeCast } from '../../../core/plugin.js'
-import { digest, type ReceiptKey, type RunRecord } from '../runs/contract.js'
+import { unsafeCast, digest } from '../../../core/plugin.js'
+import { type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import type { ScheduleExecution } from './contract.js'
 import { scheduleErrors } from './errors.js'
 import { dispatched, refused, settled, type Ending } from './machine.js'

@@ -1,6 +1,5 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
-import { unsafeCast, type Json, type State, type Caller } from '../../../core/plugin.js'
-import { canonical } from '../runs/contract.js'
+import { unsafeCast, type Json, type State, type Caller, canonical } from '../../../core/plugin.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
 import { noteOf } from './views.js'
 

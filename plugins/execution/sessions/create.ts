@@ -12,9 +12,9 @@ import {
   type Json,
   type Route,
   type Tx,
+  canonical,
 } from '../../../core/plugin.js'
 import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
-import { canonical } from '../runs/contract.js'
 import { withSetting, type SettingParts } from './change.js'
 import {
   CapabilityScope,

@@ -1,6 +1,5 @@
 /** What a session shows of its settings. Pure. */
-import { unsafeCast, type Caller, type Json } from '../../../core/plugin.js'
-import { digest } from '../runs/contract.js'
+import { unsafeCast, type Caller, type Json, digest } from '../../../core/plugin.js'
 import {
   type SessionNote,
   type SessionPersona,

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { definePlugin, object } from '../../../../core/plugin.js'
-import { digest } from '../../../../plugins/execution/runs/contract.js'
+import { definePlugin, object, digest } from '../../../../core/plugin.js'
 import { prepare } from '../../../../plugins/execution/runs/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/runs/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'

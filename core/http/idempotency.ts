@@ -1,4 +1,5 @@
-import { doc, optional, string } from '../../../core/plugin.js'
+/** The idempotency key of a request: header and body may both carry it if they agree. Reference 1, 7.1. */
+import { doc, optional, string } from '../schema.js'
 import { idempotencyErrors } from './errors.js'
 
 /** The body field. */

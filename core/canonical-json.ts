@@ -1,5 +1,6 @@
+/** JSON text that equal values share, and its digest: what receipts, approvals and the ledger are bound to. */
 import { hash } from 'node:crypto'
-import type { Json } from '../../../core/plugin.js'
+import type { Json } from './schema.js'
 
 /** JSON text with sorted keys and no spaces: equal values give equal text. */
 export const canonical = (value: Json | undefined): string => {
