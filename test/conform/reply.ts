@@ -1,8 +1,12 @@
 /** What every reply plugin must keep. Its own test calls `checkReply` and then tests what is special to it. */
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
-import type { DeliveryOutcome, Envelope, ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
-import type { ReplyTargetRequest } from '../../plugins/execution/sessions/contract.js'
+import type {
+  DeliveryOutcome,
+  Envelope,
+  ReplyPlugin,
+  ReplyTargetRequest,
+} from '../../plugins/execution/deliveries/contract.js'
 
 export interface ReplyCase {
   readonly reply: ReplyPlugin

@@ -1,7 +1,7 @@
 /** The outside: a server that deliveries go to, and what it got. */
+import type { ReplyHandle } from '../../plugins/execution/deliveries/contract.js'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ReplyHandle } from '../../plugins/execution/sessions/contract.js'
 import { parseJson } from '../support/json.js'
 
 /** A target that takes everything, one that takes nothing at the first attempt, and one that never takes anything. */

@@ -34,6 +34,7 @@ export const lendOutbox = (...replies: readonly ReplyPlugin[]) => {
     output += 1
     const item: OutboxItem = {
       session_id: 's1',
+      agent_id: 'agent_1',
       output,
       content: `output ${output}`,
       targets: addresses.map((address) => ({ plugin: 'http', address })),

@@ -48,6 +48,7 @@ test('deliveries of a lane go on in their order, whatever the clock of the next 
       await get().state.commit((tx) =>
         get().outbox.enqueue(tx, {
           session_id: 's1',
+          agent_id: 'agent_1',
           output: life * 3 + output,
           content: String(life * 3 + output),
           targets: [{ plugin: 'http', address: target }],

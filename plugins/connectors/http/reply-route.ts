@@ -1,4 +1,5 @@
 /** The address of an `http` reply handle: a URL, or a JSON text with what goes with it. Reference 2, 1.4. */
+import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import {
   boolean,
   object,
@@ -11,7 +12,6 @@ import {
   type Infer,
   type OutboundReach,
 } from '../../../core/plugin.js'
-import type { ReplyTargetRequest } from '../../execution/sessions/contract.js'
 
 const Route = object({
   url: string({ min: 1, max: 8000 }),

@@ -1,7 +1,7 @@
 /** Approvals whose time is over. Nobody said no: the decision is the timeout's, and the model is told so. */
+import type { ResolvedApproval } from '../sessions/contract.js'
 import { digest } from '../../../core/plugin.js'
 import { type Runs, type WaitingRun } from '../runs/contract.js'
-import type { ResolvedApproval } from './contract.js'
 
 /** Denies what a run still asks, all at once: its requests were made together. Nothing happens if none is open. */
 export const expireApprovals = async (runs: Runs, run: WaitingRun): Promise<void> => {

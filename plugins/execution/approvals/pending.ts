@@ -1,3 +1,4 @@
+import { ApprovalRequestView } from '../sessions/contract.js'
 import {
   arraySource,
   enums,
@@ -12,7 +13,6 @@ import {
   type Skip,
 } from '../../../core/plugin.js'
 import { runKinds, type Runs, type WaitingRun } from '../runs/contract.js'
-import { ApprovalRequestView } from './contract.js'
 
 /** A request for approval with the run that waits for it: what `PendingQuestionView` is for questions. */
 export const PendingApprovalView = named(

@@ -1,8 +1,9 @@
 /** Decisions on a waiting run: all of a batch are checked before any is recorded. */
+import type { ApprovalRequest, Decider, ResolvedApproval } from '../sessions/contract.js'
 import { parse, type Clock, digest } from '../../../core/plugin.js'
 import { type ReceiptKey, type RunRecord, type Runs } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
-import type { ApprovalRequest, ApprovalResolution, Decider, ResolvedApproval } from './contract.js'
+import type { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'
 import { expireApprovals } from './expire.js'
 

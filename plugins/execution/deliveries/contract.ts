@@ -18,8 +18,10 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import type { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
+import type { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 
+/** Where outputs go: as it is stored, and as it is asked for. */
+export { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 /** Problems of reply targets and deliveries, for routes of other plugins. */
 export { deliveryErrors } from './errors.js'
 
@@ -57,6 +59,10 @@ export type DeliveryView = Infer<typeof DeliveryView>
 /** One output and where it goes. */
 export interface OutboxItem {
   readonly session_id: string
+  /** The thread of the session at the provider, if it has one. */
+  readonly thread_id?: string
+  /** The agent of the session: its id is chance, so that the ids of deliveries of two roots differ. */
+  readonly agent_id: string
   /** Absent for what the daemon itself says, such as a notice to the operator. */
   readonly run_id?: string
   /**

@@ -1,8 +1,7 @@
 /** What other plugins use: targets made into handles, outputs made into deliveries. */
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
-import type { ReplyHandle, ReplyTargetRequest, Sessions } from '../sessions/contract.js'
-import type { Outbox, OutboxItem, ReplyPlugin, RunDeliveries } from './contract.js'
+import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
 import { nextPlace, type DeliveryStore, type OpenDelivery } from './store.js'
 import { viewDelivery } from './views.js'
@@ -13,7 +12,6 @@ export type SettledListeners = Set<Parameters<Outbox['onSettled']>[0]>
 export interface OutboxParts {
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
-  readonly sessions: () => Sessions | undefined
   readonly listeners: SettledListeners
   /** Called when a lane has something new, and that is durable. */
   readonly wake: (target: string) => void
@@ -43,21 +41,19 @@ const ofRun = ({ deliveries }: DeliveryStore, run_id: string): RunDeliveries => 
   return { views: all.slice(0, mostOfRun).map(viewDelivery), targets }
 }
 
-const enqueue = ({ store, sessions, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
+const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
   if (item.targets.length === 0) return
-  const session = sessions()?.find(item.session_id)
   let payload: number | undefined
   for (const handle of item.targets) {
-    // The agent's id is chance: without it a fresh root with old session names would repeat ids that receivers have
-    // seen.
-    const delivery_id = `delivery_${hash(session?.agent_id ?? '', item.session_id, item.output, handle.plugin, handle.address).slice(0, 32)}`
+    // Without the agent a fresh root with old session names would repeat ids that receivers have seen.
+    const delivery_id = `delivery_${hash(item.agent_id, item.session_id, item.output, handle.plugin, handle.address).slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })
     const target = targetOf(handle)
     const delivery: OpenDelivery = {
       delivery_id,
       session_id: item.session_id,
-      thread_id: session?.thread_id ?? null,
+      thread_id: item.thread_id ?? null,
       ...(item.run_id !== undefined && { run_id: item.run_id }),
       plugin: handle.plugin,
       address: handle.address,

@@ -1,7 +1,6 @@
 import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
-import { Sessions } from '../sessions/contract.js'
 import { graceMs } from './attempt.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
@@ -20,13 +19,13 @@ export default definePlugin({
   api: 1,
   summary: 'The outbox: outputs on their way to reply targets, and what became of each.',
   needs: { host: Host },
-  wants: { sessions: Sessions, ledger: ExternalActions },
+  wants: { ledger: ExternalActions },
   provides: [Outbox],
   config: deliveriesConfig,
   flags: deliveriesFlags,
   stopMs: ({ drain_ms }) => drain_ms + graceMs,
   commands: deliveryCommands,
-  register(ctx, { host, sessions, ledger }) {
+  register(ctx, { host, ledger }) {
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
@@ -37,7 +36,7 @@ export default definePlugin({
       for (const listener of listeners) listener(tx, viewDelivery(delivery))
     }
     const worker = createWorker({ store, settled, replies, ledger: () => kept, config, clock, ids, log })
-    ctx.provide(Outbox, createOutbox({ store, listeners, replies, sessions, wake: worker.wake }))
+    ctx.provide(Outbox, createOutbox({ store, listeners, replies, wake: worker.wake }))
     const unreadable = createUnreadable(log, 'deliveries')
     ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))
     ctx.health(unreadable.health)

@@ -1,6 +1,7 @@
 /** Whether an answer fits the questions it answers. Contract 1, "Errors", domain `questions`. */
+import type { Question, ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 import type { Problem } from '../../../core/plugin.js'
-import type { Question, ResolvedQuestion, UserQuestionRequest, UserQuestionResolution } from './contract.js'
+import type { UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'
 
 type Answer = UserQuestionResolution['answers'][number]

@@ -6,60 +6,16 @@ import {
   boolean,
   defaulted,
   definePoint,
-  doc,
-  enums,
   named,
   nullable,
   object,
   optional,
   string,
-  timestamp,
   type Infer,
   type Point,
 } from '../../../core/plugin.js'
-import { deciders, type Decider } from '../approvals/contract.js'
 import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
-
-/** One choice of a question. */
-export type QuestionOption = { id: string; label: string; description?: string; preview?: string }
-/** One question of a request. */
-export type Question = {
-  id: string
-  header: string
-  question: string
-  options: QuestionOption[]
-  multi_select: boolean
-}
-/** What a run waits for. Times in Unix ms. Contract 1, "UserQuestionRequest". */
-export type UserQuestionRequest = {
-  id: string
-  tool_call_id: string
-  questions: Question[]
-  created_at_ms: number
-  expires_at_ms?: number
-}
-
-/** The wire form of `UserQuestionRequest`. */
-export const UserQuestionRequestView = named(
-  'UserQuestionRequest',
-  object({
-    id: string(),
-    tool_call_id: string(),
-    questions: array(
-      object({
-        id: string(),
-        header: string(),
-        question: string(),
-        options: array(
-          object({ id: string(), label: string(), description: optional(string()), preview: optional(string()) }),
-        ),
-        multi_select: boolean(),
-      }),
-    ),
-    created_at_ms: timestamp(),
-    expires_at_ms: optional(timestamp()),
-  }),
-)
+import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 
 /** An answer to a request, or a decline. Contract 1, "UserQuestionResolution". */
 export const UserQuestionResolution = named(
@@ -83,28 +39,6 @@ export const UserQuestionResolution = named(
 )
 /** The parsed form of `UserQuestionResolution`. */
 export type UserQuestionResolution = Infer<typeof UserQuestionResolution>
-
-/** The wire form of an answer in a run event. */
-export const ResolvedQuestionView = named(
-  'ResolvedQuestion',
-  object({
-    request_id: string(),
-    answers: array(
-      object({ question_id: string(), selected_option_ids: array(string()), freeform_answer: optional(string()) }),
-    ),
-    declined: boolean(),
-    justification: optional(string()),
-    decided_by: doc(enums(deciders), 'Who or what answered.'),
-  }),
-)
-/** An answered request as the journal keeps it. */
-export type ResolvedQuestion = {
-  request_id: string
-  answers: { question_id: string; selected_option_ids: string[]; freeform_answer?: string }[]
-  declined: boolean
-  justification?: string
-  decided_by: Decider
-}
 
 /** Fields of a pending question that tell who asks, when that is another session. Contract 1, `PendingQuestionView`. */
 export const questionAskerFields = {

@@ -1,6 +1,7 @@
+import { UserQuestionRequestView } from '../sessions/contract.js'
 import { enums, named, object, string, type Infer } from '../../../core/plugin.js'
 import { runKinds } from '../runs/contract.js'
-import { questionAskerFields, UserQuestionRequestView } from './contract.js'
+import { questionAskerFields } from './contract.js'
 
 /** Contract 1, `PendingQuestionView`. The fields of who asks are there when that is another session. */
 export const PendingQuestionView = named(

@@ -1,9 +1,9 @@
 /** Answers, declines, cancellations and expiry of questions. */
+import type { Decider, ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 import type { Clock } from '../../../core/plugin.js'
-import type { Decider } from '../approvals/contract.js'
 import type { ReceiptKey, RunKind, RunRecord, Runs, WaitingRun } from '../runs/contract.js'
 import { checkAnswers } from './check.js'
-import type { QuestionSettler, ResolvedQuestion, UserQuestionRequest, UserQuestionResolution } from './contract.js'
+import type { QuestionSettler, UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'
 
 export interface QuestionParts {

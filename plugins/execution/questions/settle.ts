@@ -2,9 +2,10 @@
  * How a question ends when nobody else settles it: its answer is the result of the call, and without one the run is
  * cancelled.
  */
+import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 import type { Json } from '../../../core/plugin.js'
 import type { Runs } from '../runs/contract.js'
-import type { QuestionSettler, ResolvedQuestion, UserQuestionRequest } from './contract.js'
+import type { QuestionSettler } from './contract.js'
 
 export const settleOwnRun = (runs: Runs): QuestionSettler => ({
   asker: () => ({}),

@@ -1,6 +1,6 @@
 /** What a run still asks when it ends or starts anew: no request is left open in the history. */
+import type { Decider, ResolvedApproval } from '../sessions/contract.js'
 import { digest } from '../../../core/plugin.js'
-import type { Decider, ResolvedApproval } from '../approvals/contract.js'
 import type { RunEdit } from './edit.js'
 import type { RunStore } from './store.js'
 import { openApprovals, openQuestions } from './views.js'

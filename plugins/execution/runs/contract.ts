@@ -18,15 +18,19 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import { ApprovalRequestView, ResolvedApproval, type ApprovalRequest, type Decider } from '../approvals/contract.js'
 import type { ModelMessage, Usage } from '../models/contract.js'
 import {
+  DaemonOutputRecord,
+  type SessionNote,
+  ApprovalRequestView,
+  ResolvedApproval,
+  type ApprovalRequest,
+  type Decider,
   ResolvedQuestionView,
   UserQuestionRequestView,
   type ResolvedQuestion,
   type UserQuestionRequest,
-} from '../questions/contract.js'
-import { DaemonOutputRecord, type SessionNote } from '../sessions/contract.js'
+} from '../sessions/contract.js'
 import type { FileState } from '../../tools/files/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
@@ -293,6 +297,3 @@ export type { Observed } from './observer.js'
 export { Trace, TraceKind } from './trace.js'
 /** The value form of `TraceKind`. */
 export type { TraceData } from './trace.js'
-
-/** Who decided, for events that carry it. */
-export type { Decider }

@@ -1,4 +1,5 @@
 /** Changes of one run within one commit: entries, steps, events, and the record put once at the end. */
+import type { ReplyHandle } from '../deliveries/contract.js'
 import type { Tx } from '../../../core/plugin.js'
 import {
   OutputMade,
@@ -9,7 +10,7 @@ import {
   type RunRecord,
   type WaitingRun,
 } from './contract.js'
-import { shownHandle, type ReplyHandle, type Sessions } from '../sessions/contract.js'
+import { shownHandle, type Sessions } from '../sessions/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
 import { closeRequests, type Closing } from './close-requests.js'
@@ -93,8 +94,11 @@ export const editRun = (parts: EditParts, tx: Tx, before: RunRecord): RunEdit =>
       const seq = event(made)
       run = withOutput(run, seq, output)
       const targets = targetsOf(parts, run, output)
+      const thread_id = parts.sessions.find(session_id)?.thread_id
       store.outbox()?.enqueue(tx, {
         session_id,
+        agent_id: before.agent_id,
+        ...(thread_id !== undefined && { thread_id }),
         run_id,
         output: seq,
         content: output.content,

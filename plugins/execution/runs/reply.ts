@@ -1,7 +1,6 @@
 /** Where the outputs of one run go. Contract 1, "SubmitInputRequest" rule 4; reference 1, 1.1. */
 import { Problem } from '../../../core/plugin.js'
-import { deliveryErrors, type Outbox } from '../deliveries/contract.js'
-import type { ReplyHandle } from '../sessions/contract.js'
+import { deliveryErrors, type Outbox, type ReplyHandle } from '../deliveries/contract.js'
 import { runErrors } from './errors.js'
 import type { SubmitInputRequest } from './submission.js'
 

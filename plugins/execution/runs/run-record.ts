@@ -1,6 +1,6 @@
 /** What the daemon keeps of a run. */
+import type { ReplyHandle } from '../deliveries/contract.js'
 import type { FailureClass } from '../models/contract.js'
-import type { ReplyHandle } from '../sessions/contract.js'
 import type { RunKind } from './contract.js'
 import type { RunOrigin } from './origin.js'
 import type { CompletionRequirement } from './submission.js'

@@ -13,10 +13,8 @@ import {
   timestamp,
   type Infer,
 } from '../../../core/plugin.js'
-import { ApprovalRequestView } from '../approvals/contract.js'
 import { DeliveryView } from '../deliveries/contract.js'
-import { UserQuestionRequestView } from '../questions/contract.js'
-import { DaemonOutputRecord } from '../sessions/contract.js'
+import { DaemonOutputRecord, ApprovalRequestView, UserQuestionRequestView } from '../sessions/contract.js'
 
 /** Contract 1, "Run `kind` values". */
 export const runKinds = [

@@ -1,4 +1,5 @@
 /** What a run is told. Contract 1, "SubmitInputRequest"; reference 1, section 1 row 1 and 1.1. */
+import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import {
   array,
   defaulted,
@@ -14,7 +15,6 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
-import { ReplyHandle, ReplyTargetRequest } from '../sessions/contract.js'
 
 const id = () => string({ min: 1, max: 400 })
 const assetFields = {

@@ -1,7 +1,7 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
+import type { ReplyHandle } from '../deliveries/contract.js'
 import { Problem, type JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
-import type { ReplyHandle } from '../sessions/contract.js'
 import { bind, bindingKeys } from './bindings.js'
 import { checkRequirements } from './completion.js'
 import { editRun, type RunEdit } from './edit.js'

@@ -1,8 +1,8 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
+import type { UserQuestionRequest } from '../sessions/contract.js'
 import { type Json, type Problem, digest } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
-import type { UserQuestionRequest } from '../questions/contract.js'
 import type { OutcomeState } from './contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './actions.js'
 import { observed } from './observer.js'

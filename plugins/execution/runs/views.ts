@@ -5,10 +5,14 @@ import type { RouteWait } from './run-record.js'
 import { isSettled } from './machine.js'
 import { shownMetadata } from './origin.js'
 import { entryAt, queuedLane, type RunStore } from './store.js'
-import type { ApprovalRequest, Decider } from '../approvals/contract.js'
-import type { UserQuestionRequest } from '../questions/contract.js'
-import type { RunDeliveries } from '../deliveries/contract.js'
-import { shownHandle, type DaemonOutputRecord, type ReplyHandle } from '../sessions/contract.js'
+import type { RunDeliveries, ReplyHandle } from '../deliveries/contract.js'
+import {
+  shownHandle,
+  type DaemonOutputRecord,
+  type ApprovalRequest,
+  type Decider,
+  type UserQuestionRequest,
+} from '../sessions/contract.js'
 
 type Output = Extract<RunEvent, { type: 'output' }>
 

@@ -1,6 +1,6 @@
 /** Answers to waiting runs: each is one commit with its receipt, and the run goes on when nothing is open. */
+import type { Decider } from '../sessions/contract.js'
 import { assert, type ProblemFactory, type Tx } from '../../../core/plugin.js'
-import type { Decider } from '../approvals/contract.js'
 import type { ApprovalDecision, QuestionAnswer, RunRecord, WaitCancellation, WaitingRun } from './contract.js'
 import { deadlineOf, editRun, type RunEdit } from './edit.js'
 import { runErrors } from './errors.js'

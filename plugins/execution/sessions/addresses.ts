@@ -2,6 +2,7 @@
  * Who sees where outputs go. An address may be all that is needed to write to somebody, and may hold a credential: it is
  * shown to those who may change it, and to nobody else. Every surface asks here.
  */
+import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import {
   array,
   having,
@@ -13,7 +14,6 @@ import {
   type Infer,
   type JsonObject,
 } from '../../../core/plugin.js'
-import { ReplyHandle, ReplyTargetRequest } from './settings.js'
 
 /** What stands for an address that is not shown. */
 const hidden = 'hidden'

@@ -1,18 +1,10 @@
 /** Reply targets and operator contact. Contract 1, Sessions table. */
 import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
-import { deliveryErrors } from '../deliveries/contract.js'
+import { deliveryErrors, ReplyTargetRequest, type ReplyHandle } from '../deliveries/contract.js'
 import { changeSetting, type SettingParts } from './change.js'
 import { shownHandle } from './addresses.js'
 import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
-import {
-  OperatorContact,
-  ReplyTargetRequest,
-  SessionId,
-  SessionReplyTargetsView,
-  sessionErrors,
-  type ReplyHandle,
-  type SessionRecord,
-} from './contract.js'
+import { OperatorContact, SessionId, SessionReplyTargetsView, sessionErrors, type SessionRecord } from './contract.js'
 
 export interface ContactRouteParts extends SettingParts {
   readonly outbox: FindOutbox

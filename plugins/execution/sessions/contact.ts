@@ -3,8 +3,8 @@
  * Contract 1, "Operator contact".
  */
 import { Problem } from '../../../core/plugin.js'
-import { deliveryErrors, type Outbox } from '../deliveries/contract.js'
-import type { OperatorContact, ReplyHandle, ReplyTargetRequest, SessionRecord } from './contract.js'
+import { deliveryErrors, type Outbox, type ReplyHandle, type ReplyTargetRequest } from '../deliveries/contract.js'
+import type { OperatorContact, SessionRecord } from './contract.js'
 import { sessionErrors } from './errors.js'
 import { unsafeText } from './operator-text.js'
 

@@ -1,4 +1,5 @@
 /** Durable containers of runs. Contract 1, "Session"; reference 1, 6.2 and 6.6. */
+import type { ReplyHandle } from '../deliveries/contract.js'
 import {
   array,
   defineEvent,
@@ -23,15 +24,13 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import { ApprovalRequestView } from '../approvals/contract.js'
-import { UserQuestionRequestView } from '../questions/contract.js'
+import { ApprovalRequestView, UserQuestionRequestView } from './requests.js'
 import {
   settingFields,
   type CapabilityScope,
   type CredentialScope,
   type OperatorContact,
   type PersonaSnapshot,
-  type ReplyHandle,
   type SessionRoutePolicy,
 } from './settings.js'
 
@@ -58,6 +57,8 @@ export type SessionRecord = {
 
 /** What a session may see and call, and where its outputs go: the structs of its settings. */
 export * from './settings.js'
+/** What a session asks people: the structs of its requests and their resolutions. */
+export * from './requests.js'
 /** Reply targets and requests that name them, as far as a caller may see them. */
 export { shownHandle, shownPayload, shownReplies } from './addresses.js'
 /** Scopes as they are stored, and whether one lets a name pass. */

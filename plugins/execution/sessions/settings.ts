@@ -8,16 +8,14 @@ import {
   defaulted,
   doc,
   integer,
-  literal,
   named,
   object,
   optional,
-  record,
   string,
-  tagged,
   timestamp,
   type Infer,
 } from '../../../core/plugin.js'
+import { ReplyHandle } from '../deliveries/contract.js'
 import { GenerationSettings } from '../models/contract.js'
 
 const names = () => defaulted(array(string({ max: 400 }), { max: 1000 }), [])
@@ -64,46 +62,6 @@ export const SessionRoutePolicy = named(
 )
 /** The value form of `SessionRoutePolicy`. */
 export type SessionRoutePolicy = Infer<typeof SessionRoutePolicy>
-
-/** A place that outputs go to: which reply plugin, and what it needs to reach it. */
-export const ReplyHandle = named(
-  'ReplyHandle',
-  object({
-    plugin: string({ min: 1, max: 100 }),
-    address: doc(string({ min: 1, max: 20_000 }), 'What the plugin needs, as text.'),
-  }),
-)
-/** The value form of `ReplyHandle`. */
-export type ReplyHandle = Infer<typeof ReplyHandle>
-
-const id = () => string({ min: 1, max: 400 })
-/** The forms in which a reply target is requested. Reference 1, 1.1. */
-export const ReplyTargetRequest = tagged('type', {
-  raw: object({ type: literal('raw'), plugin: string({ min: 1, max: 100 }), address: string({ min: 1, max: 20_000 }) }),
-  external: object({ type: literal('external'), connector: id(), route: string({ min: 1, max: 20_000 }) }),
-  telegram: object({
-    type: literal('telegram'),
-    connector: id(),
-    chat_id: integer(),
-    message_thread_id: optional(integer()),
-    reply_to_message_id: optional(integer()),
-  }),
-  slack: object({
-    type: literal('slack'),
-    connector: id(),
-    channel_id: id(),
-    enterprise_id: optional(id()),
-    team_id: optional(id()),
-    thread_ts: optional(id()),
-  }),
-  http: object({
-    type: literal('http'),
-    url: string({ min: 1, max: 8000 }),
-    headers: optional(record(string({ max: 8000 }))),
-  }),
-})
-/** The value form of `ReplyTargetRequest`. */
-export type ReplyTargetRequest = Infer<typeof ReplyTargetRequest>
 
 /** Whether and how the model may contact the operator. */
 export const OperatorContact = named(

@@ -65,6 +65,7 @@ test('a target that cannot work is refused with its place and the rule, and neve
 
 const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({
   session_id: 's1',
+  agent_id: 'agent_1',
   output: 3,
   content: 'hello',
   targets: [

@@ -259,6 +259,7 @@ test('nothing is sent before its intent is on disk', async (t) => {
   const { outbox, state } = lender.get()
   const item = {
     session_id: 's1',
+    agent_id: 'agent_1',
     output: 1,
     content: 'hello',
     targets: [{ plugin: 'http', address: receiver.address('/a') }],

@@ -1,0 +1,149 @@
+/**
+ * What a session waits for a person with, as its snapshot shows it, and what came of it. Contract 1, "Pending questions
+ * and approvals"; reference 1, 6.4. How requests are resolved is said by the plugins that own them.
+ */
+import {
+  array,
+  boolean,
+  doc,
+  enums,
+  json,
+  named,
+  nullable,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Json,
+} from '../../../core/plugin.js'
+
+/**
+ * One tool call that waits for permission. Contract 1, "Pending questions and approvals"; fields of reference 1, 6.4.
+ */
+export type ApprovalRequest = {
+  id: string
+  tool_call_id: string
+  tool_name: string
+  input: Json
+  /** SHA-256 in hex of the canonical JSON of `input`; what is executed must match it. */
+  input_digest?: string
+  scope: 'user' | 'project' | 'session'
+  reason: string | null
+  created_at_ms?: number
+  /** When it counts as denied by time, Unix ms; never when absent. */
+  expires_at_ms?: number
+}
+/** The wire form of `ApprovalRequest`. */
+export const ApprovalRequestView = named(
+  'ApprovalRequest',
+  object({
+    id: string(),
+    tool_call_id: string(),
+    tool_name: string(),
+    input: doc(json(), 'What the tool would be called with.'),
+    input_digest: optional(
+      doc(
+        string(),
+        'SHA-256 of the canonical JSON of `input`: only this input is executed, unless the answer replaces it.',
+      ),
+    ),
+    scope: enums(['user', 'project', 'session']),
+    reason: doc(nullable(string()), 'Why permission is needed.'),
+    created_at_ms: optional(timestamp()),
+    expires_at_ms: optional(doc(timestamp(), 'When the request is denied because nobody decided; never when absent.')),
+  }),
+)
+
+/** Who or what decided; never merged into one another. */
+export const deciders = ['operator', 'policy', 'timeout', 'cancel', 'recovery'] as const
+/** One of `deciders`. */
+export type Decider = (typeof deciders)[number]
+
+/**
+ * The wire form of a resolution in a run event: what was decided, by whom, and the digest that the call is bound to.
+ */
+export const ResolvedApproval = named(
+  'ResolvedApproval',
+  object({
+    request_id: string(),
+    behavior: enums(['allow', 'deny']),
+    updated_input: optional(json()),
+    justification: optional(string()),
+    reason: optional(string()),
+    decided_by: enums(deciders),
+    input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
+  }),
+)
+/** A decided request as the journal keeps it. */
+export type ResolvedApproval = {
+  request_id: string
+  behavior: 'allow' | 'deny'
+  updated_input?: Json
+  justification?: string
+  reason?: string
+  decided_by: Decider
+  input_digest: string
+}
+
+/** One choice of a question. */
+export type QuestionOption = { id: string; label: string; description?: string; preview?: string }
+/** One question of a request. */
+export type Question = {
+  id: string
+  header: string
+  question: string
+  options: QuestionOption[]
+  multi_select: boolean
+}
+/** What a run waits for. Times in Unix ms. Contract 1, "UserQuestionRequest". */
+export type UserQuestionRequest = {
+  id: string
+  tool_call_id: string
+  questions: Question[]
+  created_at_ms: number
+  expires_at_ms?: number
+}
+
+/** The wire form of `UserQuestionRequest`. */
+export const UserQuestionRequestView = named(
+  'UserQuestionRequest',
+  object({
+    id: string(),
+    tool_call_id: string(),
+    questions: array(
+      object({
+        id: string(),
+        header: string(),
+        question: string(),
+        options: array(
+          object({ id: string(), label: string(), description: optional(string()), preview: optional(string()) }),
+        ),
+        multi_select: boolean(),
+      }),
+    ),
+    created_at_ms: timestamp(),
+    expires_at_ms: optional(timestamp()),
+  }),
+)
+
+/** The wire form of an answer in a run event. */
+export const ResolvedQuestionView = named(
+  'ResolvedQuestion',
+  object({
+    request_id: string(),
+    answers: array(
+      object({ question_id: string(), selected_option_ids: array(string()), freeform_answer: optional(string()) }),
+    ),
+    declined: boolean(),
+    justification: optional(string()),
+    decided_by: doc(enums(deciders), 'Who or what answered.'),
+  }),
+)
+/** An answered request as the journal keeps it. */
+export type ResolvedQuestion = {
+  request_id: string
+  answers: { question_id: string; selected_option_ids: string[]; freeform_answer?: string }[]
+  declined: boolean
+  justification?: string
+  decided_by: Decider
+}
