@@ -51,6 +51,7 @@ const acknowledge = ({ state, store, ledger, runs }: ActionRouteParts): Route =>
     params,
     body: object({ note: optional(doc(string({ min: 1, max: 2000 }), 'What was found.')) }),
     bodyOptional: true,
+    example: { body: { note: 'The service shows one payment, made at noon.' } },
     reply: jsonReply(array(ExternalActionView)),
     problems: [runErrors.run_not_found],
     durability: 'A',

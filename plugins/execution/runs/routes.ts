@@ -158,6 +158,7 @@ const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
     }),
     bodyOptional: true,
     idempotent: true,
+    example: { body: { idempotency_key: 'again-1' } },
     reply: jsonReply(RunView, 202),
     problems: [runErrors.run_not_found, runErrors.run_not_retryable, ...submitProblems],
     durability: 'A',
