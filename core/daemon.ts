@@ -12,15 +12,14 @@ import { createBus, type Bus } from './events/bus.js'
 import { createLagCheck } from './events/lagged.js'
 import { createFindings, type Findings } from './findings.js'
 import { findingRoutes } from './findings-routes.js'
-import { addressOf, checkAccess, createFront, type Front } from './front.js'
-import { createStory, type Story } from './host/boot.js'
-import { shippedCandidate } from './host/candidate.js'
-import { mayHaveThirdParty, thirdParty } from './host/candidates.js'
+import { addressOf, checkAccess, createControlPlane, type ControlPlane } from './control-plane.js'
+import { createBoot, type Boot } from './host/boot.js'
 import { configContent } from './host/config-content.js'
-import { checkFlags, createConfigure, refuseUnknownFlags } from './host/configure.js'
+import { createConfigure } from './host/configure.js'
 import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/host.js'
-import { loadAll, type Loaded } from './host/load.js'
+import type { Loaded } from './host/load.js'
+import { loadShipped, loadThirdParty, watchFiles, type PluginLoaderOptions } from './host/plugin-loader.js'
 import { createView } from './host/view.js'
 import { createHold, releaseRoute, type Hold } from './hold.js'
 import { createIds, type IdSource } from './ids.js'
@@ -56,10 +55,7 @@ export interface DaemonOptions {
   readonly patienceMs?: number
 }
 
-/** All plugins are imported at once, on a machine that may have much else to do. */
-const importPatience = 6
-
-/** How a daemon ended: `clean` is false if something on the way back failed. */
+/** How a daemon ended: `clean` is false if a step of the shutdown failed. */
 export interface Ending {
   readonly reason: 'stopped' | 'lock_lost'
   readonly clean: boolean
@@ -77,90 +73,94 @@ export interface Daemon {
   readonly ended: Promise<Ending>
 }
 
-interface Life extends DaemonOptions {
+interface DaemonContext extends DaemonOptions {
   readonly patienceMs: number
   readonly clock: Clock
   readonly ids: IdSource
-  readonly story: Story
+  readonly boot: Boot
+  readonly loader: PluginLoaderOptions
   phase: 'starting' | 'ready' | 'draining'
 }
 
 const ownFlags: ReadonlySet<string> = new Set(daemonSettings.map(({ flag }) => flag))
 
 export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
-  const { settings, log, clock = createClock() } = options
-  const story = createStory({
+  const { settings, log, clock = createClock(), patienceMs = 10_000 } = options
+  const boot = createBoot({
     clock,
     safe: settings.safe,
     onFault: (step, error) => log.error('a step of the stop failed', { step, error }),
   })
-  story.own('process', keepAlive())
+  boot.own('process', keepAlive())
   try {
-    return await live({ patienceMs: 10_000, ...options, clock, ids: createIds(clock), story, phase: 'starting' })
+    const loader = loaderOptions({ ...options, clock, patienceMs })
+    return await start({ ...options, patienceMs, clock, ids: createIds(clock), boot, loader, phase: 'starting' })
   } catch (error) {
-    await story.back()
+    await boot.teardown()
     throw error
   }
 }
 
-const live = async (life: Life): Promise<Daemon> => {
-  const { story } = life
-  checkAccess(life.settings)
-  const shipped = await loadShipped(life)
-  const lock = await takeRoot(life)
-  const { opened, bus, findings, keepEpoch } = await openRoot(life, lock)
-  const loaded = await story.step(
+const loaderOptions = (
+  options: DaemonOptions & Pick<PluginLoaderOptions, 'clock' | 'patienceMs'>,
+): PluginLoaderOptions => ({
+  ...options,
+  safe: options.settings.safe,
+  environment: options.environment ?? {},
+  flags: options.flags ?? new Map(),
+  taken: ownFlags,
+  guard: options.secrets.guard,
+  given: options.config ?? {},
+})
+
+const start = async (context: DaemonContext): Promise<Daemon> => {
+  const { boot, loader, settings, clock, log } = context
+  checkAccess(settings)
+  const shipped = await loadShipped(loader, settings.stateRoot)
+  const lock = await takeRoot(context)
+  const { opened, bus, findings, keepEpoch } = await openRoot(context, lock)
+  const loaded = await boot.step(
     'plugins',
-    () => loadPlugins(life, lock.root, shipped),
+    () => loadThirdParty(loader, lock.root, shipped),
     (plugins) => ({ count: plugins.length }),
   )
-  const before = configContent(life.disk, lock.root)
-  const { clock, log } = life
+  const before = configContent(context.disk, lock.root)
   const hold = createHold({ state: opened.state, clock, log })
-  const { host, view, front } = assemble(life, { lock, opened, bus, findings, hold, loaded })
+  const { host, view, controlPlane } = assemble(context, { lock, opened, bus, findings, hold, loaded })
 
-  await story.step('register', host.register)
-  const report = await story.step('recover', opened.load, tellRecovery)
+  await boot.step('register', host.register)
+  const report = await boot.step('recover', opened.load, tellRecovery)
   findings.load()
-  await hold.load(life.settings.hold)
+  await hold.load(settings.hold)
   findings.note(recoveryFound(lock.root, report))
   await keepEpoch()
-  await beginWork({ ...life, state: opened.state, host, findings })
-  story.own('http', () => front.server.drain(life.settings.drainMs))
-  const bound = await story.step('listen', front.listen)
-  for (const { message, code, action } of front.warnings()) life.log.warn(message, { code, action })
-  story.done()
-  life.phase = 'ready'
-  watchFiles(life, { root: lock.root, before, loaded, host })
-  return createDaemon(life, { lock, host, view, url: `http://${addressOf(bound)}` })
-}
-
-/** What is wrong with the command line is said before the root is touched. */
-const loadShipped = async (life: Life): Promise<readonly Loaded[]> => {
-  const { clock, disk, settings, flags = new Map(), patienceMs } = life
-  const shipped = await loadAll(life.shipped.map(shippedCandidate), { clock, ms: importPatience * patienceMs })
-  checkFlags(configureOptions(life, settings.stateRoot), shipped)
-  if (settings.safe || !mayHaveThirdParty(disk, settings.stateRoot)) refuseUnknownFlags(flags, ownFlags, shipped)
-  return shipped
+  await beginWork({ ...context, state: opened.state, host, findings })
+  boot.own('http', () => controlPlane.server.drain(settings.drainMs))
+  const bound = await boot.step('listen', controlPlane.listen)
+  for (const { message, code, action } of controlPlane.warnings()) log.warn(message, { code, action })
+  boot.done()
+  context.phase = 'ready'
+  boot.own('config', watchFiles(loader, { root: lock.root, before, loaded, host }))
+  return createDaemon(context, { lock, host, view, url: `http://${addressOf(bound)}` })
 }
 
 const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
 
-const takeRoot = ({ settings, story, clock, log, disk }: Life): Promise<Lock> =>
-  story.step('lock', async () => {
+const takeRoot = ({ settings, boot, clock, log, disk }: DaemonContext): Promise<Lock> =>
+  boot.step('lock', async () => {
     const lock = await acquireLock({ root: settings.stateRoot, clock, log, disk })
-    story.own('lock', lock.release)
+    boot.own('lock', lock.release)
     return lock
   })
 
 /** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
 const openRoot = async (
-  life: Life,
+  context: DaemonContext,
   lock: Lock,
 ): Promise<{ opened: OpenState; bus: Bus; findings: Findings; keepEpoch: () => Promise<void> }> => {
-  const { story, clock, ids, log, disk, settings } = life
+  const { boot, clock, ids, log, disk, settings } = context
   const { root, generation } = lock
-  const opened = await story.step('open', () =>
+  const opened = await boot.step('open', () =>
     openState({
       root,
       disk,
@@ -173,7 +173,7 @@ const openRoot = async (
       onDamage: (fault) => findings.note([damageFound(root, fault)]),
     }),
   )
-  story.own('state', async () => {
+  boot.own('state', async () => {
     if (!(await opened.close())) throw storageErrors.storage_not_clean()
   })
   lock.onLost(() => opened.halt('lock_lost'))
@@ -188,17 +188,6 @@ const openRoot = async (
   return { opened, bus, findings, keepEpoch: epoch.save }
 }
 
-/** Third-party code is looked at only after the root has been checked and taken. */
-const loadPlugins = async (life: Life, root: string, shipped: readonly Loaded[]): Promise<readonly Loaded[]> => {
-  const { settings, clock, disk, flags, patienceMs } = life
-  const candidates = settings.safe ? [] : await thirdParty(disk, root)
-  const added = await loadAll(candidates, { clock, ms: importPatience * patienceMs })
-  checkFlags(configureOptions(life, root), added)
-  const loaded = [...shipped, ...added]
-  refuseUnknownFlags(flags ?? new Map(), ownFlags, loaded)
-  return loaded
-}
-
 interface Taken {
   readonly lock: Lock
   readonly opened: OpenState
@@ -209,14 +198,14 @@ interface Taken {
 }
 
 const assemble = (
-  life: Life,
+  context: DaemonContext,
   { lock, opened, bus, findings, hold, loaded }: Taken,
-): { host: PluginHost; view: HostView; front: Front } => {
-  const { settings, log, clock, ids, secrets, disk, story, patienceMs } = life
+): { host: PluginHost; view: HostView; controlPlane: ControlPlane } => {
+  const { settings, log, clock, ids, secrets, disk, boot, patienceMs } = context
   const { root } = lock
   const audit = createAudit({ state: opened.state, clock, log })
-  story.own('audit', audit.close)
-  const front = createFront({
+  boot.own('audit', audit.close)
+  const controlPlane = createControlPlane({
     settings,
     bus,
     log,
@@ -224,7 +213,7 @@ const assemble = (
     secrets,
     watch: () => watchState(opened.state),
     audit: audit.record,
-    ready: () => life.phase === 'ready',
+    ready: () => context.phase === 'ready',
     storage: () => opened.state.health,
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
@@ -232,72 +221,35 @@ const assemble = (
     version,
     stateRoot: root,
     workspaceRoot: settings.workspaceRoot,
-    story,
+    boot,
     bus,
-    phase: () => life.phase,
+    phase: () => context.phase,
     lock: () => ({ ...lock.status(), generation: lock.generation }),
-    controlPlane: front.report,
-    accessWarnings: front.warnings,
+    controlPlane: controlPlane.report,
+    accessWarnings: controlPlane.warnings,
     findings,
     hold,
     host: () => host,
   })
-  const configure = createConfigure(configureOptions(life, root))
+  const configure = createConfigure({ ...context.loader, root })
   const host = createHost({
     core: { clock, ids, log, secrets, state: opened.state, events: bus },
     loaded,
     services: [[Host, view]],
-    routes: front.routes,
+    routes: controlPlane.routes,
     configure,
     patienceMs,
   })
-  story.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
-  front.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
-  front.routes.add('core', releaseRoute(hold))
-  for (const route of findingRoutes(findings)) front.routes.add('core', route)
+  boot.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
+  controlPlane.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
+  controlPlane.routes.add('core', releaseRoute(hold))
+  for (const route of findingRoutes(findings)) controlPlane.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
-  story.own('listener', front.server.close)
-  story.own('plugins', host.stop)
-  life.onHost?.(host)
-  return { host, view, front }
+  boot.own('listener', controlPlane.server.close)
+  boot.own('plugins', host.stop)
+  context.onHost?.(host)
+  return { host, view, controlPlane }
 }
-
-/** Nothing of the start waits for this; the way back does. */
-const watchFiles = (
-  life: Life,
-  { root, before, loaded, host }: { root: string; before: string; loaded: readonly Loaded[]; host: PluginHost },
-): void => {
-  const { disk, log, story } = life
-  const check = (): void => {
-    const configure = createConfigure(configureOptions(life, root))
-    for (const entry of loaded) if (entry.ok) configure(entry.plugin)
-  }
-  const begin = async (): Promise<() => Promise<void>> => {
-    const { watchConfig } = await import('./host/config-watch.js')
-    const watching = await watchConfig({ disk, root, before, log, check })
-    const forget = host.registry.health('core', watching.health)
-    return () => {
-      forget()
-      return watching.close()
-    }
-  }
-  const begun = begin().catch((error: unknown) => log.warn('config/ cannot be watched', { error }))
-  story.own('config', async () => {
-    await (
-      await begun
-    )?.()
-  })
-}
-
-const configureOptions = ({ disk, environment, flags, secrets, config }: Life, root: string) => ({
-  disk,
-  root,
-  environment: environment ?? {},
-  flags: flags ?? new Map(),
-  taken: ownFlags,
-  guard: secrets.guard,
-  given: config ?? {},
-})
 
 /** What a request saw is on disk before its answer leaves; what was undone meanwhile is never told. */
 const watchState = ({ health, durable }: State): (() => Promise<void>) => {
@@ -312,20 +264,20 @@ interface Running {
   readonly url: string
 }
 
-const createDaemon = (life: Life, { lock, host, view, url }: Running): Daemon => {
+const createDaemon = (context: DaemonContext, { lock, host, view, url }: Running): Daemon => {
   let ending: Promise<Ending> | undefined
   let tell: (ending: Ending) => void
   const ended = new Promise<Ending>((resolve) => {
     tell = resolve
   })
   const end = async (reason: Ending['reason']): Promise<Ending> => {
-    life.phase = 'draining'
-    const outcome: Ending = { reason, clean: await life.story.back() }
+    context.phase = 'draining'
+    const outcome: Ending = { reason, clean: await context.boot.teardown() }
     tell(outcome)
     return outcome
   }
   const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
   lock.onLost(() => void stop('lock_lost'))
-  const stopMs = (): number => life.settings.drainMs + host.stopMs()
+  const stopMs = (): number => context.settings.drainMs + host.stopMs()
   return { url, root: lock.root, host, view, stopMs, stop: () => stop('stopped'), ended }
 }

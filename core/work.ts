@@ -1,7 +1,7 @@
 /** The beginning of all work: what an earlier life left is repaired, then the plugins start. */
 import type { Clock } from './clock.js'
 import type { Findings } from './findings.js'
-import type { Story } from './host/boot.js'
+import type { Boot } from './host/boot.js'
 import type { PluginHost } from './host/host.js'
 import type { Log } from './log.js'
 import { repairFound } from './start-findings.js'
@@ -9,7 +9,7 @@ import type { State } from './state/contract.js'
 import { mayPass } from './state/storage-mode.js'
 
 export interface WorkParts {
-  readonly story: Story
+  readonly boot: Boot
   readonly clock: Clock
   readonly log: Log
   readonly state: State
@@ -22,15 +22,15 @@ const lookMs = 250
 
 const waits = ({ health }: State): boolean => health.mode === 'read_only' && mayPass(health.reason)
 
-const begin = async ({ story, state, host, findings }: WorkParts): Promise<void> => {
-  const outcomes = await story.step(
+const begin = async ({ boot, state, host, findings }: WorkParts): Promise<void> => {
+  const outcomes = await boot.step(
     'repair',
     () => host.repair(state.health.mode === 'ok'),
     (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }),
   )
   findings.note(repairFound(outcomes))
   await findings.keep()
-  await story.step('start', host.start)
+  await boot.step('start', host.start)
 }
 
 /**
@@ -38,7 +38,7 @@ const begin = async ({ story, state, host, findings }: WorkParts): Promise<void>
  * as below the floor of free space, both wait until it does; reads are served meanwhile.
  */
 export const beginWork = async (parts: WorkParts): Promise<void> => {
-  const { story, clock, log, state } = parts
+  const { boot, clock, log, state } = parts
   if (!waits(state)) return begin(parts)
   log.warn('work begins when storage takes changes', { reason: state.health.reason })
   const ended = new AbortController()
@@ -47,7 +47,7 @@ export const beginWork = async (parts: WorkParts): Promise<void> => {
     if (!ended.signal.aborted) await begin(parts)
   }
   const begun = late().catch((error: unknown) => log.error('the work could not begin', { error }))
-  story.own('work', () => {
+  boot.own('work', () => {
     ended.abort()
     return begun
   })

@@ -4,19 +4,19 @@ import type { BootReport, BootStep } from './contract.js'
 
 type Details = BootStep['details']
 
-export interface Story {
+export interface Boot {
   /** Runs and measures a step; `tell` says what it found. */
   step<T>(name: string, run: () => T | Promise<T>, tell?: (outcome: T) => Details): Promise<T>
   /** Undone in reverse order. */
   own(name: string, undo: () => void | Promise<void>): void
   /** Undoes everything; a failing undo is reported and does not stop the others. True if none failed. */
-  back(): Promise<boolean>
+  teardown(): Promise<boolean>
   /** The start is over. */
   done(): void
   report(): BootReport
 }
 
-export interface StoryOptions {
+export interface BootOptions {
   readonly clock: Clock
   readonly safe: boolean
   readonly onFault: (name: string, error: unknown) => void
@@ -24,7 +24,7 @@ export interface StoryOptions {
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10
 
-export const createStory = ({ clock, safe, onFault }: StoryOptions): Story => {
+export const createBoot = ({ clock, safe, onFault }: BootOptions): Boot => {
   const startedAt = clock.now()
   const from = clock.elapsed()
   const steps: BootStep[] = []
@@ -50,7 +50,7 @@ export const createStory = ({ clock, safe, onFault }: StoryOptions): Story => {
     own: (name, run) => {
       undos.push({ name, undo: run })
     },
-    back: async () => {
+    teardown: async () => {
       let clean = true
       for (let entry = undos.pop(); entry !== undefined; entry = undos.pop()) clean = (await undo(entry)) && clean
       return clean

@@ -47,7 +47,7 @@ export interface BootStep {
   readonly details?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** The story of this start. */
+/** What this start did, step by step. */
 export interface BootReport {
   /** Unix ms. */
   readonly started_at_ms: number

@@ -4,14 +4,14 @@
  * and nothing else; only a required one stops the daemon's start.
  */
 import type { HealthCheck, Warning } from '../health.js'
-import { live, type Body, type HostOptions } from './body.js'
+import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from './contract.js'
 import { createFaults, ownerOf } from './faults.js'
 import type { Loaded } from './load.js'
 import { registerAll } from './register.js'
 import { createRegistry, type Registry } from './registry.js'
 import type { RepairOutcome } from './repair.js'
-import { report, type Slot } from './slot.js'
+import { report, type PluginEntry } from './plugin-entry.js'
 import { repairAll, startAll, stopAll } from './start.js'
 
 export interface PluginHost {
@@ -32,18 +32,18 @@ export interface PluginHost {
   readonly registry: Registry
 }
 
-const createSlot = (entry: Loaded): Slot => ({
-  candidate: entry.candidate,
-  plugin: entry.ok ? entry.plugin : undefined,
+const createEntry = (loaded: Loaded): PluginEntry => ({
+  candidate: loaded.candidate,
+  plugin: loaded.ok ? loaded.plugin : undefined,
   scope: undefined,
   starts: [],
   state: 'loading',
   reason: undefined,
   stopMs: 0,
-  ms: { load: entry.ms, register: 0, start: 0 },
+  ms: { load: loaded.ms, register: 0, start: 0 },
 })
 
-const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): readonly Warning[] => {
+const look = ({ faults }: HostState, owner: string, { id, check }: HealthCheck): readonly Warning[] => {
   try {
     return check()
   } catch (error) {
@@ -59,8 +59,8 @@ const look = ({ faults }: Body, owner: string, { id, check }: HealthCheck): read
   }
 }
 
-const complaint = (body: Body, slot: Slot): Warning[] => {
-  const { id, state, reason, last_fault: last } = report(slot, body.faults)
+const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
+  const { id, state, reason, last_fault: last } = report(entry, host.faults)
   if (state === 'failed' || state === 'skipped')
     return [
       {
@@ -72,7 +72,7 @@ const complaint = (body: Body, slot: Slot): Warning[] => {
           'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
       },
     ]
-  if (state === 'registered' && body.started)
+  if (state === 'registered' && host.started)
     return [
       {
         severity: 'info',
@@ -93,26 +93,33 @@ const complaint = (body: Body, slot: Slot): Warning[] => {
     : []
 }
 
-const warnings = (body: Body): readonly Warning[] => [
-  ...body.registry.checks().flatMap(({ owner, value }) => look(body, owner, value)),
-  ...body.slots.flatMap((slot) => complaint(body, slot)),
+const warnings = (host: HostState): readonly Warning[] => [
+  ...host.registry.checks().flatMap(({ owner, value }) => look(host, owner, value)),
+  ...host.entries.flatMap((entry) => complaint(host, entry)),
 ]
 
 export const createHost = (options: HostOptions): PluginHost => {
   const faults = createFaults(options.core)
   const registry = createRegistry(options.routes, (owner, error) => faults.charge(owner, 'a contribution', error))
-  const body: Body = { options, faults, registry, slots: options.loaded.map(createSlot), order: [], started: false }
-  const folders = new Map(body.slots.map(({ candidate }) => [candidate.folder, candidate.id]))
+  const host: HostState = {
+    options,
+    faults,
+    registry,
+    entries: options.loaded.map(createEntry),
+    order: [],
+    started: false,
+  }
+  const folders = new Map(host.entries.map(({ candidate }) => [candidate.folder, candidate.id]))
   for (const [token, service] of options.services) registry.provide('core', token, service)
   return {
     registry,
-    register: () => registerAll(body),
-    repair: (writable) => repairAll(body, writable),
-    start: () => startAll(body),
-    stop: () => stopAll(body),
-    stopMs: () => live(body).reduce((sum, { stopMs }) => sum + stopMs, 0),
-    reports: () => body.slots.map((slot) => report(slot, faults)),
-    warnings: () => warnings(body),
+    register: () => registerAll(host),
+    repair: (writable) => repairAll(host, writable),
+    start: () => startAll(host),
+    stop: () => stopAll(host),
+    stopMs: () => activePlugins(host).reduce((sum, { stopMs }) => sum + stopMs, 0),
+    reports: () => host.entries.map((entry) => report(entry, faults)),
+    warnings: () => warnings(host),
     fault: (plugin, where, error) => faults.charge(plugin, where, error),
     charge: (where, error) => {
       const owner = ownerOf(error, folders)

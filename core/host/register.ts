@@ -1,14 +1,14 @@
 /** Every plugin declares, in the order of needs. */
 import type { AnyPlugin } from '../plugin.js'
 import { unsafeCast } from '../schema.js'
-import { fail, leaveOut, type Body } from './body.js'
+import { disable, fail, type HostState } from './host-state.js'
 import { openContext } from './context.js'
 import { errors } from './errors.js'
 import { isPromise } from './faults.js'
 import { needed, orderByNeeds, wanted } from './order.js'
 import type { Registry } from './registry.js'
 import { createScope } from './scope.js'
-import type { Slot } from './slot.js'
+import type { PluginEntry } from './plugin-entry.js'
 
 const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<string, unknown>> => {
   const needs = needed(plugin).map(([name, token]) => [name, registry.service(token)] as const)
@@ -16,11 +16,11 @@ const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<str
   return Object.freeze(Object.fromEntries<unknown>([...needs, ...wants]))
 }
 
-const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlugin): void => {
+const declare = ({ options, faults, registry }: HostState, entry: PluginEntry, plugin: AnyPlugin): void => {
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
-  slot.scope = scope
+  entry.scope = scope
   const config: unknown = options.configure(plugin)
-  slot.stopMs = plugin.stopMs?.(unsafeCast(config)) ?? 0
+  entry.stopMs = plugin.stopMs?.(unsafeCast(config)) ?? 0
   const { context, starts, seal } = openContext({
     plugin,
     config,
@@ -35,53 +35,56 @@ const declare = ({ options, faults, registry }: Body, slot: Slot, plugin: AnyPlu
     throw errors.plugin_refused({ details: { reason: 'register must not be asynchronous: work belongs into onStart' } })
   }
   seal()
-  slot.starts = starts
-  slot.state = 'registered'
+  entry.starts = starts
+  entry.state = 'registered'
 }
 
-const registerOne = async (body: Body, slot: Slot, plugin: AnyPlugin): Promise<void> => {
-  const lacking = needed(plugin).find(([, token]) => body.registry.provider(token) === undefined)
+const registerOne = async (host: HostState, entry: PluginEntry, plugin: AnyPlugin): Promise<void> => {
+  const lacking = needed(plugin).find(([, token]) => host.registry.provider(token) === undefined)
   if (lacking !== undefined)
-    return leaveOut(body, slot, { state: 'skipped', reason: `needs ${lacking[1].token}, whose plugin did not come up` })
-  const { clock } = body.options.core
+    return disable(host, entry, { state: 'skipped', reason: `needs ${lacking[1].token}, whose plugin did not come up` })
+  const { clock } = host.options.core
   const from = clock.elapsed()
   try {
-    declare(body, slot, plugin)
+    declare(host, entry, plugin)
   } catch (error) {
-    await fail(body, slot, { where: 'register', error })
+    await fail(host, entry, { where: 'register', error })
   }
-  slot.ms.register = clock.elapsed() - from
+  entry.ms.register = clock.elapsed() - from
 }
 
-/** Leaves out what could not be imported and what bears a taken id. */
-const admit = async (body: Body): Promise<Slot[]> => {
+/** Disables what could not be imported and what bears a taken id. */
+const admit = async (host: HostState): Promise<PluginEntry[]> => {
   const seen = new Set<string>()
-  for (const [at, slot] of body.slots.entries()) {
-    const entry = body.options.loaded[at]
-    if (seen.has(slot.candidate.id))
-      await leaveOut(body, slot, { state: 'skipped', reason: `the id ${slot.candidate.id} is taken by another plugin` })
-    else if (entry !== undefined && !entry.ok) await fail(body, slot, { where: 'its import', error: entry.error })
-    seen.add(slot.candidate.id)
+  for (const [at, entry] of host.entries.entries()) {
+    const loaded = host.options.loaded[at]
+    if (seen.has(entry.candidate.id))
+      await disable(host, entry, {
+        state: 'skipped',
+        reason: `the id ${entry.candidate.id} is taken by another plugin`,
+      })
+    else if (loaded !== undefined && !loaded.ok) await fail(host, entry, { where: 'its import', error: loaded.error })
+    seen.add(entry.candidate.id)
   }
-  return body.slots.filter(({ state }) => state === 'loading')
+  return host.entries.filter(({ state }) => state === 'loading')
 }
 
-const arrange = async (body: Body): Promise<void> => {
-  const admitted = await admit(body)
-  const bySlot = new Map(admitted.map((slot) => [slot.candidate.id, slot]))
-  const core = new Set(body.options.services.map(([{ token }]) => token))
+const arrange = async (host: HostState): Promise<void> => {
+  const admitted = await admit(host)
+  const byId = new Map(admitted.map((entry) => [entry.candidate.id, entry]))
+  const core = new Set(host.options.services.map(([{ token }]) => token))
   const { ordered, refused } = orderByNeeds(
     admitted.flatMap(({ plugin }) => plugin ?? []),
     core,
   )
-  body.order = ordered.flatMap(({ id }) => bySlot.get(id) ?? [])
+  host.order = ordered.flatMap(({ id }) => byId.get(id) ?? [])
   for (const { id, reason } of refused) {
-    const slot = bySlot.get(id)
-    if (slot !== undefined) await leaveOut(body, slot, { state: 'skipped', reason })
+    const entry = byId.get(id)
+    if (entry !== undefined) await disable(host, entry, { state: 'skipped', reason })
   }
 }
 
-export const registerAll = async (body: Body): Promise<void> => {
-  await arrange(body)
-  for (const slot of body.order) if (slot.plugin !== undefined) await registerOne(body, slot, slot.plugin)
+export const registerAll = async (host: HostState): Promise<void> => {
+  await arrange(host)
+  for (const entry of host.order) if (entry.plugin !== undefined) await registerOne(host, entry, entry.plugin)
 }

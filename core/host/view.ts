@@ -3,14 +3,14 @@ import type { Bus } from '../events/bus.js'
 import type { Findings } from '../findings.js'
 import type { Hold } from '../hold.js'
 import type { ControlPlaneReport, HostView, LockReport } from './contract.js'
-import type { Story } from './boot.js'
+import type { Boot } from './boot.js'
 import type { PluginHost } from './host.js'
 
 export interface ViewParts {
   readonly version: string
   readonly stateRoot: string
   readonly workspaceRoot: string
-  readonly story: Story
+  readonly boot: Boot
   readonly bus: Bus
   readonly phase: HostView['phase']
   readonly lock: () => LockReport
@@ -26,7 +26,7 @@ export const createView = ({
   version,
   stateRoot,
   workspaceRoot,
-  story,
+  boot,
   bus,
   phase,
   lock,
@@ -44,9 +44,9 @@ export const createView = ({
   controlPlane,
   processId: process.pid,
   whenActing: hold.whenActing,
-  startedAtMs: story.report().started_at_ms,
+  startedAtMs: boot.report().started_at_ms,
   plugins: () => host()?.reports() ?? [],
-  boot: () => story.report(),
+  boot: () => boot.report(),
   warnings: () =>
     bySeverity([...accessWarnings(), ...hold.warnings(), ...findings.warnings(), ...(host()?.warnings() ?? [])]),
   events: () => bus.statistics(),

@@ -1,4 +1,4 @@
-/** One plugin's place in the host, from candidate to stopped. */
+/** One plugin in the host, from candidate to stopped. */
 import type { AnyPlugin } from '../plugin.js'
 import type { Candidate } from './candidate.js'
 import type { StartRun } from './context.js'
@@ -6,7 +6,7 @@ import type { PluginReport } from './contract.js'
 import type { Faults } from './faults.js'
 import type { Scope } from './scope.js'
 
-export interface Slot {
+export interface PluginEntry {
   readonly candidate: Candidate
   readonly plugin: AnyPlugin | undefined
   scope: Scope | undefined
@@ -20,7 +20,7 @@ export interface Slot {
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10
 
-export const report = ({ candidate, plugin, state, reason, ms }: Slot, faults: Faults): PluginReport => {
+export const report = ({ candidate, plugin, state, reason, ms }: PluginEntry, faults: Faults): PluginReport => {
   const count = faults.count(candidate.id)
   const last = faults.last(candidate.id)
   return {

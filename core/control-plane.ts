@@ -18,7 +18,7 @@ import type { StorageHealth } from './state/contract.js'
 import { storageErrors } from './state/storage-errors.js'
 import { version } from './version.js'
 
-export interface FrontOptions {
+export interface ControlPlaneOptions {
   readonly settings: Settings
   readonly bus: Bus
   readonly watch: ServerOptions['watch']
@@ -31,7 +31,7 @@ export interface FrontOptions {
   readonly onFault: ServerOptions['onFault']
 }
 
-export interface Front {
+export interface ControlPlane {
   readonly server: HttpServer
   /** Filled by the plugins; core's own routes are in it from the start. */
   readonly routes: RouteTable
@@ -103,14 +103,21 @@ const storageProblems = [
   commit_too_large,
 ]
 
-const refusals = ({ loaded, mode, reason = mode }: ReturnType<FrontOptions['storage']>): StorageRefusals => {
+const refusals = ({ loaded, mode, reason = mode }: ReturnType<ControlPlaneOptions['storage']>): StorageRefusals => {
   if (!loaded) return { reads: storage_damaged() }
   return mode === 'ok'
     ? {}
     : { changes: storage_read_only({ details: { reason }, members: { reason }, retryAfter: 5 }) }
 }
 
-export const createFront = ({ settings, secrets, audit, clock, storage, ...options }: FrontOptions): Front => {
+export const createControlPlane = ({
+  settings,
+  secrets,
+  audit,
+  clock,
+  storage,
+  ...options
+}: ControlPlaneOptions): ControlPlane => {
   const auth = createAuth({
     mode: settings.httpAuthMode,
     ...tokensOf(settings),

@@ -1,4 +1,4 @@
-/** What the host's parts share, and the one way in which a plugin is left out. */
+/** What the host's parts share, and the one way in which a plugin is disabled. */
 import type { RouteTable } from '../http/table.js'
 import type { AnyPlugin } from '../plugin.js'
 import type { Token } from '../token.js'
@@ -9,7 +9,7 @@ import type { Faults } from './faults.js'
 import type { Loaded } from './load.js'
 import { dependentsOf } from './order.js'
 import type { Registry } from './registry.js'
-import type { Slot } from './slot.js'
+import type { PluginEntry } from './plugin-entry.js'
 
 export interface HostOptions {
   readonly core: Core
@@ -24,23 +24,23 @@ export interface HostOptions {
   readonly patienceMs: number
 }
 
-export interface Body {
+export interface HostState {
   readonly options: HostOptions
   readonly faults: Faults
   readonly registry: Registry
-  readonly slots: readonly Slot[]
+  readonly entries: readonly PluginEntry[]
   /** Those that may come up, in load order. */
-  order: readonly Slot[]
+  order: readonly PluginEntry[]
   /** The daemon no longer waits for plugins to start. */
   started: boolean
 }
 
-export const live = ({ order }: Body): Slot[] =>
+export const activePlugins = ({ order }: HostState): PluginEntry[] =>
   order.filter(({ state }) => state === 'registered' || state === 'ready')
 
 /** Undoes what a plugin registered and began. False if it took too long: then it is cut off and changes nothing more. */
-export const closeScope = async ({ options, faults }: Body, slot: Slot): Promise<boolean> => {
-  const { candidate, scope, stopMs } = slot
+export const closeScope = async ({ options, faults }: HostState, entry: PluginEntry): Promise<boolean> => {
+  const { candidate, scope, stopMs } = entry
   const ms = options.patienceMs + stopMs
   try {
     await bounded(scope?.close(), { clock: options.core.clock, ms, what: 'its stop' })
@@ -57,19 +57,19 @@ export interface Absence {
   readonly reason: string
 }
 
-/** A required plugin stops the start; any other is only left out. */
-export const leaveOut = async (body: Body, slot: Slot, { state, reason }: Absence): Promise<void> => {
-  slot.state = state
-  slot.reason = reason
-  await closeScope(body, slot)
-  if (slot.candidate.required) throw errors.plugin_required({ details: { plugin: slot.candidate.id, reason } })
+/** A required plugin stops the start; any other is only disabled. */
+export const disable = async (host: HostState, entry: PluginEntry, { state, reason }: Absence): Promise<void> => {
+  entry.state = state
+  entry.reason = reason
+  await closeScope(host, entry)
+  if (entry.candidate.required) throw errors.plugin_required({ details: { plugin: entry.candidate.id, reason } })
 }
 
-const dependents = (body: Body, slot: Slot): Slot[] => {
-  if (slot.plugin === undefined) return []
-  const plugins = live(body).flatMap(({ plugin }) => plugin ?? [])
-  const lost = new Set(dependentsOf(slot.plugin, plugins).map(({ id }) => id))
-  return live(body)
+const dependents = (host: HostState, entry: PluginEntry): PluginEntry[] => {
+  if (entry.plugin === undefined) return []
+  const plugins = activePlugins(host).flatMap(({ plugin }) => plugin ?? [])
+  const lost = new Set(dependentsOf(entry.plugin, plugins).map(({ id }) => id))
+  return activePlugins(host)
     .filter(({ candidate }) => lost.has(candidate.id))
     .toReversed()
 }
@@ -80,10 +80,10 @@ export interface Failure {
 }
 
 /** A plugin failed: those that need it go first, then it. */
-export const fail = async (body: Body, slot: Slot, { where, error }: Failure): Promise<void> => {
-  const { id } = slot.candidate
-  body.faults.charge(id, where, error)
-  for (const other of dependents(body, slot))
-    await leaveOut(body, other, { state: 'skipped', reason: `needs ${id}, which failed` })
-  await leaveOut(body, slot, { state: 'failed', reason: body.faults.sentence(error) })
+export const fail = async (host: HostState, entry: PluginEntry, { where, error }: Failure): Promise<void> => {
+  const { id } = entry.candidate
+  host.faults.charge(id, where, error)
+  for (const other of dependents(host, entry))
+    await disable(host, other, { state: 'skipped', reason: `needs ${id}, which failed` })
+  await disable(host, entry, { state: 'failed', reason: host.faults.sentence(error) })
 }

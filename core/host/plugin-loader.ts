@@ -1,0 +1,81 @@
+/** From the candidates to imported plugins whose flags are known, and the watch over their files. */
+import type { ShippedPlugin } from '../plugin.js'
+import type { Clock } from '../clock.js'
+import type { Log } from '../log.js'
+import { shippedCandidate } from './candidate.js'
+import { mayHaveThirdParty, thirdParty } from './candidates.js'
+import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from './configure.js'
+import { loadAll, type Loaded, type LoadBound } from './load.js'
+import type { PluginHost } from './host.js'
+
+export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
+  readonly shipped: readonly ShippedPlugin[]
+  /** True: third-party plugins are left out. */
+  readonly safe: boolean
+  readonly clock: Clock
+  readonly log: Log
+  /** Most milliseconds that one plugin may take to start or stop. */
+  readonly patienceMs: number
+}
+
+/** All plugins are imported at once, on a machine that may have much else to do. */
+const importPatience = 6
+
+const boundOf = ({ clock, patienceMs }: PluginLoaderOptions): LoadBound => ({ clock, ms: importPatience * patienceMs })
+
+/** What is wrong with the command line is said before the root is touched. */
+export const loadShipped = async (options: PluginLoaderOptions, root: string): Promise<readonly Loaded[]> => {
+  const { disk, safe, flags, taken } = options
+  const shipped = await loadAll(options.shipped.map(shippedCandidate), boundOf(options))
+  checkFlags(options, shipped)
+  if (safe || !mayHaveThirdParty(disk, root)) refuseUnknownFlags(flags, taken, shipped)
+  return shipped
+}
+
+/** Third-party code is looked at only after the root has been checked and taken. Returns all plugins. */
+export const loadThirdParty = async (
+  options: PluginLoaderOptions,
+  root: string,
+  shipped: readonly Loaded[],
+): Promise<readonly Loaded[]> => {
+  const { disk, safe, flags, taken } = options
+  const added = await loadAll(safe ? [] : await thirdParty(disk, root), boundOf(options))
+  checkFlags(options, added)
+  const loaded = [...shipped, ...added]
+  refuseUnknownFlags(flags, taken, loaded)
+  return loaded
+}
+
+export interface Watched {
+  readonly root: string
+  /** What `configContent` said when the daemon read its configuration. */
+  readonly before: string
+  readonly loaded: readonly Loaded[]
+  readonly host: PluginHost
+}
+
+/** Nothing of the start waits for this; the returned undo does. */
+export const watchFiles = (
+  options: PluginLoaderOptions,
+  { root, before, loaded, host }: Watched,
+): (() => Promise<void>) => {
+  const { disk, log } = options
+  const check = (): void => {
+    const configure = createConfigure({ ...options, root })
+    for (const entry of loaded) if (entry.ok) configure(entry.plugin)
+  }
+  const begin = async (): Promise<() => Promise<void>> => {
+    const { watchConfig } = await import('./config-watch.js')
+    const watching = await watchConfig({ disk, root, before, log, check })
+    const forget = host.registry.health('core', watching.health)
+    return () => {
+      forget()
+      return watching.close()
+    }
+  }
+  const begun = begin().catch((error: unknown) => log.warn('config/ cannot be watched', { error }))
+  return async () => {
+    const close = await begun
+    await close?.()
+  }
+}
