@@ -8,6 +8,7 @@ import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
 import { fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
+import { walk } from './schema-walk.js'
 
 export type { Struct, Infer, JsonSchema }
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -269,17 +270,20 @@ const quickCheck = (struct: AnyStruct): Fits => {
   return made
 }
 
-/** Checks a value; defaults are filled in. Issues name paths and rules, never received values. */
+/** Whoever mends the first ones is told of the next. */
+const mostIssues = 20
+
+/** Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values. */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
   if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
   try {
-    const [error, parsed] = ss.validate(value, struct, { coerce: true })
-    if (error === undefined) return { ok: true, value: parsed }
-    const issues = error
-      .failures()
-      .slice(0, 20)
-      .map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) }))
-    return { ok: false, issues }
+    const walked = walk(struct, value, mostIssues)
+    return walked.ok
+      ? { ok: true, value: unsafeCast<T>(walked.value) }
+      : {
+          ok: false,
+          issues: walked.failures.map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) })),
+        }
   } catch (error) {
     // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
     if (!(error instanceof TypeError)) throw error

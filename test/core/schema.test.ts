@@ -1,8 +1,9 @@
 import test from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { validate } from 'superstruct'
+import { type Failure, validate } from 'superstruct'
 import { fitsSchema } from '../../core/json-schema.js'
+import { walk } from '../../core/schema-walk.js'
 import * as s from '../../core/schema.js'
 import type { AnyStruct } from '../../core/schema.js'
 import { compareStruct, valuesNear } from '../support/schema-check.js'
@@ -168,6 +169,41 @@ test('issues name the path and the rule, never the value', (t) => {
     t.regex(parsed.issues[0]?.rule ?? '', rule)
     t.false(parsed.issues.some((issue) => issue.rule.includes('secret')))
   }
+})
+
+test('issues and values are those that superstruct finds', (t) => {
+  const seed = fc.sample(fc.integer({ min: 0 }), 1)[0] ?? 0
+  t.log(`seed ${seed}`)
+  const told = (failures: readonly Failure[]): unknown => failures.map(({ path, type }) => [path, type])
+  const orThrown = (check: () => unknown): unknown => {
+    try {
+      return check()
+    } catch (error) {
+      return `${error}`
+    }
+  }
+  for (const [name, struct] of Object.entries(structs))
+    for (const value of fc.sample(valuesNear(struct), { numRuns: 100, seed })) {
+      const found = orThrown(() => {
+        const walked = walk(struct, value, Infinity)
+        return walked.ok ? walked.value : told(walked.failures)
+      })
+      const wanted = orThrown(() => {
+        const [error, made] = validate(value, struct, { coerce: true })
+        return error === undefined ? made : told(error.failures())
+      })
+      t.deepEqual(found, wanted, name)
+    }
+})
+
+test('a value with very many faults is looked at no further than the first of them', (t) => {
+  let looks = 0
+  const wrong = s.rule(s.string(), 'must be another', () => {
+    looks += 1
+    return false
+  })
+  const parsed = s.parse(s.object({ list: s.array(wrong) }), { list: Array.from({ length: 10_000 }, () => 'x') })
+  t.deepEqual([parsed.ok ? 0 : parsed.issues.length, looks], [20, 20])
 })
 
 test('keys of the prototype are ordinary keys', (t) => {
