@@ -30,7 +30,7 @@ const start = (
   more: { root?: string; env?: Record<string, string> } = {},
 ): Promise<SpawnedDaemon> => spawnTestDaemon(t, { flags, ...more })
 
-test.serial('GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) => {
+test.serial('debug-4: GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) => {
   const daemon = await start(t, ['--debug-level', 'full'])
   const run_id = await ranOnce(daemon, 's1')
   const { status, body } = await debugOf(daemon, run_id)
@@ -46,7 +46,7 @@ test.serial('GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) => {
   }
 })
 
-test.serial('GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text, no envelope', async (t) => {
+test.serial('debug-5: GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text, no envelope', async (t) => {
   const daemon = await start(t, ['--debug-level', 'full'])
   const run_id = await ranOnce(daemon, 's1', '/say grüß dich')
   const { status, headers, text } = await artifactOf(daemon, run_id, '0001-model')
@@ -56,7 +56,7 @@ test.serial('GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text
 })
 
 test.serial(
-  'Codes of debug reads: run_debug_not_found, run_debug_artifact_not_found, run_debug_artifact_unreadable',
+  'debug-6: Codes of debug reads: run_debug_not_found, run_debug_artifact_not_found, run_debug_artifact_unreadable',
   async (t) => {
     const root = await freshRoot()
     const off = await start(t, [], { root })
@@ -103,7 +103,7 @@ test.serial('http-25: debug reads and prune take an admin token', async (t) => {
 })
 
 test.serial(
-  'Levels: off keeps nothing, on keeps no text, redacted no secret and no personal data, full what was said',
+  'debug-1: Levels: off keeps nothing, on keeps no text, redacted no secret and no personal data, full what was said',
   async (t) => {
     for (const [level, secret, word] of [
       ['on', false, false],
@@ -124,7 +124,7 @@ test.serial(
   },
 )
 
-test.serial('Known secret values are in no level: the admin token is in no artifact', async (t) => {
+test.serial('debug-2: Known secret values are in no level: the admin token is in no artifact', async (t) => {
   const token = 'admin-token-that-is-known'
   const daemon = await spawnTestDaemon(t, {
     flags: ['--debug-level', 'full', '--http-admin-token', token],
@@ -136,7 +136,7 @@ test.serial('Known secret values are in no level: the admin token is in no artif
   t.true(text.includes('it is [redacted] here'))
 })
 
-test.serial('the limits and their defaults stand in debug_capture', async (t) => {
+test.serial('debug-7: the limits and their defaults stand in debug_capture', async (t) => {
   const daemon = await start(t, [])
   const MiB = 1024 * 1024
   t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.debug_capture, {
@@ -174,8 +174,8 @@ const allBytes = (folder: string): string =>
     .join('\n')
 
 test.serial(
-  'Encryption at rest: with a key file, what is captured is nowhere in the root in the clear, and is read ' +
-    'through the daemon',
+  'debug-10: Encryption at rest: with a key file, what is captured is nowhere in the root in the clear, and ' +
+    'is read through the daemon',
   async (t) => {
     const root = await freshRoot()
     const file = path.join(await freshRoot(), 'key')
@@ -192,16 +192,19 @@ test.serial(
   },
 )
 
-test.serial('A key that cannot be used: the daemon runs, nothing is captured, and the status says why', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'full', '--debug-capture-key', 'not a key'])
-  const run_id = await ranOnce(daemon, 's1', '/say canary-plain')
-  t.is((await debugOf(daemon, run_id)).status, 404)
-  const { plugins } = (await daemon.request('GET', '/v1/status')).body
-  t.regex(JSON.stringify(plugins.find(({ id }: any) => id === 'debug')), /not 32 bytes/u)
-  t.false(daemon.logText().includes('not a key'))
-})
+test.serial(
+  'debug-11: A key that cannot be used: the daemon runs, nothing is captured, and the status says why',
+  async (t) => {
+    const daemon = await start(t, ['--debug-level', 'full', '--debug-capture-key', 'not a key'])
+    const run_id = await ranOnce(daemon, 's1', '/say canary-plain')
+    t.is((await debugOf(daemon, run_id)).status, 404)
+    const { plugins } = (await daemon.request('GET', '/v1/status')).body
+    t.regex(JSON.stringify(plugins.find(({ id }: any) => id === 'debug')), /not 32 bytes/u)
+    t.false(daemon.logText().includes('not a key'))
+  },
+)
 
-test.serial('POST /v1/runs/prune: the response; dry_run is false unless it is given', async (t) => {
+test.serial('debug-12: POST /v1/runs/prune: the response; dry_run is false unless it is given', async (t) => {
   const daemon = await start(t, ['--debug-level', 'on'])
   const [a, b] = [await ranOnce(daemon, 's1'), await ranOnce(daemon, 's2')]
   await new Promise((resolve) => setTimeout(resolve, 5))
@@ -242,7 +245,7 @@ test.serial('POST /v1/runs/prune: the response; dry_run is false unless it is gi
   t.is((await debugOf(daemon, a)).status, 200)
 })
 
-test.serial('Prune leaves runs that have not ended alone', async (t) => {
+test.serial('debug-13: Prune leaves runs that have not ended alone', async (t) => {
   const daemon = await start(t, ['--debug-level', 'on'])
   await openSession(daemon)
   const { run_id } = await submit(daemon, 's1', '/ask Go on? | yes | no')
@@ -252,54 +255,61 @@ test.serial('Prune leaves runs that have not ended alone', async (t) => {
   t.true((await debugOf(daemon, run_id)).body.artifacts.length > 0)
 })
 
-test.serial('A prune that says nothing useful: 400 runs/run_retention_invalid_request with the field', async (t) => {
-  const daemon = await start(t, [])
-  for (const [body, at] of [
-    [{}, 'body.older_than_ms'],
-    [{ older_than_ms: 0 }, 'body.older_than_ms'],
-    [{ older_than_ms: -5 }, 'body.older_than_ms'],
-    [{ older_than_ms: 1, limit: 0 }, 'body.limit'],
-    [{ older_than_ms: 1, dry_run: 'yes' }, 'body.dry_run'],
-    [undefined, 'body'],
-  ] as const) {
-    const { status, body: problem } = await daemon.request('POST', '/v1/runs/prune', body)
-    t.deepEqual(
-      [status, problem.code, problem.domain, problem.errors[0].path],
-      [400, 'run_retention_invalid_request', 'runs', at],
-    )
-  }
-})
+test.serial(
+  'debug-14: A prune that says nothing useful: 400 runs/run_retention_invalid_request with the field',
+  async (t) => {
+    const daemon = await start(t, [])
+    for (const [body, at] of [
+      [{}, 'body.older_than_ms'],
+      [{ older_than_ms: 0 }, 'body.older_than_ms'],
+      [{ older_than_ms: -5 }, 'body.older_than_ms'],
+      [{ older_than_ms: 1, limit: 0 }, 'body.limit'],
+      [{ older_than_ms: 1, dry_run: 'yes' }, 'body.dry_run'],
+      [undefined, 'body'],
+    ] as const) {
+      const { status, body: problem } = await daemon.request('POST', '/v1/runs/prune', body)
+      t.deepEqual(
+        [status, problem.code, problem.domain, problem.errors[0].path],
+        [400, 'run_retention_invalid_request', 'runs', at],
+      )
+    }
+  },
+)
 
-test.serial('Evidence survives kill -9 whole or not at all, and a prune that was answered stays done', async (t) => {
-  const root = await freshRoot()
-  let daemon = await start(t, ['--debug-level', 'full'], { root })
-  const kept = await ranOnce(daemon, 's1')
-  const pruned = await ranOnce(daemon, 's2')
-  const text = await lastText(daemon, kept)
-  await new Promise((resolve) => setTimeout(resolve, 5))
-  await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1, session_id: 's2' })
-  const open = (await submit(daemon, 's1', '/tool list_files {}\n---\n/sleep 60000')).run_id
-  await until(daemon, open, 'running')
-  await daemon.kill('SIGKILL')
-  daemon = await start(t, ['--debug-level', 'full'], { root })
-  t.is(await lastText(daemon, kept), text)
-  t.is((await debugOf(daemon, pruned)).status, 404)
-  const files = readdirSync(path.join(root, 'blobs/debug'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-  const named: any[] = await Promise.all(
-    [kept, open].map(async (run_id) =>
-      ((await debugOf(daemon, run_id)).body.artifacts ?? []).map((artifact: any) => ({ run_id, ...artifact })),
-    ),
-  )
-  for (const { run_id, artifact_id } of named.flat()) t.is((await artifactOf(daemon, run_id, artifact_id)).status, 200)
-  const known = new Set(named.flat().map(({ sha256 }) => sha256))
-  t.deepEqual(
-    files.filter((name) => !known.has(name)),
-    [],
-    'no bytes that nothing names',
-  )
-})
+test.serial(
+  'debug-15: Evidence survives kill -9 whole or not at all, and a prune that was answered stays done',
+  async (t) => {
+    const root = await freshRoot()
+    let daemon = await start(t, ['--debug-level', 'full'], { root })
+    const kept = await ranOnce(daemon, 's1')
+    const pruned = await ranOnce(daemon, 's2')
+    const text = await lastText(daemon, kept)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1, session_id: 's2' })
+    const open = (await submit(daemon, 's1', '/tool list_files {}\n---\n/sleep 60000')).run_id
+    await until(daemon, open, 'running')
+    await daemon.kill('SIGKILL')
+    daemon = await start(t, ['--debug-level', 'full'], { root })
+    t.is(await lastText(daemon, kept), text)
+    t.is((await debugOf(daemon, pruned)).status, 404)
+    const files = readdirSync(path.join(root, 'blobs/debug'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+    const named: any[] = await Promise.all(
+      [kept, open].map(async (run_id) =>
+        ((await debugOf(daemon, run_id)).body.artifacts ?? []).map((artifact: any) => ({ run_id, ...artifact })),
+      ),
+    )
+    for (const { run_id, artifact_id } of named.flat())
+      t.is((await artifactOf(daemon, run_id, artifact_id)).status, 200)
+    const known = new Set(named.flat().map(({ sha256 }) => sha256))
+    t.deepEqual(
+      files.filter((name) => !known.has(name)),
+      [],
+      'no bytes that nothing names',
+    )
+  },
+)
 
 test.serial('holdfast runs debug and holdfast runs prune', async (t) => {
   const daemon = await start(t, ['--debug-level', 'on'])

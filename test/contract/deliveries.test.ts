@@ -53,8 +53,8 @@ const replay = async ({ daemon }: Bench, delivery_id: string, query = ''): Promi
   (await daemon.request('POST', `/v1/deliveries/${delivery_id}/replay${query}`)).body
 
 test.serial(
-  'Output deliveries: views hold plugin, digest of the target, attempts, codes, times and counts, never ' +
-    'address, payload or metadata',
+  'deliveries-1: Output deliveries: views hold plugin, digest of the target, attempts, codes, times and ' +
+    'counts, never address, payload or metadata',
   async (t) => {
     const bench = await start(t)
     const target = {
@@ -103,7 +103,7 @@ test.serial(
   },
 )
 
-test.serial('GET /v1/runs/{run_id} shows the deliveries of its outputs', async (t) => {
+test.serial('deliveries-6: GET /v1/runs/{run_id} shows the deliveries of its outputs', async (t) => {
   const bench = await start(t)
   const run = await say(bench, '/emit one\n/say two', ['/a', '/b'])
   await settled(bench, 'delivered', 4)
@@ -121,7 +121,8 @@ test.serial('GET /v1/runs/{run_id} shows the deliveries of its outputs', async (
 })
 
 test.serial(
-  'GET /v1/deliveries filters by session_id, run_id, plugin and status, and by several at once',
+  'deliveries-2, deliveries-3: GET /v1/deliveries filters by session_id, run_id, plugin and status, and by ' +
+    'several at once',
   async (t) => {
     const bench = await start(t)
     await openSession(bench.daemon, 's2')
@@ -150,37 +151,40 @@ test.serial(
   },
 )
 
-test.serial('GET /v1/deliveries: a plain array, or pages in the order delivery_time_asc,delivery_id_asc', async (t) => {
-  const bench = await start(t)
-  for (let n = 0; n < 5; n += 1) await say(bench, `output ${n}`, ['/a'])
-  await settled(bench, 'delivered', 5)
-  const all = await list(bench)
-  const keys = all.map(({ delivered_at_ms, delivery_id }) => `${delivered_at_ms}:${delivery_id}`)
-  t.deepEqual(keys, keys.toSorted())
-  t.deepEqual(
-    (await list(bench, '?limit=2')).map(({ delivery_id }) => delivery_id),
-    all.slice(0, 2).map(({ delivery_id }) => delivery_id),
-  )
-  const seen: string[] = []
-  let cursor: string | undefined = ''
-  for (let page = 0; cursor !== undefined && page < 9; page += 1) {
-    const { body } = await bench.daemon.request(
-      'GET',
-      `/v1/deliveries?limit=2&page=true${cursor === '' ? '' : `&cursor=${cursor}`}`,
+test.serial(
+  'deliveries-3: GET /v1/deliveries: a plain array, or pages in the order delivery_time_asc,delivery_id_asc',
+  async (t) => {
+    const bench = await start(t)
+    for (let n = 0; n < 5; n += 1) await say(bench, `output ${n}`, ['/a'])
+    await settled(bench, 'delivered', 5)
+    const all = await list(bench)
+    const keys = all.map(({ delivered_at_ms, delivery_id }) => `${delivered_at_ms}:${delivery_id}`)
+    t.deepEqual(keys, keys.toSorted())
+    t.deepEqual(
+      (await list(bench, '?limit=2')).map(({ delivery_id }) => delivery_id),
+      all.slice(0, 2).map(({ delivery_id }) => delivery_id),
     )
-    t.like(body.pagination, { limit: 2, total_count: 5, order: 'delivery_time_asc,delivery_id_asc' })
-    seen.push(...body.items.map(({ delivery_id }: any) => delivery_id))
-    cursor = body.pagination.next_cursor
-  }
-  t.deepEqual(
-    seen,
-    all.map(({ delivery_id }) => delivery_id),
-  )
-  t.deepEqual(codeOf(await bench.daemon.request('GET', '/v1/deliveries?limit=0')), [400, 'invalid_limit'])
-  t.deepEqual(codeOf(await bench.daemon.request('GET', '/v1/deliveries?cursor=!')), [400, 'invalid_cursor'])
-})
+    const seen: string[] = []
+    let cursor: string | undefined = ''
+    for (let page = 0; cursor !== undefined && page < 9; page += 1) {
+      const { body } = await bench.daemon.request(
+        'GET',
+        `/v1/deliveries?limit=2&page=true${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
+      t.like(body.pagination, { limit: 2, total_count: 5, order: 'delivery_time_asc,delivery_id_asc' })
+      seen.push(...body.items.map(({ delivery_id }: any) => delivery_id))
+      cursor = body.pagination.next_cursor
+    }
+    t.deepEqual(
+      seen,
+      all.map(({ delivery_id }) => delivery_id),
+    )
+    t.deepEqual(codeOf(await bench.daemon.request('GET', '/v1/deliveries?limit=0')), [400, 'invalid_limit'])
+    t.deepEqual(codeOf(await bench.daemon.request('GET', '/v1/deliveries?cursor=!')), [400, 'invalid_cursor'])
+  },
+)
 
-test.serial('GET /v1/deliveries/dead-letter is the same list of dead letters alone', async (t) => {
+test.serial('deliveries-4: GET /v1/deliveries/dead-letter is the same list of dead letters alone', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   await say(bench, 'fine', ['/a'])
@@ -193,16 +197,20 @@ test.serial('GET /v1/deliveries/dead-letter is the same list of dead letters alo
   })
 })
 
-test.serial('GET /v1/deliveries/{delivery_id}: one view; an unknown one is 404 delivery_not_found', async (t) => {
-  const bench = await start(t)
-  const dead = await deadLetter(bench)
-  t.deepEqual((await bench.daemon.request('GET', `/v1/deliveries/${dead.delivery_id}`)).body, dead)
-  const unknown = await bench.daemon.request('GET', '/v1/deliveries/delivery_none')
-  t.deepEqual([...codeOf(unknown), unknown.body.domain], [404, 'delivery_not_found', 'deliveries'])
-})
+test.serial(
+  'deliveries-5: GET /v1/deliveries/{delivery_id}: one view; an unknown one is 404 delivery_not_found',
+  async (t) => {
+    const bench = await start(t)
+    const dead = await deadLetter(bench)
+    t.deepEqual((await bench.daemon.request('GET', `/v1/deliveries/${dead.delivery_id}`)).body, dead)
+    const unknown = await bench.daemon.request('GET', '/v1/deliveries/delivery_none')
+    t.deepEqual([...codeOf(unknown), unknown.body.domain], [404, 'delivery_not_found', 'deliveries'])
+  },
+)
 
 test.serial(
-  'Delivery: a replay of a dead letter is a new pending delivery that names it; the original is kept as audit',
+  'deliveries-20: Delivery: a replay of a dead letter is a new pending delivery that names it; the original ' +
+    'is kept as audit',
   async (t) => {
     const bench = await start(t)
     const dead = await deadLetter(bench)
@@ -228,7 +236,7 @@ test.serial(
 )
 
 test.serial(
-  'Delivery: later replays return the existing one, also through kill -9; force=true makes another',
+  'deliveries-21: Delivery: later replays return the existing one, also through kill -9; force=true makes another',
   async (t) => {
     const bench = await start(t)
     const dead = await deadLetter(bench)
@@ -244,7 +252,7 @@ test.serial(
   },
 )
 
-test.serial('Delivery: 50 replays at once make one delivery', async (t) => {
+test.serial('deliveries-21: Delivery: 50 replays at once make one delivery', async (t) => {
   const bench = await start(t)
   const dead = await deadLetter(bench)
   const replays = await Promise.all(Array.from({ length: 50 }, () => replay(bench, dead.delivery_id)))
@@ -253,7 +261,8 @@ test.serial('Delivery: 50 replays at once make one delivery', async (t) => {
 })
 
 test.serial(
-  'POST /v1/deliveries/{delivery_id}/replay: what is unknown or no dead letter is 404 delivery_not_found',
+  'deliveries-22: POST /v1/deliveries/{delivery_id}/replay: what is unknown or no dead letter is 404 ' +
+    'delivery_not_found',
   async (t) => {
     const bench = await start(t)
     await say(bench, 'fine', ['/a'])
@@ -268,56 +277,63 @@ test.serial(
   },
 )
 
-test.serial("http output: the headers Content-Type and Idempotency-Key are the daemon's own", async (t) => {
-  const bench = await start(t)
-  await say(bench, 'hello', ['/a'])
-  await settled(bench, 'delivered', 1)
-  const [view] = await list(bench)
-  t.like(bench.receiver.at('/a')[0]?.headers, {
-    'content-type': 'application/json',
-    'idempotency-key': `service:${view.delivery_id}`,
-  })
-})
+test.serial(
+  "deliveries-24: http output: the headers Content-Type and Idempotency-Key are the daemon's own",
+  async (t) => {
+    const bench = await start(t)
+    await say(bench, 'hello', ['/a'])
+    await settled(bench, 'delivered', 1)
+    const [view] = await list(bench)
+    t.like(bench.receiver.at('/a')[0]?.headers, {
+      'content-type': 'application/json',
+      'idempotency-key': `service:${view.delivery_id}`,
+    })
+  },
+)
 
 const submit = ({ daemon }: Bench, target: unknown) =>
   daemon.request('POST', '/v1/sessions/s1/runs', { content: 'x', reply_targets: [target] })
 
-test.serial("http output: reply headers must be valid and none of those that are not the caller's", async (t) => {
-  const bench = await start(t)
-  const names = [
-    'Authorization',
-    'Connection',
-    'Content-Length',
-    'Content-Type',
-    'Cookie',
-    'Forwarded',
-    'Host',
-    'Idempotency-Key',
-    'Proxy-Authorization',
-    'TE',
-    'Trailer',
-    'Transfer-Encoding',
-    'Upgrade',
-    'X-Api-Key',
-    'X-Forwarded-For',
-    'x-forwarded-proto',
-    'bad name',
-  ]
-  for (const name of names)
+test.serial(
+  "deliveries-25: http output: reply headers must be valid and none of those that are not the caller's",
+  async (t) => {
+    const bench = await start(t)
+    const names = [
+      'Authorization',
+      'Connection',
+      'Content-Length',
+      'Content-Type',
+      'Cookie',
+      'Forwarded',
+      'Host',
+      'Idempotency-Key',
+      'Proxy-Authorization',
+      'TE',
+      'Trailer',
+      'Transfer-Encoding',
+      'Upgrade',
+      'X-Api-Key',
+      'X-Forwarded-For',
+      'x-forwarded-proto',
+      'bad name',
+    ]
+    for (const name of names)
+      t.deepEqual(
+        codeOf(await submit(bench, { type: 'http', url: 'https://a.example/', headers: { [name]: 'x' } })),
+        [400, 'reply_target_invalid'],
+        name,
+      )
     t.deepEqual(
-      codeOf(await submit(bench, { type: 'http', url: 'https://a.example/', headers: { [name]: 'x' } })),
+      codeOf(await submit(bench, { type: 'http', url: 'https://a.example/', headers: { 'x-a': 'line\r\nbreak' } })),
       [400, 'reply_target_invalid'],
-      name,
     )
-  t.deepEqual(
-    codeOf(await submit(bench, { type: 'http', url: 'https://a.example/', headers: { 'x-a': 'line\r\nbreak' } })),
-    [400, 'reply_target_invalid'],
-  )
-  t.deepEqual((await bench.daemon.request('GET', '/v1/runs')).body, [])
-})
+    t.deepEqual((await bench.daemon.request('GET', '/v1/runs')).body, [])
+  },
+)
 
 test.serial(
-  'http output: private, local and special targets are refused, and the structured form cannot allow them',
+  'deliveries-26: http output: private, local and special targets are refused, and the structured form ' +
+    'cannot allow them',
   async (t) => {
     const bench = await start(t)
     for (const url of [
@@ -337,7 +353,7 @@ test.serial(
   },
 )
 
-test.serial('http output: Retry-After on 429 is honoured as seconds and as a date', async (t) => {
+test.serial('deliveries-28: http output: Retry-After on 429 is honoured as seconds and as a date', async (t) => {
   const bench = await start(t)
   bench.receiver.on('/seconds', answering(429, { 'retry-after': '600' }))
   bench.receiver.on('/date', answering(429, { 'retry-after': new Date(Date.now() + 600_000).toUTCString() }))
@@ -358,7 +374,7 @@ test.serial('http output: Retry-After on 429 is honoured as seconds and as a dat
   t.true(wait('/silent') <= 1)
 })
 
-test.serial('http output: other 4xx are terminal, everything else is tried again', async (t) => {
+test.serial('deliveries-29: http output: other 4xx are terminal, everything else is tried again', async (t) => {
   const bench = await start(t, { SERVICE_DELIVERY_MAX_ATTEMPTS: '2' })
   const statuses = [400, 401, 404, 410, 422, 500, 503, 302]
   for (const status of statuses) bench.receiver.on(`/${status}`, answering(status, { location: '/followed' }))
@@ -376,8 +392,8 @@ test.serial('http output: other 4xx are terminal, everything else is tried again
 })
 
 test.serial(
-  'GET /v1/status: delivery counts, next attempt, worker heartbeat and lag; dead letters are a warning until ' +
-    'they are replayed',
+  'deliveries-23: GET /v1/status: delivery counts, next attempt, worker heartbeat and lag; dead letters are ' +
+    'a warning until they are replayed',
   async (t) => {
     const bench = await start(t, {
       SERVICE_DELIVERY_INITIAL_RETRY_MS: '60000',
@@ -429,19 +445,25 @@ test.serial(
   },
 )
 
-test.serial('every delivery is in the ledger of external actions, by its id and with a redacted target', async (t) => {
-  const bench = await start(t)
-  bench.receiver.on('/a', (_received, response, count) => void response.writeHead(count === 1 ? 503 : 200).end())
-  const run = await say(bench, 'hello', ['/a', '/b'])
-  await settled(bench, 'delivered', 2)
-  const views = await list(bench)
-  const actions = (await bench.daemon.request('GET', `/v1/runs/${run.run_id}/external-actions`)).body.filter(
-    ({ kind }: any) => kind === 'delivery',
-  )
-  t.deepEqual(actions.map(({ action_id }: any) => action_id).sort(), views.map(({ delivery_id }) => delivery_id).sort())
-  t.deepEqual(actions.map(({ attempts, outcome }: any) => [attempts, outcome]).sort(), [
-    [1, 'done'],
-    [2, 'done'],
-  ])
-  for (const action of actions) t.is(action.target, `http:http://127.0.0.1:${bench.receiver.port}`)
-})
+test.serial(
+  'external-actions-11: every delivery is in the ledger of external actions, by its id and with a redacted target',
+  async (t) => {
+    const bench = await start(t)
+    bench.receiver.on('/a', (_received, response, count) => void response.writeHead(count === 1 ? 503 : 200).end())
+    const run = await say(bench, 'hello', ['/a', '/b'])
+    await settled(bench, 'delivered', 2)
+    const views = await list(bench)
+    const actions = (await bench.daemon.request('GET', `/v1/runs/${run.run_id}/external-actions`)).body.filter(
+      ({ kind }: any) => kind === 'delivery',
+    )
+    t.deepEqual(
+      actions.map(({ action_id }: any) => action_id).sort(),
+      views.map(({ delivery_id }) => delivery_id).sort(),
+    )
+    t.deepEqual(actions.map(({ attempts, outcome }: any) => [attempts, outcome]).sort(), [
+      [1, 'done'],
+      [2, 'done'],
+    ])
+    for (const action of actions) t.is(action.target, `http:http://127.0.0.1:${bench.receiver.port}`)
+  },
+)

@@ -120,7 +120,8 @@ test.serial(
 )
 
 test.serial(
-  'sessions-8: Code session_not_found: 404 sessions on typed paths, and without a domain for a permission check',
+  'sessions-8, tools-9: Code session_not_found: 404 sessions on typed paths, and without a domain for a ' +
+    'permission check',
   async (t) => {
     for (const path of ['', '/events', '/stream', '/questions'])
       isProblem(t, await daemon.request('GET', `/v1/sessions/none${path}`), [404, 'session_not_found', 'sessions'])
@@ -137,7 +138,7 @@ test.serial(
   },
 )
 
-test.serial('Code route_not_ready: 400 routes, before a run is persisted', async (t) => {
+test.serial('models-10: Code route_not_ready: 400 routes, before a run is persisted', async (t) => {
   const unready = await spawnTestDaemon(t, { flags: ['--provider', 'openai_compatible'] })
   await openSession(unready)
   isProblem(t, await unready.request('POST', '/v1/sessions/s1/runs', { content: 'x' }), [

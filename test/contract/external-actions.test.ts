@@ -18,7 +18,7 @@ const approve = (daemon: { request: Ask }, run: any, more: object = {}) =>
   })
 
 test.serial(
-  'GET /v1/runs/{run_id}/external-actions: a plain array, one row for each action, oldest first',
+  'external-actions-1: GET /v1/runs/{run_id}/external-actions: a plain array, one row for each action, oldest first',
   async (t) => {
     const daemon = shared()
     const run = await daemon.asks('row', 'a', 'b')
@@ -50,66 +50,78 @@ test.serial(
   },
 )
 
-test.serial('A run that is not there: 404 run_not_found; a run that did nothing outside: an empty array', async (t) => {
-  const daemon = shared()
-  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none/external-actions')), [404, 'run_not_found'])
-  await openSession(daemon, 'plain')
-  const { run_id } = await until(
-    daemon,
-    (await submit(daemon, 'plain', '/tool list_files {}\n---\n/say Looked.')).run_id,
-    'completed',
-  )
-  t.deepEqual(await actionsOf(daemon, run_id), [])
-})
+test.serial(
+  'external-actions-2: A run that is not there: 404 run_not_found; a run that did nothing outside: an empty array',
+  async (t) => {
+    const daemon = shared()
+    t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none/external-actions')), [404, 'run_not_found'])
+    await openSession(daemon, 'plain')
+    const { run_id } = await until(
+      daemon,
+      (await submit(daemon, 'plain', '/tool list_files {}\n---\n/say Looked.')).run_id,
+      'completed',
+    )
+    t.deepEqual(await actionsOf(daemon, run_id), [])
+  },
+)
 
-test.serial('The digest is that of the input that was approved, also where the operator edited it', async (t) => {
-  const daemon = shared()
-  const run = await daemon.asks('edited', 'a')
-  const updated_input = { command: 'echo other >> edited.txt' }
-  await approve(daemon, run, { updated_input })
-  await until(daemon, run.run_id, 'completed')
-  t.is((await actionsOf(daemon, run.run_id))[0].request_digest, digest(updated_input))
-  t.deepEqual(daemon.effects('edited'), ['other'])
-})
+test.serial(
+  'external-actions-6: The digest is that of the input that was approved, also where the operator edited it',
+  async (t) => {
+    const daemon = shared()
+    const run = await daemon.asks('edited', 'a')
+    const updated_input = { command: 'echo other >> edited.txt' }
+    await approve(daemon, run, { updated_input })
+    await until(daemon, run.run_id, 'completed')
+    t.is((await actionsOf(daemon, run.run_id))[0].request_digest, digest(updated_input))
+    t.deepEqual(daemon.effects('edited'), ['other'])
+  },
+)
 
-test.serial('A call that was denied is no action; one that failed has a code where its tool gives one', async (t) => {
-  const daemon = shared()
-  const denied = await daemon.asks('denied', 'a')
-  await approve(daemon, denied, { behavior: 'deny' })
-  await until(daemon, denied.run_id, 'completed')
-  t.deepEqual(await actionsOf(daemon, denied.run_id), [])
-  await openSession(daemon, 'failed')
-  const failing = await until(
-    daemon,
-    (await submit(daemon, 'failed', '/tool edit_file {"path":"gone.txt","old_string":"a","new_string":"b"}')).run_id,
-    'waiting_for_approval',
-  )
-  await approve(daemon, failing)
-  await until(daemon, failing.run_id, 'completed')
-  const [row] = await actionsOf(daemon, failing.run_id)
-  t.like(row, { target: 'edit_file', outcome: 'failed' })
-  t.is(typeof row.code, 'string')
-})
+test.serial(
+  'external-actions-8: A call that was denied is no action; one that failed has a code where its tool gives one',
+  async (t) => {
+    const daemon = shared()
+    const denied = await daemon.asks('denied', 'a')
+    await approve(daemon, denied, { behavior: 'deny' })
+    await until(daemon, denied.run_id, 'completed')
+    t.deepEqual(await actionsOf(daemon, denied.run_id), [])
+    await openSession(daemon, 'failed')
+    const failing = await until(
+      daemon,
+      (await submit(daemon, 'failed', '/tool edit_file {"path":"gone.txt","old_string":"a","new_string":"b"}')).run_id,
+      'waiting_for_approval',
+    )
+    await approve(daemon, failing)
+    await until(daemon, failing.run_id, 'completed')
+    const [row] = await actionsOf(daemon, failing.run_id)
+    t.like(row, { target: 'edit_file', outcome: 'failed' })
+    t.is(typeof row.code, 'string')
+  },
+)
 
-test.serial('those who watch a run see `external_action` before the effect and after it', async (t) => {
-  const daemon = shared()
-  const run = await daemon.asks('watched', 'a')
-  const stream = openStream({ port: Number(new URL(daemon.url).port), path: `/v1/runs/${run.run_id}/stream` })
-  t.teardown(() => stream.close())
-  await approve(daemon, run)
-  await until(daemon, run.run_id, 'completed')
-  for (let tries = 0; tries < 500 && !stream.frames.some(({ data }) => data?.run?.status === 'completed'); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  const seen = stream.frames.flatMap(({ event, data }) =>
-    event === 'trace' && data.trace.kind.type === 'external_action' ? [data.trace.kind] : [],
-  )
-  const [row] = await actionsOf(daemon, run.run_id)
-  const same = { type: 'external_action', kind: 'tool', target: 'bash' }
-  t.deepEqual(seen, [
-    { ...same, phase: 'intent', request_digest: row.request_digest },
-    { ...same, phase: 'outcome', outcome: 'done', response_digest: row.response_digest },
-  ])
-})
+test.serial(
+  'external-actions-12: those who watch a run see `external_action` before the effect and after it',
+  async (t) => {
+    const daemon = shared()
+    const run = await daemon.asks('watched', 'a')
+    const stream = openStream({ port: Number(new URL(daemon.url).port), path: `/v1/runs/${run.run_id}/stream` })
+    t.teardown(() => stream.close())
+    await approve(daemon, run)
+    await until(daemon, run.run_id, 'completed')
+    for (let tries = 0; tries < 500 && !stream.frames.some(({ data }) => data?.run?.status === 'completed'); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    const seen = stream.frames.flatMap(({ event, data }) =>
+      event === 'trace' && data.trace.kind.type === 'external_action' ? [data.trace.kind] : [],
+    )
+    const [row] = await actionsOf(daemon, run.run_id)
+    const same = { type: 'external_action', kind: 'tool', target: 'bash' }
+    t.deepEqual(seen, [
+      { ...same, phase: 'intent', request_digest: row.request_digest },
+      { ...same, phase: 'outcome', outcome: 'done', response_digest: row.response_digest },
+    ])
+  },
+)
 
 test.serial('holdfast runs actions RUN_ID tells what was done, how it ended and what approved it', async (t) => {
   const daemon = shared()
@@ -121,7 +133,7 @@ test.serial('holdfast runs actions RUN_ID tells what was done, how it ended and 
   t.regex(text.out, new RegExp(`done +tool bash +by approval ${run.pending_approval_ids[0]}`, 'u'))
 })
 
-test.serial('a read-only token may read it, no token may not', async (t) => {
+test.serial('external-actions-16: a read-only token may read it, no token may not', async (t) => {
   const daemon = await spawnTestDaemon(t, {
     flags: ['--http-admin-token', 'admin-token-1', '--http-readonly-token', 'read-token-1'],
     headers: { authorization: 'Bearer admin-token-1' },
@@ -133,27 +145,31 @@ test.serial('a read-only token may read it, no token may not', async (t) => {
   t.is((await fetch(at, { headers: { authorization: 'Bearer read-token-1' } })).status, 200)
 })
 
-test.serial('The mode is named where it let the call act, and the rule where no mode changed it', async (t) => {
-  const daemon = await spawnAsking(t, { flags: ['--permission-mode', 'bypassPermissions'] })
-  await openSession(daemon)
-  const { run_id } = await until(
-    daemon,
-    (await submit(daemon, 's1', '/tool bash {"command":"true"}\n---\n/tool todo_write {"todos":[]}')).run_id,
-    'completed',
-    'failed',
-  )
-  const grounds = (await actionsOf(daemon, run_id)).map(
-    ({ target, approved_by: { type, id } }) => `${target} ${type} ${id}`,
-  )
-  t.is(grounds[0], 'bash mode bypass_permissions_auto_allowed_approval')
-  t.true(
-    grounds.slice(1).every((line) => line === 'todo_write rule *'),
-    grounds.join(),
-  )
-})
+test.serial(
+  'external-actions-7: The mode is named where it let the call act, and the rule where no mode changed it',
+  async (t) => {
+    const daemon = await spawnAsking(t, { flags: ['--permission-mode', 'bypassPermissions'] })
+    await openSession(daemon)
+    const { run_id } = await until(
+      daemon,
+      (await submit(daemon, 's1', '/tool bash {"command":"true"}\n---\n/tool todo_write {"todos":[]}')).run_id,
+      'completed',
+      'failed',
+    )
+    const grounds = (await actionsOf(daemon, run_id)).map(
+      ({ target, approved_by: { type, id } }) => `${target} ${type} ${id}`,
+    )
+    t.is(grounds[0], 'bash mode bypass_permissions_auto_allowed_approval')
+    t.true(
+      grounds.slice(1).every((line) => line === 'todo_write rule *'),
+      grounds.join(),
+    )
+  },
+)
 
 test.serial(
-  'A payment that a kill overtakes is made once and is unknown, never repeated and never called done',
+  'external-actions-9: A payment that a kill overtakes is made once and is unknown, never repeated and ' +
+    'never called done',
   async (t) => {
     const daemon = await spawnAsking(t)
     await openSession(daemon)
@@ -196,8 +212,8 @@ test.serial(
 )
 
 test.serial(
-  'A changed ledger is named by holdfast state verify, with file and byte and exit code 1; a sound one is ' +
-    'clean, also after a kill',
+  'external-actions-14: A changed ledger is named by holdfast state verify, with file and byte and exit ' +
+    'code 1; a sound one is clean, also after a kill',
   async (t) => {
     const daemon = await spawnAsking(t)
     const run = await daemon.asks('s1', 'a', 'b')

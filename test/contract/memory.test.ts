@@ -87,7 +87,7 @@ const foundIds = async (daemon: SpawnedDaemon, query = '?limit=50', session_id =
 const runToEnd = async (daemon: SpawnedDaemon, session_id: string, content: string): Promise<any> =>
   until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 
-test.serial('procedure and run_summary learnings are not in learned_context', async (t) => {
+test.serial('memory-1: procedure and run_summary learnings are not in learned_context', async (t) => {
   const daemon = await start(t, {
     learnings: [
       learning('fact'),
@@ -109,14 +109,14 @@ test.serial('procedure and run_summary learnings are not in learned_context', as
   )
 })
 
-test.serial('sensitive learnings are neither in learned_context nor found', async (t) => {
+test.serial('memory-2: sensitive learnings are neither in learned_context nor found', async (t) => {
   const daemon = await start(t, { learnings: [learning('open'), learning('private', { sensitivity: 'sensitive' })] })
   t.deepEqual(await learnedIds(daemon), ['open'])
   for (const query of ['?limit=50', '?query=harbour', '?query=private'])
     t.false((await foundIds(daemon, query)).includes('private'))
 })
 
-test.serial('provisional, failed and escalated learnings are not in learned_context', async (t) => {
+test.serial('memory-3: provisional, failed and escalated learnings are not in learned_context', async (t) => {
   const daemon = await start(t, {
     learnings: [
       learning('good'),
@@ -129,7 +129,7 @@ test.serial('provisional, failed and escalated learnings are not in learned_cont
   t.deepEqual((await foundIds(daemon)).toSorted(), ['escalated', 'good', 'tier'])
 })
 
-test.serial('what was published automatically is excluded until it is verified', async (t) => {
+test.serial('memory-4: what was published automatically is excluded until it is verified', async (t) => {
   const automatic = (id: string, verification_status: string) =>
     learning(id, { policy_decision: 'automatic', verification_status })
   const daemon = await start(t, {
@@ -145,7 +145,7 @@ test.serial('what was published automatically is excluded until it is verified',
 })
 
 test.serial(
-  'with a query that something answers the rest is left out; if nothing answers, scope and recency decide',
+  'memory-5: with a query that something answers the rest is left out; if nothing answers, scope and recency decide',
   async (t) => {
     const daemon = await start(t, {
       learnings: [
@@ -162,7 +162,7 @@ test.serial(
 )
 
 test.serial(
-  'a promoted skill is visible once its rollout is active, and where the scope of its learning is',
+  'memory-6: a promoted skill is visible once its rollout is active, and where the scope of its learning is',
   async (t) => {
     const promoted = (name: string, status: string, source_scope: object = workspace) =>
       skill(name, { promoted: { status, source_scope } })
@@ -188,7 +188,7 @@ test.serial(
 
 for (const visibility of ['session_only', 'learning_scopes'] as const) {
   test.serial(
-    `with search_visibility=${visibility} a search finds ` +
+    `memory-14: with search_visibility=${visibility} a search finds ` +
       `${visibility === 'session_only' ? 'runs of the session alone' : 'also runs of sessions with the same project, and no others'}`,
     async (t) => {
       const project = { kind: 'project', id: 'p1' }
@@ -209,7 +209,7 @@ for (const visibility of ['session_only', 'learning_scopes'] as const) {
   )
 }
 
-test.serial('learnings that expired, were revoked or are replaced by a live one are nowhere', async (t) => {
+test.serial('memory-7: learnings that expired, were revoked or are replaced by a live one are nowhere', async (t) => {
   const daemon = await start(t, {
     learnings: [
       learning('holds', { supersedes: 'replaced' }),
@@ -227,8 +227,8 @@ test.serial('learnings that expired, were revoked or are replaced by a live one 
 })
 
 test.serial(
-  'GET /v1/sessions/{session_id}/memory-context: scopes from near to far, the newest runs or those that answer ' +
-    'the query, never more than the policy says',
+  'memory-9: GET /v1/sessions/{session_id}/memory-context: scopes from near to far, the newest runs or ' +
+    'those that answer the query, never more than the policy says',
   async (t) => {
     const daemon = await start(t, { scopes: { s1: [{ kind: 'project', id: 'p1' }] } })
     const runs: string[] = []
@@ -256,8 +256,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions/{session_id}/memory-search: 12 results unless asked for up to 50, newest first without a ' +
-    'query, best first with one, skills only then',
+  'memory-10: GET /v1/sessions/{session_id}/memory-search: 12 results unless asked for up to 50, newest ' +
+    'first without a query, best first with one, skills only then',
   async (t) => {
     const daemon = await start(t, {
       learnings: Array.from({ length: 60 }, (_, n) =>
@@ -317,7 +317,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/sessions/{session_id}/skills: what the capability scope lets through, by name, filtered by the query',
+  'memory-11: GET /v1/sessions/{session_id}/skills: what the capability scope lets through, by name, ' +
+    'filtered by the query',
   async (t) => {
     const daemon = await start(t, {
       skills: [
@@ -345,7 +346,7 @@ test.serial(
   },
 )
 
-test.serial('secrets and personal data of learnings and skills are not shown', async (t) => {
+test.serial('memory-18: secrets and personal data of learnings and skills are not shown', async (t) => {
   const said = 'Write to canary@example.com with sk-canary1234567890abcdefgh'
   const daemon = await start(t, {
     learnings: [learning('leaky', { content: said })],
@@ -358,25 +359,28 @@ test.serial('secrets and personal data of learnings and skills are not shown', a
   }
 })
 
-test.serial('GET /v1/runtime/run-memory-policy answers the policy in force, as GET /v1/runtime shows it', async (t) => {
-  const daemon = await start(t)
-  const policy = {
-    enabled: true,
-    retention_ms: 30 * day,
-    max_tracked_per_session: 32,
-    max_prompt_entries: 3,
-    redact_pii: true,
-    search_visibility: 'session_only',
-  }
-  t.deepEqual((await daemon.request('GET', '/v1/runtime/run-memory-policy')).body, policy)
-  t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.run_memory_policy, policy)
-  const bounded = await start(t, { policy: 'max_tracked_per_session = 2\n' })
-  t.is((await bounded.request('GET', '/v1/runtime/run-memory-policy')).body.max_prompt_entries, 2)
-  t.like((await bounded.request('GET', '/v1/status')).body, {
-    run_memory: { enabled: true },
-    session_memory: { sources: ['learns', 'broken'] },
-  })
-})
+test.serial(
+  'memory-19: GET /v1/runtime/run-memory-policy answers the policy in force, as GET /v1/runtime shows it',
+  async (t) => {
+    const daemon = await start(t)
+    const policy = {
+      enabled: true,
+      retention_ms: 30 * day,
+      max_tracked_per_session: 32,
+      max_prompt_entries: 3,
+      redact_pii: true,
+      search_visibility: 'session_only',
+    }
+    t.deepEqual((await daemon.request('GET', '/v1/runtime/run-memory-policy')).body, policy)
+    t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.run_memory_policy, policy)
+    const bounded = await start(t, { policy: 'max_tracked_per_session = 2\n' })
+    t.is((await bounded.request('GET', '/v1/runtime/run-memory-policy')).body.max_prompt_entries, 2)
+    t.like((await bounded.request('GET', '/v1/status')).body, {
+      run_memory: { enabled: true },
+      session_memory: { sources: ['learns', 'broken'] },
+    })
+  },
+)
 
 test.serial('holdfast sessions memory shows what is remembered, and with a query what fits', async (t) => {
   const daemon = await start(t)

@@ -12,8 +12,8 @@ const reborn = async (t: any, daemon: SpawnedDaemon): Promise<SpawnedDaemon> => 
 const ids = (rows: any): string[] => rows.map(({ persona_id }: any) => persona_id)
 
 test.serial(
-  'POST /v1/personas: creates with an id that is chosen or made, 201, durably; a duplicate id is 409 ' +
-    'persona_already_exists',
+  'personas-1: POST /v1/personas: creates with an id that is chosen or made, 201, durably; a duplicate id ' +
+    'is 409 persona_already_exists',
   async (t) => {
     const first = await spawnTestDaemon(t)
     const made = await first.request('POST', '/v1/personas', {
@@ -50,8 +50,8 @@ test.serial(
 )
 
 test.serial(
-  'GET /v1/personas: query is a substring over id and display name; an array, or an envelope with page, cursor ' +
-    'and limit',
+  'personas-3: GET /v1/personas: query is a substring over id and display name; an array, or an envelope ' +
+    'with page, cursor and limit',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     for (const [persona_id, display_name] of [
@@ -79,14 +79,15 @@ test.serial(
   },
 )
 
-test.serial('GET /v1/personas/{persona_id}: an unknown one is 404', async (t) => {
+test.serial('personas-4: GET /v1/personas/{persona_id}: an unknown one is 404', async (t) => {
   const daemon = await spawnTestDaemon(t)
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/personas/none')), [404, 'persona_not_found'])
   t.deepEqual(codeOf(await daemon.request('PUT', '/v1/personas/none', { soul: 'x' })), [404, 'persona_not_found'])
 })
 
 test.serial(
-  'PUT /v1/personas/{persona_id}: replaces the members it names; the version grows with a real change only, durably',
+  'personas-5: PUT /v1/personas/{persona_id}: replaces the members it names; the version grows with a real ' +
+    'change only, durably',
   async (t) => {
     const first = await spawnTestDaemon(t)
     const made = (
@@ -125,7 +126,7 @@ test.serial(
 )
 
 test.serial(
-  'default_skills: named, each once, allowed by the scope, installed; checked on create and on update',
+  'personas-6: default_skills: named, each once, allowed by the scope, installed; checked on create and on update',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
@@ -152,7 +153,8 @@ test.serial(
 )
 
 test.serial(
-  'Binding freezes the persona: updating the record never changes sessions, and the same snapshot keeps bound_at_ms',
+  'personas-7: Binding freezes the persona: updating the record never changes sessions, and the same ' +
+    'snapshot keeps bound_at_ms',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     await openSession(daemon)
@@ -173,8 +175,8 @@ test.serial(
 )
 
 test.serial(
-  'The bound soul is injected into the system prompt as a persona section when it is not empty, and no session ' +
-    'surface returns it',
+  'personas-8: The bound soul is injected into the system prompt as a persona section when it is not empty, ' +
+    'and no session surface returns it',
   async (t) => {
     const server = await startOpenAiServer(() => saying('Hello'))
     t.teardown(() => server.close())
@@ -219,7 +221,7 @@ test.serial(
 )
 
 test.serial(
-  'Persona mutation on a session succeeds only while idle, and does not alter queued or suspended work',
+  'personas-9: Persona mutation on a session succeeds only while idle, and does not alter queued or suspended work',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
     await openSession(daemon)

@@ -23,45 +23,54 @@ const over = ({ status }: any): boolean => status === 'completed'
 const act = async (id: string, action: string): Promise<any> =>
   (await daemon.request('POST', `/v1/schedules/${id}/${action}`)).body.schedule
 
-test.serial('POST /v1/schedules: takes a ScheduleCreateRequest and answers 201 with the ScheduleView', async (t) => {
-  const target_session_id = await session()
-  const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))
-  t.is(status, 201)
-  t.like(body, {
-    name: 'report',
-    target_session_id,
-    status: 'active',
-    cadence: hourly,
-    execution_count: 0,
-    consecutive_failures: 0,
-    recent_executions: [],
-    request: { content: 'hello' },
-  })
-  t.is(body.next_fire_at_ms - body.created_at_ms >= 3_599_000, true)
-})
-
-test.serial('GET /v1/schedules: lists schedules by id, all or of one session, as an array and in pages', async (t) => {
-  const target_session_id = await session()
-  const ids = [(await make({ target_session_id })).schedule_id, (await make({ target_session_id })).schedule_id]
-  t.deepEqual(
-    (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}`)).body.map(
-      ({ schedule_id }: any) => schedule_id,
-    ),
-    ids,
-  )
-  t.true((await daemon.request('GET', '/v1/schedules')).body.length > 2)
-  const page = (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}&page=true&limit=1`)).body
-  t.like(page.pagination, { limit: 1, total_count: 2, has_more: true, order: 'schedule_id_asc' })
-})
-
-test.serial('GET /v1/schedules/{schedule_id}: answers the ScheduleView, and 404 for one that is unknown', async (t) => {
-  const made = await make()
-  t.deepEqual((await daemon.request('GET', `/v1/schedules/${made.schedule_id}`)).body, made)
-  t.deepEqual(codeOf(await daemon.request('GET', '/v1/schedules/none')), [404, 'schedule_not_found'])
-})
+test.serial(
+  'schedules-1: POST /v1/schedules: takes a ScheduleCreateRequest and answers 201 with the ScheduleView',
+  async (t) => {
+    const target_session_id = await session()
+    const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))
+    t.is(status, 201)
+    t.like(body, {
+      name: 'report',
+      target_session_id,
+      status: 'active',
+      cadence: hourly,
+      execution_count: 0,
+      consecutive_failures: 0,
+      recent_executions: [],
+      request: { content: 'hello' },
+    })
+    t.is(body.next_fire_at_ms - body.created_at_ms >= 3_599_000, true)
+  },
+)
 
 test.serial(
-  'POST /v1/schedules/{schedule_id}/cancel, /pause, /resume, /trigger: each answers {schedule}',
+  'schedules-10: GET /v1/schedules: lists schedules by id, all or of one session, as an array and in pages',
+  async (t) => {
+    const target_session_id = await session()
+    const ids = [(await make({ target_session_id })).schedule_id, (await make({ target_session_id })).schedule_id]
+    t.deepEqual(
+      (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}`)).body.map(
+        ({ schedule_id }: any) => schedule_id,
+      ),
+      ids,
+    )
+    t.true((await daemon.request('GET', '/v1/schedules')).body.length > 2)
+    const page = (await daemon.request('GET', `/v1/schedules?session_id=${target_session_id}&page=true&limit=1`)).body
+    t.like(page.pagination, { limit: 1, total_count: 2, has_more: true, order: 'schedule_id_asc' })
+  },
+)
+
+test.serial(
+  'schedules-11: GET /v1/schedules/{schedule_id}: answers the ScheduleView, and 404 for one that is unknown',
+  async (t) => {
+    const made = await make()
+    t.deepEqual((await daemon.request('GET', `/v1/schedules/${made.schedule_id}`)).body, made)
+    t.deepEqual(codeOf(await daemon.request('GET', '/v1/schedules/none')), [404, 'schedule_not_found'])
+  },
+)
+
+test.serial(
+  'schedules-17: POST /v1/schedules/{schedule_id}/cancel, /pause, /resume, /trigger: each answers {schedule}',
   async (t) => {
     const { schedule_id } = await make({ overlap_policy: 'parallel' })
     for (const [action, status] of [
@@ -76,7 +85,7 @@ test.serial(
   },
 )
 
-test.serial('ScheduleCreateRequest: name, target_session_id and cadence are required', async (t) => {
+test.serial('schedules-1: ScheduleCreateRequest: name, target_session_id and cadence are required', async (t) => {
   for (const field of ['name', 'target_session_id', 'cadence']) {
     const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ [field]: undefined }))
     t.deepEqual([status, body.errors.map(({ path }: any) => path)], [400, [`body.${field}`]])
@@ -84,8 +93,8 @@ test.serial('ScheduleCreateRequest: name, target_session_id and cadence are requ
 })
 
 test.serial(
-  'ScheduleCreateRequest: exactly one of request, observation_materialization and flow_start; the last two need ' +
-    'their plugin',
+  'schedules-2: ScheduleCreateRequest: exactly one of request, observation_materialization and flow_start; ' +
+    'the last two need their plugin',
   async (t) => {
     const target_session_id = await session()
     const code = async (more: Record<string, unknown>) =>
@@ -97,7 +106,7 @@ test.serial(
   },
 )
 
-test.serial('ScheduleCreateRequest: the optional fields are kept and shown', async (t) => {
+test.serial('schedules-3: ScheduleCreateRequest: the optional fields are kept and shown', async (t) => {
   const target_session_id = await session()
   const owner_session_id = await session()
   const {
@@ -121,7 +130,7 @@ test.serial('ScheduleCreateRequest: the optional fields are kept and shown', asy
   )
 })
 
-test.serial('Cadence: once, interval and cron, whose timezone is UTC by default', async (t) => {
+test.serial('schedules-4: Cadence: once, interval and cron, whose timezone is UTC by default', async (t) => {
   const fire_at_ms = Date.parse('2099-01-01T00:00:00Z')
   t.is((await make({ cadence: { type: 'once', fire_at_ms } })).next_fire_at_ms, fire_at_ms)
   const daily = await make({ cadence: { type: 'cron', expression: '0 7 * * *' } })
@@ -132,7 +141,7 @@ test.serial('Cadence: once, interval and cron, whose timezone is UTC by default'
 })
 
 test.serial(
-  'overlap_policy and misfire_policy: the values of the contract, by default skip and coalesce_once',
+  'schedules-8: overlap_policy and misfire_policy: the values of the contract, by default skip and coalesce_once',
   async (t) => {
     t.like(await make(), { overlap_policy: 'skip', misfire_policy: { type: 'coalesce_once' } })
     const target_session_id = await session()
@@ -148,31 +157,36 @@ test.serial(
   },
 )
 
-test.serial('ScheduleView: an execution is shown with its fire, run, status, times and counts', async (t) => {
-  const made = await make({ cadence: past })
-  const view = await scheduleUntil(daemon, made.schedule_id, over)
-  const [run] = await scheduledRuns(daemon, made.target_session_id)
-  t.like(view, {
-    execution_count: 1,
-    consecutive_failures: 0,
-    last_fire_at_ms: made.next_fire_at_ms,
-    last_dispatched_run_id: run.run_id,
-  })
-  const [{ claimed_at_ms, dispatched_at_ms, settled_at_ms, ...execution }] = view.recent_executions
-  t.deepEqual(execution, {
-    fire_at_ms: made.next_fire_at_ms,
-    run_id: run.run_id,
-    status: 'settled',
-    attempt: 0,
-    from_queued_fire: false,
-  })
-  t.true(made.created_at_ms <= claimed_at_ms && claimed_at_ms <= dispatched_at_ms && dispatched_at_ms <= settled_at_ms)
-  t.is(run.kind, 'scheduled_input')
-})
+test.serial(
+  'schedules-12: ScheduleView: an execution is shown with its fire, run, status, times and counts',
+  async (t) => {
+    const made = await make({ cadence: past })
+    const view = await scheduleUntil(daemon, made.schedule_id, over)
+    const [run] = await scheduledRuns(daemon, made.target_session_id)
+    t.like(view, {
+      execution_count: 1,
+      consecutive_failures: 0,
+      last_fire_at_ms: made.next_fire_at_ms,
+      last_dispatched_run_id: run.run_id,
+    })
+    const [{ claimed_at_ms, dispatched_at_ms, settled_at_ms, ...execution }] = view.recent_executions
+    t.deepEqual(execution, {
+      fire_at_ms: made.next_fire_at_ms,
+      run_id: run.run_id,
+      status: 'settled',
+      attempt: 0,
+      from_queued_fire: false,
+    })
+    t.true(
+      made.created_at_ms <= claimed_at_ms && claimed_at_ms <= dispatched_at_ms && dispatched_at_ms <= settled_at_ms,
+    )
+    t.is(run.kind, 'scheduled_input')
+  },
+)
 
 test.serial(
-  'ScheduleView: in_flight_fire_at_ms and in_flight_run_id while the run goes on, queued_fire_at_ms behind it, ' +
-    'and from_queued_fire after',
+  'schedules-13: ScheduleView: in_flight_fire_at_ms and in_flight_run_id while the run goes on, ' +
+    'queued_fire_at_ms behind it, and from_queued_fire after',
   async (t) => {
     const { schedule_id } = await make({ overlap_policy: 'queue_one', request: { content: '/ask Go on? | yes | no' } })
     await act(schedule_id, 'trigger')
@@ -193,7 +207,7 @@ test.serial(
   },
 )
 
-test.serial('overlap_policy parallel: executions beside each other; skip: none', async (t) => {
+test.serial('schedules-22: overlap_policy parallel: executions beside each other; skip: none', async (t) => {
   const request = { content: '/ask Go on? | yes | no' }
   const parallel = await make({ overlap_policy: 'parallel', request })
   for (const _ of [1, 2, 3]) await act(parallel.schedule_id, 'trigger')
@@ -209,7 +223,8 @@ test.serial('overlap_policy parallel: executions beside each other; skip: none',
 })
 
 test.serial(
-  'Validation: an interval has at least 5 seconds, max_executions is greater than zero, the target session exists',
+  'schedules-1, schedules-5: Validation: an interval has at least 5 seconds, max_executions is greater than ' +
+    'zero, the target session exists',
   async (t) => {
     const target_session_id = await session()
     const answer = async (more: Record<string, unknown>) =>
@@ -228,8 +243,8 @@ test.serial(
 )
 
 test.serial(
-  'a cron expression that is invalid, never fires or fires closer than 5 seconds, and an unknown zone, are ' +
-    'refused with path and rule',
+  'schedules-6: a cron expression that is invalid, never fires or fires closer than 5 seconds, and an ' +
+    'unknown zone, are refused with path and rule',
   async (t) => {
     const target_session_id = await session()
     for (const [expression, timezone, field] of [
@@ -251,16 +266,19 @@ test.serial(
   },
 )
 
-test.serial('an interval fires by itself until max_executions, and the schedule is completed', async (t) => {
-  const made = await make({ cadence: { type: 'interval', every_seconds: 5 }, max_executions: 2 })
-  const view = await scheduleUntil(daemon, made.schedule_id, over)
-  t.deepEqual(
-    view.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms),
-    [0, 5000],
-  )
-})
+test.serial(
+  'schedules-21: an interval fires by itself until max_executions, and the schedule is completed',
+  async (t) => {
+    const made = await make({ cadence: { type: 'interval', every_seconds: 5 }, max_executions: 2 })
+    const view = await scheduleUntil(daemon, made.schedule_id, over)
+    t.deepEqual(
+      view.recent_executions.map(({ fire_at_ms }: any) => fire_at_ms - made.next_fire_at_ms),
+      [0, 5000],
+    )
+  },
+)
 
-test.serial('an owner has at most 128 schedules', async (t) => {
+test.serial('schedules-9: an owner has at most 128 schedules', async (t) => {
   const target_session_id = await session()
   await Promise.all(Array.from({ length: 128 }, () => make({ target_session_id, owner_session_id: target_session_id })))
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))), [
@@ -269,7 +287,7 @@ test.serial('an owner has at most 128 schedules', async (t) => {
   ])
 })
 
-test.serial('active, paused, completed and canceled; what is terminal changes no more', async (t) => {
+test.serial('schedules-16: active, paused, completed and canceled; what is terminal changes no more', async (t) => {
   const made = await make()
   t.is((await act(made.schedule_id, 'pause')).status, 'paused')
   t.is((await act(made.schedule_id, 'resume')).status, 'active')
@@ -285,7 +303,7 @@ test.serial('active, paused, completed and canceled; what is terminal changes no
 })
 
 test.serial(
-  'the outcome of an execution is that of its run, and failures in a row are named by the status',
+  'schedules-27: the outcome of an execution is that of its run, and failures in a row are named by the status',
   async (t) => {
     const { schedule_id } = await make({ request: { content: '/fail fatal broken' } })
     for (const failures of [1, 2, 3]) {
@@ -303,23 +321,26 @@ test.serial(
   },
 )
 
-test.serial('A session that has ended fails each execution; opened again, the schedule works again', async (t) => {
-  const { schedule_id, target_session_id } = await make()
-  await daemon.request('POST', `/v1/sessions/${target_session_id}/end`, {})
-  await act(schedule_id, 'trigger')
-  const failed = await scheduleUntil(daemon, schedule_id, settledTimes(1))
-  t.regex(failed.last_error, /^session_ended: /u)
-  t.deepEqual([failed.status, failed.consecutive_failures], ['active', 1])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))), [
-    409,
-    'session_ended',
-  ])
-  await openSession(daemon, target_session_id)
-  await act(schedule_id, 'trigger')
-  t.is((await scheduleUntil(daemon, schedule_id, settledTimes(2))).consecutive_failures, 0)
-})
+test.serial(
+  'schedules-28: A session that has ended fails each execution; opened again, the schedule works again',
+  async (t) => {
+    const { schedule_id, target_session_id } = await make()
+    await daemon.request('POST', `/v1/sessions/${target_session_id}/end`, {})
+    await act(schedule_id, 'trigger')
+    const failed = await scheduleUntil(daemon, schedule_id, settledTimes(1))
+    t.regex(failed.last_error, /^session_ended: /u)
+    t.deepEqual([failed.status, failed.consecutive_failures], ['active', 1])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody({ target_session_id }))), [
+      409,
+      'session_ended',
+    ])
+    await openSession(daemon, target_session_id)
+    await act(schedule_id, 'trigger')
+    t.is((await scheduleUntil(daemon, schedule_id, settledTimes(2))).consecutive_failures, 0)
+  },
+)
 
-test.serial('Preview: the next fires in UTC and local time, 5 by default, 1 to 100', async (t) => {
+test.serial('schedules-14: Preview: the next fires in UTC and local time, 5 by default, 1 to 100', async (t) => {
   const { schedule_id } = await make({
     cadence: { type: 'cron', expression: '30 2 * * *', timezone: 'America/New_York' },
   })
@@ -332,7 +353,7 @@ test.serial('Preview: the next fires in UTC and local time, 5 by default, 1 to 1
   for (const count of [0, 101]) t.is((await daemon.request('GET', `${at}?count=${count}`)).status, 400)
 })
 
-test.serial('the status has the section schedules with every field', async (t) => {
+test.serial('schedules-15: the status has the section schedules with every field', async (t) => {
   const other = await spawnTestDaemon(t)
   await openSession(other)
   const section = async (): Promise<any> => (await other.request('GET', '/v1/status')).body.schedules
@@ -372,17 +393,21 @@ test.serial('the status has the section schedules with every field', async (t) =
   })
 })
 
-test.serial('without its dispatcher nothing fires, and the status tells what is due and for how long', async (t) => {
-  const other = await spawnTestDaemon(t, { flags: ['--scheduler-enabled', 'false'] })
-  await openSession(other)
-  const { schedule_id } = await makeSchedule(other, { cadence: past })
-  const { schedules } = (await other.request('GET', '/v1/status')).body
-  t.like(schedules, { dispatch_worker_enabled: false, due_count: 1, oldest_due_schedule_id: schedule_id })
-  t.true(schedules.oldest_due_schedule_lag_ms >= 0)
-})
+test.serial(
+  'schedules-29: without its dispatcher nothing fires, and the status tells what is due and for how long',
+  async (t) => {
+    const other = await spawnTestDaemon(t, { flags: ['--scheduler-enabled', 'false'] })
+    await openSession(other)
+    const { schedule_id } = await makeSchedule(other, { cadence: past })
+    const { schedules } = (await other.request('GET', '/v1/status')).body
+    t.like(schedules, { dispatch_worker_enabled: false, due_count: 1, oldest_due_schedule_id: schedule_id })
+    t.true(schedules.oldest_due_schedule_lag_ms >= 0)
+  },
+)
 
 test.serial(
-  'the dispatch retry policy is shown as scheduler_policy of GET /v1/runtime and set by flags and environment',
+  'schedules-26: the dispatch retry policy is shown as scheduler_policy of GET /v1/runtime and set by flags ' +
+    'and environment',
   async (t) => {
     t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.scheduler_policy, {
       retry_base_delay_ms: 500,
@@ -406,8 +431,8 @@ test.serial(
 const unready = ['--provider', 'none']
 
 test.serial(
-  'Schedule: a refusal that may pass is tried again, its state is on the view and survives a kill, and the ' +
-    'execution keeps its fire',
+  'schedules-26: Schedule: a refusal that may pass is tried again, its state is on the view and survives a ' +
+    'kill, and the execution keeps its fire',
   async (t) => {
     const root = await freshRoot()
     const first = await spawnTestDaemon(t, { root, flags: unready })
@@ -435,7 +460,7 @@ test.serial(
   },
 )
 
-test.serial('Schedule: attempts end when they are limited, and the execution has failed', async (t) => {
+test.serial('schedules-26: Schedule: attempts end when they are limited, and the execution has failed', async (t) => {
   const other = await spawnTestDaemon(t, {
     flags: [
       ...unready,
@@ -455,7 +480,8 @@ test.serial('Schedule: attempts end when they are limited, and the execution has
 })
 
 test.serial(
-  'a fire during downtime: coalesce_once makes one execution, skip_missed none; neither is left in the past',
+  'schedules-23: a fire during downtime: coalesce_once makes one execution, skip_missed none; neither is ' +
+    'left in the past',
   async (t) => {
     const root = await freshRoot()
     const first = await spawnTestDaemon(t, { root })
@@ -479,8 +505,8 @@ test.serial(
 )
 
 test.serial(
-  'the tools schedule_create, list, get, pause, resume, trigger_now, cancel, wake_after and wake_at answer ' +
-    '{schedule} or {schedules}',
+  'schedules-31: the tools schedule_create, list, get, pause, resume, trigger_now, cancel, wake_after and ' +
+    'wake_at answer {schedule} or {schedules}',
   async (t) => {
     const session_id = await session()
     const results: any[] = []

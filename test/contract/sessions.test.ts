@@ -348,7 +348,8 @@ test.serial(
 )
 
 test.serial(
-  'POST, PUT, DELETE /v1/sessions/{session_id}/route-policy: sets, replaces and clears, durably; a run uses it',
+  'models-6: POST, PUT, DELETE /v1/sessions/{session_id}/route-policy: sets, replaces and clears, durably; ' +
+    'a run uses it',
   async (t) => {
     const first = await start(t)
     const policy = {

@@ -218,7 +218,7 @@ test('runs-12: what the file was when the run began is remembered through kill -
   t.is((await until(second, body.run_id, 'completed', 'failed')).status, 'completed')
 })
 
-test('route precedence: run override, then the policy of the session, then the default route', async (t) => {
+test('models-2: route precedence: run override, then the policy of the session, then the default route', async (t) => {
   const { daemon, session_id, send, refusal } = await stand()
   t.like((await send({ content: 'x' })).body.request, { provider: 'demo', model: 'demo' })
   await until(daemon, (await send({ content: 'x' })).body.run_id, 'completed')
@@ -243,7 +243,7 @@ test('route precedence: run override, then the policy of the session, then the d
   t.deepEqual(await refusal({ content: 'x', provider: 'nowhere' }), [400, 'bad_request', 'body.provider'])
 })
 
-test('a route that the credential scope of the session does not allow is refused', async (t) => {
+test('models-7: a route that the credential scope of the session does not allow is refused', async (t) => {
   const { daemon, session_id, send, refusal } = await stand()
   const scope = (credential_scope: unknown) =>
     daemon.request('PUT', `/v1/sessions/${session_id}/credential-scope`, { credential_scope })

@@ -12,7 +12,7 @@ const shared = shareTasked(test)
 
 const ids = (tasks: { id: string }[]): string[] => tasks.map(({ id }) => id)
 
-test('GET /v1/sessions/{session_id}/tasks: TaskRecords, filtered by each status; another status is 400', async (t) => {
+test('tasks-1, tasks-2: GET /v1/sessions/{session_id}/tasks: TaskRecords, filtered by each status; another status is 400', async (t) => {
   const daemon = await shared()
   const made: Record<string, string> = {}
   for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'failed', 'cancelled']) {
@@ -32,7 +32,7 @@ test('GET /v1/sessions/{session_id}/tasks: TaskRecords, filtered by each status;
   t.is((await daemon.request('GET', `${daemon.at}/tasks?status=done`)).status, 400)
 })
 
-test('Pagination of tasks: a plain array with a limit, an envelope with page or cursor, ordered task_id_asc', async (t) => {
+test('tasks-1: Pagination of tasks: a plain array with a limit, an envelope with page or cursor, ordered task_id_asc', async (t) => {
   const daemon = await shared()
   for (const title of ['a', 'b', 'c']) await daemon.call('task_create', { title })
   const all = ids((await daemon.request('GET', `${daemon.at}/tasks`)).body)
@@ -47,7 +47,7 @@ test('Pagination of tasks: a plain array with a limit, an envelope with page or 
   t.deepEqual(codeOf(await daemon.request('GET', `${daemon.at}/tasks?limit=0`)), [400, 'invalid_limit'])
 })
 
-test('GET /v1/sessions/{session_id}/tasks/{task_id}: the TaskRecord, without members that are empty', async (t) => {
+test('tasks-3: GET /v1/sessions/{session_id}/tasks/{task_id}: the TaskRecord, without members that are empty', async (t) => {
   const daemon = await shared()
   const { task } = await daemon.call('task_create', { title: 'a' })
   const { body } = await daemon.request('GET', `${daemon.at}/tasks/${task.id}`)
@@ -72,7 +72,7 @@ test('GET /v1/sessions/{session_id}/tasks/{task_id}: the TaskRecord, without mem
   t.deepEqual((await daemon.task(task.id)).blocks, [second.id])
 })
 
-test('An unknown task or session is 404 on every route of tasks', async (t) => {
+test('tasks-4: An unknown task or session is 404 on every route of tasks', async (t) => {
   const daemon = await shared()
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/none/tasks')), [404, 'session_not_found'])
   for (const [session, code] of [
@@ -86,8 +86,8 @@ test('An unknown task or session is 404 on every route of tasks', async (t) => {
 })
 
 test(
-  'GET …/output: not_ready without wait, timeout when the wait is over, success when the task has ended; a ' +
-    'wait changes nothing',
+  'tasks-6: GET …/output: not_ready without wait, timeout when the wait is over, success when the task has ' +
+    'ended; a wait changes nothing',
   async (t) => {
     const daemon = await shared()
     const { id } = await daemon.background('echo out; touch ready; until [ -e go ]; do sleep 0.02; done')
@@ -102,7 +102,7 @@ test(
   },
 )
 
-test('GET …/output: tail_bytes is 8,192 if not given and 262,144 at most; full adds the retained body', async (t) => {
+test('tasks-7: GET …/output: tail_bytes is 8,192 if not given and 262,144 at most; full adds the retained body', async (t) => {
   const daemon = await shared()
   const { id } = await daemon.background(`head -c 300000 /dev/zero | tr '\\0' x`)
   await daemon.ended(id)
@@ -122,22 +122,26 @@ test('GET …/output: tail_bytes is 8,192 if not given and 262,144 at most; full
   })
 })
 
-test('Success of the view is not success of the task: a shell task succeeded if it is completed with exit_code 0', async (t) => {
-  const daemon = await shared()
-  const [good, bad] = [await daemon.background('exit 0'), await daemon.background('exit 7')]
-  t.like(await daemon.ended(good.id), {
-    retrieval_status: 'success',
-    task: { status: 'completed', metadata: { exit_code: 0 } },
-  })
-  t.like(await daemon.ended(bad.id), {
-    retrieval_status: 'success',
-    task: { status: 'failed', metadata: { exit_code: 7 } },
-  })
-})
+test(
+  'tasks-8: Success of the view is not success of the task: a shell task succeeded if it is completed with ' +
+    'exit_code 0',
+  async (t) => {
+    const daemon = await shared()
+    const [good, bad] = [await daemon.background('exit 0'), await daemon.background('exit 7')]
+    t.like(await daemon.ended(good.id), {
+      retrieval_status: 'success',
+      task: { status: 'completed', metadata: { exit_code: 0 } },
+    })
+    t.like(await daemon.ended(bad.id), {
+      retrieval_status: 'success',
+      task: { status: 'failed', metadata: { exit_code: 7 } },
+    })
+  },
+)
 
 test(
-  'After rotation full=true begins with a marker of the daemon, the file stays within 8 MiB and begins anew with ' +
-    '6 MiB',
+  'tasks-9: After rotation full=true begins with a marker of the daemon, the file stays within 8 MiB and ' +
+    'begins anew with 6 MiB',
   async (t) => {
     const daemon = await shared()
     const { id } = await daemon.background(`head -c 9500000 /dev/zero | tr '\\0' x; echo; echo end`)
@@ -159,7 +163,7 @@ test(
   },
 )
 
-test('POST …/stop: the body is required, its reason is not; the answer is the TaskRecord', async (t) => {
+test('tasks-12: POST …/stop: the body is required, its reason is not; the answer is the TaskRecord', async (t) => {
   const daemon = await shared()
   const { task } = await daemon.call('task_create', { title: 'a' })
   const path = `${daemon.at}/tasks/${task.id}/stop`
@@ -175,7 +179,7 @@ test('POST …/stop: the body is required, its reason is not; the answer is the 
   )
 })
 
-test('a shell task stays in_progress with stop_requested=true while it is shut down', async (t) => {
+test('tasks-13: a shell task stays in_progress with stop_requested=true while it is shut down', async (t) => {
   const daemon = await shared()
   const { id } = await daemon.background(`trap '' TERM; touch ready; while :; do sleep 0.1; done`)
   await daemon.file('ready')
@@ -192,8 +196,8 @@ test('a shell task stays in_progress with stop_requested=true while it is shut d
 })
 
 test(
-  'Shutdown metadata: the whole process tree is gone when it is confirmed, also of forks that left session and ' +
-    'group',
+  'tasks-14: Shutdown metadata: the whole process tree is gone when it is confirmed, also of forks that ' +
+    'left session and group',
   async (t) => {
     const daemon = await startTasked(t)
     const { id } = await daemon.background(
@@ -214,48 +218,56 @@ test(
   },
 )
 
-test('a shell task in progress has failed after a restart of the daemon, with terminal_reason and recovered_on_boot', async (t) => {
-  const daemon = await startTasked(t)
-  const { id } = await daemon.background('echo before; (setsid sleep 300 &); touch ready; sleep 300')
-  await daemon.file('ready')
-  await daemon.kill('SIGKILL')
-  const next = await daemon.again()
-  t.like(await next.task(id), {
-    status: 'failed',
-    metadata: { kind: 'background_shell', terminal_reason: 'daemon_restarted', recovered_on_boot: true },
-  })
-  t.is((await next.output(id, '?full=true')).output_text, 'before\n')
-  t.deepEqual(await markedBy(daemon.root), [])
-})
-
-test('Tool bash with run_in_background: the fields of the answer, and a task of the session that outlives the run', async (t) => {
-  const daemon = await shared()
-  const answer = await daemon.call('bash', {
-    command: 'touch ready; sleep 300',
-    workdir: daemon.session,
-    run_in_background: true,
-  })
-  t.deepEqual(Object.keys(answer).toSorted(), [
-    'background_task_id',
-    'backgrounded_by_user',
-    'exit_code',
-    'stderr',
-    'stdout',
-    'success',
-    'task',
-  ])
-  t.like(answer, { success: true, exit_code: null, backgrounded_by_user: false, background_task_id: answer.task.id })
-  t.regex(answer.task.id, /^shell-task-/u)
-  await daemon.file('ready')
-  t.like(await daemon.task(answer.task.id), {
-    status: 'in_progress',
-    metadata: { kind: 'background_shell', command: 'touch ready; sleep 300' },
-  })
-})
+test(
+  'tasks-15: a shell task in progress has failed after a restart of the daemon, with terminal_reason and ' +
+    'recovered_on_boot',
+  async (t) => {
+    const daemon = await startTasked(t)
+    const { id } = await daemon.background('echo before; (setsid sleep 300 &); touch ready; sleep 300')
+    await daemon.file('ready')
+    await daemon.kill('SIGKILL')
+    const next = await daemon.again()
+    t.like(await next.task(id), {
+      status: 'failed',
+      metadata: { kind: 'background_shell', terminal_reason: 'daemon_restarted', recovered_on_boot: true },
+    })
+    t.is((await next.output(id, '?full=true')).output_text, 'before\n')
+    t.deepEqual(await markedBy(daemon.root), [])
+  },
+)
 
 test(
-  'Tools task_create and task_list: titles of open tasks differ, dependencies exist, the answers as in the ' +
-    'reference',
+  'tools-30, tasks-11: Tool bash with run_in_background: the fields of the answer, and a task of the ' +
+    'session that outlives the run',
+  async (t) => {
+    const daemon = await shared()
+    const answer = await daemon.call('bash', {
+      command: 'touch ready; sleep 300',
+      workdir: daemon.session,
+      run_in_background: true,
+    })
+    t.deepEqual(Object.keys(answer).toSorted(), [
+      'background_task_id',
+      'backgrounded_by_user',
+      'exit_code',
+      'stderr',
+      'stdout',
+      'success',
+      'task',
+    ])
+    t.like(answer, { success: true, exit_code: null, backgrounded_by_user: false, background_task_id: answer.task.id })
+    t.regex(answer.task.id, /^shell-task-/u)
+    await daemon.file('ready')
+    t.like(await daemon.task(answer.task.id), {
+      status: 'in_progress',
+      metadata: { kind: 'background_shell', command: 'touch ready; sleep 300' },
+    })
+  },
+)
+
+test(
+  'tasks-19, tasks-20: Tools task_create and task_list: titles of open tasks differ, dependencies exist, ' +
+    'the answers as in the reference',
   async (t) => {
     const daemon = await shared()
     const first = await daemon.call('task_create', { title: 'a' })
@@ -276,7 +288,7 @@ test(
   },
 )
 
-test('Tool task_update sets any status; terminal tasks stay visible over a restart, deleted ones are hidden', async (t) => {
+test('tasks-21: Tool task_update sets any status; terminal tasks stay visible over a restart, deleted ones are hidden', async (t) => {
   const daemon = await startTasked(t)
   const [a, b] = [
     (await daemon.call('task_create', { title: 'a' })).task,
@@ -291,7 +303,7 @@ test('Tool task_update sets any status; terminal tasks stay visible over a resta
   t.deepEqual(codeOf(await next.request('GET', `${daemon.at}/tasks/${b.id}`)), [404, 'task_not_found'])
 })
 
-test('Tools task_stop and task_output: they wait for the end of what was started', async (t) => {
+test('tasks-22: Tools task_stop and task_output: they wait for the end of what was started', async (t) => {
   const daemon = await shared()
   const { id } = await daemon.background('echo out; touch ready; sleep 300')
   await daemon.file('ready')
@@ -302,7 +314,7 @@ test('Tools task_stop and task_output: they wait for the end of what was started
   t.like(await daemon.call('task_output', { task_id: id }), { retrieval_status: 'success', output_excerpt: 'out\n' })
 })
 
-test('Status block tasks: live background commands, total, and a count for each status', async (t) => {
+test('tasks-5: Status block tasks: live background commands, total, and a count for each status', async (t) => {
   const daemon = await startTasked(t)
   await daemon.call('task_create', { title: 'a' })
   await daemon.background('sleep 300')
@@ -318,7 +330,7 @@ test('Status block tasks: live background commands, total, and a count for each 
   })
 })
 
-test('The end of a session stops what runs behind it', async (t) => {
+test('tasks-16: The end of a session stops what runs behind it', async (t) => {
   const daemon = await startTasked(t)
   const { id } = await daemon.background('sleep 300')
   await daemon.request('POST', `${daemon.at}/end`, {})
@@ -327,8 +339,8 @@ test('The end of a session stops what runs behind it', async (t) => {
 })
 
 test(
-  'Plan mode: the allow list is kept, the end asks for approval, the mode of before holds again, and a kill ' +
-    'changes none of it',
+  'tools-14: Plan mode: the allow list is kept, the end asks for approval, the mode of before holds again, ' +
+    'and a kill changes none of it',
   async (t) => {
     const daemon = await startTasked(t)
     t.like(await daemon.call('enter_plan_mode', { note: 'n' }), {

@@ -8,14 +8,14 @@ const codes = (report: object, shortest?: number): readonly string[] =>
     ({ code }) => code,
   )
 
-test('a short token is warned of where other machines can reach the daemon', (t) => {
+test('runtime-10: a short token is warned of where other machines can reach the daemon', (t) => {
   t.deepEqual(codes({}, 15), [])
   t.deepEqual(codes({ bind_is_loopback: false }, 15), ['control_plane_short_token'])
   t.deepEqual(codes({ bind_is_loopback: false }, 16), [])
   t.deepEqual(codes({ bind_is_loopback: false }), [])
 })
 
-test('each token file without a token is named', (t) => {
+test('runtime-10: each token file without a token is named', (t) => {
   const files = [
     { role: 'admin', path: '/a', readable: false, token_loaded: false },
     { role: 'read_only', path: '/b', readable: true, token_loaded: false },

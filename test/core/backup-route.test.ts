@@ -7,7 +7,7 @@ import { createDisk } from '../../core/state/real-disk.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
-test('a backup that a working daemon writes holds what was acknowledged before, and a daemon starts from it', async (t) => {
+test('state-25: a backup that a working daemon writes holds what was acknowledged before, and a daemon starts from it', async (t) => {
   const home = await freshRoot()
   t.teardown(() => rm(home, { recursive: true, force: true }))
   const [folder, root] = [path.join(home, 'backup'), path.join(home, 'restored')]
@@ -28,7 +28,7 @@ test('a backup that a working daemon writes holds what was acknowledged before, 
   await restored.stop()
 })
 
-test('a backup is refused where something is, inside the root, where no folder is, and for another root', async (t) => {
+test('state-28: a backup is refused where something is, inside the root, where no folder is, and for another root', async (t) => {
   const daemon = await startTestDaemon(t)
   const ask = async (to: string, root_id?: string) =>
     codeOf(await daemon.request('POST', '/v1/backups', { path: to, ...(root_id !== undefined && { root_id }) }))

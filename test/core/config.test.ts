@@ -29,11 +29,11 @@ const sources = (given: Partial<Sources> = {}): Sources => ({
   ...given,
 })
 
-test('a flag has a variable with the prefix of the service', (t) => {
+test('runtime-1: a flag has a variable with the prefix of the service', (t) => {
   t.is(variableOf('provider-base-url'), 'SERVICE_PROVIDER_BASE_URL')
 })
 
-test('each layer beats the one before it: default, file, environment, flag', (t) => {
+test('runtime-1: each layer beats the one before it: default, file, environment, flag', (t) => {
   const file = { name: 'config/models.toml', table: { base_url: 'from the file' } }
   const environment = { SERVICE_PROVIDER_BASE_URL: 'from the environment' }
   const flags = new Map([['provider-base-url', 'from the flag']])
@@ -44,7 +44,7 @@ test('each layer beats the one before it: default, file, environment, flag', (t)
   t.is(urlOf({ file, environment, flags }), 'from the flag')
 })
 
-test('an empty variable counts as not given', (t) => {
+test('runtime-1: an empty variable counts as not given', (t) => {
   t.is(readLayers<{ retries: number }>(sources({ environment: { SERVICE_PROVIDER_RETRIES: '' } })).retries, 3)
 })
 
@@ -59,7 +59,7 @@ test('text is read by the type of its field', (t) => {
   t.like(readLayers(sources({ environment: { SERVICE_EAGER: '0' } })), { eager: false })
 })
 
-test('what is wrong is named by its source and rule, never by its value', (t) => {
+test('runtime-2: what is wrong is named by its source and rule, never by its value', (t) => {
   const refused = (given: Partial<Sources>) =>
     t.throws(() => readLayers(sources(given)), { code: 'config_invalid' }).message
   t.is(refused({ flags: new Map([['provider-retries', 'many']]) }), '--provider-retries must be an integer')

@@ -46,7 +46,7 @@ test('event ids of a later start are above those of an earlier one, even if the 
   t.is(BigInt(second.daemon.view.events().next_event_id) >> 32n, (before >> 32n) + 1n)
 })
 
-test('a start that fails gives the root back', async (t) => {
+test('runtime-13: a start that fails gives the root back', async (t) => {
   const root = await freshRoot()
   const broken = definePlugin({
     id: 'broken',
@@ -63,7 +63,7 @@ test('a start that fails gives the root back', async (t) => {
   t.is(daemon.view.phase(), 'ready')
 })
 
-test('a daemon that loses its root stops writing and ends', async (t) => {
+test('state-2: a daemon that loses its root stops writing and ends', async (t) => {
   const clock = createClock()
   const hasty = { ...clock, after: (ms: number, callback: () => void) => clock.after(ms / 20, callback) }
   const { daemon, root } = await startTestDaemon(t, { shipped: [], clock: hasty })
@@ -128,7 +128,7 @@ test('a stop after a failed sync says that it was not clean', async (t) => {
   await rm(root, { recursive: true, force: true })
 })
 
-test('a spawned daemon says where it is in one line and exits with 0 on SIGTERM', async (t) => {
+test('runtime-13: a spawned daemon says where it is in one line and exits with 0 on SIGTERM', async (t) => {
   const daemon = await spawnTestDaemon(t)
   t.regex(daemon.line, /^Holdfast \S+ is ready at http:\/\/127\.0\.0\.1:\d+, state in \S+, logs on standard error/u)
   t.is((await daemon.request('GET', '/readyz')).text, 'ready')
@@ -164,7 +164,7 @@ test('http-32: a probe sees a daemon that stops until its plugins have stopped',
   await t.throwsAsync(fetch(`${url}/readyz`))
 })
 
-test('a stop that had to be cut off is not called clean', async (t) => {
+test('runtime-13: a stop that had to be cut off is not called clean', async (t) => {
   const plugins = [stubborn(() => new Promise(() => {}))]
   const { daemon, log } = await startTestDaemon(t, { shipped: [], plugins, patienceMs: 100 })
   t.deepEqual(await daemon.stop(), { reason: 'stopped', clean: false })

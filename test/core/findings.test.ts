@@ -35,7 +35,7 @@ test('an orderly stop leaves nothing to find', async (t) => {
   await daemon.stop()
 })
 
-test('a damaged document is one line, one finding with file and byte, kept until somebody has seen to it', async (t) => {
+test('runtime-11: a damaged document is one line, one finding with file and byte, kept until somebody has seen to it', async (t) => {
   const root = await usedRoot(t)
   writeFileSync(join(root, 'documents', 'settings.json'), '{"theme":"dark"}')
   const first = await startTestDaemon(t, { root })
@@ -72,7 +72,7 @@ test('a damaged document is one line, one finding with file and byte, kept until
   await third.stop()
 })
 
-test('what a kill leaves is found: the stop, the torn end, a half-made file, a spool without its header', async (t) => {
+test('runtime-11: what a kill leaves is found: the stop, the torn end, a half-made file, a spool without its header', async (t) => {
   const root = await rootFor(t)
   const killed = await spawnTestDaemon(t, { root })
   await openSession(killed)

@@ -19,7 +19,7 @@ const held = ({ daemon }: TestDaemon): boolean => daemon.view.warnings().some(({
 const statusOf = async ({ request }: TestDaemon, run_id: string): Promise<string> =>
   (await request('GET', `/v1/runs/${run_id}`)).body.status
 
-test('with --hold no run and no schedule begins, also after a restart, until the daemon is released', async (t) => {
+test('runtime-16: with --hold no run and no schedule begins, also after a restart, until the daemon is released', async (t) => {
   const root = path.join(await folderOf(t), 'root')
   const first = await startTestDaemon(t, { root, flags: { hold: 'true' } })
   t.true(held(first))
@@ -45,7 +45,7 @@ test('with --hold no run and no schedule begins, also after a restart, until the
   t.false(held(await startTestDaemon(t, { root })))
 })
 
-test('a restored root holds at its first start, and the original does not', async (t) => {
+test('runtime-16: a restored root holds at its first start, and the original does not', async (t) => {
   const folder = await folderOf(t)
   const [root, backup, copy] = ['root', 'backup', 'copy'].map((name) => path.join(folder, name)) as [
     string,

@@ -13,7 +13,7 @@ const open = async (format: 'json' | 'pretty') => {
   return { root, secrets, lines, log: createLog({ level: 'info', format, secrets, write: (line) => lines.push(line) }) }
 }
 
-test('a line is one JSON object with level, time, fact and details', async (t) => {
+test('runtime-23: a line is one JSON object with level, time, fact and details', async (t) => {
   const { log, lines } = await open('json')
   log.info('ready', { url: 'http://x' })
   log.debug('not at this level')
@@ -29,7 +29,7 @@ test('a pretty line is readable and has the stack of an error below', async (t) 
   t.regex(lines[1] ?? '', /error broken\nTypeError: of glass\n {4}at /u)
 })
 
-test('a known secret is never printed: not in the fact, a detail, an error or escaped in JSON', async (t) => {
+test('runtime-23: a known secret is never printed: not in the fact, a detail, an error or escaped in JSON', async (t) => {
   const secret = 'quoted"secret\\value'
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines, secrets } = await open(format)
@@ -41,7 +41,7 @@ test('a known secret is never printed: not in the fact, a detail, an error or es
   }
 })
 
-test('what steers a terminal is shown, and a detail cannot begin a line that looks like one of ours', async (t) => {
+test('runtime-24: what steers a terminal is shown, and a detail cannot begin a line that looks like one of ours', async (t) => {
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines } = await open(format)
     log.warn('odd', { name: 'a\u001b[2J\u202eb\n12:00:00.000 info  fake', error: 'c\nd' })
@@ -59,7 +59,7 @@ test('what a library hangs on its errors is not printed', async (t) => {
   t.notRegex(lines.join(''), /Bearer/u)
 })
 
-test('a secret is read from its file, trimmed and guarded, unless others may read it', async (t) => {
+test('runtime-25: a secret is read from its file, trimmed and guarded, unless others may read it', async (t) => {
   const { root, secrets } = await open('json')
   await mkdir(path.join(root, 'secrets'))
   const file = path.join(root, 'secrets', 'model-key')

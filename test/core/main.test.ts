@@ -47,14 +47,14 @@ test.serial('a second daemon on the same port is told so, with the flag that cho
   )
 })
 
-test.serial('SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
+test.serial('runtime-14: SIGTERM and SIGINT drain and exit with 0, and the root is free again', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGTERM'), { code: 0, signal: null })
   const second = await spawnTestDaemon(t, { root: first.root })
   t.deepEqual(await second.kill('SIGINT'), { code: 0, signal: null })
 })
 
-test.serial('a daemon that was killed starts again at once', async (t) => {
+test.serial('runtime-17: a daemon that was killed starts again at once', async (t) => {
   const first = await spawnTestDaemon(t)
   t.deepEqual(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' })
   const second = await spawnTestDaemon(t, { root: first.root })
@@ -62,7 +62,7 @@ test.serial('a daemon that was killed starts again at once', async (t) => {
   await second.stop()
 })
 
-test.serial('a second SIGTERM does not wait for the drain', async (t) => {
+test.serial('runtime-14: a second SIGTERM does not wait for the drain', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const { hostname, port } = new URL(daemon.url)
   const socket = connect(Number(port), hostname)
@@ -228,7 +228,7 @@ test.serial('state verify exits with 0 for a sound root and with 1 for one of wh
   await writeFile(file, text)
 })
 
-test('a wrong flag or variable exits with 2 before the root is touched', async (t) => {
+test('runtime-2: a wrong flag or variable exits with 2 before the root is touched', async (t) => {
   const folder = await freshRoot()
   const root = path.join(folder, 'state')
   const serve = ['serve', '--bind', '127.0.0.1:0', '--state-root', root]

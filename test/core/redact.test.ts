@@ -48,7 +48,7 @@ const allowed = [
 ]
 
 for (const [title, secret] of Object.entries(shapes)) {
-  test(`${title} is found in prose, and nothing of it is left`, (t) => {
+  test(`debug-3: ${title} is found in prose, and nothing of it is left`, (t) => {
     const text = `Use ${secret} for it`
     t.true(looksSecret(text))
     t.false(redactSecrets(text).includes(secret.slice(-6)))
@@ -83,7 +83,7 @@ for (const text of [
   'it was [redacted]',
   'clientsecret : yes',
 ]) {
-  test(`is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
+  test(`debug-3: is taken for a secret: ${text}`, (t) => t.true(looksSecret(text)))
 }
 
 test('the names of secrets are known, and those of other fields are not', (t) => {

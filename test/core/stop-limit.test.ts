@@ -7,7 +7,7 @@ for (const [what, loop] of [
   ['is blocked', 'for (;;) {}'],
   ['runs nothing but microtasks', 'for (;;) await undefined'],
 ])
-  test(`a process whose event loop ${what} ends when the limit of its stop is over, and says so`, async (t) => {
+  test(`runtime-15: a process whose event loop ${what} ends when the limit of its stop is over, and says so`, async (t) => {
     const script = `import { limitStop } from '${module}'; limitStop({ ms: 300, line: 'too late\\n' }); ${loop}`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -14,7 +14,7 @@ const flip = (path: string, at = 40): void => {
   writeFileSync(path, bytes)
 }
 
-test('a daemon whose manifest is damaged serves status and probes, and nothing of the state', async (t) => {
+test('state-20: a daemon whose manifest is damaged serves status and probes, and nothing of the state', async (t) => {
   const root = await freshRoot()
   const first = await startTestDaemon(t, { root })
   await openSession(first)
@@ -36,7 +36,7 @@ test('a daemon whose manifest is damaged serves status and probes, and nothing o
   rmSync(root, { recursive: true })
 })
 
-test('a daemon without room is not ready for work, says why, and serves reads', async (t) => {
+test('runtime-12: a daemon without room is not ready for work, says why, and serves reads', async (t) => {
   const real = createDisk()
   let full = true
   const disk: Disk = { ...real, space: (path) => ({ ...real.space(path), ...(full && { free: 1024 }) }) }

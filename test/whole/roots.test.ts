@@ -313,14 +313,17 @@ test.serial(
   },
 )
 
-test.serial('of two daemons on one root the second is refused in a sentence and the first works on', async (t) => {
-  const first = await spawnTestDaemon(t, { root: path.join(folder(t), 'root') })
-  const second = await serve(first.root)
-  isRefusal(t, second, 'state_root_locked')
-  t.regex(second.err(), new RegExp(`process ${first.pid} `, 'u'))
-  t.is((await first.request('POST', '/v1/sessions', { session_id: 'still' })).status, 201)
-  await first.stop()
-})
+test.serial(
+  'state-1: of two daemons on one root the second is refused in a sentence and the first works on',
+  async (t) => {
+    const first = await spawnTestDaemon(t, { root: path.join(folder(t), 'root') })
+    const second = await serve(first.root)
+    isRefusal(t, second, 'state_root_locked')
+    t.regex(second.err(), new RegExp(`process ${first.pid} `, 'u'))
+    t.is((await first.request('POST', '/v1/sessions', { session_id: 'still' })).status, 201)
+    await first.stop()
+  },
+)
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
@@ -378,8 +381,8 @@ const soon = async (what: () => Promise<boolean>): Promise<boolean> => {
 }
 
 test.serial(
-  'http-10: on a full disk what was acknowledged stays, changes are refused with what to do, reading and ' +
-    'streams go on, and room brings writing back',
+  'http-10, state-14: on a full disk what was acknowledged stays, changes are refused with what to do, ' +
+    'reading and streams go on, and room brings writing back',
   async (t) => {
     const at = mount(t, 'size=80m,mode=700')
     if (at === undefined) return

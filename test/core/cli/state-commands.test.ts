@@ -51,7 +51,7 @@ test('an operator checks, looks, backs up, restores and damages a root with the 
   t.is((await run('backup', 'restore', join(folder, 'live'), '--to', root)).code, 1)
 })
 
-test('exit codes tell a clean root, one with findings, and one that cannot be read', async (t) => {
+test('state-22: exit codes tell a clean root, one with findings, and one that cannot be read', async (t) => {
   const root = join(await scratch(t), 'state')
   t.is((await run('state', 'verify', '--state-root', root)).code, 2)
   await (await spawnDaemon({ root })).stop()
@@ -66,32 +66,36 @@ test('exit codes tell a clean root, one with findings, and one that cannot be re
   t.regex(found.out, /NOT CLEAN: first at \S+notes\.txt byte 0/u)
 })
 
-test('a repair says first what it would do, loses nothing without the word for it, and leaves a root that starts', async (t) => {
-  const root = join(await scratch(t), 'state')
-  const first = await spawnDaemon({ root })
-  for (let made = 0; made < 5; made += 1) await first.request('POST', '/v1/sessions', {})
-  const locked = await run('state', 'repair', '--state-root', root, '--apply')
-  t.is(locked.code, 1)
-  t.true(locked.err.includes(`in use by process ${first.pid}`), locked.err)
-  await first.stop()
-  const page = join(
-    root,
-    'data/sessions',
-    readdirSync(join(root, 'data/sessions')).find((name) => name.startsWith('page-')) ?? '',
-  )
-  const bytes = readFileSync(page)
-  bytes[bytes.length - 30] = 0
-  writeFileSync(page, bytes)
-  const plan = await run('state', 'repair', '--state-root', root)
-  t.is(plan.code, 1)
-  t.regex(plan.out, /would: salvage data\/sessions\/page-\S+ at byte \d+\n {2}because: .+\n {2}then: .+\n {2}LOSES/u)
-  t.regex((await run('state', 'repair', '--state-root', root, '--apply')).err, /repair_loses/u)
-  const done = await run('state', 'repair', '--state-root', root, '--apply', '--accept-loss')
-  t.is(done.code, 0, done.out + done.err)
-  t.is((await run('state', 'verify', '--state-root', root)).code, 0)
-  t.is((await run('state', 'repair', '--state-root', root)).out, 'Nothing to repair.\n')
-  t.is((await run('state', 'show', 'sessions', '--state-root', root, '--output', 'json')).json().length, 4)
-  const second = await spawnDaemon({ root })
-  t.is((await second.request('POST', '/v1/sessions', {})).status < 300, true)
-  await second.stop()
-})
+test(
+  'state-23: a repair says first what it would do, loses nothing without the word for it, and leaves a root ' +
+    'that starts',
+  async (t) => {
+    const root = join(await scratch(t), 'state')
+    const first = await spawnDaemon({ root })
+    for (let made = 0; made < 5; made += 1) await first.request('POST', '/v1/sessions', {})
+    const locked = await run('state', 'repair', '--state-root', root, '--apply')
+    t.is(locked.code, 1)
+    t.true(locked.err.includes(`in use by process ${first.pid}`), locked.err)
+    await first.stop()
+    const page = join(
+      root,
+      'data/sessions',
+      readdirSync(join(root, 'data/sessions')).find((name) => name.startsWith('page-')) ?? '',
+    )
+    const bytes = readFileSync(page)
+    bytes[bytes.length - 30] = 0
+    writeFileSync(page, bytes)
+    const plan = await run('state', 'repair', '--state-root', root)
+    t.is(plan.code, 1)
+    t.regex(plan.out, /would: salvage data\/sessions\/page-\S+ at byte \d+\n {2}because: .+\n {2}then: .+\n {2}LOSES/u)
+    t.regex((await run('state', 'repair', '--state-root', root, '--apply')).err, /repair_loses/u)
+    const done = await run('state', 'repair', '--state-root', root, '--apply', '--accept-loss')
+    t.is(done.code, 0, done.out + done.err)
+    t.is((await run('state', 'verify', '--state-root', root)).code, 0)
+    t.is((await run('state', 'repair', '--state-root', root)).out, 'Nothing to repair.\n')
+    t.is((await run('state', 'show', 'sessions', '--state-root', root, '--output', 'json')).json().length, 4)
+    const second = await spawnDaemon({ root })
+    t.is((await second.request('POST', '/v1/sessions', {})).status < 300, true)
+    await second.stop()
+  },
+)

@@ -15,7 +15,7 @@ const printer =
     return text
   }
 
-test('what models, callers and names say reaches the terminal as text, in both outputs and in errors', async (t) => {
+test('runtime-24: what models, callers and names say reaches the terminal as text, in both outputs and in errors', async (t) => {
   const daemon = await startTestDaemon(t)
   const print = printer(daemon)
   const session = 'hostile'

@@ -6,7 +6,7 @@ import { startTestDaemon } from '../../support/daemon.js'
 
 const clock = createClock()
 
-test('a changed file in config is noticed, a wrong one is named, and the daemon keeps what it started with', async (t) => {
+test('runtime-5: a changed file in config is noticed, a wrong one is named, and the daemon keeps what it started with', async (t) => {
   const daemon = await startTestDaemon(t)
   const codes = async (): Promise<string[]> => {
     const { body } = await daemon.request('GET', '/v1/status')

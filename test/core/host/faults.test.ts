@@ -220,7 +220,7 @@ const checkSteady = async (t: ExecutionContext, daemon: TestDaemon): Promise<voi
 }
 
 for (const row of table) {
-  test.serial(`a plugin that ${row.fault} is named and leaves the daemon up`, async (t) => {
+  test.serial(`runtime-19: a plugin that ${row.fault} is named and leaves the daemon up`, async (t) => {
     const daemon = await start(t, [row.plugin])
     await row.provoke?.(daemon)
     check(t, daemon, row)
@@ -232,7 +232,7 @@ for (const row of table) {
   })
 }
 
-test.serial('all broken plugins at once leave the daemon up, and each is named', async (t) => {
+test.serial('runtime-19: all broken plugins at once leave the daemon up, and each is named', async (t) => {
   const daemon = await start(
     t,
     table.map(({ plugin }) => plugin),
@@ -274,12 +274,15 @@ test.serial('the code of a plugin whose package.json is refused never runs', asy
   t.false('laterApiRan' in globalThis)
 })
 
-test.serial('a broken plugin that the operator calls required stops the start with its name and reason', async (t) => {
-  const root = await rootWith(['throws-in-register'], true)
-  await t.throwsAsync(startTestDaemon(t, { root, shipped: [] }), {
-    message: 'the required plugin throws-in-register did not come up: register is broken',
-  })
-})
+test.serial(
+  'runtime-21: a broken plugin that the operator calls required stops the start with its name and reason',
+  async (t) => {
+    const root = await rootWith(['throws-in-register'], true)
+    await t.throwsAsync(startTestDaemon(t, { root, shipped: [] }), {
+      message: 'the required plugin throws-in-register did not come up: register is broken',
+    })
+  },
+)
 
 test.serial('errors that nobody caught are charged to the plugin whose code they came from', async (t) => {
   const daemon = await spawnTestDaemon(t, { root: await rootWith(['rejects-unheard', 'throws-out-of-reach']) })
@@ -295,7 +298,7 @@ test.serial('errors that nobody caught are charged to the plugin whose code they
   await daemon.stop()
 })
 
-test.serial('serve --safe loads no third-party code', async (t) => {
+test.serial('runtime-21: serve --safe loads no third-party code', async (t) => {
   const root = await rootWith(['throws-on-import'])
   const { daemon } = await startTestDaemon(t, { root, shipped: [], flags: { safe: 'true' } })
   t.deepEqual(daemon.view.plugins(), [])

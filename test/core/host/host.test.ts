@@ -26,7 +26,7 @@ const plugin = (id: string, { register = () => {}, ...parts }: Parts = {}): AnyP
 const Bell = defineToken<{ ring(): string }>('bell@1')
 const Rope = defineToken<{ pull(): string }>('rope@1')
 
-test('whoever provides loads before whoever needs, and others keep their place', (t) => {
+test('runtime-18: whoever provides loads before whoever needs, and others keep their place', (t) => {
   const list = [
     plugin('first'),
     plugin('ringer', { needs: { rope: Rope } }),
@@ -86,7 +86,7 @@ test('needs arrive as values and wants as functions that may find nothing', asyn
   t.deepEqual(seen, ['ding', undefined])
 })
 
-test('a plugin that fails takes those that need it with it, in reverse, and nobody else', async (t) => {
+test('runtime-18: a plugin that fails takes those that need it with it, in reverse, and nobody else', async (t) => {
   const undone: string[] = []
   const bell = plugin('bell', {
     provides: [Bell],
@@ -126,7 +126,7 @@ test('a plugin that fails takes those that need it with it, in reverse, and nobo
   ])
 })
 
-test('contributions come in load order, and a stop undoes everything in reverse', async (t) => {
+test('runtime-20: contributions come in load order, and a stop undoes everything in reverse', async (t) => {
   const Words = definePoint<string>('words@1', (word) => word)
   const undone: string[] = []
   let view: () => readonly string[] = () => []
@@ -171,7 +171,7 @@ test('a scope undoes backwards once, goes on after a failing undo, and undoes at
   t.deepEqual(seen, [true, new TypeError('second'), 'first', 'late'])
 })
 
-test('repair steps run after the ones they name', (t) => {
+test('runtime-22: repair steps run after the ones they name', (t) => {
   const step = (id: string, ...after: string[]) => ({
     owner: 'x',
     value: { id, after, check: () => [], fix: async () => {} },
@@ -183,7 +183,7 @@ test('repair steps run after the ones they name', (t) => {
   t.throws(() => orderSteps([step('a', 'b'), step('b', 'a')]), { code: 'repair_order', message: /a, b/u })
 })
 
-test('repair fixes what its check finds, before the plugins start', async (t) => {
+test('runtime-22: repair fixes what its check finds, before the plugins start', async (t) => {
   const story: string[] = []
   const faults = ['one', 'two']
   const fixer = plugin('fixer', {
@@ -279,7 +279,7 @@ test('a contribution is checked by its point, also one that came before the poin
   )
 })
 
-test('what a plugin declares in the state belongs to it, and a stopped one changes nothing any more', async (t) => {
+test('runtime-20: what a plugin declares in the state belongs to it, and a stopped one changes nothing any more', async (t) => {
   const spec = { name: 'things', version: 1, id: ({ id }: { id: string }) => id, indexes: {} }
   const ended: unknown[] = []
   let commit: () => Promise<unknown> = async () => undefined

@@ -122,7 +122,7 @@ const reachableHosts = [
   'notlocalhost',
 ]
 
-test('hosts that are private, local or special are refused in every spelling', (t) => {
+test('deliveries-26: hosts that are private, local or special are refused in every spelling', (t) => {
   t.true(refusedHosts.length >= 60)
   for (const host of refusedHosts)
     t.is(refusedUrl(`http://${host}:8080/x`), 'must not name a private, local or special address', host)
@@ -160,7 +160,7 @@ test('only http and https without user information can be asked, private network
   }
 })
 
-test('a range that is allowed is reachable, and nothing beside it', (t) => {
+test('deliveries-26: a range that is allowed is reachable, and nothing beside it', (t) => {
   const reach = { allow_cidrs: ['198.18.0.0/15', 'fd00::/8'] }
   t.is(refusedUrl('http://198.18.0.1/', reach), undefined)
   t.is(refusedUrl('http://[fd00::1]/', reach), undefined)
@@ -168,7 +168,7 @@ test('a range that is allowed is reachable, and nothing beside it', (t) => {
   t.truthy(refusedUrl('http://[fc00::1]/', reach))
 })
 
-test('what is told of a target is scheme, host and port', (t) => {
+test('deliveries-30: what is told of a target is scheme, host and port', (t) => {
   t.is(outboundTarget('https://a.example/secret/path?token=1#x'), 'http:https://a.example')
   t.is(outboundTarget('http://A.example:8080/secret'), 'http:http://a.example:8080')
   t.is(outboundTarget('nothing at all'), 'http:invalid')
@@ -222,7 +222,7 @@ test('a name is refused when any of its addresses is not public', async (t) => {
   }
 })
 
-test('a name is resolved once for each request, and what was checked is what is connected to', async (t) => {
+test('deliveries-27: a name is resolved once for each request, and what was checked is what is connected to', async (t) => {
   const { port } = await listen(t, (_request, response) => response.end('here'))
   let asked = 0
   const outbound = client(t, () => {
@@ -246,7 +246,7 @@ test('the next address is tried when the first is dead', async (t) => {
   t.is(answer.type, 'answer')
 })
 
-test('a redirect is an answer and is not followed', async (t) => {
+test('deliveries-27: a redirect is an answer and is not followed', async (t) => {
   let hits = 0
   const { port } = await listen(t, (_request, response) => {
     hits += 1

@@ -63,7 +63,7 @@ test('http-7: every wrong field is named with its path and rule', async (t) => {
   }
 })
 
-test('unknown paths, wrong methods and probes get their own answers', async (t) => {
+test('runtime-12: unknown paths, wrong methods and probes get their own answers', async (t) => {
   const server = await startServer(t, { routes: [echo] })
   const missing = await server.ask('GET', '/v1/nothing')
   t.like(missing.body, {

@@ -27,7 +27,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((name) => statSync(join(folder, name)).isFile())
     .toSorted()
 
-test('a backup under load and checkpoints is one commit of the daemon, ten times out of ten', async (t) => {
+test('state-25: a backup under load and checkpoints is one commit of the daemon, ten times out of ten', async (t) => {
   const held = await holdRoot(tempRoot(t))
   await held.state.commit((tx) => tx.insert(held.people, { name: 'ann' }))
   for (let round = 0; round < 10; round += 1) {
@@ -72,7 +72,7 @@ test('files that a checkpoint replaces stay until the backup has them, and go th
   t.deepEqual((await verifyRoot({ root: held.lock.root, disk, clock, declared })).findings, [])
 })
 
-test('a restored root has every record, entry, grave, document and blob, and a higher generation', async (t) => {
+test('state-26: a restored root has every record, entry, grave, document and blob, and a higher generation', async (t) => {
   const root = await keptRoot(t)
   mkdirSync(join(root, 'secrets'), { mode: 0o700 })
   writeFileSync(join(root, 'secrets/token'), 'keep me', { mode: 0o600 })
@@ -97,7 +97,7 @@ test('a restored root has every record, entry, grave, document and blob, and a h
   t.deepEqual((await verifyRoot({ root: report.root, disk, clock, declared })).findings, [])
 })
 
-test('a backup with any one byte changed, a file missing or one too many is refused', async (t) => {
+test('state-27: a backup with any one byte changed, a file missing or one too many is refused', async (t) => {
   const root = await keptRoot(t)
   const away = tempRoot(t)
   const folder = join(away, 'backup')
@@ -123,7 +123,7 @@ test('a backup with any one byte changed, a file missing or one too many is refu
   await t.throwsAsync(restoreBackup({ folder, disk, clock }, join(away, 'restored')), { message: /no backup.json/u })
 })
 
-test('a backup or a restore never writes where something is, nor into the root itself', async (t) => {
+test('state-28: a backup or a restore never writes where something is, nor into the root itself', async (t) => {
   const root = await keptRoot(t)
   const away = tempRoot(t)
   const cut = cutStopped(root, disk)

@@ -55,7 +55,7 @@ test('absent bytes are undefined, and so is a digest that is none', async (t) =>
   }
 })
 
-test('every changed bit and every wrong length is a problem, never bytes', async (t) => {
+test('state-17: every changed bit and every wrong length is a problem, never bytes', async (t) => {
   const { folder, open } = place(t)
   const area = open().area('assets')
   const good = Buffer.from('whole bytes')

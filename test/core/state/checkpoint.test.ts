@@ -30,7 +30,7 @@ const flip = (path: string, at: number): void => {
   writeFileSync(path, bytes)
 }
 
-test('a checkpoint moves the log to pages, readers see no difference, and neither does a restart', async (t) => {
+test('state-15: a checkpoint moves the log to pages, readers see no difference, and neither does a restart', async (t) => {
   const root = tempRoot(t)
   const first = await openNotes(root)
   await fill(first, 0, 100)
@@ -205,7 +205,7 @@ test('what no manifest names is removed or cut at the next start', async (t) => 
   await second.close()
 })
 
-test('a checkpoint that cannot be written changes nothing, and the next one makes up for it', async (t) => {
+test('state-15: a checkpoint that cannot be written changes nothing, and the next one makes up for it', async (t) => {
   const root = tempRoot(t)
   let broken: 'write' | 'manifest' | undefined
   const disk = createDisk()
@@ -247,7 +247,7 @@ test('a checkpoint that cannot be written changes nothing, and the next one make
   await again.close()
 })
 
-test('what an unknown plugin left is kept, through checkpoints, until it is declared again', async (t) => {
+test('state-16: what an unknown plugin left is kept, through checkpoints, until it is declared again', async (t) => {
   const root = tempRoot(t)
   const first = await openNotes(root)
   await fill(first, 0, 10)

@@ -40,7 +40,7 @@ test('ids of a life with a slow clock sort behind those of the lives before it, 
   t.deepEqual(made.toSorted(), made)
 })
 
-test('a clock that was set back by a little is waited for, within a life and over a restart', async (t) => {
+test('state-10: a clock that was set back by a little is waited for, within a life and over a restart', async (t) => {
   const root = tempRoot(t)
   const first = await openAt(root, today)
   t.is((await first.write()).now, today)

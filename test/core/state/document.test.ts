@@ -45,7 +45,7 @@ test('writes of one document settle in the order they were asked for, and each c
   t.deepEqual(open().document('runtime').read(), { n: 19 })
 })
 
-test('a damaged document is set aside with its reason when the root is opened, its neighbours stay', async (t) => {
+test('state-21: a damaged document is set aside with its reason when the root is opened, its neighbours stay', async (t) => {
   const { folder, aside, open } = place(t)
   const before = open()
   await before.document('good').write({ a: 1 })

@@ -112,7 +112,7 @@ test('no commit is taken once the file of the lock was moved away and another st
   t.is(logBytes(root), before)
 })
 
-test('a commit is not acknowledged if the lock went while it was written', async (t) => {
+test('state-2: a commit is not acknowledged if the lock went while it was written', async (t) => {
   const root = tempRoot(t)
   const { disk, state, notes } = await openLocked(t, root)
   disk.hold()

@@ -47,7 +47,7 @@ test('a first open makes the root, its document and the record of its owner', as
   t.deepEqual(readdirSync(root), ['daemon.lock', 'root.json'])
 })
 
-test('the generation rises with each open and the rest of the document stays', async (t) => {
+test('state-3: the generation rises with each open and the rest of the document stays', async (t) => {
   const root = folder(t)
   const first = await take(root)
   await first.release()
@@ -59,7 +59,7 @@ test('the generation rises with each open and the rest of the document stays', a
 })
 
 for (const guard of ['flock', 'socket', 'lockfile'] as const) {
-  test(`behind ${guard} a second daemon is refused at once and told who holds the root`, async (t) => {
+  test(`state-1: behind ${guard} a second daemon is refused at once and told who holds the root`, async (t) => {
     const root = folder(t)
     const holder = await contend(t, root, guard)
     t.is(holder.answer[0], 'locked')
@@ -75,7 +75,7 @@ for (const guard of ['flock', 'socket', 'lockfile'] as const) {
 }
 
 for (const guard of ['flock', 'socket'] as const) {
-  test(`behind ${guard} a killed owner is replaced at once`, async (t) => {
+  test(`state-1: behind ${guard} a killed owner is replaced at once`, async (t) => {
     const root = folder(t)
     for (const round of [1, 2, 3]) {
       const holder = await contend(t, root, guard)
@@ -168,7 +168,7 @@ test('the lock is lost when another takes the folder of proper-lockfile', async 
   await lock.release()
 })
 
-test('a root that others can enter is refused, and so is one that belongs to somebody else', async (t) => {
+test('state-4: a root that others can enter is refused, and so is one that belongs to somebody else', async (t) => {
   const root = folder(t)
   for (const mode of [0o750, 0o701, 0o707]) {
     chmodSync(root, mode)
@@ -184,7 +184,7 @@ test('a root that others can enter is refused, and so is one that belongs to som
   await t.throwsAsync(take(root, { disk: stranger }), { code: 'state_root_not_owned' })
 })
 
-test('a folder of something else is refused and not touched', async (t) => {
+test('state-4: a folder of something else is refused and not touched', async (t) => {
   const root = folder(t)
   writeFileSync(join(root, 'thesis.tex'), 'years of work')
   await t.throwsAsync(take(root), { code: 'state_root_foreign', message: /thesis\.tex/u })
@@ -213,14 +213,14 @@ test('an exposed folder of secrets is refused', async (t) => {
   await t.throwsAsync(take(root), { code: 'state_root_exposed', message: /secrets/u })
 })
 
-test('a network file system is refused unless it is accepted explicitly', async (t) => {
+test('state-4: a network file system is refused unless it is accepted explicitly', async (t) => {
   const root = folder(t)
   const network = lying({ space: () => ({ free: 1e9, type: 0x6969 }) })
   await t.throwsAsync(take(root, { disk: network }), { code: 'state_root_network', message: /nfs/u })
   await (await take(root, { disk: network, allowNetwork: true })).release()
 })
 
-test('a root of a newer version is refused by name, unknown compatible flags are kept', async (t) => {
+test('state-4: a root of a newer version is refused by name, unknown compatible flags are kept', async (t) => {
   const root = folder(t)
   const first = await take(root)
   await first.release()
@@ -236,7 +236,7 @@ test('a root of a newer version is refused by name, unknown compatible flags are
   t.like(unseal(readFileSync(path)), { generation: 2, compat: ['colours'], extra: true })
 })
 
-test('any changed bit of root.json is noticed', async (t) => {
+test('state-17: any changed bit of root.json is noticed', async (t) => {
   const root = folder(t)
   await (await take(root)).release()
   const path = join(root, 'root.json')

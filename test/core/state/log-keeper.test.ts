@@ -54,7 +54,7 @@ test('the watermark follows the log once a second, only when something changed, 
   t.deepEqual({ sequence: watermark(root).sequence, clean: watermark(root).clean }, { sequence: 3, clean: true })
 })
 
-test('a log that ends before its watermark is damaged, not torn', async (t) => {
+test('state-19: a log that ends before its watermark is damaged, not torn', async (t) => {
   const root = tempRoot(t)
   const clock = bellClock()
   const opened = await openNotes(root, { clock })
@@ -123,7 +123,7 @@ const moodyDisk = (mood: { free: number; code?: string }): Disk => {
   }
 }
 
-test('below the floor of free space changes are refused until there is room again, by itself', async (t) => {
+test('state-14: below the floor of free space changes are refused until there is room again, by itself', async (t) => {
   const clock = bellClock()
   const mood = { free: 1000 }
   const { state, notes, close } = await openNotes(tempRoot(t), {

@@ -8,7 +8,7 @@ const disk = createDisk()
 const text = (bytes: Uint8Array | undefined): string | undefined =>
   bytes === undefined ? undefined : Buffer.from(bytes).toString()
 
-test('files and folders are private from birth, and a replaced file becomes private', async (t) => {
+test('state-5: files and folders are private from birth, and a replaced file becomes private', async (t) => {
   const root = tempRoot(t)
   await disk.makeFolder(join(root, 'a'))
   await disk.makeFolder(join(root, 'a'))
@@ -27,7 +27,7 @@ test('files and folders are private from birth, and a replaced file becomes priv
   t.deepEqual(disk.list(join(root, 'a')), ['f', 'g'])
 })
 
-test('a symbolic link is never followed', async (t) => {
+test('state-5: a symbolic link is never followed', async (t) => {
   const root = tempRoot(t)
   writeFileSync(join(root, 'secret'), 'untouched')
   symlinkSync(join(root, 'secret'), join(root, 'link'))

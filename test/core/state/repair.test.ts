@@ -22,7 +22,7 @@ const filesOf = (root: string): string[] =>
 const lossless: ReadonlySet<string> = new Set(['index', 'root', 'watermark', 'mode', 'stranger', 'spool'])
 
 for (const { what, kind, make } of damages.filter(({ what: one }) => !one.startsWith('a link'))) {
-  test(`${what} is mended: planned first, then done, then clean, and a second time nothing`, async (t) => {
+  test(`state-23: ${what} is mended: planned first, then done, then clean, and a second time nothing`, async (t) => {
     const root = await keptRoot(t)
     await make(root, t)
     const before = filesOf(root)
@@ -117,7 +117,7 @@ test('several kinds of damage at once are mended in one go', async (t) => {
   t.true(readdirSync(join(root, 'quarantine')).includes('data-notes-mine.txt'))
 })
 
-test('a root that a daemon holds is not touched', async (t) => {
+test('state-24: a root that a daemon holds is not touched', async (t) => {
   const root = await keptRoot(t)
   const held = await holdRoot(root)
   await t.throwsAsync(repair(root, losing), { message: /in use by process/u })

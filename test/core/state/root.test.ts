@@ -13,7 +13,7 @@ const lastSegment = (root: string): string => {
   return join(root, 'log', names.at(-1) ?? '')
 }
 
-test('what was committed is there after a restart, in memory, indexes and streams', async (t) => {
+test('state-7: what was committed is there after a restart, in memory, indexes and streams', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
   await Promise.all(
@@ -73,7 +73,7 @@ test('a callback that throws leaves nothing behind and rejects with what it thre
   await close()
 })
 
-test('an id that is there or was there is not given again, in this life or the next', async (t) => {
+test('state-9: an id that is there or was there is not given again, in this life or the next', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
   await first.state.commit((tx) => {
@@ -97,7 +97,7 @@ test('an id that is there or was there is not given again, in this life or the n
   }
 })
 
-test('a transaction ends with its callback, and its time never goes back, in this life or the next', async (t) => {
+test('state-10: a transaction ends with its callback, and its time never goes back, in this life or the next', async (t) => {
   const root = tempRoot(t)
   let now = 5000
   const clock = { ...createClock(), now: () => now }
@@ -122,7 +122,7 @@ test('a transaction ends with its callback, and its time never goes back, in thi
   await second.close()
 })
 
-test('a torn tail is copied to the quarantine and cut, once', async (t) => {
+test('state-18: a torn tail is copied to the quarantine and cut, once', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
   await first.state.commit((tx) => tx.insert(first.notes, note(1)))
@@ -141,7 +141,7 @@ test('a torn tail is copied to the quarantine and cut, once', async (t) => {
   await third.close()
 })
 
-test('a changed byte in the middle is damage: read-only, with file and offset', async (t) => {
+test('state-19: a changed byte in the middle is damage: read-only, with file and offset', async (t) => {
   const root = tempRoot(t)
   const first = await open(root)
   for (let n = 0; n < 5; n += 1) await first.state.commit((tx) => tx.insert(first.notes, note(n)))
@@ -192,7 +192,7 @@ const failingDisk = (fails: { write?: string; sync?: string }): Disk => {
   }
 }
 
-test('a failed write undoes and rejects everything that waited, and storage recovers in a fresh segment', async (t) => {
+test('state-12: a failed write undoes and rejects everything that waited, and storage recovers in a fresh segment', async (t) => {
   const root = tempRoot(t)
   const fails: { write?: string } = {}
   const opened = await open(root, { disk: failingDisk(fails) })
@@ -226,7 +226,7 @@ test('a failed write undoes and rejects everything that waited, and storage reco
   await again.close()
 })
 
-test('a failed sync is final until a restart', async (t) => {
+test('state-13: a failed sync is final until a restart', async (t) => {
   const root = tempRoot(t)
   const fails: { sync?: string } = {}
   const opened = await open(root, { disk: failingDisk(fails) })
@@ -268,7 +268,7 @@ test('events-21: effects run after durability in commit order, and a lost lock s
   t.deepEqual(readFileSync(lastSegment(root)), before)
 })
 
-test('values that cannot be stored are refused before anything changes', async (t) => {
+test('state-11: values that cannot be stored are refused before anything changes', async (t) => {
   const { state, notes, close } = await open(tempRoot(t), { tuning: { longestLine: 1000 } })
   const circular: Record<string, unknown> = {}
   circular['self'] = circular

@@ -28,7 +28,7 @@ const watch = (promise: Promise<unknown>): { readonly done: boolean } => {
 }
 
 for (const size of [10, 100_000, 5_000_000]) {
-  test(`a commit of ${size} characters is acknowledged behind its sync, and so is who waits for it`, async (t) => {
+  test(`state-7: a commit of ${size} characters is acknowledged behind its sync, and so is who waits for it`, async (t) => {
     const held = createHeldDisk()
     const { state, notes, close } = await openNotes(tempRoot(t), { disk: held.disk })
     held.hold()

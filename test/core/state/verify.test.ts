@@ -66,7 +66,7 @@ test('a root that is checked again and again under load and checkpoints is never
 })
 
 for (const { what, kind, make } of damages) {
-  test(`${what} is found with its path and byte`, async (t) => {
+  test(`state-22: ${what} is found with its path and byte`, async (t) => {
     const root = await keptRoot(t)
     const { file, offset } = await make(root, t)
     const { findings, clean } = await verify(root)
@@ -165,7 +165,7 @@ test('a blob that a record names and that is missing or cut is found where the r
   t.true((await look(true)).clean)
 })
 
-test('a check changes nothing, and a folder without a root is refused', async (t) => {
+test('state-22: a check changes nothing, and a folder without a root is refused', async (t) => {
   const root = await keptRoot(t)
   const seen = (): string[] =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -40,7 +40,7 @@ test('it keeps what every reply plugin must keep', async (t) => {
   })
 })
 
-test('Retry-After is read as seconds and as a date; a second stands for what cannot be read', (t) => {
+test('deliveries-28: Retry-After is read as seconds and as a date; a second stands for what cannot be read', (t) => {
   const now = Date.UTC(2026, 0, 1)
   const cases: readonly [string | undefined, number][] = [
     ['0', 0],

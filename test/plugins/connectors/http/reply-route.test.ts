@@ -39,7 +39,7 @@ test('the requested form never reaches a private network, the stored one may say
 const withHeaders = (headers: Record<string, string>): string | undefined =>
   refusedAddress(JSON.stringify({ url: 'https://a.example/', headers }), {})
 
-test("headers that are ours, the connection's or a credential's are refused in any case", (t) => {
+test("deliveries-25: headers that are ours, the connection's or a credential's are refused in any case", (t) => {
   const forbidden = [
     'Authorization',
     'Connection',
@@ -81,7 +81,7 @@ test('headers that are not valid in HTTP are refused', (t) => {
   t.is(withHeaders({ 'x-a': '1', 'X-A': '2' }), 'must hold each header once')
 })
 
-test('what may be told of an address is scheme, host and port', (t) => {
+test('deliveries-30: what may be told of an address is scheme, host and port', (t) => {
   t.is(targetOf('https://a.example:444/secret?x=1'), 'http:https://a.example:444')
   t.is(targetOf('{"url":"https://a.example/secret","headers":{"x":"secret"}}'), 'http:https://a.example')
   t.is(targetOf('{'), 'http:invalid')

@@ -35,7 +35,7 @@ test('a persona is created, read, listed, found by id or name, and changed by me
   t.deepEqual((await daemon.request('GET', '/v1/personas?query=none')).body, [])
 })
 
-test('a change that changes nothing leaves version and time as they are', async (t) => {
+test('personas-5: a change that changes nothing leaves version and time as they are', async (t) => {
   const daemon = await startTestDaemon(t)
   const made = (
     await daemon.request('POST', '/v1/personas', { display_name: 'One', capability_scope: { skill_allow: ['b', 'a'] } })
@@ -51,7 +51,7 @@ test('a change that changes nothing leaves version and time as they are', async 
   t.deepEqual(same, made)
 })
 
-test('what cannot be kept is refused with its path, and nothing is changed', async (t) => {
+test('personas-2: what cannot be kept is refused with its path, and nothing is changed', async (t) => {
   const daemon = await startTestDaemon(t)
   await daemon.request('POST', '/v1/personas', {
     persona_id: 'p',
@@ -112,7 +112,7 @@ test('both forms of the list, with and without a query', async (t) => {
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/personas?limit=0')), [400, 'invalid_limit'])
 })
 
-test('a session keeps the persona that it was bound to, without its soul in any answer', async (t) => {
+test('personas-8, personas-10: a session keeps the persona that it was bound to, without its soul in any answer', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   await daemon.request('POST', '/v1/personas', {

@@ -63,7 +63,7 @@ const allBytes = (folder: string): string =>
     .map((file) => readFileSync(file, 'latin1'))
     .join('\n')
 
-test('nothing is kept while capture is off', async (t) => {
+test('debug-1: nothing is kept while capture is off', async (t) => {
   const daemon = await start(t, {})
   const run_id = await runOnce(daemon, script)
   t.deepEqual(codeOf(await debugOf(daemon, run_id)), [404, 'run_debug_not_found'])
@@ -126,7 +126,7 @@ test('at `redacted`, what was said is kept without secrets and personal data; at
   }
 })
 
-test('the limits of an artifact, of a run and of its number are kept, and what they keep out is counted', async (t) => {
+test('debug-7: the limits of an artifact, of a run and of its number are kept, and what they keep out is counted', async (t) => {
   const daemon = await start(t, { debug_level: 'full', max_artifact_bytes: 1024, max_artifacts_per_run: 2 })
   const run_id = await runOnce(daemon, `/tool echo {"what":"${'é'.repeat(2000)}"}\n---\n/say Done.`)
   const {
@@ -146,7 +146,7 @@ test('the limits of an artifact, of a run and of its number are kept, and what t
   t.is((await debugOf(small, other)).body.dropped_artifact_count, 3)
 })
 
-test('with a key nothing of it is on disk in the clear, and another key does not read it', async (t) => {
+test('debug-10: with a key nothing of it is on disk in the clear, and another key does not read it', async (t) => {
   const root = await freshRoot()
   const first = await start(t, { debug_level: 'full', debug_capture_key: key }, { root })
   await openSession(first)
@@ -174,7 +174,7 @@ test('with a key nothing of it is on disk in the clear, and another key does not
   t.true((await textOf(again, run_id, artifact.artifact_id)).text.includes('plain'), 'the same key in another spelling')
 })
 
-test('an artifact whose bytes are damaged or gone is unreadable', async (t) => {
+test('debug-6: an artifact whose bytes are damaged or gone is unreadable', async (t) => {
   const root = await freshRoot()
   const daemon = await start(t, { debug_level: 'on' }, { root })
   const run_id = await runOnce(daemon, '/tool echo {}')
@@ -259,7 +259,7 @@ const blobsIn = (root: string): number =>
   readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     .length
 
-test('evidence ends with its time to live; that of a run that waits ends too, and more of it can be kept', async (t) => {
+test('debug-8: evidence ends with its time to live; that of a run that waits ends too, and more of it can be kept', async (t) => {
   const root = await freshRoot()
   const clock = movableClock()
   const first = await start(t, { debug_level: 'on' }, { root, clock })
@@ -291,7 +291,7 @@ test('evidence ends with its time to live; that of a run that waits ends too, an
   )
 })
 
-test('the oldest ended run makes room for a new one', async (t) => {
+test('debug-9: the oldest ended run makes room for a new one', async (t) => {
   const root = await freshRoot()
   const daemon = await start(t, { debug_level: 'full', max_store_bytes: 1024 * 1024 }, { root })
   const large = '/say ' + 'x'.repeat(300_000)
@@ -301,7 +301,7 @@ test('the oldest ended run makes room for a new one', async (t) => {
   t.is(blobsIn(root), 1)
 })
 
-test('prune tells what it would remove, removes the evidence of old ended runs, and keeps the runs', async (t) => {
+test('debug-12: prune tells what it would remove, removes the evidence of old ended runs, and keeps the runs', async (t) => {
   const root = await freshRoot()
   const clock = movableClock()
   const daemon = await start(t, { debug_level: 'on' }, { root, clock })

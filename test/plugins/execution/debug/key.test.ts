@@ -21,7 +21,7 @@ test('a text opens with its key, in its own place, and only whole', (t) => {
     t.is(openText(sealed.subarray(0, length), sealing), undefined)
 })
 
-test('a key is 32 bytes in hex or base64, from the setting or from its file, and is guarded', (t) => {
+test('debug-10: a key is 32 bytes in hex or base64, from the setting or from its file, and is guarded', (t) => {
   const guarded: string[] = []
   const file = join(tempRoot(t), 'key')
   writeFileSync(file, `${key.toString('hex')}\n`)

@@ -52,7 +52,7 @@ const bench = (found: OpenDelivery = delivery) => {
   }
 }
 
-test('an attempt is entered with its redacted target before it is made', (t) => {
+test('external-actions-11: an attempt is entered with its redacted target before it is made', (t) => {
   const { parts, tx, entered, put } = bench()
   t.like(intend(parts, tx, delivery), { attempts: 1, attempting: true })
   t.like(put, [{ attempts: 1, attempting: true, status: 'pending' }])

@@ -75,7 +75,7 @@ const item = (more: Partial<OutboxItem> = {}): OutboxItem => ({
   ...more,
 })
 
-test('an output has one delivery for each target, however often it is enqueued', async (t) => {
+test('deliveries-8: an output has one delivery for each target, however often it is enqueued', async (t) => {
   const { plugin, get } = lendOutbox()
   const daemon = await startTestDaemon(t, { plugins: [plugin] })
   await openSession(daemon)

@@ -47,7 +47,7 @@ const delivery = (attempts: number, next_attempt_at_ms: number): OpenDelivery =>
 })
 const failed = { type: 'retry', code: 'http_status_500' } as const
 
-test('the wait doubles from one second to one minute, and chance takes off a quarter at most', (t) => {
+test('deliveries-12: the wait doubles from one second to one minute, and chance takes off a quarter at most', (t) => {
   const wanted = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]
   const waits = (chance: string): number[] => {
     const { parts, pace } = bench({ circuit_failure_threshold: 100 }, chance)
@@ -66,7 +66,7 @@ test('the wait doubles from one second to one minute, and chance takes off a qua
   )
 })
 
-test('a target that asks for time gets it, up to an hour, and its circuit stays closed', (t) => {
+test('deliveries-13: a target that asks for time gets it, up to an hour, and its circuit stays closed', (t) => {
   const { parts, pace } = bench()
   const ask = (retry_after_ms: number): number =>
     noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: { ...failed, retry_after_ms } })
@@ -74,7 +74,7 @@ test('a target that asks for time gets it, up to an hour, and its circuit stays 
   t.is(circuitWait(pace, parts.clock), 0)
 })
 
-test('three failures in a row open the circuit for a minute; one attempt looks, and success closes it', (t) => {
+test('deliveries-14: three failures in a row open the circuit for a minute; one attempt looks, and success closes it', (t) => {
   const { parts, pace, pass } = bench()
   const head = delivery(1, 0)
   const fail = (): number => noteOutcome(parts, pace, { delivery: head, outcome: failed })
@@ -93,7 +93,7 @@ test('three failures in a row open the circuit for a minute; one attempt looks, 
   t.is(circuitWait(pace, parts.clock), 0)
 })
 
-test('a refused delivery closes the circuit: the target is there', (t) => {
+test('deliveries-14: a refused delivery closes the circuit: the target is there', (t) => {
   const { parts, pace } = bench()
   const note = (outcome: Parameters<typeof noteOutcome>[2]['outcome']): number =>
     noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome })
@@ -104,7 +104,7 @@ test('a refused delivery closes the circuit: the target is there', (t) => {
   t.is(circuitWait(pace, parts.clock), 0)
 })
 
-test('attempts at one target keep their distance', (t) => {
+test('deliveries-16: attempts at one target keep their distance', (t) => {
   const { parts, pace, pass } = bench({ target_min_interval_ms: 500 })
   noteAttempt(parts, pace)
   t.deepEqual(waitOf(parts, pace, delivery(0, 0)), { ms: 500, because: 'throttle' })
@@ -112,22 +112,26 @@ test('attempts at one target keep their distance', (t) => {
   t.is(waitOf(parts, pace, delivery(0, 0)), undefined)
 })
 
-test('a wall clock that is set back holds nobody longer than was meant, neither in this life nor after a restart', (t) => {
-  const { parts, pace, times } = bench()
-  const wait_ms = noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: failed })
-  const head = delivery(1, times.wall + wait_ms)
-  times.wall -= 1_800_000
-  t.deepEqual(waitOf(parts, pace, head), { ms: 1000, because: 'retry' })
-  times.elapsed += 1000
-  t.is(waitOf(parts, pace, head), undefined)
-  times.wall -= 86_400_000
-  t.is(waitOf(parts, newPace(), head), undefined, 'a recorded wait that is longer than any can be is over')
-  t.is(
-    waitOf(parts, newPace(), delivery(0, times.wall + 100_000_000)),
-    undefined,
-    'what has not been attempted waits for nothing',
-  )
-})
+test(
+  'deliveries-17: a wall clock that is set back holds nobody longer than was meant, neither in this life ' +
+    'nor after a restart',
+  (t) => {
+    const { parts, pace, times } = bench()
+    const wait_ms = noteOutcome(parts, pace, { delivery: delivery(1, 0), outcome: failed })
+    const head = delivery(1, times.wall + wait_ms)
+    times.wall -= 1_800_000
+    t.deepEqual(waitOf(parts, pace, head), { ms: 1000, because: 'retry' })
+    times.elapsed += 1000
+    t.is(waitOf(parts, pace, head), undefined)
+    times.wall -= 86_400_000
+    t.is(waitOf(parts, newPace(), head), undefined, 'a recorded wait that is longer than any can be is over')
+    t.is(
+      waitOf(parts, newPace(), delivery(0, times.wall + 100_000_000)),
+      undefined,
+      'what has not been attempted waits for nothing',
+    )
+  },
+)
 
 test('a wall clock that is set forward makes a repetition come early', (t) => {
   const { parts, pace, times } = bench()
@@ -136,7 +140,7 @@ test('a wall clock that is set forward makes a repetition come early', (t) => {
   t.is(waitOf(parts, pace, head), undefined)
 })
 
-test('a recorded wait outlives a restart', (t) => {
+test('deliveries-17: a recorded wait outlives a restart', (t) => {
   const { parts, times } = bench()
   t.deepEqual(waitOf(parts, newPace(), delivery(3, times.wall + 4000)), { ms: 4000, because: 'retry' })
 })

@@ -80,8 +80,8 @@ test('an output arrives as the body and headers of the contract', async (t) => {
 })
 
 test(
-  'deliveries to one target arrive in the order of their outputs, the failed one first again and with the same ' +
-    'key',
+  'deliveries-9: deliveries to one target arrive in the order of their outputs, the failed one first again ' +
+    'and with the same key',
   async (t) => {
     const bench = await start(t)
     bench.receiver.on(
@@ -118,7 +118,7 @@ test(
   },
 )
 
-test('targets that hang, fail, ask for time or refuse hold no other target', async (t) => {
+test('deliveries-15: targets that hang, fail, ask for time or refuse hold no other target', async (t) => {
   const bench = await start(t, { max_parallel: 8 })
   bench.receiver.on('/hanging', () => {})
   bench.receiver.on('/failing', answering(500))
@@ -137,7 +137,7 @@ test('targets that hang, fail, ask for time or refuse hold no other target', asy
   t.is(bench.receiver.at('/busy').length, 1)
 })
 
-test('what is refused for good is a dead letter after one attempt, what fails is one after the last', async (t) => {
+test('deliveries-11: what is refused for good is a dead letter after one attempt, what fails is one after the last', async (t) => {
   const bench = await start(t, { max_attempts: 4, circuit_failure_threshold: 100 })
   bench.receiver.on('/closed', answering(410))
   bench.receiver.on('/failing', answering(500))
@@ -181,7 +181,7 @@ const leaver = (left: () => void) =>
     },
   })
 
-test('a stop lets attempts end and records them', async (t) => {
+test('deliveries-18: a stop lets attempts end and records them', async (t) => {
   const root = await freshRoot()
   const answers: (() => void)[] = []
   // Long enough for an attempt that is cut off to be cut off, and short beside the time that it is given.
@@ -200,7 +200,7 @@ test('a stop lets attempts end and records them', async (t) => {
   t.deepEqual(contents(bench.receiver, '/slow'), ['output 1', 'output 2'])
 })
 
-test('an attempt that a stop cuts off is repeated with its key after the start', async (t) => {
+test('deliveries-18: an attempt that a stop cuts off is repeated with its key after the start', async (t) => {
   const root = await freshRoot()
   const bench = await start(t, { drain_ms: 50 }, { root })
   bench.receiver.on('/hanging', (_received, response, count) => {
@@ -229,7 +229,7 @@ test('an attempt that a stop cuts off is repeated with its key after the start',
   ])
 })
 
-test('nothing is sent before its intent is on disk', async (t) => {
+test('deliveries-10: nothing is sent before its intent is on disk', async (t) => {
   const disk = createDisk()
   const gate: { held: Promise<void> | undefined; open: () => void; reached: () => void } = {
     held: undefined,
@@ -301,7 +301,7 @@ test('a target with much to take lets others have their turn', async (t) => {
   t.deepEqual(order, ['busy output 1', 'quiet output 5', 'busy output 2', 'busy output 3', 'busy output 4'])
 })
 
-test('what a plugin that is not there should deliver is tried again and then a dead letter', async (t) => {
+test('deliveries-19: what a plugin that is not there should deliver is tried again and then a dead letter', async (t) => {
   const bench = await start(t, { max_attempts: 2 })
   await bench.enqueue([], { targets: [{ plugin: 'pigeon', address: 'loft' }] })
   await untilStatus(bench, 'dead_lettered', 1)
@@ -329,7 +329,7 @@ test('a reply plugin that throws or never ends costs an attempt and holds nobody
   ])
 })
 
-test('no more targets than allowed are delivered to at the same time', async (t) => {
+test('deliveries-15: no more targets than allowed are delivered to at the same time', async (t) => {
   let open = 0
   let most = 0
   const deliver = async (): Promise<{ type: 'delivered' }> => {

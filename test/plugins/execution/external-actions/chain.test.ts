@@ -187,7 +187,7 @@ for (const where of ['in the log', 'on pages', 'on pages and in the log']) {
     }
   })
 
-  test(`sessions that lost all their entries, changed places, or have another head are found ${where}`, async (t) => {
+  test(`external-actions-14: sessions that lost all their entries, changed places, or have another head are found ${where}`, async (t) => {
     const { root, declared } = await ledgerRoot(t, where)
     const findingsOf = async (changed: string): Promise<unknown[]> =>
       (await verify(changed, declared)).findings
@@ -226,7 +226,7 @@ for (const where of ['in the log', 'on pages', 'on pages and in the log']) {
   })
 }
 
-test('no repair decides about a ledger that was changed', async (t) => {
+test('external-actions-15: no repair decides about a ledger that was changed', async (t) => {
   const { root, declared } = await ledgerRoot(t, 'on pages')
   rewriteEntries(root, s1, ofS1(root).slice(0, -1))
   const plan = planRepair(await verify(root, declared))

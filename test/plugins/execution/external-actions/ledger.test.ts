@@ -110,7 +110,7 @@ test('the actions of a run that is not there are not found', async (t) => {
   t.deepEqual([status, body.code], [404, 'run_not_found'])
 })
 
-test('each entry of a session carries the hash of the one before, and the head knows the last', async (t) => {
+test('external-actions-13: each entry of a session carries the hash of the one before, and the head knows the last', async (t) => {
   let hands: Hands | undefined
   const daemon = await startTestDaemon(t, {
     plugins: [
@@ -169,7 +169,7 @@ test('what a run leaves behind when it ends is unknown: its tool calls, and not 
   )
 })
 
-test('those who watch are told of the intent before the effect, and of what came of it', async (t) => {
+test('external-actions-12: those who watch are told of the intent before the effect, and of what came of it', async (t) => {
   const seen: any[] = []
   const watcher: AnyPlugin = definePlugin({
     id: 'watcher',

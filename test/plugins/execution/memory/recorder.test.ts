@@ -15,7 +15,7 @@ const recovered = async ({ request }: Target, session_id = 's1'): Promise<any[]>
 const remembered = async ({ request }: Target, session_id = 's1'): Promise<any> =>
   (await request('GET', `/v1/sessions/${session_id}/memory-context`)).body.recovered_memory
 
-test.serial('every way to end is remembered with request, result, status and markers', async (t) => {
+test.serial('memory-15: every way to end is remembered with request, result, status and markers', async (t) => {
   const daemon = await startTestDaemon(t, { config: { memory: { max_prompt_entries: 10 } } })
   await openSession(daemon)
   const done = await runToEnd(daemon, 's1', '/say The harbour is closed.')
@@ -50,7 +50,8 @@ test.serial('every way to end is remembered with request, result, status and mar
 })
 
 test.serial(
-  'a session remembers the newest runs up to its number, and shows no more in its context than the policy says',
+  'memory-16: a session remembers the newest runs up to its number, and shows no more in its context than ' +
+    'the policy says',
   async (t) => {
     const daemon = await startTestDaemon(t, {
       config: { memory: { max_tracked_per_session: 3, max_prompt_entries: 2 } },
@@ -67,7 +68,7 @@ test.serial(
   },
 )
 
-test.serial('without the policy nothing is remembered and nothing shown', async (t) => {
+test.serial('memory-17: without the policy nothing is remembered and nothing shown', async (t) => {
   const daemon = await startTestDaemon(t, { config: { memory: { enabled: false } } })
   await openSession(daemon)
   await runToEnd(daemon, 's1', '/say hello')
@@ -76,7 +77,7 @@ test.serial('without the policy nothing is remembered and nothing shown', async 
 })
 
 test.serial(
-  'a run that ended right before a kill is remembered once by the next life, also after a second kill',
+  'memory-15: a run that ended right before a kill is remembered once by the next life, also after a second kill',
   async (t) => {
     const root = await freshRoot()
     const first = await spawnTestDaemon(t, { root })
@@ -126,7 +127,8 @@ const filesBelow = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
 
 test.serial(
-  'secrets and personal data of requests, outputs and errors reach neither the memory on disk nor an answer',
+  'memory-18: secrets and personal data of requests, outputs and errors reach neither the memory on disk ' +
+    'nor an answer',
   async (t) => {
     const root = await freshRoot()
     const daemon = await startTestDaemon(t, { root })

@@ -24,8 +24,8 @@ const tracked = async ({ request }: TestDaemon, count: number): Promise<void> =>
 }
 
 test.serial(
-  'what is older than the retention is not shown, is removed at the next start without a tombstone, and does ' +
-    'not come back',
+  'memory-16: what is older than the retention is not shown, is removed at the next start without a ' +
+    'tombstone, and does not come back',
   async (t) => {
     const root = await freshRoot()
     const first = await startTestDaemon(t, { root })

@@ -8,7 +8,7 @@ import { fold, termsOf } from '../../../../plugins/execution/memory/terms.js'
 
 const asked = (text: string): Query => readQuery(text) ?? { phrase: '', terms: [] }
 
-test('terms are letters and digits without case, accents and words that say nothing, in English and French', (t) => {
+test('memory-13: terms are letters and digits without case, accents and words that say nothing, in English and French', (t) => {
   t.deepEqual(termsOf('The Café, déjà-vu: what IS it? Réponds exactement 42.'), ['cafe', 'deja', 'vu', '42'])
   t.deepEqual(termsOf('ﬁle_name.txt'), ['file', 'name', 'txt'])
   t.deepEqual(termsOf('please reply exactly now'), [])
@@ -20,7 +20,7 @@ test('scripts without blanks are taken apart into words, and marks that make ano
   t.not(fold('が'), fold('か'))
 })
 
-test('a field gives 100 for the whole query and 10 for each of its terms, four times as much in the content', (t) => {
+test('memory-12: a field gives 100 for the whole query and 10 for each of its terms, four times as much in the content', (t) => {
   const texts: Texts = { content: 'The harbour opens at nine.', kind: 'run summary', scope: 'session' }
   const cases: [string, number, string[]][] = [
     ['HARBOUR opens', 4 * (100 + 20), ['content']],
@@ -96,7 +96,7 @@ test('the index answers as reading every document does, also when documents chan
   )
 })
 
-test('equal scores have one order: nearer scope, newer, key', (t) => {
+test('memory-12: equal scores have one order: nearer scope, newer, key', (t) => {
   const make = (key: string, scope: string, timestamp_ms: number): Document => ({
     key,
     scope,

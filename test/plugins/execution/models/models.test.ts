@@ -57,7 +57,7 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
 
 const codeOf = (route: ReturnType<ReturnType<typeof setup>['build']>) => route.connection.readiness().code
 
-test('a route is named after its provider and carries its model and capabilities', (t) => {
+test('models-1: a route is named after its provider and carries its model and capabilities', (t) => {
   const { build, connected } = setup()
   const route = build({ base_url: 'http://x', api_key: '  k  ' })
   t.like(route, { route_id: 'scripted', provider: 'scripted', model: 'm' })
@@ -65,7 +65,7 @@ test('a route is named after its provider and carries its model and capabilities
   t.deepEqual(connected, [{ idle_timeout_ms: 1000, base_url: 'http://x', api_key: 'k' }])
 })
 
-test('a key is guarded before anyone can use it, and an empty one is none', (t) => {
+test('models-14: a key is guarded before anyone can use it, and an empty one is none', (t) => {
   const { build, connected, guarded } = setup()
   build({ api_key: 'secret' })
   build({ api_key: ' ', api_key_file: '' })
@@ -119,7 +119,7 @@ test('a route that cannot work says why and refuses every question', async (t) =
   })
 })
 
-test('ready gives the default or the named route, and refuses an unknown one and one in error', (t) => {
+test('models-8: ready gives the default or the named route, and refuses an unknown one and one in error', (t) => {
   const models = setup().models()
   t.true(models.ready() === models.find('scripted'))
   t.is(models.ready('scripted').model, 'm')
@@ -133,7 +133,7 @@ test('ready gives the default or the named route, and refuses an unknown one and
   t.is(warned.ready().route_id, 'scripted')
 })
 
-test('the status section counts routes by readiness and has the shape it declares', (t) => {
+test('models-13: the status section counts routes by readiness and has the shape it declares', (t) => {
   const cases = [
     [
       setup().models(),
@@ -157,7 +157,7 @@ test('the status section counts routes by readiness and has the shape it declare
   }
 })
 
-test('a route in error or with a warning is a health warning', (t) => {
+test('models-13: a route in error or with a warning is a health warning', (t) => {
   t.deepEqual(activeRouteCheck(setup().models()).check(), [])
   t.deepEqual(activeRouteCheck(setup({ state: 'warning', code: 'w', message: 'Soon.' }).models()).check(), [
     {

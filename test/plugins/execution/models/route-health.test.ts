@@ -3,7 +3,7 @@ import type { FailureClass, ModelEvent } from '../../../../plugins/execution/mod
 import { watchedRoute } from '../../../../plugins/execution/models/route-health.js'
 import { ask, requestOf, userText } from '../../../support/models.js'
 
-test('a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
+test('models-12: a route is a warning from a call that failed until one that succeeds, unless the question was at fault', async (t) => {
   let next: ModelEvent = { type: 'done', outcome: 'stop', usage: { input_tokens: 1, output_tokens: 1 } }
   const success = next
   const route = watchedRoute({

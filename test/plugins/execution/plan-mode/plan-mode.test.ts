@@ -66,7 +66,7 @@ test('enter_plan_mode and exit_plan_mode keep the contract of tools', async (t) 
   await checkTool(t, { tool: exit, workspace, good: { plan: 'a' } })
 })
 
-test('a session that plans may look, ask and read tasks, and nothing else, in a daemon that allows all', async (t) => {
+test('tools-12: a session that plans may look, ask and read tasks, and nothing else, in a daemon that allows all', async (t) => {
   const { daemon, workspace, answers, state } = await start(t, 'bypassPermissions')
   const [entered] = await answers(
     '/tool todo_write {"todos":[{"content":"dig"}]}\n---\n/tool task_create {"title":"plant"}\n---\n/tool ' +
@@ -105,7 +105,7 @@ test('a session that plans may look, ask and read tasks, and nothing else, in a 
   )
 })
 
-test('the end of planning is approved by a person, whatever the mode of before, which then holds again', async (t) => {
+test('tools-14: the end of planning is approved by a person, whatever the mode of before, which then holds again', async (t) => {
   const { daemon, workspace, run, answers, state, decide } = await start(t, 'bypassPermissions')
   await run('/tool enter_plan_mode')
   const script = '/tool exit_plan_mode {"plan":"Dig, then plant.","summary":"Garden"}'

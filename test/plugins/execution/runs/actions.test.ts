@@ -12,43 +12,47 @@ const actionsOf = async (daemon: TestDaemon, run_id: string): Promise<any[]> =>
   (await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body
 const brief = (rows: any[]): unknown[] => rows.map(({ target, outcome, code }) => [target, outcome, code])
 
-test('calls that act are in the ledger with their grounds and digests; those that look are not, nor a plain run', async (t) => {
-  const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld())] })
-  await openSession(daemon)
-  const plain = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
-  t.deepEqual(await actionsOf(daemon, plain.run_id), [])
-  const { run_id } = await submit(
-    daemon,
-    's1',
-    '/tool peek {}\n---\n/tool pay {"what":"rent"}\n---\n/tool mcp__put {"what":"a"}',
-  )
-  const {
-    pending_approvals: [asked],
-  } = await until(daemon, run_id, 'waiting_for_approval')
-  t.deepEqual(brief(await actionsOf(daemon, run_id)), [['pay', 'done', undefined]])
-  await daemon.request('POST', `/v1/runs/${run_id}/approvals`, {
-    resolutions: [{ request_id: asked.id, behavior: 'allow', updated_input: { what: 'b' } }],
-  })
-  await until(daemon, run_id, 'completed')
-  const [paid, put] = await actionsOf(daemon, run_id)
-  t.like(paid, {
-    kind: 'tool',
-    target: 'pay',
-    run_id,
-    outcome: 'done',
-    attempts: 1,
-    approved_by: { type: 'rule', id: '*' },
-    request_digest: digest({ what: 'rent' }),
-    response_digest: digest({ done: 'rent' }),
-  })
-  t.like(put, {
-    target: 'mcp__put',
-    tool_call_id: asked.tool_call_id,
-    approved_by: { type: 'approval', id: asked.id },
-    request_digest: digest({ what: 'b' }),
-  })
-  t.is((await daemon.request('GET', '/v1/status')).body.external_actions.unknown_run_count, 0)
-})
+test(
+  'external-actions-3: calls that act are in the ledger with their grounds and digests; those that look are ' +
+    'not, nor a plain run',
+  async (t) => {
+    const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld())] })
+    await openSession(daemon)
+    const plain = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
+    t.deepEqual(await actionsOf(daemon, plain.run_id), [])
+    const { run_id } = await submit(
+      daemon,
+      's1',
+      '/tool peek {}\n---\n/tool pay {"what":"rent"}\n---\n/tool mcp__put {"what":"a"}',
+    )
+    const {
+      pending_approvals: [asked],
+    } = await until(daemon, run_id, 'waiting_for_approval')
+    t.deepEqual(brief(await actionsOf(daemon, run_id)), [['pay', 'done', undefined]])
+    await daemon.request('POST', `/v1/runs/${run_id}/approvals`, {
+      resolutions: [{ request_id: asked.id, behavior: 'allow', updated_input: { what: 'b' } }],
+    })
+    await until(daemon, run_id, 'completed')
+    const [paid, put] = await actionsOf(daemon, run_id)
+    t.like(paid, {
+      kind: 'tool',
+      target: 'pay',
+      run_id,
+      outcome: 'done',
+      attempts: 1,
+      approved_by: { type: 'rule', id: '*' },
+      request_digest: digest({ what: 'rent' }),
+      response_digest: digest({ done: 'rent' }),
+    })
+    t.like(put, {
+      target: 'mcp__put',
+      tool_call_id: asked.tool_call_id,
+      approved_by: { type: 'approval', id: asked.id },
+      request_digest: digest({ what: 'b' }),
+    })
+    t.is((await daemon.request('GET', '/v1/status')).body.external_actions.unknown_run_count, 0)
+  },
+)
 
 test('a call that was denied is no action', async (t) => {
   const daemon = await startTestDaemon(t, { plugins: [effectTools(createWorld())] })
@@ -62,7 +66,7 @@ test('a call that was denied is no action', async (t) => {
   t.deepEqual(await actionsOf(daemon, run_id), [])
 })
 
-test('an effect is pending until its tool tells what came of it', async (t) => {
+test('external-actions-4: an effect is pending until its tool tells what came of it', async (t) => {
   const world = createWorld()
   const daemon = await startTestDaemon(t, { plugins: [effectTools(world)], config: { runs: { stop_grace_ms: 50 } } })
   const entered = new Promise<void>((resolve) => {
@@ -127,7 +131,7 @@ const listWith = async (ledger?: AnyPlugin): Promise<readonly ShippedPlugin[]> =
     : [...others, { id: 'external-actions', required: true, load: () => Promise.resolve({ default: ledger }) }]
 }
 
-test('what cannot be entered in the ledger is not done', async (t) => {
+test('external-actions-5: what cannot be entered in the ledger is not done', async (t) => {
   const world = createWorld()
   const refusing = definePlugin({
     id: 'external-actions',
@@ -165,7 +169,7 @@ test('without a ledger runs act as ever', async (t) => {
   t.deepEqual(world.calls, ['pay:it'])
 })
 
-test('the mode is what let a call act if it changed the answer of the rules, else the rule', (t) => {
+test('external-actions-7: the mode is what let a call act if it changed the answer of the rules, else the rule', (t) => {
   const audit = {
     scope: 'session',
     tool_name: 'x',

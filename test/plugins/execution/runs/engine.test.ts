@@ -81,7 +81,7 @@ test('a provider that throws, stops short or repeats a call id has failed', asyn
   )
 })
 
-test('bad calls become errors that the model sees, and good ones of the same turn still run', async (t) => {
+test('tools-16: bad calls become errors that the model sees, and good ones of the same turn still run', async (t) => {
   const { daemon, model, world } = await start(t, (_, count) =>
     count === 1
       ? [
@@ -139,28 +139,32 @@ test('runs-38: parallel calls of a turn run side by side and their results keep 
   )
 })
 
-test('a call that the engine refuses tells the model a code, a sentence and what to do, as a tool that fails does', async (t) => {
-  const { daemon, model } = await start(t, (_, count) =>
-    count === 1
-      ? [
-          callTool('a', 'no_such_tool'),
-          callTool('b', 'peek', { what: 7 }),
-          callTool('c', 'emit_output'),
-          done('tool_calls'),
-        ]
-      : [text('ok'), done()],
-  )
-  await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
-  const results: any = model.requests[1]?.messages.at(-1)
-  const errors = results.content.map(({ output }: any) => output.error)
-  t.deepEqual(
-    errors.map(({ code }: any) => code),
-    ['tool_not_found', 'call_input_invalid', 'output_empty'],
-  )
-  t.is(errors[0].message, 'There is no tool named no_such_tool.')
-  t.deepEqual(errors[1].issues, [{ path: 'what', rule: 'must be a string' }])
-  t.true(errors.every(({ action }: any) => typeof action === 'string'))
-})
+test(
+  'tools-17: a call that the engine refuses tells the model a code, a sentence and what to do, as a tool ' +
+    'that fails does',
+  async (t) => {
+    const { daemon, model } = await start(t, (_, count) =>
+      count === 1
+        ? [
+            callTool('a', 'no_such_tool'),
+            callTool('b', 'peek', { what: 7 }),
+            callTool('c', 'emit_output'),
+            done('tool_calls'),
+          ]
+        : [text('ok'), done()],
+    )
+    await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
+    const results: any = model.requests[1]?.messages.at(-1)
+    const errors = results.content.map(({ output }: any) => output.error)
+    t.deepEqual(
+      errors.map(({ code }: any) => code),
+      ['tool_not_found', 'call_input_invalid', 'output_empty'],
+    )
+    t.is(errors[0].message, 'There is no tool named no_such_tool.')
+    t.deepEqual(errors[1].issues, [{ path: 'what', rule: 'must be a string' }])
+    t.true(errors.every(({ action }: any) => typeof action === 'string'))
+  },
+)
 
 test('runs-29: cancel really stops the work, ends the run once, and refuses a run that ended otherwise', async (t) => {
   const { daemon, world } = await start(t, ({ messages }) =>

@@ -72,7 +72,7 @@ test('runs-16: a full queue refuses the next run and leaves no trace of it', asy
 
 const sized = (n: number): string => 'x'.repeat(n)
 
-test('a call beyond a limit of the daemon is an error that the model sees, and is not made', async (t) => {
+test('tools-19: a call beyond a limit of the daemon is an error that the model sees, and is not made', async (t) => {
   const world = createWorld()
   const model = scriptedProvider((_, count) =>
     count === 1
@@ -98,7 +98,7 @@ test('a call beyond a limit of the daemon is an error that the model sees, and i
   )
 })
 
-test('an output beyond its limit fails the call, and outputs beyond the limit of one turn fail the run', async (t) => {
+test('tools-19: an output beyond its limit fails the call, and outputs beyond the limit of one turn fail the run', async (t) => {
   const play = (_: unknown, count: number) => [
     ...Array.from({ length: count === 5 ? 3 : 1 }, (_never, at) =>
       callTool(`c${count}-${at}`, 'peek', { what: sized(count === 1 ? 300 : 150) }),

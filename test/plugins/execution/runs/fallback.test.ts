@@ -25,7 +25,7 @@ const start = async (t: ExecutionContext, play: Play, root?: string) => {
   return { daemon, models, send }
 }
 
-test('a fallback model takes over once, on the same route, when the first one fails for good', async (t) => {
+test('models-9: a fallback model takes over once, on the same route, when the first one fails for good', async (t) => {
   const { daemon, models, send } = await start(t, ({ model, messages }) => {
     const said = JSON.stringify(messages)
     if (model === 'small') return [fails(said.includes('busy'))]
@@ -53,7 +53,7 @@ test('a fallback model takes over once, on the same route, when the first one fa
   t.deepEqual(models(6), ['small', 'small', 'small', 'large'])
 })
 
-test('a run whose model was changed goes on with the new one after a death', async (t) => {
+test('models-9: a run whose model was changed goes on with the new one after a death', async (t) => {
   let reached = (): void => {}
   const entered = new Promise<void>((resolve) => {
     reached = resolve

@@ -47,7 +47,7 @@ test('runs-23: an output names its first target, and whoever may not see the add
   for (const caller of [undefined, { role: 'read' }] as const) t.deepEqual(shown(caller)[0], ['pigeon', 'hidden'])
 })
 
-test('those who watch a run see where its outputs went and the end of each delivery', async (t) => {
+test('deliveries-7: those who watch a run see where its outputs went and the end of each delivery', async (t) => {
   const daemon = await startTestDaemon(t, { plugins: [pigeons] })
   await openSession(daemon)
   await daemon.request('PUT', '/v1/sessions/s1/reply-targets', {

@@ -29,7 +29,7 @@ const choose = (
     ...over,
   })
 
-test('the run comes before the policy of its session, and that before the default route', (t) => {
+test('models-2: the run comes before the policy of its session, and that before the default route', (t) => {
   t.like(choose(undefined), { provider: 'house', model: 'house-1' })
   t.like(choose({ provider: 'other' }), { provider: 'other', model: 'other-1' })
   t.like(choose({ provider: 'other', generation: { model: 'm' } }), { provider: 'other', model: 'm' })
@@ -41,7 +41,7 @@ test('the run comes before the policy of its session, and that before the defaul
   t.throws(() => choose({ provider: 'gone' }), { message: /no model route gone/u })
 })
 
-test('models of the policy hold for its own route only', (t) => {
+test('models-3: models of the policy hold for its own route only', (t) => {
   const policy = { generation: { model: 'm', fallback_model: 'f', temperature: 1 } }
   t.like(choose(policy, { provider: 'house' }), { model: 'm', fallback_model: 'f' })
   t.like(choose(policy, { provider: 'other' }), {
@@ -51,7 +51,7 @@ test('models of the policy hold for its own route only', (t) => {
   })
 })
 
-test('generation is merged field by field, and what a type says anyway counts as not set', (t) => {
+test('models-4: generation is merged field by field, and what a type says anyway counts as not set', (t) => {
   const base: GenerationSettings = {
     tool_choice: { type: 'none' },
     allow_parallel_tool_calls: false,
@@ -108,7 +108,7 @@ test('a route outside the credential scope of the session is refused', (t) => {
   }
 })
 
-test('a setting that the provider of the route cannot pass on is refused, never dropped', (t) => {
+test('models-5: a setting that the provider of the route cannot pass on is refused, never dropped', (t) => {
   const structured: GenerationSettings = {
     response_format: { type: 'structured_json', schema: { type: 'object' } },
     reasoning: { effort: 'high' },

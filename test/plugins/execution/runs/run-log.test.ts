@@ -48,7 +48,7 @@ test('the log has a line for each run that did not complete, for what a stop lef
   await second.stop()
 })
 
-test('a session whose runs keep failing and a route whose last call failed are warnings with an action', async (t) => {
+test('runtime-9: a session whose runs keep failing and a route whose last call failed are warnings with an action', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const status = async (): Promise<any> => (await daemon.request('GET', '/v1/status')).body

@@ -47,28 +47,32 @@ const outcomesOf = async (
   return body.session.journal.flatMap(({ type, entry }: any) => (type === 'outcome' ? [entry] : []))
 }
 
-test('a call that ends when its time is over is late; one that does not end has failed, or is unknown if it acts', async (t) => {
-  const hangs = (name: string, effect: Effect): Tool =>
-    tool(name, { effect, permission: 'allow', parallel: false, timeout_ms: 30, run: () => new Promise(() => {}) })
-  const yields = tool('yields', {
-    timeout_ms: 30,
-    run: (_, { signal }) =>
-      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new TypeError('stopped')))),
-  })
-  const outcomes = await outcomesOf(t, {
-    tools: [yields, hangs('looks', 'read'), hangs('pays', 'once')],
-    calls: ['yields', 'looks', 'pays'],
-  })
-  const lost = 'The tool did not end when it was told to; what it did is unknown.'
-  t.deepEqual(
-    outcomes.map(({ state, output }) => [state, output.error.code, output.error.message]),
-    [
-      ['failed', 'call_timed_out', 'The tool was stopped after 30 ms.'],
-      ['failed', 'call_not_ended', lost],
-      ['unknown', 'call_not_ended', lost],
-    ],
-  )
-})
+test(
+  'tools-20: a call that ends when its time is over is late; one that does not end has failed, or is ' +
+    'unknown if it acts',
+  async (t) => {
+    const hangs = (name: string, effect: Effect): Tool =>
+      tool(name, { effect, permission: 'allow', parallel: false, timeout_ms: 30, run: () => new Promise(() => {}) })
+    const yields = tool('yields', {
+      timeout_ms: 30,
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new TypeError('stopped')))),
+    })
+    const outcomes = await outcomesOf(t, {
+      tools: [yields, hangs('looks', 'read'), hangs('pays', 'once')],
+      calls: ['yields', 'looks', 'pays'],
+    })
+    const lost = 'The tool did not end when it was told to; what it did is unknown.'
+    t.deepEqual(
+      outcomes.map(({ state, output }) => [state, output.error.code, output.error.message]),
+      [
+        ['failed', 'call_timed_out', 'The tool was stopped after 30 ms.'],
+        ['failed', 'call_not_ended', lost],
+        ['unknown', 'call_not_ended', lost],
+      ],
+    )
+  },
+)
 
 /** A tool that notes how many of its kind work at the same time. */
 const counting = (name: string, parallel: boolean, seen: { now: number; most: number }): Tool =>

@@ -41,7 +41,7 @@ const finishAll = (record: ScheduleRecord, now: number): ScheduleRecord =>
 for (const missed of [0, 1, 100]) {
   const now = start + missed * every + 1000
   test(
-    `misfire over ${missed} missed fires: coalesce_once makes ${Math.min(missed, 1)}, skip_missed none, and the ` +
+    `schedules-23: misfire over ${missed} missed fires: coalesce_once makes ${Math.min(missed, 1)}, skip_missed none, and the ` +
       'next fire is in the future',
     (t) => {
       const coalesced = look(make(), awake(now, now))
@@ -52,7 +52,7 @@ for (const missed of [0, 1, 100]) {
       for (const { next_fire_at_ms } of [coalesced, skipped]) t.is(next_fire_at_ms, start + (missed + 1) * every)
     },
   )
-  test(`overlap over ${missed} fires beside an execution that is not over: skip and queue_one and parallel`, (t) => {
+  test(`schedules-22: overlap over ${missed} fires beside an execution that is not over: skip and queue_one and parallel`, (t) => {
     const fires = Array.from({ length: missed }, (_, n) => n + 2)
     const results = Object.fromEntries(
       overlapPolicies.map((overlap_policy) => {
@@ -80,7 +80,7 @@ for (const missed of [0, 1, 100]) {
   })
 }
 
-test('what becomes due while the daemon looks is never missed: each fire has its execution, also late', (t) => {
+test('schedules-25: what becomes due while the daemon looks is never missed: each fire has its execution, also late', (t) => {
   const record = look(
     make({ overlap_policy: 'parallel', misfire_policy: { type: 'skip_missed' } }),
     awake(start + 10 * every),
@@ -93,7 +93,7 @@ test('fires before a stall are missed, and those after it are not', (t) => {
   t.deepEqual(minutes(record, 'claimed'), [8, 9, 10])
 })
 
-test('the last execution completes a schedule when it has settled, not before', (t) => {
+test('schedules-21: the last execution completes a schedule when it has settled, not before', (t) => {
   const claimed = look(make({ max_executions: 1 }), awake(start + every))
   t.deepEqual([claimed.status, claimed.next_fire_at_ms, claimed.execution_count], ['active', undefined, 1])
   t.is(finishAll(claimed, start + 2 * every).status, 'completed')
@@ -124,7 +124,7 @@ test('a queued fire counts against the executions that are left', (t) => {
   t.is(finishAll(record, start + 3 * every).status, 'completed')
 })
 
-test('failures are counted until a success, and a cancelled run is neither', (t) => {
+test('schedules-27: failures are counted until a success, and a cancelled run is neither', (t) => {
   let record = make()
   const next = (error: string | undefined, counts?: boolean): void => {
     const now = record.next_fire_at_ms ?? 0
@@ -158,7 +158,7 @@ test('a refused dispatch waits for its attempt, and what is settled or skipped n
   t.deepEqual(refused(done, fire, { error: 'late', retry_after_ms: 0 }).executions, done.executions)
 })
 
-test('canceling rolls back what has no run and leaves what has one', (t) => {
+test('schedules-20: canceling rolls back what has no run and leaves what has one', (t) => {
   let record = make({ overlap_policy: 'parallel' })
   for (const minute of [1, 2, 3]) record = look(record, awake(start + minute * every))
   record = dispatched(record, start + every, { run_id: 'r', now: start })
@@ -175,7 +175,7 @@ test('canceling rolls back what has no run and leaves what has one', (t) => {
   }
 })
 
-test('a paused schedule takes nothing; resumed, each cadence goes on in its way', (t) => {
+test('schedules-18: a paused schedule takes nothing; resumed, each cadence goes on in its way', (t) => {
   const paused = pause(make(), start + 20_000)
   t.deepEqual([paused.paused_remaining_ms, wakeOf(paused)], [40_000, undefined])
   t.is(look(paused, awake(start + 10 * every)), paused)
@@ -211,7 +211,7 @@ test('a trigger is a fire of its own moment and never one that was there', (t) =
   t.deepEqual(trigger(make({ max_executions: 1 }), start).next_fire_at_ms, undefined)
 })
 
-test('after the clock went back, fires go on from now, and those that were taken are not taken again', (t) => {
+test('schedules-24: after the clock went back, fires go on from now, and those that were taken are not taken again', (t) => {
   let record = make({ overlap_policy: 'parallel' })
   for (const minute of [1, 2, 3, 4]) record = look(record, awake(start + minute * every))
   record = finishAll(refused(record, start + 4 * every, { error: 'x', retry_after_ms: start + 90 * every }), start)

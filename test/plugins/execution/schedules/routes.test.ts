@@ -44,7 +44,7 @@ test('a single fire becomes one run, and then the schedule is completed', async 
   })
 })
 
-test('a past moment is due at once', async (t) => {
+test('schedules-7: a past moment is due at once', async (t) => {
   const { daemon } = await start(t)
   const { schedule_id } = await makeSchedule(daemon, { cadence: { type: 'once', fire_at_ms: 1 } })
   t.is((await scheduleUntil(daemon, schedule_id, ({ status }) => status === 'completed')).execution_count, 1)
@@ -97,7 +97,7 @@ test('schedules are listed by id, all or those of one session, and unknown ones 
   }
 })
 
-test('trigger makes an execution beside the cadence, and the overlap policy holds for it', async (t) => {
+test('schedules-19: trigger makes an execution beside the cadence, and the overlap policy holds for it', async (t) => {
   const { daemon } = await start(t)
   const made = await makeSchedule(daemon, { request: { content: '/ask Go on? | yes | no' } })
   const { status, body } = await daemon.request('POST', `/v1/schedules/${made.schedule_id}/trigger`)
@@ -116,7 +116,7 @@ test('trigger makes an execution beside the cadence, and the overlap policy hold
   t.regex(over.last_error, /cancelled/u)
 })
 
-test('pause holds the cadence and resume goes on with what was left of an interval', async (t) => {
+test('schedules-18: pause holds the cadence and resume goes on with what was left of an interval', async (t) => {
   const { clock, daemon } = await start(t)
   const made = await makeSchedule(daemon)
   const at = `/v1/schedules/${made.schedule_id}`
@@ -209,7 +209,7 @@ test('an owner has at most 128 schedules that are not over', async (t) => {
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/schedules', scheduleBody())), [409, 'schedule_limit_reached'])
 })
 
-test('the preview shows the next fires in UTC and local time and names what clock changes do', async (t) => {
+test('schedules-14: the preview shows the next fires in UTC and local time and names what clock changes do', async (t) => {
   const { daemon } = await start(t)
   const { schedule_id } = await makeSchedule(daemon, {
     cadence: { type: 'cron', expression: '30 2 * * *', timezone: 'Europe/Berlin' },

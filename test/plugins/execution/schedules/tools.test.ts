@@ -97,7 +97,7 @@ test('a schedule may tell another session, and there are no other agents', async
   }
 })
 
-test('a session sees the schedules that it made or that tell it, and no others', async (t) => {
+test('schedules-32: a session sees the schedules that it made or that tell it, and no others', async (t) => {
   const { call } = await setUp(t)
   const make = async (more: object, session_id: string): Promise<string> =>
     (await call('schedule_create', { name: 'n', message: 'm', every_seconds: 60, ...more }, session_id)).output.schedule

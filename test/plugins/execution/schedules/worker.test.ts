@@ -17,8 +17,8 @@ const start = async (t: any, options: Parameters<typeof startTestDaemon>[1] = {}
 }
 
 test(
-  'a wall clock that is set forward is noticed within a minute: the fires between are one execution, and the next ' +
-    'is in the future',
+  'schedules-24: a wall clock that is set forward is noticed within a minute: the fires between are one ' +
+    'execution, and the next is in the future',
   async (t) => {
     const { clock, daemon } = await start(t)
     const made = await makeSchedule(daemon)
@@ -115,7 +115,7 @@ test('many that are due at once are dispatched in order of their fires, and requ
   )
 })
 
-test('a fire while storage takes no changes is made up for when it does again, once', async (t) => {
+test('schedules-30: a fire while storage takes no changes is made up for when it does again, once', async (t) => {
   const { disk, fill } = fillableDisk()
   const { clock, daemon } = await start(t, { disk })
   const { schedule_id, next_fire_at_ms } = await makeSchedule(daemon)

@@ -52,7 +52,7 @@ test('sessions-12: a change that changes nothing leaves no entry in the journal,
   t.deepEqual(body.session.metadata, {})
 })
 
-test('a route policy names a route that the daemon has and the session may use', async (t) => {
+test('models-6: a route policy names a route that the daemon has and the session may use', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
   const at = '/v1/sessions/s1/route-policy'

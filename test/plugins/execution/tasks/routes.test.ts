@@ -44,7 +44,7 @@ test('the list of tasks has both forms, a filter by status and the order by id',
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/s1/tasks?limit=0')), [400, 'invalid_limit'])
 })
 
-test('a task of another session, an unknown task and an unknown session are 404', async (t) => {
+test('tasks-4: a task of another session, an unknown task and an unknown session are 404', async (t) => {
   const { daemon, ids } = await withTasks(t, ['a'])
   await openSession(daemon, 's2')
   for (const path of [`s2/tasks/${ids[0] ?? ''}`, 's1/tasks/none', `s2/tasks/${ids[0] ?? ''}/output`])

@@ -42,7 +42,7 @@ test('todo_write keeps the contract of tools', async (t) => {
   })
 })
 
-test('a list that a run writes is answered with its ids and replaces the one before', async (t) => {
+test('tasks-25: a list that a run writes is answered with its ids and replaces the one before', async (t) => {
   const { daemon } = await setUp(t)
   await openSession(daemon)
   for (const [line, ids] of [
@@ -56,7 +56,7 @@ test('a list that a run writes is answered with its ids and replaces the one bef
   }
 })
 
-test('ids that were given are kept, and those that are made are never one of them', (t) => {
+test('tasks-25: ids that were given are kept, and those that are made are never one of them', (t) => {
   const drafts = fc
     .uniqueArray(fc.constantFrom('todo-1', 'todo-2', 'todo-3', 'other'), { maxLength: 4 })
     .chain((ids) =>

@@ -61,7 +61,7 @@ test('a new task is pending, carries its run, and leaves out what is empty', asy
   )
 })
 
-test('a title is taken as long as its task is open, in its own session only', async (t) => {
+test('tasks-19: a title is taken as long as its task is open, in its own session only', async (t) => {
   const { daemon, call, make } = await setUp(t)
   const id = await make('Dig')
   t.is(codeOf(await call('task_create', { title: ' Dig ' })), 'task_title_taken')
@@ -114,7 +114,7 @@ test('a dependency that is unknown, its own, of another session or in a circle i
   t.deepEqual([await read(a), await read(b), await read(c)], before)
 })
 
-test('metadata is merged, its keys can be removed, and those of the daemon cannot be set', async (t) => {
+test('tasks-23: metadata is merged, its keys can be removed, and those of the daemon cannot be set', async (t) => {
   const { call, make } = await setUp(t)
   const task_id = await make('a', { metadata: { x: 1, y: 2 } })
   const merged = await call('task_update', {
@@ -138,7 +138,7 @@ test('metadata is merged, its keys can be removed, and those of the daemon canno
   t.is(codeOf(await call('task_update', { task_id, metadata: { big: 'x'.repeat(17_000) } })), 'task_metadata_too_large')
 })
 
-test('a deleted task is hidden from every read and keeps the reason', async (t) => {
+test('tasks-21: a deleted task is hidden from every read and keeps the reason', async (t) => {
   const { daemon, call, make } = await setUp(t)
   const [a, b] = [await make('a'), await make('b')]
   t.is((await call('task_delete', { task_id: a, reason: 'a mistake' })).output.task_count, 1)
@@ -153,7 +153,7 @@ test('a deleted task is hidden from every read and keeps the reason', async (t) 
   t.true((await call('task_create', { title: 'a' })).output.task.id !== a, 'its title is free')
 })
 
-test('a session has a bounded number of open tasks and of dependencies of one', async (t) => {
+test('tasks-24: a session has a bounded number of open tasks and of dependencies of one', async (t) => {
   const { call, make } = await setUp(t, { max_open_tasks: 102 })
   const ids: string[] = []
   for (let n = 0; n < 102; n += 1) ids.push(await make(`task ${n}`))
@@ -176,7 +176,7 @@ test('a task that is stopped is cancelled with its reason, and one that has ende
   t.deepEqual((await call('task_stop', { task_id, reason: 'again' })).output.task, stopped)
 })
 
-test('whatever is done to dependencies, they stay free of circles and say the same at both ends', async (t) => {
+test('tasks-20: whatever is done to dependencies, they stay free of circles and say the same at both ends', async (t) => {
   const { call, make } = await setUp(t)
   const names = ['a', 'b', 'c', 'd', 'e']
   const ids: string[] = []

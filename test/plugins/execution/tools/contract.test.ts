@@ -15,7 +15,7 @@ const sound = {
 }
 const faultOf = (more: object): string | undefined => Tools.check?.(unsafeCast<Tool>({ ...sound, ...more }))
 
-test('a tool that a model could not call, or whose effect nobody knows, is refused with the reason', (t) => {
+test('tools-15: a tool that a model could not call, or whose effect nobody knows, is refused with the reason', (t) => {
   t.is(faultOf({}), undefined)
   t.is(faultOf({ permission: 'allow' }), undefined)
   t.regex(faultOf({ name: 'Bad Name' }) ?? '', /the name "Bad Name" of a tool must match/u)

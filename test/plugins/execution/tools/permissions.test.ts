@@ -40,7 +40,7 @@ const builtIn: readonly (readonly [string, ...RuleBehavior[]])[] = [
   ['unheard_of', 'allow', 'allow', 'allow', 'deny', 'allow'],
 ]
 
-test('the built-in rules decide in every mode as the reference says', (t) => {
+test('tools-4: the built-in rules decide in every mode as the reference says', (t) => {
   for (const [tool, ...expected] of builtIn) {
     t.deepEqual(
       permissionModes.map((mode) => decide(tool, mode).decision),
@@ -50,7 +50,7 @@ test('the built-in rules decide in every mode as the reference says', (t) => {
   }
 })
 
-test('a mode that changed or judged the decision says so with its label', (t) => {
+test('tools-11: a mode that changed or judged the decision says so with its label', (t) => {
   const effects: [string, PermissionMode, string | undefined][] = [
     ['bash', 'default', undefined],
     ['write_file', 'acceptEdits', 'accept_edits_auto_allowed_edit_approval'],
@@ -70,7 +70,7 @@ test('a mode that changed or judged the decision says so with its label', (t) =>
   }
 })
 
-test('an exact name beats a longer prefix, that beats a shorter one, and the first of equals wins', (t) => {
+test('tools-1: an exact name beats a longer prefix, that beats a shorter one, and the first of equals wins', (t) => {
   const rules = [
     rule('*', 'allow'),
     rule('mcp__*', 'ask'),
@@ -86,7 +86,7 @@ test('an exact name beats a longer prefix, that beats a shorter one, and the fir
   t.is(matchRule([], 'bash'), undefined)
 })
 
-test('the first scope with a match decides, even if a later one is more exact', (t) => {
+test('tools-2: the first scope with a match decides, even if a later one is more exact', (t) => {
   const project = [rule('b*', 'allow', 'project')]
   const user = [rule('bash', 'deny', 'user')]
   t.is(decide('bash', 'default', [], project, user).decision, 'allow')
@@ -127,12 +127,12 @@ const holds = (
   property: (made: { tool_name: string; mode: PermissionMode; rules: PermissionRule[][] }) => boolean,
 ): void => fc.assert(fc.property(anyCase, property), { numRuns: 2000 })
 
-test('no mode overrides an explicit deny', (t) => {
+test('tools-5: no mode overrides an explicit deny', (t) => {
   holds((made) => decidePermission(made).base_decision !== 'deny' || decidePermission(made).decision === 'deny')
   t.pass()
 })
 
-test('dontAsk and bypassPermissions never ask', (t) => {
+test('tools-4: dontAsk and bypassPermissions never ask', (t) => {
   holds(
     (made) =>
       decidePermission({ ...made, mode: 'dontAsk' }).decision !== 'ask' &&
@@ -146,7 +146,7 @@ test('plan lets nothing through that is not on its list', (t) => {
   t.pass()
 })
 
-test('plan and dontAsk never allow what the rules alone would not', (t) => {
+test('tools-6: plan and dontAsk never allow what the rules alone would not', (t) => {
   holds(
     (made) =>
       made.mode === 'acceptEdits' ||
@@ -168,7 +168,7 @@ test('an approval is required exactly when the decision is to ask, and only a la
   t.pass()
 })
 
-test('an empty configuration gives the defaults of the reference', (t) => {
+test('tools-18: an empty configuration gives the defaults of the reference', (t) => {
   t.deepEqual(parse(ToolsConfig, {}), {
     ok: true,
     value: { permission_mode: 'default', permission_rules: [], limits: defaultLimits },
@@ -196,7 +196,7 @@ test('limits of zero, unknown modes, session rules and odd patterns are refused 
   )
 })
 
-test('a rule that denies stands in every mode, and no mode takes part in it', (t) => {
+test('tools-5: a rule that denies stands in every mode, and no mode takes part in it', (t) => {
   for (const mode of permissionModes) {
     for (const tool of ['bash', 'write_file', 'read_file'])
       t.like(
@@ -207,7 +207,7 @@ test('a rule that denies stands in every mode, and no mode takes part in it', (t
   }
 })
 
-test('a tool that no rule names says itself whether it asks: by default it does unless its effect is read', (t) => {
+test('tools-3: a tool that no rule names says itself whether it asks: by default it does unless its effect is read', (t) => {
   const behavior = (more: Partial<Tool>): string => {
     const tool = { name: 'wire_money', effect: 'once', ...more } as const
     const decision = decidePermission({
@@ -229,7 +229,7 @@ test('a tool that no rule names says itself whether it asks: by default it does 
   ])
 })
 
-test('plan mode lets a tool pass that says that it may be used there', (t) => {
+test('tools-13: plan mode lets a tool pass that says that it may be used there', (t) => {
   const decided = (in_plan_mode: boolean | undefined): string =>
     decidePermission({ tool_name: 'look_up', mode: 'plan', in_plan_mode, rules: [builtInRules] }).decision
   t.deepEqual([decided(undefined), decided(false), decided(true)], ['deny', 'deny', 'allow'])

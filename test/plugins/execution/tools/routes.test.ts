@@ -4,7 +4,7 @@ import { openSession } from '../../../support/runs.js'
 
 const path = '/v1/runtime/permissions/check'
 
-test('the permission check explains what would become of a call, and changes nothing', async (t) => {
+test('tools-8: the permission check explains what would become of a call, and changes nothing', async (t) => {
   const daemon = await startTestDaemon(t)
   const session_id = await openSession(daemon)
   const { status, body } = await daemon.request('POST', path, {
@@ -43,7 +43,7 @@ test('the permission check explains what would become of a call, and changes not
   t.deepEqual((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body, [])
 })
 
-test('the check follows the mode and the rules of the configuration', async (t) => {
+test('tools-7: the check follows the mode and the rules of the configuration', async (t) => {
   const daemon = await startTestDaemon(t, {
     flags: { 'permission-mode': 'bypassPermissions' },
     config: {
@@ -67,7 +67,7 @@ test('the check follows the mode and the rules of the configuration', async (t) 
   t.like(await ask('write_log'), { decision: 'allow', scope: 'project' })
 })
 
-test('a tool above the largest sandbox is denied in every mode', async (t) => {
+test('tools-10: a tool above the largest sandbox is denied in every mode', async (t) => {
   const daemon = await startTestDaemon(t, {
     config: { tools: { permission_mode: 'bypassPermissions', limits: { max_sandbox: 'read_only' } } },
   })
@@ -76,7 +76,7 @@ test('a tool above the largest sandbox is denied in every mode', async (t) => {
   t.like(await ask('read_file'), { decision: 'allow' })
 })
 
-test('an unknown session is not found, and a wrong body names its field', async (t) => {
+test('tools-9: an unknown session is not found, and a wrong body names its field', async (t) => {
   const daemon = await startTestDaemon(t)
   const unknown = await daemon.request('POST', path, { tool_name: 'bash', session_id: 'nobody' })
   t.deepEqual([unknown.status, unknown.body.code, unknown.body.domain], [404, 'session_not_found', undefined])

@@ -11,7 +11,7 @@ import {
 } from '../../../../plugins/operator/runtime/contract.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 
-test('GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
+test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
   const { request, root } = await startTestDaemon(t)
   const { status, body } = await request('GET', '/v1/runtime')
   t.is(status, 200)
@@ -45,7 +45,7 @@ test('GET /v1/runtime shows routes with flat capability flags, and only what thi
   t.true(parse(runtimeUpdated.data, { runtime: body }).ok)
 })
 
-test('a plugin adds a member to GET /v1/runtime and to the status, and cannot replace one', async (t) => {
+test('runtime-3: a plugin adds a member to GET /v1/runtime and to the status, and cannot replace one', async (t) => {
   const section = (name: string) => ({ name, schema: object({ most: integer() }), collect: () => ({ most: 3 }) })
   const plugin = definePlugin({
     id: 'adds',
@@ -66,7 +66,7 @@ test('a plugin adds a member to GET /v1/runtime and to the status, and cannot re
   }
 })
 
-test('GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
+test('tools-18: GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
   const { request } = await startTestDaemon(t)
   const { status, body } = await request('GET', '/v1/runtime/tool-limits')
   t.is(status, 200)
@@ -75,7 +75,7 @@ test('GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
   t.deepEqual((await request('GET', '/v1/runtime')).body.tool_runtime_limits, body)
 })
 
-test('a daemon whose default route cannot work starts all the same and says why', async (t) => {
+test('models-11: a daemon whose default route cannot work starts all the same and says why', async (t) => {
   const cases = [
     [{ provider: 'nobody' }, 'provider_unknown', ''],
     [{ provider: 'openai_compatible' }, 'model_missing', ''],
@@ -97,7 +97,7 @@ test('a daemon whose default route cannot work starts all the same and says why'
   }
 })
 
-test('a run on a route that is not ready or not there is refused and leaves nothing behind', async (t) => {
+test('models-10: a run on a route that is not ready or not there is refused and leaves nothing behind', async (t) => {
   const { request } = await startTestDaemon(t, { flags: { provider: 'openai_compatible' } })
   await request('POST', '/v1/sessions', { session_id: 's1' })
   const refused = await request('POST', '/v1/sessions/s1/runs', { content: 'Hi' })
@@ -108,7 +108,7 @@ test('a run on a route that is not ready or not there is refused and leaves noth
   t.deepEqual((await request('GET', '/v1/runs')).body, [])
 })
 
-test('flags and variables configure the route, and the key is nowhere to be seen', async (t) => {
+test('models-14, runtime-3: flags and variables configure the route, and the key is nowhere to be seen', async (t) => {
   const [folder, root] = [await freshRoot(), await freshRoot()]
   t.teardown(() => [folder, root].forEach((path) => rmSync(path, { recursive: true, force: true })))
   const keyFile = join(folder, 'key')

@@ -33,7 +33,7 @@ const contributor = definePlugin({
   },
 })
 
-test('the status tells of the daemon, its plugins, its storage and what plugins add', async (t) => {
+test('runtime-6: the status tells of the daemon, its plugins, its storage and what plugins add', async (t) => {
   const { request, root, daemon } = await startTestDaemon(t, { plugins: [contributor] })
   const { status, body } = await request('GET', '/v1/status')
   t.is(status, 200)
@@ -54,7 +54,7 @@ test('the status tells of the daemon, its plugins, its storage and what plugins 
   t.is(body.capabilities.sidechains, false)
 })
 
-test('a section that throws is left out, told, and takes nothing with it', async (t) => {
+test('runtime-7: a section that throws is left out, told, and takes nothing with it', async (t) => {
   const { request } = await startTestDaemon(t, { plugins: [contributor] })
   const { body } = await request('GET', '/v1/status')
   t.is(body.broken, undefined)
@@ -66,7 +66,7 @@ test('a section that throws is left out, told, and takes nothing with it', async
   t.is(typeof body.health.generated_at_ms, 'number', 'a section cannot take the name of a member of ours')
 })
 
-test('capabilities are what plugins claim, and no more', async (t) => {
+test('runtime-4: capabilities are what plugins claim, and no more', async (t) => {
   const { request } = await startTestDaemon(t)
   const { body } = await request('GET', '/v1/capabilities')
   const always = {
@@ -87,7 +87,7 @@ test('capabilities are what plugins claim, and no more', async (t) => {
   t.deepEqual((await request('GET', '/v1/status')).body.capabilities, body)
 })
 
-test('holdfast status prints a summary whose last line is the next step, and JSON when asked', async (t) => {
+test('runtime-8: holdfast status prints a summary whose last line is the next step, and JSON when asked', async (t) => {
   const { url } = await startTestDaemon(t)
   const call = async (...args: string[]): Promise<string> =>
     (await promisify(execFile)(process.execPath, [mainFile, 'status', '--base-url', url, ...args])).stdout
@@ -125,7 +125,7 @@ const facts = (more: Partial<Facts>): Facts => ({
   ...more,
 })
 
-test('the next step is the most urgent thing', (t) => {
+test('runtime-8: the next step is the most urgent thing', (t) => {
   const warning = { severity: 'warning', code: 'w', message: 'm', action: 'Do this.' }
   t.regex(nextStep(facts({})), /^Nothing needs you/u)
   t.regex(nextStep(facts({ sessions: { total: 0 } })), /sessions create/u)

@@ -119,7 +119,7 @@ test('the request carries messages, tools, settings and the key in their wire fo
 })
 
 test.serial(
-  'a stream cut at any byte before its finish is truncated and may be retried, never a success',
+  'models-16: a stream cut at any byte before its finish is truncated and may be retried, never a success',
   async (t) => {
     const server = await startOpenAiServer(() => ({ type: 'broken' }))
     t.teardown(() => server.close())
@@ -215,7 +215,7 @@ test('an answer in single bytes, and one in a single huge event, are read like a
   t.is((await go()).text.length, huge.length)
 })
 
-test('an answer beyond the size limit ends, and its socket is closed', async (t) => {
+test('models-17: an answer beyond the size limit ends, and its socket is closed', async (t) => {
   const piece = chunk({ content: 'x'.repeat(1_000_000) })
   const { ask: go, server } = await converseWith(t, stream(...Array.from({ length: 60 }, () => piece)))
   t.is(classOf(await go()), 'bad_request final')
@@ -237,16 +237,19 @@ test('TLS to a server that speaks none is a network failure that is not repeated
   )
 })
 
-test.serial('silence ends at the idle limit, before and after the headers, and closes the socket', async (t) => {
-  for (const headers of [false, true]) {
-    const { ask: go, server } = await converseWith(t, { type: 'silence', headers }, { idle_timeout_ms: 60 })
-    t.is(classOf(await go()), 'timeout retryable')
-    t.true(await server.asked[0]?.gone)
-  }
-})
+test.serial(
+  'models-15: silence ends at the idle limit, before and after the headers, and closes the socket',
+  async (t) => {
+    for (const headers of [false, true]) {
+      const { ask: go, server } = await converseWith(t, { type: 'silence', headers }, { idle_timeout_ms: 60 })
+      t.is(classOf(await go()), 'timeout retryable')
+      t.true(await server.asked[0]?.gone)
+    }
+  },
+)
 
 test.serial(
-  'a slow provider is not a silent one: pieces and comments count as life, and a slow reader does not',
+  'models-15: a slow provider is not a silent one: pieces and comments count as life, and a slow reader does not',
   async (t) => {
     const slow = [': wait\n\n', ': wait\n\n', ': wait\n\n', ...saying('a', 'b').chunks]
     const { ask: go, connection } = await converseWith(t, { ...stream(...slow), pace_ms: 60 }, { idle_timeout_ms: 150 })
@@ -261,7 +264,7 @@ test.serial(
   },
 )
 
-test.serial('an abort ends the call at once and closes the socket, wherever the call is', async (t) => {
+test.serial('models-18: an abort ends the call at once and closes the socket, wherever the call is', async (t) => {
   const replies: Reply[] = [
     { type: 'silence', headers: false },
     { type: 'silence', headers: true },
@@ -342,7 +345,7 @@ test('recorded parts go back with what the provider gave beside them', async (t)
   ])
 })
 
-test('a refused key is a warning until a call succeeds again', async (t) => {
+test('models-12: a refused key is a warning until a call succeeds again', async (t) => {
   const server = await startOpenAiServer(
     inTurn({ type: 'status', status: 401 }, { type: 'status', status: 500 }, saying('x')),
   )

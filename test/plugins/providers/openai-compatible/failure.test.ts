@@ -21,7 +21,7 @@ const bodies: [string, number, unknown, RegExp][] = [
   ['a web page', 404, '<html>Not found</html>', /may lack its path, such as \/v1/u],
 ]
 for (const [name, status, body, expected] of bodies) {
-  test(`${name} is told from others, with the address and the model`, async (t) => {
+  test(`models-19: ${name} is told from others, with the address and the model`, async (t) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const { ask: go, server } = await converseWith(t, { type: 'status', status, body: text })
     const message = failureOf(await go())?.message ?? ''
@@ -49,7 +49,7 @@ test('nobody is told that a key was refused who gave none', async (t) => {
   t.like(withKey.connection.readiness(), { state: 'warning', code: 'credential_refused' })
 })
 
-test('what the provider says is shown in one short line, without what steers a terminal and without secrets', async (t) => {
+test('models-20: what the provider says is shown in one short line, without what steers a terminal and without secrets', async (t) => {
   const said = `Incorrect key: my-own-key\u001b]52;c;\u0007\n\u202emodel\u200b ${'long '.repeat(100)}`
   const { ask: go } = await converseWith(
     t,

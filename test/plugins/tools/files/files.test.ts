@@ -97,7 +97,7 @@ test('every file tool keeps the contract of tools', async (t) => {
   })
 })
 
-test('read_file gives lines, digest and encoding', async (t) => {
+test('tools-22: read_file gives lines, digest and encoding', async (t) => {
   const { workspace, run } = await setUp(t)
   t.deepEqual((await run('read_file', { path: './src/../src/a.ts', start_line: 2, line_count: 1 })).output, {
     path: 'src/a.ts',
@@ -122,7 +122,7 @@ test('read_file gives lines, digest and encoding', async (t) => {
   )
 })
 
-test('read_file cuts a long text at a line, and a long line at a character', async (t) => {
+test('tools-22: read_file cuts a long text at a line, and a long line at a character', async (t) => {
   const { workspace, run } = await setUp(t)
   await writeFile(join(workspace, 'long.txt'), 'line of text\n'.repeat(50_000))
   const lines = (await run('read_file', { path: 'long.txt' })).output
@@ -155,7 +155,7 @@ test('lines put together again are the text', (t) => {
   t.pass()
 })
 
-test('links, parents and absolute paths do not lead out of the workspace or into the state', async (t) => {
+test('tools-21: links, parents and absolute paths do not lead out of the workspace or into the state', async (t) => {
   const { workspace, outside, run } = await setUp(t)
   await symlink(outside, join(workspace, 'out'))
   await symlink(join(outside, 'secret.txt'), join(workspace, 'secret-link'))
@@ -270,7 +270,7 @@ test('glob_search knows *, **, ?, classes and braces, and takes what a pattern b
   t.is(codeOf(await run('grep_search', { pattern: 'a\0b' })), 'pattern_invalid')
 })
 
-test('a pattern that would take exponential time and an endless line are answered soon', async (t) => {
+test('tools-26: a pattern that would take exponential time and an endless line are answered soon', async (t) => {
   const { workspace, run } = await setUp(t)
   await writeFile(join(workspace, 'long.txt'), `${'a'.repeat(2_000_000)}!\n`.repeat(3))
   const began = performance.now()
@@ -279,7 +279,7 @@ test('a pattern that would take exponential time and an endless line are answere
   t.true(JSON.stringify(output).length < 10_000)
 })
 
-test('pipes, devices and folders are not files, and reading one does not hang', async (t) => {
+test('tools-26: pipes, devices and folders are not files, and reading one does not hang', async (t) => {
   const { workspace, run } = await setUp(t)
   execFileSync('mkfifo', [join(workspace, 'pipe')])
   for (const path of ['pipe', 'src', '.']) {
@@ -290,7 +290,7 @@ test('pipes, devices and folders are not files, and reading one does not hang', 
   t.is(codeOf(await run('write_file', { path: 'notes.md/x', content: 'x' })), 'path_not_a_folder')
 })
 
-test('write_file makes folders, keeps the mode, and replaces the file as a whole', async (t) => {
+test('tools-23: write_file makes folders, keeps the mode, and replaces the file as a whole', async (t) => {
   const { workspace, run } = await setUp(t)
   t.deepEqual((await run('write_file', { path: 'new/deep/x.txt', content: 'hé' })).output, {
     path: 'new/deep/x.txt',
@@ -309,7 +309,7 @@ test('write_file makes folders, keeps the mode, and replaces the file as a whole
   )
 })
 
-test('write_file wants exactly one content, and only good base64', async (t) => {
+test('tools-23: write_file wants exactly one content, and only good base64', async (t) => {
   const { run } = await setUp(t)
   t.is(codeOf(await run('write_file', { path: 'x' })), 'content_ambiguous')
   t.is(codeOf(await run('write_file', { path: 'x', content: '', content_base64: '' })), 'content_ambiguous')
@@ -317,7 +317,7 @@ test('write_file wants exactly one content, and only good base64', async (t) => 
   t.is(codeOf(await run('read_file', { path: 'x' })), 'path_not_found')
 })
 
-test('an expected digest guards a write and an edit, and a repeated write is no conflict', async (t) => {
+test('tools-24: an expected digest guards a write and an edit, and a repeated write is no conflict', async (t) => {
   const { run } = await setUp(t)
   const expected_sha256 = digest('# Notes\nsecret\n')
   t.is(
@@ -340,7 +340,7 @@ test('an expected digest guards a write and an edit, and a repeated write is no 
     t.false((await run('write_file', { path: 'notes.md', content: 'x', expected_sha256 })).is_error)
 })
 
-test('edit_file replaces exactly what was named', async (t) => {
+test('tools-25: edit_file replaces exactly what was named', async (t) => {
   const { workspace, run } = await setUp(t)
   const edited = await run('edit_file', {
     path: 'src/a.ts',

@@ -167,7 +167,7 @@ test('a task that is being stopped stays in progress until its processes are gon
   t.is((await ended(daemon, task)).task.status, 'cancelled')
 })
 
-test('output beyond 8 MiB is rotated: the end is kept, a marker says what is missing, and the sums are exact', async (t) => {
+test('tasks-9: output beyond 8 MiB is rotated: the end is kept, a marker says what is missing, and the sums are exact', async (t) => {
   const { daemon, one } = await setUp(t)
   const task = await one(`head -c 9000000 /dev/zero | tr '\\0' x; echo; echo last`)
   const view = await ended(daemon, task)
@@ -184,7 +184,7 @@ test('output beyond 8 MiB is rotated: the end is kept, a marker says what is mis
   t.deepEqual([large.output_excerpt.length, 'output_text' in large], [262_144, false])
 })
 
-test('a session and the daemon have a bounded number of commands in the background', async (t) => {
+test('tasks-17: a session and the daemon have a bounded number of commands in the background', async (t) => {
   const { daemon, start, script } = await setUp(t, { background_per_session: 2, background_total: 3 })
   await openSession(daemon, 's2')
   const tasks = await start(['sleep 300', 'sleep 300'])
@@ -236,7 +236,7 @@ test('a command that lives longer than the limit is stopped and has failed', asy
   )
 })
 
-test('a cancelled run leaves its commands in the background alone', async (t) => {
+test('tasks-16: a cancelled run leaves its commands in the background alone', async (t) => {
   const { daemon, one, script, ready } = await setUp(t)
   const { run_id } = await submit(daemon, 's1', `${script(['touch ready; sleep 300'])}\n---\n/sleep 600000`)
   t.true(await ready())
@@ -265,7 +265,7 @@ test('a model waits for a task, stops one and cannot say what the daemon knows o
   t.is((await call('task_delete', {})).task.id, task.id)
 })
 
-test('only the newest outputs are kept; a task whose output is gone is still there', async (t) => {
+test('tasks-10: only the newest outputs are kept; a task whose output is gone is still there', async (t) => {
   const { daemon, one } = await setUp(t, { background_kept_outputs: 1 })
   const [first, second] = [await one('echo first'), await one('echo second')]
   await ended(daemon, first)
@@ -277,8 +277,8 @@ test('only the newest outputs are kept; a task whose output is gone is still the
 })
 
 test(
-  'a command that is silent in the middle of a line says since when, until it goes on; after whole lines silence ' +
-    'says nothing',
+  'tasks-18: a command that is silent in the middle of a line says since when, until it goes on; after ' +
+    'whole lines silence says nothing',
   async (t) => {
     const { daemon, start } = await setUp(t, { background_silence_ms: 100 })
     const [asks, rests] = await start([

@@ -94,7 +94,7 @@ test('bash keeps the contract of tools', async (t) => {
   t.deepEqual(await left(), [])
 })
 
-test('a command answers with its code, its signal and both outputs', async (t) => {
+test('tools-27: a command answers with its code, its signal and both outputs', async (t) => {
   const { run, workspace } = await setUp(t)
   t.deepEqual((await run('echo out; echo err >&2; exit 3')).output, {
     success: false,
@@ -125,7 +125,7 @@ test('a folder outside the workspace and a command that cannot be one are refuse
     t.is(codeOf(await run(command)), 'command_invalid')
 })
 
-test('startup files are not read and secrets are not seen', async (t) => {
+test('tools-28: startup files are not read and secrets are not seen', async (t) => {
   const { run, workspace } = await setUp(t)
   for (const file of ['.bashrc', '.profile', '.bash_profile'])
     await writeFile(join(workspace, file), 'echo startup file')
@@ -189,7 +189,7 @@ const seen = (environment: Readonly<Record<string, string>>, pass: readonly stri
   return Object.keys(made).filter((name) => none[name] !== made[name])
 }
 
-test('secrets reach no command, whatever they are called, unless they are named in full', (t) => {
+test('tools-28: secrets reach no command, whatever they are called, unless they are named in full', (t) => {
   const byName = Object.fromEntries(secretNames.split(' ').map((name) => [name, 'hunter2']))
   const byValue = Object.fromEntries(tokens.map((token, n) => [`INNOCENT_${n}`, token]))
   const usualName = Object.fromEntries(tokens.map((token, n) => [['EDITOR', 'TZ', 'LC_ALL'][n] ?? '', token]))
@@ -197,7 +197,7 @@ test('secrets reach no command, whatever they are called, unless they are named 
   t.deepEqual(seen(byName, ['PGPASSWORD', 'DB_*']), ['PGPASSWORD'])
 })
 
-test('what programs need is passed, and what is named', (t) => {
+test('tools-28: what programs need is passed, and what is named', (t) => {
   const usual = { PATH: '/bin', LC_TIME: 'C', HTTPS_PROXY: 'http://proxy:3128', CARGO_HOME: '/c', XDG_CACHE_HOME: '/x' }
   t.deepEqual(seen(usual), Object.keys(usual))
   t.deepEqual(seen({ HTTPS_PROXY: 'http://me:word@proxy:3128', SOME_HOME: 'no folder', APP_MODE: 'test' }), [])
@@ -216,7 +216,7 @@ const hostile: Readonly<Record<string, string>> = {
   'replaced its environment': `touch ready; exec env -i sleep 300`,
 }
 for (const [what, command] of Object.entries(hostile)) {
-  test(`after an abort nothing is left of a command that ${what}`, async (t) => {
+  test(`tools-29: after an abort nothing is left of a command that ${what}`, async (t) => {
     const { abortWhenReady, left } = await setUp(t)
     const began = performance.now()
     const answer = await abortWhenReady(command)
@@ -227,13 +227,13 @@ for (const [what, command] of Object.entries(hostile)) {
   })
 }
 
-test('a command has time to end well after SIGTERM', async (t) => {
+test('tools-29: a command has time to end well after SIGTERM', async (t) => {
   const { abortWhenReady, workspace } = await setUp(t, { grace_ms: 3_000 })
   await abortWhenReady(`trap 'echo bye; echo done > ended; exit 0' TERM; touch ready; while :; do sleep 0.05; done`)
   t.is(await readFile(join(workspace, 'ended'), 'utf8'), 'done\n')
 })
 
-test('what a command leaves in the background is stopped when it ends, and does not hold up its answer', async (t) => {
+test('tools-30: what a command leaves in the background is stopped when it ends, and does not hold up its answer', async (t) => {
   const { run, left } = await setUp(t)
   const began = performance.now()
   const { output } = await run('sleep 300 & (setsid sleep 300 &) ; echo done')
@@ -242,7 +242,7 @@ test('what a command leaves in the background is stopped when it ends, and does 
   t.true(performance.now() - began < 30_000)
 })
 
-test.serial('of a flood the beginning and the end are kept, and it does not fill the memory', async (t) => {
+test.serial('tools-27: of a flood the beginning and the end are kept, and it does not fill the memory', async (t) => {
   const { run } = await setUp(t, { output_bytes: 10_000 })
   const before = process.memoryUsage().rss
   const { output } = await run(`echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last`)
@@ -320,7 +320,7 @@ test('a group whose number was given to another process is no group of ours; wha
   )
 })
 
-test('at a start, what an earlier life left is stopped, and nothing else', async (t) => {
+test('tools-31: at a start, what an earlier life left is stopped, and nothing else', async (t) => {
   const tag = rootTag(await makeFolder(t))
   const spawnMarked = (marker: string) => {
     const child = spawn('sleep', ['300'], {
