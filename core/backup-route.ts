@@ -3,11 +3,11 @@ import path from 'node:path'
 import type { Clock } from './clock.js'
 import { defineRoute, jsonReply, type Route } from './http/route.js'
 import { doc, integer, named, object, optional, rule, string } from './schema.js'
-import { writeBackup } from './state/backup.js'
-import type { Disk } from './state/disk.js'
+import { writeBackup } from './state/inspect/backup.js'
+import type { Disk } from './state/disk/disk.js'
 import { errors } from './state/errors.js'
-import type { Lock } from './state/lock.js'
-import type { OpenState } from './state/root.js'
+import type { Lock } from './state/root/lock.js'
+import type { OpenState } from './state/store/root.js'
 
 const Body = object({
   path: doc(

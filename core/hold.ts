@@ -7,7 +7,7 @@ import type { Warning } from './health.js'
 import { defineRoute, jsonReply, type Route } from './http/route.js'
 import type { Log } from './log.js'
 import { boolean, doc, named, object } from './schema.js'
-import { holdDocument, type HoldReason, type StoredHold } from './state/hold-document.js'
+import { holdDocument, type HoldReason, type StoredHold } from './state/root/hold-document.js'
 import type { State } from './state/contract.js'
 
 export interface Hold {

@@ -17,7 +17,7 @@ import type { Point, Token } from './token.js'
 
 export * from './schema.js'
 export { defineErrors, Problem } from './errors.js'
-export { readSecretFile } from './state/secret-file.js'
+export { readSecretFile } from './state/side/secret-file.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './errors.js'
 export { assert, assertNever, fault } from './assert.js'
 export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/route.js'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { createKnownValues } from './known-values.js'
-import type { Disk } from './state/disk.js'
+import type { Disk } from './state/disk/disk.js'
 import { atOnce, type Portions } from './turns.js'
 
 /**

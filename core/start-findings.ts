@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import type { Found } from './findings.js'
 import type { RepairOutcome } from './host/repair.js'
-import type { RecoveryReport } from './state/root.js'
+import type { RecoveryReport } from './state/store/root.js'
 
 type Place = { readonly file: string; readonly offset: number; readonly rule: string }
 

@@ -6,7 +6,7 @@ import type { PluginHost } from './host/host.js'
 import type { Log } from './log.js'
 import { repairFound } from './start-findings.js'
 import type { State } from './state/contract.js'
-import { mayPass } from './state/storage-mode.js'
+import { mayPass } from './state/disk/storage-mode.js'
 
 export interface WorkParts {
   readonly boot: Boot

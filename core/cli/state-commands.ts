@@ -11,9 +11,9 @@ import { createIds } from '../ids.js'
 import type { Log } from '../log.js'
 import { unsafeCast, type Json } from '../schema.js'
 import { errors } from '../state/errors.js'
-import type { Fault } from '../state/line.js'
-import { createDisk } from '../state/real-disk.js'
-import { repairRoot, type RepairReport } from '../state/repair.js'
+import type { Fault } from '../state/format/line.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import { repairRoot, type RepairReport } from '../state/inspect/repair.js'
 import {
   listState,
   showEntries,
@@ -22,8 +22,8 @@ import {
   type Inventory,
   type RootPlace,
   type Shown,
-} from '../state/show.js'
-import { verifyRoot, type VerifyReport } from '../state/verify.js'
+} from '../state/inspect/show.js'
+import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
 import { printError } from './terminal.js'
 
 export const rootFlag = {

@@ -1,7 +1,7 @@
 /** Where plugins come from. */
 import path from 'node:path'
 import type { ShippedPlugin } from '../plugin.js'
-import type { Disk } from '../state/disk.js'
+import type { Disk } from '../state/disk/disk.js'
 import type { Candidate } from './candidate.js'
 
 /** The shipped list; core names no plugin. */

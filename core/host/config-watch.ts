@@ -8,7 +8,7 @@ import { watch, type FSWatcher } from 'chokidar'
 import { Problem } from '../errors.js'
 import type { HealthCheck, Warning } from '../health.js'
 import type { Log } from '../log.js'
-import type { Disk } from '../state/disk.js'
+import type { Disk } from '../state/disk/disk.js'
 import { configContent } from './config-content.js'
 
 export interface ConfigWatchOptions {

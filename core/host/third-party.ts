@@ -18,7 +18,7 @@ import {
   type Issue,
   type Json,
 } from '../schema.js'
-import type { Disk } from '../state/disk.js'
+import type { Disk } from '../state/disk/disk.js'
 import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from './errors.js'
 import { importFault } from './syntax-fault.js'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { unsafeCast, type JsonObject } from '../schema.js'
-import type { Disk } from '../state/disk.js'
+import type { Disk } from '../state/disk/disk.js'
 import { errors } from '../config.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

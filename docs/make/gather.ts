@@ -21,7 +21,7 @@ import type {
 import { unsafeCast, type Json, type JsonObject, type JsonSchema } from '../../core/schema.js'
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 import { readModules, type Modules } from './modules.js'
 
 /** What one plugin declared; `core` stands for the daemon itself. */

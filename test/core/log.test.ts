@@ -3,7 +3,7 @@ import path from 'node:path'
 import test from 'ava'
 import { createLog } from '../../core/log.js'
 import { createSecrets } from '../../core/secrets.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 import { freshRoot } from '../support/daemon.js'
 
 const open = async (format: 'json' | 'pretty') => {

@@ -1,7 +1,7 @@
 /** One life of a store on a simulated disk: as the daemon opens it, with a few shapes of state of its own. */
 import type { Blobs, BlobRef, Collection, Document, Stream } from '../../core/state/contract.js'
 import { unsafeCast } from '../../core/schema.js'
-import type { OpenState, RecoveryReport } from '../../core/state/root.js'
+import type { OpenState, RecoveryReport } from '../../core/state/store/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Random } from './random.js'
 import type { SimulatedDisk } from './simulated-disk.js'
@@ -32,14 +32,14 @@ export interface Life {
 
 /** The compiled store that is tested: the daemon's own, or a mutant of it. */
 export interface Engine {
-  readonly openState: typeof import('../../core/state/root.js').openState
-  readonly openRootDocument: typeof import('../../core/state/root-document.js').openRootDocument
+  readonly openState: typeof import('../../core/state/store/root.js').openState
+  readonly openRootDocument: typeof import('../../core/state/root/root-document.js').openRootDocument
 }
 /** The store as it was compiled into this folder (the one that holds `core/`). */
 export const loadEngine = async (folder = new URL('../../', import.meta.url)): Promise<Engine> => {
-  const root: Pick<Engine, 'openState'> = unsafeCast(await import(new URL('core/state/root.js', folder).href))
+  const root: Pick<Engine, 'openState'> = unsafeCast(await import(new URL('core/state/store/root.js', folder).href))
   const document: Pick<Engine, 'openRootDocument'> = unsafeCast(
-    await import(new URL('core/state/root-document.js', folder).href),
+    await import(new URL('core/state/root/root-document.js', folder).href),
   )
   return { openState: root.openState, openRootDocument: document.openRootDocument }
 }

@@ -35,77 +35,77 @@ const syncOf =
 export const mutants: readonly Mutant[] = [
   {
     name: 'the segment is not synced before a commit is acknowledged',
-    patch: patch('segment-file', 'await file.sync();\n        length += bytes.length;', 'length += bytes.length;'),
+    patch: patch('log/segment-file', 'await file.sync();\n        length += bytes.length;', 'length += bytes.length;'),
   },
   {
     name: 'a commit is acknowledged while the sync still runs',
     patch: patch(
-      'segment-file',
+      'log/segment-file',
       'await file.sync();\n        length += bytes.length;',
       'void file.sync();\n        length += bytes.length;',
     ),
   },
   {
     name: 'the folder of a new segment is not synced',
-    patch: patch('segment-file', 'await disk.syncFolder(folder);', ''),
+    patch: patch('log/segment-file', 'await disk.syncFolder(folder);', ''),
   },
   {
     name: 'the header of a new segment is not synced',
     patch: patch(
-      'segment-file',
+      'log/segment-file',
       'await file.write(line, 0);\n        await file.sync();',
       'await file.write(line, 0);',
     ),
   },
   { name: 'pages of records and streams are not synced', forget: syncOf('/page-') },
-  { name: 'indexes of pages are not synced', patch: patch('index-file', 'await file.sync();', '') },
+  { name: 'indexes of pages are not synced', patch: patch('pages/index-file', 'await file.sync();', '') },
   {
     name: 'the folder of pages is not synced',
-    patch: patch('record-shelf', 'await disk.syncFolder(options.folder);', ''),
+    patch: patch('pages/record-shelf', 'await disk.syncFolder(options.folder);', ''),
   },
   {
     name: 'the folder of streams is not synced',
-    patch: patch('entry-shelf', 'await disk.syncFolder(options.folder);', ''),
+    patch: patch('pages/entry-shelf', 'await disk.syncFolder(options.folder);', ''),
   },
   { name: 'the manifest is not synced before its rename', forget: syncOf('/manifest.json.') },
   {
     name: 'the folder of the manifest is not synced',
     forget: ({ call, path }) => call === 'syncFolder' && path === '/r',
   },
-  { name: 'tombstones are not synced', patch: patch('tombstones', 'await file.sync();', '') },
+  { name: 'tombstones are not synced', patch: patch('pages/tombstones', 'await file.sync();', '') },
   {
     name: 'a checkpoint drops tombstones',
-    patch: patch('checkpoint', 'if (harvest.graves.size === 0)', 'if (harvest.graves.size >= 0)'),
+    patch: patch('store/checkpoint', 'if (harvest.graves.size === 0)', 'if (harvest.graves.size >= 0)'),
   },
   {
     name: 'old segments are unlinked before the manifest forgets them',
     patch: patch(
-      'checkpoint',
+      'store/checkpoint',
       'const written = await writeAll(load);',
       'const written = await writeAll(load); for (const old of disk.list(paths.log).slice(0, -1)) await ' +
         "disk.unlink(paths.log + '/' + old);",
     ),
   },
-  { name: 'a line does not name its batch', patch: patch('commit-log', '"b":${first}', '"b":${next}') },
+  { name: 'a line does not name its batch', patch: patch('log/commit-log', '"b":${first}', '"b":${next}') },
   {
     name: 'bytes of a torn tail count',
     patch: patch(
-      'recovery',
+      'store/recovery',
       'replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))',
       'replay.sound.map(({ segment, size }) => ({ no: segment.no, first: segment.first, length: size }))',
     ),
   },
-  { name: 'a recovery does not make durable what it read', patch: patch('recovery', 'await handle.sync();', '') },
+  { name: 'a recovery does not make durable what it read', patch: patch('store/recovery', 'await handle.sync();', '') },
   {
     name: 'the name of a folder of blobs is not synced',
-    patch: patch('blobs', 'await disk.syncFolder(dirname(folder));', ''),
+    patch: patch('side/blobs', 'await disk.syncFolder(dirname(folder));', ''),
   },
   { name: 'bytes of a blob are not synced before its rename', forget: syncOf('/blobs/') },
   { name: 'a document is not synced before its rename', forget: syncOf('/documents/') },
   {
     name: 'a failed sync is tried again',
     patch: patch(
-      'segment-file',
+      'log/segment-file',
       'await file.sync();\n        length += bytes.length;',
       'await file.sync().catch(() => file.sync());\n        length += bytes.length;',
     ),
@@ -113,17 +113,17 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a failed commit did stays in memory',
-    patch: patch('transaction', 'change.undo();', 'void change;'),
+    patch: patch('memory/transaction', 'change.undo();', 'void change;'),
     by: 'errors',
   },
   {
     name: 'the checksums of every segment have the same salt',
-    patch: patch('log-keeper', 'options.ids.random(4)', "'00000000'"),
+    patch: patch('log/log-keeper', 'options.ids.random(4)', "'00000000'"),
     by: 'splice',
   },
   {
     name: 'the watermark is not looked at',
-    patch: patch('replay', 'Math.max(manifest.sequence, watermark?.sequence ?? 0)', 'manifest.sequence'),
+    patch: patch('log/replay', 'Math.max(manifest.sequence, watermark?.sequence ?? 0)', 'manifest.sequence'),
     by: 'cut',
   },
 ]

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { Mechanism } from '../../core/state/owner.js'
+import type { Mechanism } from '../../core/state/root/owner.js'
 
 const child = new URL('lock-child.js', import.meta.url).pathname
 

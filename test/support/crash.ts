@@ -1,8 +1,8 @@
 /** What kill -9 leaves behind: the files as they are, and no owner. */
 import { cpSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import type { Disk, DiskFile } from '../../core/state/disk.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import type { Disk, DiskFile } from '../../core/state/disk/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 
 /** The real disk, which calls back before and after every sync of a file. */
 export const watchedDisk = (watch: (moment: 'before' | 'after') => void): Disk => {

@@ -2,8 +2,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Disk } from '../../core/state/disk.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import type { Disk } from '../../core/state/disk/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 
 export const runSteps = async (disk: Disk, root: string, next: () => void): Promise<void> => {
   const at = (name: string): string => join(root, name)

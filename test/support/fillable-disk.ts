@@ -1,6 +1,6 @@
 /** A disk that can be full. */
-import { createDisk } from '../../core/state/real-disk.js'
-import type { Disk, DiskFile } from '../../core/state/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
+import type { Disk, DiskFile } from '../../core/state/disk/disk.js'
 
 /** The real disk, whose writes fail while `full` is true. */
 export const fillableDisk = (): { disk: Disk; fill: (full: boolean) => void } => {

@@ -1,6 +1,6 @@
 /** A disk whose syncs of the log wait for the test, to look at what happens before them. */
-import type { Disk } from '../../core/state/disk.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import type { Disk } from '../../core/state/disk/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 
 export interface HeldDisk {
   readonly disk: Disk

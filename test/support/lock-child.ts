@@ -4,8 +4,8 @@
  */
 import { createClock } from '../../core/clock.js'
 import { Problem } from '../../core/errors.js'
-import { acquireLock } from '../../core/state/lock.js'
-import { mechanisms } from '../../core/state/owner.js'
+import { acquireLock } from '../../core/state/root/lock.js'
+import { mechanisms } from '../../core/state/root/owner.js'
 
 const [root = '', guard = 'flock'] = process.argv.slice(2)
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createClock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'
 import type { Collection, CollectionSpec, Stream } from '../../core/state/contract.js'
-import { createDisk } from '../../core/state/real-disk.js'
-import { openState, type OpenState, type OpenStateOptions, type RecoveryReport } from '../../core/state/root.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
+import { openState, type OpenState, type OpenStateOptions, type RecoveryReport } from '../../core/state/store/root.js'
 
 export interface Note {
   id: string

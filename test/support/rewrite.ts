@@ -1,8 +1,8 @@
 /** Changes what stands in a root as somebody would who knows the format: every checksum and manifest is right again. */
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { saltSeed, sealedLine } from '../../core/state/line.js'
-import { seal, unseal } from '../../core/state/sealed.js'
+import { saltSeed, sealedLine } from '../../core/state/format/line.js'
+import { seal, unseal } from '../../core/state/format/sealed.js'
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').match(/[^\n]*\n/gu) ?? []
 const files = (folder: string, start: string): string[] =>

@@ -1,6 +1,6 @@
 /** A disk whose syncs take a while, so that a test can stop what goes on in the middle of its commits. */
-import { createDisk } from '../../core/state/real-disk.js'
-import type { Disk, DiskFile } from '../../core/state/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
+import type { Disk, DiskFile } from '../../core/state/disk/disk.js'
 
 const syncMs = 60
 

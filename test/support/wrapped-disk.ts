@@ -1,6 +1,6 @@
 /** The real disk with a hook before each write and sync of a file: it may wait, and it may throw. */
-import type { Disk } from '../../core/state/disk.js'
-import { createDisk } from '../../core/state/real-disk.js'
+import type { Disk } from '../../core/state/disk/disk.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
 
 export type DiskCall = 'create' | 'write' | 'sync'
 export interface WrappedDisk {

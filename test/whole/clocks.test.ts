@@ -1,7 +1,7 @@
 /** What is in order stays so over lives whose wall clocks disagree, and one wrong clock leaves nothing behind. */
 import test from 'ava'
-import { createDisk } from '../../core/state/real-disk.js'
-import { showRecords } from '../../core/state/show.js'
+import { createDisk } from '../../core/state/disk/real-disk.js'
+import { showRecords } from '../../core/state/inspect/show.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 import { createLeapingClock } from '../support/leaping-clock.js'
 import { lendOutbox } from '../support/outbox.js'

@@ -2,7 +2,7 @@ import test from 'ava'
 import { listPage, type Page } from '../../../core/http/pages.js'
 import { collectionSource } from '../../../core/plugin.js'
 import { createUnreadable } from '../../../core/http/unreadable.js'
-import { createCollection } from '../../../core/state/collection.js'
+import { createCollection } from '../../../core/state/memory/collection.js'
 
 type Note = { id: string; text: string }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { cpSync } from 'node:fs'
 import path from 'node:path'
-import { createDisk } from '../../../../core/state/real-disk.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { copyRoot, watchedDisk } from '../../../support/crash.js'
 import { createWorld, effectTools, type World } from '../../../support/effects.js'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import test from 'ava'
-import type { Disk } from '../../../../core/state/disk.js'
+import type { Disk } from '../../../../core/state/disk/disk.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'

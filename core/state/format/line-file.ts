@@ -1,0 +1,162 @@
+/** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
+import { fault } from '../../assert.js'
+import { Problem } from '../../errors.js'
+import { unsafeCast } from '../../schema.js'
+import type { Disk, DiskFile } from '../disk/disk.js'
+import { checkLineAt, type FileLines } from './file-lines.js'
+import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'
+import { storageErrors } from '../storage-errors.js'
+
+/** The first line of every file of lines; more members tell what it is. */
+export interface LineFileHeader {
+  readonly v: 1
+  readonly k: 'page' | 'index' | 'tombstones'
+  readonly of: string
+  readonly salt: string
+  readonly [more: string]: unknown
+}
+
+export interface LineFile {
+  readonly path: string
+  /** Bytes written and waiting to be written. */
+  readonly length: number
+  /** Adds a line: an object's JSON without its closing brace. Returns where it stands. */
+  add(text: string): { readonly offset: number; readonly length: number }
+  /** True when enough waits to be worth a write. */
+  readonly full: boolean
+  flush(): Promise<void>
+  /** Writes what waits and syncs; a failure of the sync is `storage_sync_failed`. */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+const enough = 256 * 1024
+const portion = 2 * 1024 * 1024
+
+const appendTo = (file: DiskFile, start: number, seed: number): LineFile => {
+  const lines: LineBuffer = createLineBuffer()
+  let written = start
+  let synced = start
+  const syncFile = async (): Promise<void> => {
+    await file.sync().catch((cause: unknown) => {
+      throw storageErrors.storage_sync_failed({ cause })
+    })
+    synced = written
+  }
+  /** Syncs now and then: one sync of many megabytes would hold up the syncs of commits. */
+  const flush = async (): Promise<void> => {
+    if (lines.length === 0) return
+    await file.write(lines.bytes(), written)
+    written += lines.length
+    lines.clear()
+    if (written - synced >= portion) await syncFile()
+  }
+  return {
+    path: file.path,
+    get length() {
+      return written + lines.length
+    },
+    get full() {
+      return lines.length >= enough
+    },
+    add: (text) => {
+      const offset = written + lines.length
+      return { offset, length: lines.add(text, seed) }
+    },
+    flush,
+    sync: async () => {
+      await flush()
+      await syncFile()
+    },
+    close: () => file.close(),
+  }
+}
+
+/** Creates the file; its name is durable once the folder is synced. */
+export const createLineFile = async (disk: Disk, path: string, header: LineFileHeader): Promise<LineFile> => {
+  if (disk.stat(path) !== undefined) await disk.unlink(path)
+  const file = await disk.open(path, 'create')
+  try {
+    const whole = appendTo(file, 0, 0)
+    whole.add(JSON.stringify(header).slice(0, -1))
+    await whole.flush()
+    return appendTo(file, whole.length, saltSeed(header.salt))
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** Opens a file to append behind the bytes that count; what a failed checkpoint left behind them is cut. */
+export const openLineFile = async (disk: Disk, path: string, length: number): Promise<LineFile> => {
+  const file = await disk.open(path, 'write')
+  try {
+    if (file.size() > length) await file.truncate(length)
+    const header = readHeader(path, file.read(0, Math.min(length, 4096)))
+    if (!header.ok) throw damaged(header.fault)
+    return appendTo(file, length, saltSeed(header.header.salt))
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+export type HeaderRead =
+  | { readonly ok: true; readonly header: LineFileHeader; readonly end: number }
+  | { readonly ok: false; readonly fault: Fault }
+
+export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
+  const check = checkLine(bytes, 0, 0)
+  if (!check.ok) return { ok: false, fault: { file, offset: 0, rule: `the header: ${check.rule}` } }
+  return { ok: true, header: unsafeCast<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
+}
+
+export interface LineScan {
+  readonly header: LineFileHeader | undefined
+  /** Where the sound lines start, in order. */ readonly starts: readonly number[]
+  readonly faults: readonly Fault[]
+}
+
+/** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
+export const scanLineFile = (lines: FileLines, length: number): LineScan => {
+  const file = lines.path
+  const none = (fault: Fault): LineScan => ({ header: undefined, starts: [], faults: [fault] })
+  if (lines.length < length)
+    return none({ file, offset: lines.length, rule: `the file ends before its ${length} bytes` })
+  const read = readHeader(file, lines.line(0, length) ?? new Uint8Array())
+  if (!read.ok) return none(read.fault)
+  const seed = saltSeed(read.header.salt)
+  const starts: number[] = []
+  const faults: Fault[] = []
+  for (let at = read.end; at < length;) {
+    const check = checkLineAt(lines, at, { seed, end: length })
+    if (check.ok) starts.push(at)
+    else faults.push({ file, offset: at, rule: check.rule })
+    at = check.end ?? length
+  }
+  return { header: read.header, starts, faults }
+}
+
+const soundLine = (lines: FileLines, start: number): Uint8Array => {
+  const line = lines.line(start)
+  if (line === undefined) throw fault(`the file ${lines.path} changed while it was read`)
+  return line
+}
+
+/** The value of a line that the scan found sound. */
+export const valueAt = (lines: FileLines, start: number): unknown => {
+  const line = soundLine(lines, start)
+  return lineValue(line, 0, line.length)
+}
+
+/** Bytes of a line that the scan found sound. */
+export const lengthAt = (lines: FileLines, start: number): number => soundLine(lines, start).length
+
+export const damaged = ({ file, offset, rule }: Fault) =>
+  storageErrors.storage_damaged({
+    details: { file: file.slice(file.lastIndexOf('/') + 1), offset },
+    cause: { file, offset, rule },
+  })
+/** What `damaged` told; undefined for any other error. */
+export const faultIn = (error: unknown): Fault | undefined =>
+  error instanceof Problem && error.code === 'storage_damaged' ? unsafeCast<Fault>(error.cause) : undefined

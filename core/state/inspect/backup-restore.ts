@@ -1,0 +1,95 @@
+/** Checks a backup, and makes a root of it. */
+import { join, resolve } from 'node:path'
+import type { Clock } from '../../clock.js'
+import { unsafeCast, type JsonObject } from '../../schema.js'
+import { createCopy, prepareTarget, sourceOf } from './backup.js'
+import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
+import type { Disk } from '../disk/disk.js'
+import { errors } from '../errors.js'
+import { holdDocument, type StoredHold } from '../root/hold-document.js'
+import type { Fault } from '../format/line.js'
+import { readRoot } from '../root/root-document.js'
+import { seal } from '../format/sealed.js'
+import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
+
+export interface BackupPlace {
+  readonly folder: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly declared?: Declarations
+}
+
+export interface BackupCheck {
+  readonly backup: BackupFile
+  /** Files that are not what `backup.json` says. */
+  readonly faults: readonly Fault[]
+  /** The root inside, checked like any other. */
+  readonly root: VerifyReport
+  readonly clean: boolean
+}
+
+const filesBelow = (disk: Disk, folder: string): string[] =>
+  disk.list(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return disk.stat(path)?.kind === 'folder' ? filesBelow(disk, path) : [path]
+  })
+
+const firstDifference = (
+  bytes: Uint8Array | undefined,
+  wanted: { readonly bytes: number; readonly sha256: string },
+): string | undefined => {
+  if (bytes === undefined) return 'the file is missing'
+  if (bytes.length !== wanted.bytes) return `it has ${bytes.length} bytes instead of ${wanted.bytes}`
+  return digestOf(bytes) === wanted.sha256 ? undefined : 'its bytes do not match their digest'
+}
+
+/** Compares every file with `backup.json`, then checks the root inside. Throws where there is no whole backup. */
+export const verifyBackup = async ({ folder, disk, clock, declared }: BackupPlace): Promise<BackupCheck> => {
+  const backup = readBackupFile(disk, folder)
+  const copy = join(resolve(folder), copyFolder)
+  const faults: Fault[] = []
+  const named = new Set(backup.files.map(({ path }) => join(copy, path)))
+  for (const wanted of backup.files) {
+    const file = join(copy, wanted.path)
+    const rule = firstDifference(disk.readFile(file), wanted)
+    if (rule !== undefined) faults.push({ file, offset: 0, rule })
+  }
+  for (const file of filesBelow(disk, copy))
+    if (!named.has(file)) faults.push({ file, offset: 0, rule: 'backup.json does not name it' })
+  const root = await verifyRoot({ root: copy, disk, clock, live: false, ...(declared !== undefined && { declared }) })
+  return { backup, faults, root, clean: faults.length === 0 && root.clean }
+}
+
+export interface RestoreReport {
+  readonly root: string
+  readonly root_id: string
+  readonly sequence: number
+  readonly generation: number
+  readonly files: number
+}
+
+/**
+ * Makes a root in an absent or empty folder. `root.json` comes last, with a higher generation: without it there is no
+ * root.
+ */
+export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: string): Promise<RestoreReport> => {
+  const { backup, faults, root } = await verifyBackup({ folder, disk, clock })
+  const [first] = [...faults, ...root.findings.filter(({ severity }) => severity === 'damage')]
+  if (first !== undefined) throw errors.backup_damaged({ details: { path: first.file, rule: first.rule } })
+  const target = resolve(to)
+  await prepareTarget(disk, target)
+  const copy = createCopy(disk, target)
+  const from = join(resolve(folder), copyFolder)
+  for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
+  for (const { path } of backup.files)
+    if (path !== 'root.json' && path !== join('documents', `${holdDocument}.json`))
+      await copy.write(path, sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(from, path)))))
+  const hold: StoredHold = { held: true, reason: 'restored', since_ms: clock.now() }
+  await copy.write(join('documents', `${holdDocument}.json`), sourceOf(seal(hold)))
+  await copy.finish()
+  const facts = readRoot({ root: from, disk })
+  if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })
+  const generation = facts.generation + 1
+  await disk.replace(join(target, 'root.json'), seal(unsafeCast<JsonObject>({ ...facts, generation })))
+  return { root: target, root_id: facts.root_id, sequence: backup.sequence, generation, files: backup.files.length }
+}

@@ -1,0 +1,215 @@
+/**
+ * Takes a root away as of one commit. In a running daemon the cut is made in
+ * the commit queue, between two batches; what it names is then copied beside
+ * the commits, because nothing that counts changes any more.
+ */
+import { createHash } from 'node:crypto'
+import { dirname, join, relative, resolve } from 'node:path'
+import type { Clock } from '../../clock.js'
+import { unsafeCast, type JsonObject } from '../../schema.js'
+import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
+import type { Disk, DiskFile } from '../disk/disk.js'
+import { Problem } from '../../errors.js'
+import { codeOf, errors } from '../errors.js'
+import { layout, type Layout } from '../format/layout.js'
+import type { Manifest } from '../format/manifest.js'
+import { readRoot } from '../root/root-document.js'
+import { seal } from '../format/sealed.js'
+import { isTemporary } from '../disk/temps.js'
+import { namedFiles } from '../pages/sweep.js'
+
+/** The state as of one commit: a manifest of which every length is known. */
+export interface Cut {
+  readonly manifest: Manifest
+  readonly sequence: number
+}
+
+export interface BackupOptions {
+  readonly root: string
+  readonly to: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly cut: Cut
+}
+
+export interface BackupReport {
+  readonly path: string
+  readonly root_id: string
+  readonly sequence: number
+  readonly files: number
+  readonly bytes: number
+  readonly milliseconds: number
+}
+
+const reasons = new Map([
+  ['EACCES', 'permission is denied'],
+  ['EPERM', 'permission is denied'],
+  ['EROFS', 'its file system is read-only'],
+  ['ENOSPC', 'no space is left'],
+  ['EDQUOT', 'no space is left'],
+  ['ENAMETOOLONG', 'a name in it is too long'],
+])
+
+/**
+ * Runs a step on the target: what its file system refuses is for the caller to put right, not a fault of the daemon.
+ */
+const onTarget = async <R>(path: string, step: () => R | Promise<R>): Promise<R> => {
+  try {
+    return await step()
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (cause instanceof Problem || code === undefined || code === 'EIO') throw cause
+    throw errors.target_not_writable({
+      details: { path, reason: reasons.get(code) ?? 'its file system refuses it' },
+      cause,
+    })
+  }
+}
+
+/** Makes `to`, and refuses to write where something is. */
+export const prepareTarget = (disk: Disk, to: string): Promise<void> =>
+  onTarget(to, async () => {
+    const stat = disk.stat(to)
+    if (stat !== undefined && (stat.kind !== 'folder' || disk.list(to).length > 0))
+      throw errors.target_not_empty({ details: { path: to } })
+    if (disk.stat(dirname(to))?.kind !== 'folder')
+      throw errors.target_without_folder({ details: { path: dirname(to) } })
+    await disk.makeFolder(to)
+    await disk.syncFolder(dirname(to))
+  })
+
+const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
+
+/** Bytes to copy; read in pieces, so that a running daemon answers in between. */
+export interface CopySource {
+  readonly length: number
+  read(position: number, length: number): Uint8Array
+}
+
+export const sourceOf = (bytes: Uint8Array): CopySource => ({
+  length: bytes.length,
+  read: (position, length) => bytes.subarray(position, position + length),
+})
+
+const pieceBytes = 512 * 1024
+
+const copyPieces = async (file: DiskFile, source: CopySource): Promise<string> => {
+  const hash = createHash('sha256')
+  for (let at = 0; at < source.length; at += pieceBytes) {
+    const piece = source.read(at, Math.min(pieceBytes, source.length - at))
+    hash.update(piece)
+    await file.write(piece, at)
+  }
+  return hash.digest('hex')
+}
+
+/** Writes files below one folder; every folder is made once and synced at the end. */
+export const createCopy = (disk: Disk, to: string) => {
+  const made = new Set([to])
+  const makeFolder = async (folder: string): Promise<void> => {
+    if (made.has(folder)) return
+    await makeFolder(dirname(folder))
+    await disk.makeFolder(folder)
+    made.add(folder)
+  }
+  const write = (path: string, source: CopySource): Promise<BackupEntry> =>
+    onTarget(to, async () => {
+      const target = join(to, path)
+      await makeFolder(dirname(target))
+      const file = await disk.open(target, 'create')
+      try {
+        const sha256 = await copyPieces(file, source)
+        await file.sync()
+        return { path, bytes: source.length, sha256 }
+      } finally {
+        await file.close()
+      }
+    })
+  const finish = (): Promise<void> =>
+    onTarget(to, async () => {
+      for (const folder of [...made].toReversed()) await disk.syncFolder(folder)
+    })
+  return { write, makeFolder: (path: string) => onTarget(to, () => makeFolder(join(to, path))), finish }
+}
+
+/** Copies the bytes of a file that count. */
+const copyCounted = async (
+  { disk, root }: BackupOptions,
+  copy: ReturnType<typeof createCopy>,
+  { path, length }: { path: string; length: number },
+): Promise<BackupEntry> => {
+  const file = disk.openSync(path)
+  try {
+    if (file.size() < length) throw errors.state_root_damaged({ details: { path } })
+    return await copy.write(relative(root, path), { length, read: (position, wanted) => file.read(position, wanted) })
+  } finally {
+    await file.close()
+  }
+}
+
+/** Documents and blobs: whole files that are replaced, never changed. */
+const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
+  const below = (folder: string): string[] => disk.list(folder).map((name) => join(folder, name))
+  const shards = below(blobs).flatMap(below)
+  return [...below(documents).filter((path) => path.endsWith('.json')), ...shards.flatMap(below)].filter(
+    (path) => !isTemporary(path) && disk.stat(path)?.kind === 'file',
+  )
+}
+
+const folders = ['log', 'data', 'streams', 'tombstones', 'quarantine']
+
+const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[]> => {
+  const { root, disk, cut } = options
+  const paths = layout(root)
+  const copy = createCopy(disk, to)
+  const files: BackupEntry[] = []
+  for (const folder of folders) await copy.makeFolder(folder)
+  for (const [path, length] of namedFiles(paths, cut.manifest))
+    files.push(await copyCounted(options, copy, { path, length: length ?? 0 }))
+  for (const path of wholeFiles(disk, paths)) {
+    const bytes = disk.readFile(path)
+    if (bytes !== undefined) files.push(await copy.write(relative(root, path), sourceOf(bytes)))
+  }
+  const { root: id, generation } = cut.manifest
+  files.push(await copy.write('manifest.json', sourceOf(seal(unsafeCast<JsonObject>(cut.manifest)))))
+  files.push(
+    await copy.write(
+      'watermark.json',
+      sourceOf(seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true })),
+    ),
+  )
+  files.push(await copy.write('root.json', sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(root, 'root.json'))))))
+  await copy.finish()
+  return files
+}
+
+/** Writes a backup of a cut. `backup.json` comes last: without it there is no backup. */
+export const writeBackup = async (options: BackupOptions): Promise<BackupReport> => {
+  const { root, disk, clock, cut } = options
+  const started = clock.elapsed()
+  const to = resolve(options.to)
+  const facts = readRoot({ root, disk })
+  if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
+  if (isInside(root, to)) throw errors.target_in_root({ details: { path: to } })
+  await prepareTarget(disk, to)
+  await onTarget(to, () => disk.makeFolder(join(to, copyFolder)))
+  const files = await copyAll(options, join(to, copyFolder))
+  const file: BackupFile = {
+    v: 1,
+    k: 'backup',
+    root_id: facts.root_id,
+    generation: facts.generation,
+    sequence: cut.sequence,
+    created_at_ms: clock.now(),
+    files,
+  }
+  await onTarget(to, () => writeBackupFile(disk, to, file))
+  return {
+    path: join(to, backupFileName),
+    root_id: file.root_id,
+    sequence: cut.sequence,
+    files: files.length,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    milliseconds: Math.round(clock.elapsed() - started),
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Writes everything that can still be read as a new log behind an empty
+ * checkpoint, then swaps the manifest. Pages, indexes and the old log are
+ * derived from it again by the next checkpoint.
+ */
+import { join } from 'node:path'
+import type { Ids } from '../../ids.js'
+import { unsafeCast, type JsonObject } from '../../schema.js'
+import { linkAside, type AsideOptions } from './repair-aside.js'
+import type { Disk } from '../disk/disk.js'
+import { numberOf, type Layout } from '../format/layout.js'
+import { checkLine, createLineBuffer, lineValue, type Fault } from '../format/line.js'
+import { emptyManifest, readManifest, type Manifest, type SegmentRef, type ShelfRef } from '../format/manifest.js'
+import { seal } from '../format/sealed.js'
+import type { SegmentHeader } from '../format/segment.js'
+import { createSegmentFile } from '../log/segment-file.js'
+import { survey } from './survey.js'
+import { unnamedFiles } from '../pages/sweep.js'
+import { readWatermark, writeWatermark } from '../format/watermark.js'
+
+export interface SalvageOptions extends AsideOptions {
+  readonly ids: Ids
+  readonly rootId: string
+  readonly generation: number
+  readonly fault: Fault
+}
+
+const sizeOf = (disk: Disk, path: string): number => disk.stat(path)?.size ?? 0
+
+/** Every page there is, as if a manifest named it. */
+const shelvesIn = (disk: Disk, folder: string): Record<string, ShelfRef> =>
+  Object.fromEntries(
+    disk.list(folder).map((name) => {
+      const pages = disk
+        .list(join(folder, name))
+        .filter((file) => file.startsWith('page-') && numberOf(file) !== undefined)
+      return [
+        name,
+        {
+          pages: pages.map((file) => ({
+            no: numberOf(file) ?? 0,
+            length: sizeOf(disk, join(folder, name, file)),
+            live: 0,
+          })),
+          index: null,
+        },
+      ]
+    }),
+  )
+
+const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
+  disk.list(folder).flatMap((name) => {
+    const bytes = disk.readFile(join(folder, name)) ?? new Uint8Array()
+    const check = checkLine(bytes, 0, 0)
+    const header = check.ok ? unsafeCast<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
+    return header?.k === 'segment' && numberOf(name) === header.no
+      ? [{ no: header.no, first: header.first, length: bytes.length }]
+      : []
+  })
+
+/** What the manifest would say, had it not been lost. */
+const guessManifest = ({ disk, paths, rootId, generation }: SalvageOptions): Manifest => {
+  const segments = segmentsIn(disk, paths.log)
+  const graves = disk.list(paths.tombstones).filter((name) => name.endsWith('.ndjson'))
+  return {
+    ...emptyManifest(rootId, generation),
+    segments,
+    sequence: (segments[0]?.first ?? 1) - 1,
+    collections: shelvesIn(disk, paths.data),
+    streams: shelvesIn(disk, paths.streams),
+    tombstones: Object.fromEntries(
+      graves.map((name) => [name.slice(0, -'.ndjson'.length), sizeOf(disk, join(paths.tombstones, name))]),
+    ),
+  }
+}
+
+interface Salvaged {
+  readonly ops: readonly string[]
+  readonly sequence: number
+  readonly t: number
+}
+
+const text = (...op: readonly unknown[]): string => JSON.stringify(op)
+
+/** Collects what counts, as operations on an empty root. */
+const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged => {
+  const graves = new Map<string, string>()
+  const written = new Map<string, string>()
+  const records: string[] = []
+  const entries: string[] = []
+  const lengths = new Map<string, { seen: number; kept: number }>()
+  const keep = (
+    at: { readonly stream: string; readonly owner: string; readonly seq: number },
+    entry: unknown,
+  ): void => {
+    const key = text(at.stream, at.owner)
+    const length = lengths.get(key) ?? { seen: 0, kept: 0 }
+    if (at.seq <= length.seen) return
+    lengths.set(key, { seen: at.seq, kept: length.kept + 1 })
+    entries.push(text('app', at.stream, at.owner, length.kept + 1, entry))
+  }
+  const replay = survey({
+    disk,
+    paths,
+    manifest,
+    watermark: undefined,
+    visitor: {
+      fault: () => {},
+      grave: (collection, id, reason) => void graves.set(text(collection, id), text('del', collection, id, reason)),
+      entries: (stream, { owner, from, entries: found }) =>
+        found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),
+      op: (op) => {
+        if (op[0] === 'app') return keep({ stream: op[1], owner: op[2], seq: op[3] }, op[4])
+        const key = text(op[1], op[2])
+        if (op[0] === 'put') return void written.set(key, text(...op))
+        written.delete(key)
+        graves.set(key, text(...op))
+      },
+      record: (collection, { id, r }, { counts }) => {
+        if (counts) records.push(text('put', collection, id, r))
+      },
+    },
+  })
+  const alive = [...written].filter(([key]) => !graves.has(key)).map(([, op]) => op)
+  return { ops: [...graves.values(), ...records, ...alive, ...entries], sequence: replay.sequence, t: replay.t }
+}
+
+const lineCharacters = 64 * 1024
+const segmentBytes = 16 * 1024 * 1024
+
+/** Operations in lines that a reader can still look at. */
+const linesOf = function* (ops: readonly string[]): Iterable<readonly string[]> {
+  let line: string[] = []
+  let size = 0
+  for (const op of ops) {
+    line.push(op)
+    size += op.length
+    if (size < lineCharacters) continue
+    yield line
+    line = []
+    size = 0
+  }
+  if (line.length > 0) yield line
+}
+
+const writeLog = async (
+  { disk, paths, ids, rootId, generation }: SalvageOptions,
+  { ops, sequence, t }: Salvaged,
+): Promise<{ segments: SegmentRef[]; last: number }> => {
+  const segments: SegmentRef[] = []
+  const lines = linesOf(ops)[Symbol.iterator]()
+  let no = Math.max(0, ...disk.list(paths.log).map((name) => numberOf(name) ?? 0))
+  let s = sequence + 1
+  for (let next = lines.next(); next.done !== true;) {
+    no += 1
+    const first = s
+    const segment = await createSegmentFile(disk, paths.log, {
+      no,
+      root: rootId,
+      first,
+      salt: ids.random(4),
+      generation,
+    })
+    const buffer = createLineBuffer()
+    for (; next.done !== true && buffer.length < segmentBytes; next = lines.next(), s += 1)
+      buffer.add(`{"s":${s},"b":${s},"t":${t},"ops":[${next.value.join(',')}]`, segment.seed)
+    await segment.append(buffer.bytes(), () => {})
+    segments.push({ no, first, length: segment.length })
+    await segment.close()
+  }
+  return { segments, last: s - 1 }
+}
+
+const soundManifest = (disk: Disk, paths: Layout, rootId: string): Manifest | undefined => {
+  const read = readManifest(disk, paths.manifest)
+  return read.ok && read.manifest?.root === rootId ? read.manifest : undefined
+}
+
+export const salvage = async (options: SalvageOptions): Promise<void> => {
+  const { disk, paths, rootId, generation, fault } = options
+  const known = soundManifest(disk, paths, rootId)
+  const found = collect(options, known ?? guessManifest(options))
+  const sequence = Math.max(found.sequence, readWatermark(disk, paths.watermark).watermark?.sequence ?? 0)
+  const old = unnamedFiles(disk, paths, emptyManifest(rootId, generation))
+  const { segments, last } = await writeLog(options, { ...found, sequence })
+  const drops = []
+  for (const file of old)
+    drops.push(
+      await linkAside(options, {
+        ...fault,
+        file,
+        offset: file === fault.file ? fault.offset : 0,
+        rule: `salvaged because of ${fault.file} at byte ${fault.offset}: ${fault.rule}`,
+      }),
+    )
+  if (known === undefined && disk.stat(paths.manifest) !== undefined)
+    await linkAside(options, { ...fault, file: paths.manifest, offset: 0 })
+  await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence, clean: false })
+  await disk.replace(
+    paths.manifest,
+    seal(unsafeCast<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })),
+  )
+  await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence: last, clean: false })
+  for (const drop of drops) await drop()
+}

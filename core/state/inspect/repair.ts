@@ -1,0 +1,220 @@
+/**
+ * Mends a stopped root: says what it would do and why, does it when told to,
+ * and takes acknowledged data away only with the operator's word. What it
+ * takes away goes to the quarantine.
+ */
+import { basename, join } from 'node:path'
+import type { Clock } from '../../clock.js'
+import type { Ids } from '../../ids.js'
+import type { Log } from '../../log.js'
+import { unsafeCast, type JsonObject } from '../../schema.js'
+import type { Disk } from '../disk/disk.js'
+import { errors } from '../errors.js'
+import { takeGuard } from '../root/guard.js'
+import { layout, numberOf, segmentName } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import { acquireLock } from '../root/lock.js'
+import { readManifest, type Manifest, type ShelfRef } from '../format/manifest.js'
+import { mayLive, mechanisms, readOwner } from '../root/owner.js'
+import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
+import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
+import { salvage } from './repair-salvage.js'
+import { replayLog } from '../log/replay.js'
+import { createRootFacts } from '../root/root-document.js'
+import { seal } from '../format/sealed.js'
+import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
+import { readWatermark, writeWatermark } from '../format/watermark.js'
+
+export type { RepairAction, RepairPlan } from './repair-plan.js'
+
+export interface RepairOptions {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly declared?: Declarations
+  /** Do it; otherwise only the plan is made. */
+  readonly apply?: boolean
+  /** Acknowledged data may go to the quarantine. */
+  readonly acceptLoss?: boolean
+}
+
+export interface RepairReport extends RepairPlan {
+  readonly root: string
+  readonly applied: boolean
+  /** The check after the repair, or the one that the plan was made from. */
+  readonly after: VerifyReport
+}
+
+interface Work {
+  readonly options: RepairOptions
+  readonly root: string
+  readonly generation: number
+  readonly rootId: string
+}
+
+const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
+  const read = readManifest(disk, layout(root).manifest)
+  return read.ok ? read.manifest : undefined
+}
+
+const look = ({ root, disk, clock, declared }: RepairOptions): Promise<VerifyReport> =>
+  verifyRoot({ root, disk, clock, live: false, ...(declared !== undefined && { declared }) })
+
+const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
+  disk.replace(layout(root).manifest, seal(unsafeCast<JsonObject>(manifest)))
+
+const lastOf = (disk: Disk, root: string, manifest: Manifest): number =>
+  replayLog({ disk, folder: layout(root).log, manifest, watermark: undefined, visit: () => {} }).sequence
+
+/** The log ends before the fault. */
+const cutLog = async ({ options: { disk }, root, rootId }: Work, fault: Fault): Promise<void> => {
+  const paths = layout(root)
+  const manifest = manifestIn(disk, root)
+  if (manifest === undefined) return
+  const at = manifest.segments.findIndex(({ no }) => no === numberOf(basename(fault.file)))
+  const known = at === -1 ? manifest.segments.length : at
+  const damaged = manifest.segments[at]
+  const keepsPart = damaged !== undefined && fault.offset > 0
+  const segments = [...manifest.segments.slice(0, known), ...(keepsPart ? [{ ...damaged, length: fault.offset }] : [])]
+  const sequence = lastOf(disk, root, { ...manifest, segments })
+  const gone = manifest.segments
+    .slice(segments.length)
+    .map(({ no }) => join(paths.log, segmentName(no)))
+    .filter((file) => disk.stat(file) !== undefined)
+  if (keepsPart) await copyTail({ disk, paths }, fault)
+  const drops = []
+  for (const file of gone) drops.push(await linkAside({ disk, paths }, { ...fault, file, offset: 0 }))
+  await writeWatermark(disk, paths.watermark, { root: rootId, generation: manifest.generation, sequence, clean: false })
+  await replaceManifest(disk, root, { ...manifest, segments })
+  if (keepsPart) await cutFile({ disk, paths }, fault)
+  for (const drop of drops) await drop()
+}
+
+const withoutIndex = (shelves: Readonly<Record<string, ShelfRef>>, name: string): Record<string, ShelfRef> =>
+  Object.fromEntries(Object.entries(shelves).map(([of, ref]) => [of, of === name ? { ...ref, index: null } : ref]))
+
+const dropIndex = async ({ options: { disk }, root }: Work, fault: Fault): Promise<void> => {
+  const paths = layout(root)
+  const manifest = manifestIn(disk, root)
+  const [name = '', file] = [basename(join(fault.file, '..')), fault.file]
+  if (manifest === undefined) return
+  const drop =
+    disk.stat(file) === undefined || !basename(file).startsWith('index-')
+      ? undefined
+      : await linkAside({ disk, paths }, fault)
+  const inData = file.startsWith(`${paths.data}/`)
+  await replaceManifest(
+    disk,
+    root,
+    inData
+      ? { ...manifest, collections: withoutIndex(manifest.collections, name) }
+      : { ...manifest, streams: withoutIndex(manifest.streams, name) },
+  )
+  await drop?.()
+}
+
+const mendWatermark = async ({ options: { disk }, root, rootId }: Work, fault: Fault): Promise<void> => {
+  const paths = layout(root)
+  const manifest = manifestIn(disk, root)
+  if (manifest === undefined) return
+  if (disk.stat(fault.file) !== undefined) await moveAside({ disk, paths }, fault)
+  await writeWatermark(disk, paths.watermark, {
+    root: rootId,
+    generation: manifest.generation,
+    sequence: lastOf(disk, root, manifest),
+    clean: false,
+  })
+}
+
+const perform = async (work: Work, { kind, file, offset, reason }: RepairAction): Promise<void> => {
+  const { disk, ids } = work.options
+  const aside = { disk, paths: layout(work.root) }
+  const fault: Fault = { file, offset, rule: reason }
+  if (kind === 'restrict') return disk.restrict(file)
+  if (kind === 'log') return cutLog(work, fault)
+  if (kind === 'index') return dropIndex(work, fault)
+  if (kind === 'watermark') return mendWatermark(work, fault)
+  if (kind === 'salvage') return salvage({ ...aside, ids, rootId: work.rootId, generation: work.generation, fault })
+  if (kind === 'cut') {
+    await copyTail(aside, fault)
+    return cutFile(aside, fault)
+  }
+  if (kind === 'set_aside' && disk.stat(file)?.kind === 'file') await moveAside(aside, fault)
+}
+
+/** The lock needs a root that is private and has its `root.json`. */
+const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
+  for (const { kind, file } of actions) if (kind === 'restrict') await disk.restrict(file)
+  const wanted = actions.find(({ kind }) => kind === 'root')
+  if (wanted === undefined) return
+  const paths = layout(root)
+  const guard = await takeGuard(root, mechanisms)
+  if (guard === undefined) throw lockedBy(root)
+  try {
+    const [manifest, { watermark }] = [manifestIn(disk, root), readWatermark(disk, paths.watermark)]
+    const id = manifest?.root ?? watermark?.root
+    if (id === undefined) throw errors.state_root_lost({ details: { path: root } })
+    if (disk.stat(wanted.file) !== undefined)
+      await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
+    const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
+    await disk.replace(
+      wanted.file,
+      seal(unsafeCast<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))),
+    )
+  } finally {
+    await guard.release()
+  }
+}
+
+const lockedBy = (root: string) => {
+  const owner = readOwner(join(root, 'owner.json'))
+  return errors.state_root_locked({
+    details: { path: root, pid: owner?.pid ?? 'unknown', host: owner?.host ?? 'this machine' },
+    members: { pid: owner?.pid ?? 0 },
+  })
+}
+
+/** What may be done at all: without the operator's word nothing that loses data. */
+const refusal = ({ actions }: RepairPlan, acceptLoss: boolean) => {
+  const loss = actions.find((action) => action.loss)
+  return loss === undefined || acceptLoss
+    ? undefined
+    : errors.repair_loses({ details: { path: loss.file, offset: loss.offset } })
+}
+
+const applyAll = async (options: RepairOptions): Promise<void> => {
+  const { disk, clock, log } = options
+  const lock = await acquireLock({ root: options.root, clock, log, disk })
+  try {
+    const { root, facts, generation } = lock
+    // Under the lock the root is looked at again: what is done is what is true now. A salvage may leave leftovers for
+    // the second look.
+    for (let looks = 0; looks < 3; looks += 1) {
+      const { actions } = planRepair(await look({ ...options, root }))
+      for (const action of actions) await perform({ options, root, generation, rootId: facts.root_id }, action)
+      if (actions.length === 0) return
+    }
+  } finally {
+    await lock.release()
+  }
+}
+
+/**
+ * Plans, and with `apply` does it. Throws `state_root_locked` while a daemon
+ * holds the root, `repair_loses` where data would be lost without the word for
+ * it, `state_root_lost` where nothing tells the root's id any more.
+ */
+export const repairRoot = async (options: RepairOptions): Promise<RepairReport> => {
+  const { root, disk, apply = false, acceptLoss = false } = options
+  if (mayLive(readOwner(join(root, 'owner.json')))) throw lockedBy(root)
+  const before = await look(options)
+  const plan = planRepair(before)
+  if (!apply || plan.actions.length === 0) return { ...plan, root, applied: false, after: before }
+  const refused = refusal(plan, acceptLoss)
+  if (refused !== undefined) throw refused
+  await makeLockable({ ...options, disk }, plan.actions)
+  await applyAll(options)
+  return { ...plan, root, applied: true, after: await look(options) }
+}

@@ -1,0 +1,274 @@
+/**
+ * Reads everything a root holds, in the order in which it counts: graves,
+ * stream pages, the log behind them, record pages from the newest line back.
+ * Looks only. Checking, showing and salvage are visitors of this one walk.
+ */
+import { join } from 'node:path'
+import { unsafeCast } from '../../schema.js'
+import type { Disk } from '../disk/disk.js'
+import { indexName, pageName, segmentName, type Layout } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import { createFileLines, type FileLines } from '../format/file-lines.js'
+import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from '../format/line-file.js'
+import type { Manifest, ShelfRef } from '../format/manifest.js'
+import { replayLog, type Replay } from '../log/replay.js'
+import type { LinePlace, LogLine, Op } from '../format/segment.js'
+import { tombstonePath } from '../pages/tombstones.js'
+import type { FindingKind } from './verify-findings.js'
+import type { Watermark } from '../format/watermark.js'
+
+/** A line of a page. */
+export interface PagePlace extends LinePlace {
+  readonly page: number
+  readonly length: number
+}
+
+/** `[id, page, offset, length, …]` of a collection, `[owner, first, count, page, offset, length]` of a stream. */
+export type IndexRow = readonly [string, number, number, number, ...unknown[]]
+
+export interface SurveyVisitor {
+  fault(kind: FindingKind, fault: Fault): void
+  /** Bytes and lines that were read. */
+  count?(counts: { readonly files?: number; readonly items?: number; readonly bytes?: number }): void
+  /** Runs one part of the walk. */
+  look?<R>(area: string, run: () => R): R
+  grave?(collection: string, id: string, reason: string): void
+  /** Entries of one owner as a page holds them. */
+  entries?(stream: string, line: EntriesLine, place: PagePlace): void
+  /** An operation of the log behind the checkpoint. */
+  op?(op: Op, line: LogLine, place: LinePlace): void
+  /** The newest line of a record on the pages, unless the log or a grave says otherwise: `counts` is false then. */
+  record?(collection: string, line: RecordLine, place: PagePlace & { readonly counts: boolean }): void
+  /** Rows of an index, in the order of the file. */
+  rows?(
+    shelf: { readonly kind: 'data' | 'streams'; readonly name: string },
+    rows: readonly IndexRow[],
+    place: LinePlace & { readonly mark: unknown },
+  ): void
+}
+export interface RecordLine {
+  readonly id: string
+  readonly r: object
+}
+export interface EntriesLine {
+  readonly owner: string
+  readonly from: number
+  readonly entries: readonly unknown[]
+}
+
+export interface SurveyOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly manifest: Manifest
+  readonly watermark: Watermark | undefined
+  readonly visitor: SurveyVisitor
+}
+
+interface Expected {
+  readonly path: string
+  readonly length: number
+  readonly kind: FindingKind
+  readonly header: Partial<LineFileHeader>
+}
+
+const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): string | undefined =>
+  Object.entries(expected).some(([member, value]) => header[member] !== value)
+    ? 'the header is that of another file'
+    : undefined
+
+export interface SoundLines {
+  readonly header: LineFileHeader
+  readonly starts: readonly number[]
+  readonly lines: FileLines
+}
+
+/** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
+const readLines = (
+  { disk, visitor }: SurveyOptions,
+  { path, length, kind, header: wanted }: Expected,
+): SoundLines | undefined => {
+  const lines = createFileLines(disk, path)
+  visitor.count?.({ files: 1, bytes: Math.min(lines.length, length) })
+  if (lines.length === 0)
+    return (
+      visitor.fault(kind, {
+        file: path,
+        offset: 0,
+        rule: disk.stat(path) === undefined ? 'the file is missing' : 'the file is empty',
+      }),
+      undefined
+    )
+  const { header, starts, faults } = scanLineFile(lines, Math.min(lines.length, length))
+  const rule = header === undefined ? undefined : headerRule(header, wanted)
+  for (const fault of faults) visitor.fault(kind, fault)
+  if (lines.length < length)
+    visitor.fault(kind, { file: path, offset: lines.length, rule: `the file ends before its ${length} bytes` })
+  if (lines.length > length)
+    visitor.fault('behind', {
+      file: path,
+      offset: length,
+      rule: 'bytes behind those that count: a checkpoint was cut off',
+    })
+  if (rule !== undefined) visitor.fault(kind, { file: path, offset: 0, rule })
+  return header === undefined || rule !== undefined ? undefined : { header, starts, lines }
+}
+
+type Graves = ReadonlyMap<string, ReadonlySet<string>>
+
+const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
+  const { paths, manifest, visitor } = options
+  const graves = new Map<string, Set<string>>()
+  for (const [of, length] of Object.entries(manifest.tombstones)) {
+    const buried = new Set<string>()
+    graves.set(of, buried)
+    const lines = readLines(options, {
+      path: tombstonePath(paths.tombstones, of),
+      length,
+      kind: 'tombstones',
+      header: { k: 'tombstones', of, root: manifest.root },
+    })
+    for (const start of lines?.starts ?? []) {
+      const { id, reason } = unsafeCast<{ id: string; reason: string }>(
+        valueAt(unsafeCast<SoundLines>(lines).lines, start),
+      )
+      buried.add(id)
+      visitor.grave?.(of, id, reason)
+      visitor.count?.({ items: 1 })
+    }
+  }
+  return graves
+}
+
+interface Shelf {
+  readonly kind: 'data' | 'streams'
+  readonly name: string
+  readonly folder: string
+  readonly ref: ShelfRef
+}
+
+const shelves = (kind: Shelf['kind'], { paths, manifest }: SurveyOptions): Shelf[] =>
+  Object.entries(kind === 'data' ? manifest.collections : manifest.streams).map(([name, ref]) => ({
+    kind,
+    name,
+    ref,
+    folder: join(paths[kind], name),
+  }))
+
+const pageHeader = ({ name }: Shelf, no: number, root: string): Partial<LineFileHeader> => ({
+  k: 'page',
+  of: name,
+  no,
+  root,
+})
+
+const readIndexRows = (options: SurveyOptions, shelf: Shelf): void => {
+  const { index } = shelf.ref
+  const { visitor, manifest } = options
+  if (index === null || visitor.rows === undefined) return
+  const path = join(shelf.folder, indexName(index.no))
+  const lines = readLines(options, {
+    path,
+    length: index.length,
+    kind: 'index',
+    header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root },
+  })
+  for (const offset of lines?.starts ?? []) {
+    const { rows } = unsafeCast<{ rows: readonly IndexRow[] }>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+    visitor.count?.({ items: rows.length })
+    visitor.rows(shelf, rows, { file: path, offset, mark: lines?.header['mark'] })
+  }
+}
+
+const readStream = (options: SurveyOptions, shelf: Shelf): void => {
+  const { visitor, manifest } = options
+  for (const { no, length } of shelf.ref.pages) {
+    const path = join(shelf.folder, pageName(no))
+    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
+    for (const offset of lines?.starts ?? []) {
+      const line = unsafeCast<EntriesLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+      visitor.count?.({ items: line.entries.length })
+      visitor.entries?.(shelf.name, line, {
+        file: path,
+        offset,
+        page: no,
+        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
+      })
+    }
+  }
+  readIndexRows(options, shelf)
+}
+
+interface Overlay {
+  readonly graves: Graves
+  readonly touched: Graves
+}
+
+const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched }: Overlay): void => {
+  const { visitor, manifest } = options
+  const [seen, buried, newer] = [new Set<string>(), graves.get(shelf.name), touched.get(shelf.name)]
+  for (const { no, length } of shelf.ref.pages.toReversed()) {
+    const path = join(shelf.folder, pageName(no))
+    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
+    for (const offset of lines?.starts.toReversed() ?? []) {
+      visitor.count?.({ items: 1 })
+      const line = unsafeCast<RecordLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+      if (seen.has(line.id) || buried?.has(line.id) === true) continue
+      seen.add(line.id)
+      const place = {
+        file: path,
+        offset,
+        page: no,
+        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
+        counts: newer?.has(line.id) !== true,
+      }
+      visitor.record?.(shelf.name, line, place)
+    }
+  }
+  readIndexRows(options, shelf)
+}
+
+const readLog = ({
+  disk,
+  paths,
+  manifest,
+  watermark,
+  visitor,
+}: SurveyOptions): { replay: Replay; touched: Map<string, Set<string>> } => {
+  const touched = new Map<string, Set<string>>()
+  const visit = (line: LogLine, place: LinePlace): void => {
+    visitor.count?.({ items: 1 })
+    for (const op of line.ops) {
+      if (op[0] !== 'app') touched.set(op[1], (touched.get(op[1]) ?? new Set()).add(op[2]))
+      visitor.op?.(op, line, place)
+    }
+  }
+  const replay = replayLog({ disk, folder: paths.log, manifest, watermark, visit })
+  for (const { segment, length, size } of replay.sound) {
+    visitor.count?.({ files: 1, bytes: length })
+    const path = join(paths.log, segmentName(segment.no))
+    if (segment.length !== null && size > segment.length)
+      visitor.fault('behind', {
+        file: path,
+        offset: segment.length,
+        rule: 'bytes behind those that count: a write failed',
+      })
+  }
+  if (replay.torn !== undefined) visitor.fault('torn', replay.torn)
+  if (replay.damage !== undefined) visitor.fault('log', replay.damage)
+  return { replay, touched }
+}
+
+/** Walks the whole root; returns what the log said. */
+export const survey = (options: SurveyOptions): Replay => {
+  const look = <R>(area: string, run: () => R): R =>
+    options.visitor.look === undefined ? run() : options.visitor.look(area, run)
+  const graves = look('tombstones', () => readGraves(options))
+  look('streams', () => {
+    for (const shelf of shelves('streams', options)) readStream(options, shelf)
+  })
+  const { replay, touched } = look('log', () => readLog(options))
+  look('data', () => {
+    for (const shelf of shelves('data', options)) readCollection(options, shelf, { graves, touched })
+  })
+  return replay
+}

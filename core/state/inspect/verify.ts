@@ -1,0 +1,202 @@
+/**
+ * Checks a state root and changes nothing: every checksum, every number, every
+ * name, and with the plugins' declarations every record and every reference.
+ * On a root that a daemon writes to, what it reads is a consistent prefix.
+ */
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../clock.js'
+import { Problem } from '../../errors.js'
+import { blobPath } from '../side/blobs.js'
+import type { BlobRef } from '../contract.js'
+import type { Disk } from '../disk/disk.js'
+import { errors } from '../errors.js'
+import { layout, type Layout } from '../format/layout.js'
+import { readManifest, type Manifest } from '../format/manifest.js'
+import { mayLive, readOwner } from '../root/owner.js'
+import { readRoot, type RootFacts } from '../root/root-document.js'
+import { survey, type SurveyVisitor } from './survey.js'
+import type { LinePlace } from '../format/segment.js'
+import { watchChains } from './verify-chains.js'
+import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
+import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
+import { watchEntries, watchGraves, watchRows } from './verify-shelves.js'
+import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
+import { readWatermark, type Watermark } from '../format/watermark.js'
+
+export type { Declarations } from './verify-records.js'
+export type { Checked, Finding } from './verify-findings.js'
+
+export interface VerifyOptions {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  /** What the plugins declare; without it no record is held against its struct. */
+  readonly declared?: Declarations
+  /** Whether a daemon writes to the root meanwhile; asked from the owner's record when absent. */
+  readonly live?: boolean
+}
+
+export interface VerifyReport {
+  readonly root: string
+  readonly live: boolean
+  /** Last commit that was read. */
+  readonly sequence: number
+  readonly records: Readonly<Record<string, number>>
+  readonly entries: Readonly<Record<string, number>>
+  readonly findings: readonly Finding[]
+  readonly checked: readonly Checked[]
+  /** Nothing but what the next start clears by itself. */
+  readonly clean: boolean
+}
+
+interface Check {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly live: boolean
+  readonly inspection: Inspection
+  readonly declared: Declarations
+}
+
+const checkRootFacts = ({ disk, paths, inspection }: Check): RootFacts | undefined => {
+  const file = join(paths.root, 'root.json')
+  try {
+    const facts = readRoot({ root: paths.root, disk })
+    if (facts === undefined) inspection.add('root', { file, offset: 0, rule: 'the file is missing' })
+    return facts
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== errors.state_root_damaged.code) throw error
+    inspection.add('root', { file, offset: 0, rule: 'its bytes do not match its digest' })
+    return undefined
+  }
+}
+
+const checkWatermark = ({ disk, paths, inspection }: Check, manifest: Manifest | undefined): Watermark | undefined => {
+  const { watermark, broken } = readWatermark(disk, paths.watermark)
+  const wrong = broken
+    ? 'its bytes do not match its digest'
+    : watermark !== undefined && manifest !== undefined && watermark.root !== manifest.root
+      ? 'it is that of another root'
+      : undefined
+  if (wrong !== undefined) inspection.add('watermark', { file: paths.watermark, offset: 0, rule: wrong })
+  return wrong === undefined ? watermark : undefined
+}
+
+const checkManifest = ({ disk, paths, inspection }: Check, facts: RootFacts | undefined): Manifest | undefined => {
+  const read = readManifest(disk, paths.manifest)
+  if (!read.ok) return (inspection.add('manifest', read.fault), undefined)
+  const { manifest } = read
+  if (manifest === undefined) {
+    const used = [paths.log, paths.data, paths.streams].some((folder) => disk.list(folder).length > 0)
+    if (used) inspection.add('manifest', { file: paths.manifest, offset: 0, rule: 'the file is missing' })
+    return undefined
+  }
+  if (facts !== undefined && manifest.root !== facts.root_id)
+    inspection.add('manifest', { file: paths.manifest, offset: 0, rule: 'it is that of another root' })
+  return manifest
+}
+
+interface Content {
+  readonly sequence: number
+  readonly records: Record<string, number>
+  readonly entries: Record<string, number>
+}
+
+const checkContent = (
+  { disk, paths, live, inspection, declared }: Check,
+  manifest: Manifest,
+  watermark: Watermark | undefined,
+): Content => {
+  const report: Inspection['add'] = (kind, fault) => {
+    if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
+  }
+  const [graves, entries, rows, chains] = [
+    watchGraves(report),
+    watchEntries(report),
+    watchRows(report, declared.collections),
+    watchChains(report, declared.streams),
+  ]
+  // On a live root a record may be read before, and its blob looked for after, both were removed.
+  const hasBlob = (area: string, { sha256, bytes }: BlobRef): boolean =>
+    live || disk.stat(blobPath(join(paths.blobs, area), sha256))?.size === bytes
+  const records = watchRecords(report, declared, { read: chains.record, hasBlob })
+  const entry = (stream: string, found: { owner: string; seq: number; entry: unknown }, place: LinePlace): void => {
+    records.entry(stream, found, place)
+    chains.entry(stream, found, place)
+  }
+  const visitor: SurveyVisitor = {
+    fault: report,
+    count: inspection.count,
+    rows: rows.rows,
+    look: (area, run) =>
+      inspection.look(area, () => {
+        if (area === 'data') records.settle()
+        return run()
+      }),
+    grave: (collection, id) => {
+      graves.grave(collection, id)
+      rows.grave(collection, id)
+    },
+    entries: (stream, line, place) => {
+      entries.entries(stream, line, place)
+      rows.entries(stream, line, place)
+      line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
+    },
+    op: (op, _line, place) => {
+      graves.op(op, place)
+      entries.op(op, place)
+      if (op[0] === 'put') records.put(op[1], { id: op[2], record: op[3] }, place)
+      else if (op[0] === 'del') records.remove(op[1], op[2])
+      else entry(op[1], { owner: op[2], seq: op[3], entry: op[4] }, place)
+    },
+    record: (collection, line, place) => {
+      rows.record(collection, line, place)
+      if (place.counts) records.record(collection, { id: line.id, record: line.r }, place)
+    },
+  }
+  const { sequence } = survey({ disk, paths, manifest, watermark, visitor })
+  inspection.look('indexes', rows.finish)
+  inspection.look('references', records.finish)
+  inspection.look('chains', chains.finish)
+  return { sequence, records: records.counts(), entries: entries.counts() }
+}
+
+const noContent: Content = { sequence: 0, records: {}, entries: {} }
+
+const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyReport => {
+  const { root, disk, clock, live, declared = noDeclarations } = options
+  const inspection = createInspection(clock)
+  const paths = layout(root)
+  const check: Check = { disk, paths, live, inspection, declared }
+  const { manifest, watermark } = inspection.look('root', () => {
+    const facts = checkRootFacts(check)
+    const found = checkManifest(check, facts)
+    return { manifest: found, watermark: checkWatermark(check, found) }
+  })
+  const tree = { disk, paths, manifest, live, inspection }
+  inspection.look('names', () => verifyTree(tree))
+  const content = manifest === undefined ? noContent : checkContent(check, manifest, watermark)
+  inspection.look('documents', () => verifyDocuments(tree))
+  inspection.look('blobs', () => verifyBlobs(tree))
+  inspection.look('spools', () => verifySpools(tree))
+  const { findings, checked } = inspection
+  return { root, live, ...content, findings, checked, clean: findings.every(({ severity }) => severity === 'leftover') }
+}
+
+const mostTries = 8
+
+/** Throws `state_root_absent` where there is no root, and what keeps its files from being read. */
+export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> => {
+  const { root, disk } = options
+  if (disk.stat(root)?.kind !== 'folder' || disk.list(root).length === 0)
+    throw errors.state_root_absent({ details: { path: root } })
+  const live = options.live ?? mayLive(readOwner(join(root, 'owner.json')))
+  for (let tries = 1; ; tries += 1) {
+    const before = readManifest(disk, layout(root).manifest)
+    const report = checkOnce({ ...options, live })
+    const after = readManifest(disk, layout(root).manifest)
+    // A checkpoint moved files while they were read: what was found missing may only have moved.
+    if (report.clean || !live || tries === mostTries || JSON.stringify(before) === JSON.stringify(after)) return report
+    await setImmediate()
+  }
+}

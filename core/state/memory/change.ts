@@ -1,0 +1,22 @@
+/** One operation of a commit: it is in memory already; it lands when its line is on disk, or is undone. */
+import { storageErrors } from '../storage-errors.js'
+
+export interface Change {
+  /** JSON of the operation as it goes into the log. */
+  readonly op: string
+  /** Takes it out of memory; called in reverse order of the changes. */
+  undo(): void
+  /** It is durable: the next checkpoint writes it. */
+  land(): void
+}
+
+/** JSON text of a value that is to be stored. */
+export const serialise = (value: unknown): string => {
+  try {
+    const text: string | undefined = JSON.stringify(value)
+    if (text !== undefined) return text
+  } catch (cause) {
+    throw storageErrors.commit_not_serialisable({ cause })
+  }
+  throw storageErrors.commit_not_serialisable()
+}

@@ -1,0 +1,126 @@
+/** Every shelf of the root: made when a shape is declared, loaded from what the manifest names. */
+import { join } from 'node:path'
+import { assert } from '../../assert.js'
+import type { Ids } from '../../ids.js'
+import { unsafeCast, type Json } from '../../schema.js'
+import type { StoredCollection } from '../memory/collection.js'
+import type { CollectionSpec, StreamSpec } from '../contract.js'
+import type { Disk } from '../disk/disk.js'
+import { createEntryShelf, type StoredEntryShelf } from './entry-shelf.js'
+import type { Layout } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import type { ManifestHolder, ShelfRef } from '../format/manifest.js'
+import type { PageSetOptions } from './page-set.js'
+import { createRecordShelf, type Loaded, type RecordShelf } from './record-shelf.js'
+import { readTombstones, tombstonePath } from './tombstones.js'
+import type { Tuning } from '../tuning.js'
+
+export interface ShelvesOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly ids: Ids
+  readonly manifest: ManifestHolder
+  readonly tuning: Tuning
+  readonly acceptLoss: boolean
+  readonly onDamage: (fault: Fault) => void
+}
+
+export interface Shelves {
+  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordShelf<T>
+  makeEntries<E extends Json>(spec: StreamSpec<E>): StoredEntryShelf<E>
+  loadRecords(collection: StoredCollection<object>): void
+  loadEntries(name: string): void
+  records(name: string): RecordShelf<object>
+  entries(name: string): StoredEntryShelf<Json>
+  /** What loading found. */
+  readonly rebuilt: readonly string[]
+  /** False if something of it is missing without a trace. */
+  readonly whole: boolean
+  readonly damage: Fault | undefined
+  readonly lost: readonly Fault[]
+  close(): Promise<void>
+}
+
+const empty: ShelfRef = { pages: [], index: null }
+
+export const createShelves = ({
+  disk,
+  paths,
+  ids,
+  manifest,
+  tuning,
+  acceptLoss,
+  onDamage,
+}: ShelvesOptions): Shelves => {
+  const records = new Map<string, RecordShelf<object>>()
+  const entries = new Map<string, StoredEntryShelf<Json>>()
+  const rebuilt: string[] = []
+  const lost: Fault[] = []
+  let damage: Fault | undefined
+  let whole = true
+  const pageOptions = (folder: string, { name, version }: { name: string; version: number }): PageSetOptions => ({
+    disk,
+    folder: join(folder, name),
+    ids,
+    root: manifest.current.root,
+    of: name,
+    version,
+    pageBytes: tuning.pageBytes,
+    onDamage,
+  })
+  const note = (loaded: Loaded): void => {
+    if (loaded.rebuilt !== undefined) rebuilt.push(loaded.rebuilt)
+    lost.push(...loaded.lost)
+    whole &&= loaded.whole
+    damage ??= loaded.damage
+  }
+  const noteFaults = (faults: readonly Fault[]): void => {
+    whole &&= faults.length === 0
+    if (acceptLoss) lost.push(...faults)
+    else damage ??= faults[0]
+  }
+  const recordsOf = (name: string): RecordShelf<object> => {
+    const found = records.get(name)
+    assert(found, `no shelf for collection ${name}`)
+    return found
+  }
+  const entriesOf = (name: string): StoredEntryShelf<Json> => {
+    const found = entries.get(name)
+    assert(found, `no shelf for stream ${name}`)
+    return found
+  }
+  return {
+    rebuilt,
+    lost,
+    get whole() {
+      return whole
+    },
+    get damage() {
+      return damage
+    },
+    records: recordsOf,
+    entries: entriesOf,
+    makeRecords: (spec) => {
+      const made = createRecordShelf(pageOptions(paths.data, spec), spec)
+      records.set(spec.name, unsafeCast(made))
+      return made
+    },
+    makeEntries: (spec) => {
+      const made = createEntryShelf(pageOptions(paths.streams, spec), spec)
+      entries.set(spec.name, unsafeCast(made))
+      return made
+    },
+    loadRecords: (collection) => {
+      const { name } = collection.spec
+      const { collections, tombstones } = manifest.current
+      const length = tombstones[name] ?? 0
+      if (length > 0)
+        noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), { length, bury: collection.loadGrave }))
+      note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
+    },
+    loadEntries: (name) => note(entriesOf(name).load(manifest.current.streams[name] ?? empty, acceptLoss)),
+    close: async () => {
+      for (const shelf of [...records.values(), ...entries.values()]) await shelf.close()
+    },
+  }
+}

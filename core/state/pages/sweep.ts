@@ -1,0 +1,68 @@
+/** Files and bytes that the manifest does not name hold nothing that was acknowledged. */
+import { join } from 'node:path'
+import type { Disk } from '../disk/disk.js'
+import { indexName, numberOf, pageName, segmentName, type Layout } from '../format/layout.js'
+import type { Manifest, ShelfRef } from '../format/manifest.js'
+import { tombstonePath } from './tombstones.js'
+
+/** Every file that the manifest names with the bytes that count; null for the segment that is written. */
+export const namedFiles = (paths: Layout, manifest: Manifest): Map<string, number | null> => {
+  const named = new Map<string, number | null>()
+  for (const { no, length } of manifest.segments) named.set(join(paths.log, segmentName(no)), length)
+  const addShelves = (folder: string, shelves: Readonly<Record<string, ShelfRef>>): void => {
+    for (const [name, { pages, index }] of Object.entries(shelves)) {
+      for (const page of pages) named.set(join(folder, name, pageName(page.no)), page.length)
+      if (index !== null) named.set(join(folder, name, indexName(index.no)), index.length)
+    }
+  }
+  addShelves(paths.data, manifest.collections)
+  addShelves(paths.streams, manifest.streams)
+  for (const [name, length] of Object.entries(manifest.tombstones))
+    named.set(tombstonePath(paths.tombstones, name), length)
+  return named
+}
+
+const numberedIn = (disk: Disk, folder: string): string[] =>
+  disk
+    .list(folder)
+    .filter((name) => numberOf(name) !== undefined)
+    .map((name) => join(folder, name))
+const numberedBelow = (disk: Disk, folder: string): string[] =>
+  disk.list(folder).flatMap((name) => numberedIn(disk, join(folder, name)))
+
+/** Files with names of ours that nothing names. Other files are nobody's business here. */
+export const unnamedFiles = (disk: Disk, paths: Layout, manifest: Manifest): string[] => {
+  const named = namedFiles(paths, manifest)
+  const tombstones = disk
+    .list(paths.tombstones)
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => join(paths.tombstones, name))
+  return [
+    ...numberedIn(disk, paths.log),
+    ...numberedBelow(disk, paths.data),
+    ...numberedBelow(disk, paths.streams),
+    ...tombstones,
+  ].filter((path) => !named.has(path))
+}
+
+const cutTo = async (disk: Disk, path: string, length: number): Promise<void> => {
+  const file = await disk.open(path, 'write')
+  try {
+    await file.truncate(length)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Removes unnamed files and cuts bytes that do not count. Returns what it touched. */
+export const sweep = async (disk: Disk, paths: Layout, manifest: Manifest): Promise<string[]> => {
+  const swept = unnamedFiles(disk, paths, manifest)
+  for (const path of swept) await disk.unlink(path)
+  for (const [path, length] of namedFiles(paths, manifest)) {
+    if (length === null || (disk.stat(path)?.size ?? 0) <= length) continue
+    await cutTo(disk, path, length)
+    swept.push(path)
+  }
+  return swept
+}

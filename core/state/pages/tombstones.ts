@@ -1,0 +1,52 @@
+/** Ids that are never used again, by collection: one file each, only ever longer. */
+import { join } from 'node:path'
+import type { Ids } from '../../ids.js'
+import { unsafeCast } from '../../schema.js'
+import type { Disk } from '../disk/disk.js'
+import type { Fault } from '../format/line.js'
+import { createFileLines } from '../format/file-lines.js'
+import { createLineFile, openLineFile, scanLineFile, valueAt } from '../format/line-file.js'
+
+export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
+
+/** Calls `bury` with every id in the bytes that count; returns what cannot be read. */
+export const readTombstones = (
+  disk: Disk,
+  path: string,
+  { length, bury }: { readonly length: number; readonly bury: (id: string) => void },
+): readonly Fault[] => {
+  const lines = createFileLines(disk, path)
+  const { starts, faults } = scanLineFile(lines, length)
+  for (const start of starts) bury(unsafeCast<{ id: string }>(valueAt(lines, start)).id)
+  return faults
+}
+
+export interface TombstoneOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly ids: Ids
+  readonly root: string
+}
+
+/** Appends ids behind the bytes that count and syncs; returns how many count once the manifest says so. */
+export const writeTombstones = async (
+  { disk, folder, ids, root }: TombstoneOptions,
+  collection: string,
+  { length, graves }: { length: number; graves: ReadonlyMap<string, string> },
+): Promise<number> => {
+  const path = tombstonePath(folder, collection)
+  const file =
+    length > 0
+      ? await openLineFile(disk, path, length)
+      : await createLineFile(disk, path, { v: 1, k: 'tombstones', of: collection, salt: ids.random(4), root })
+  try {
+    for (const [id, reason] of graves) {
+      file.add(`{"id":${JSON.stringify(id)},"reason":${JSON.stringify(reason)}`)
+      if (file.full) await file.flush()
+    }
+    await file.sync()
+    return file.length
+  } finally {
+    await file.close()
+  }
+}

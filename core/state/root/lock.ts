@@ -1,0 +1,292 @@
+/**
+ * Who owns a state root. Three layers, the first that can tell decides: a
+ * guard that the kernel frees at death, proper-lockfile for platforms and
+ * containers that the guard does not reach, and the owner's record beside.
+ */
+import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import lockfile from 'proper-lockfile'
+import { fault } from '../../assert.js'
+import { createIds } from '../../ids.js'
+import type { Clock } from '../../clock.js'
+import type { Problem } from '../../errors.js'
+import type { Log } from '../../log.js'
+import type { Disk } from '../disk/disk.js'
+import { codeOf, errors } from '../errors.js'
+import { guardHolder, takeGuard, type Guard } from './guard.js'
+import {
+  describeOwner,
+  isRunning,
+  judgeOwner,
+  mechanisms,
+  readOwner,
+  type Mechanism,
+  type OwnerRecord,
+} from './owner.js'
+import { createDisk } from '../disk/real-disk.js'
+import { makeRoom } from '../disk/ballast.js'
+import { checkRoot } from './root-check.js'
+import { layout } from '../format/layout.js'
+import { openRootDocument, readRoot, refusable, type RootFacts } from './root-document.js'
+import { sweepTemps } from '../disk/temps.js'
+
+export type { OwnerRecord } from './owner.js'
+
+export interface LockOptions {
+  readonly root: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly disk?: Disk
+  /** Accept a network file system. */
+  readonly allowNetwork?: boolean
+  /** Guards to try, best first. */
+  readonly guards?: readonly Mechanism[]
+}
+
+export interface Lock {
+  /** The root without links in its path: use this one from here on. */
+  readonly root: string
+  /** Rises with each opening of the root. */
+  readonly generation: number
+  readonly owner: OwnerRecord
+  readonly facts: RootFacts
+  /** As `/v1/status` shows it. */
+  readonly status: () => { readonly path: string; readonly held: boolean; readonly mechanism: Mechanism }
+  /** Asks the disk, in microseconds, whether the root is still ours: by the file of the guard and by the generation. */
+  held(): boolean
+  /**
+   * Called once when the root is no longer ours, with the reason: stop every write and drain. At once if it is lost
+   * already.
+   */
+  onLost(callback: (reason: string) => void): void
+  release(): Promise<void>
+}
+
+const watchEvery = 5_000
+const staleAfter = 10_000
+
+/**
+ * Takes a root, or throws what keeps it from being taken: `state_root_locked`, or one of the refusals of `checkRoot`.
+ */
+export const acquireLock = async (options: LockOptions): Promise<Lock> => {
+  const disk = options.disk ?? createDisk()
+  const root = await prepareRoot(options, disk)
+  const guard = await refusable(root, () => takeGuard(root, options.guards ?? mechanisms))
+  if (guard === undefined || !guard.intact()) {
+    await guard?.release()
+    throw locked(root)
+  }
+  try {
+    return await refusable(root, () => holdRoot({ ...options, root, disk, guard }))
+  } catch (cause) {
+    await guard.release()
+    throw cause
+  }
+}
+
+const prepareRoot = async ({ root: path, allowNetwork = false }: LockOptions, disk: Disk): Promise<string> => {
+  const made = await refusable(path, () => makeFolders(path))
+  const root = realpathSync(path)
+  for (let folder = root; made !== undefined && folder.length >= made.length; folder = dirname(folder))
+    await disk.syncFolder(dirname(folder))
+  checkRoot({ root, disk, allowNetwork })
+  readRoot({ root, disk })
+  return root
+}
+
+/** The topmost folder that was made. */
+const makeFolders = (path: string): string | undefined => {
+  try {
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 })
+    return made === undefined ? undefined : realpathSync(made)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EEXIST' && codeOf(cause) !== 'ENOTDIR') throw cause
+    throw errors.state_root_not_folder({ details: { path }, cause })
+  }
+}
+
+interface Holding extends LockOptions {
+  readonly disk: Disk
+  readonly guard: Guard
+}
+
+const holdRoot = async (holding: Holding): Promise<Lock> => {
+  const { root, disk, clock, guard } = holding
+  const verdict = judgeOwner(readOwner(join(root, 'owner.json')), guard.freed)
+  if (verdict === 'alive') throw locked(root)
+  const loss = createLoss(holding)
+  const unlock = await takeLockfile(holding, { ownerIsDead: verdict === 'dead', lose: loss.lose }).catch((cause) => {
+    loss.stop()
+    throw cause
+  })
+  try {
+    guard.sign()
+    await sweepTemps(disk, root)
+    await makeRoom(disk, root, layout(root).ballast)
+    const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
+    loss.also(watchGeneration({ root, disk, generation: facts.generation }))
+    const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
+    await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
+    return lockOf({ ...holding, facts, owner, loss, unlock })
+  } catch (cause) {
+    loss.stop()
+    await unlock()
+    throw cause
+  }
+}
+
+/**
+ * A leftover of a dead owner goes at once; one that may be alive is waited for until proper-lockfile calls it stale.
+ */
+const takeLockfile = async (
+  { root, guard }: Holding,
+  { ownerIsDead, lose }: { ownerIsDead: boolean; lose: Loss['lose'] },
+): Promise<() => Promise<void>> => {
+  const folder = join(root, 'lock')
+  if (ownerIsDead && guard.mechanism !== 'lockfile') removeLeftover(folder)
+  try {
+    const unlock = await lockfile.lock(root, {
+      lockfilePath: folder,
+      realpath: false,
+      stale: staleAfter,
+      onCompromised: () => lose('lock_taken'),
+    })
+    return () => unlock().catch(() => {})
+  } catch (cause) {
+    if (codeOf(cause) === 'ELOCKED') throw locked(root)
+    throw cause
+  }
+}
+
+const removeLeftover = (folder: string): void => {
+  try {
+    rmdirSync(folder)
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT') throw fault('the folder lock/ of the state root must be empty', cause)
+  }
+}
+
+/** The holder writes its number a little after it has the guard: until then the file names nobody, or a dead one. */
+const locked = (root: string): Problem => {
+  let pid: number | undefined
+  for (let look = 0; look < 10 && (pid === undefined || !isRunning(pid)); look += 1) {
+    if (look > 0) pause(20)
+    pid = guardHolder(root) ?? readOwner(join(root, 'owner.json'))?.pid
+  }
+  const owner = readOwner(join(root, 'owner.json'))
+  const host = owner !== undefined && owner.pid === pid ? owner.host : 'this machine'
+  return errors.state_root_locked({ details: { path: root, pid: pid ?? 'unknown', host }, members: { pid: pid ?? 0 } })
+}
+
+/** A timer of the clock would not keep a process alive that has nothing else to do yet. */
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+/** Why the root is no longer ours; undefined if nothing speaks against it. */
+type Look = () => LossReason | undefined
+type LossReason = 'guard_removed' | 'generation_raised' | 'lock_taken'
+
+/**
+ * The file of the guard may be back in its place after another daemon had the root by a second one: that daemon raised
+ * the generation in root.json. The file is read only when it is another than before.
+ */
+const watchGeneration = ({
+  root,
+  disk,
+  generation,
+}: {
+  readonly root: string
+  readonly disk: Disk
+  readonly generation: number
+}): Look => {
+  const identify = (): string => {
+    const found = lstatSync(join(root, 'root.json'), { throwIfNoEntry: false })
+    return `${found?.ino}:${found?.mtimeMs}:${found?.size}`
+  }
+  const readGeneration = (): number | undefined => {
+    try {
+      return readRoot({ root, disk })?.generation
+    } catch {
+      return undefined
+    }
+  }
+  let known = identify()
+  return () => {
+    const now = identify()
+    if (now === known) return undefined
+    if ((readGeneration() ?? generation) !== generation) return 'generation_raised'
+    known = now
+    return undefined
+  }
+}
+
+interface Loss {
+  readonly lose: (reason: LossReason) => void
+  /** Looks now; the reason if the root is lost. */
+  readonly look: () => LossReason | undefined
+  /** Adds something to look at. */
+  readonly also: (look: Look) => void
+  readonly onLost: (callback: (reason: string) => void) => void
+  readonly stop: () => void
+}
+
+const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
+  const callbacks: ((reason: string) => void)[] = []
+  const looks: Look[] = [() => (guard.intact() ? undefined : 'guard_removed')]
+  let reason: LossReason | undefined
+  const lose = (why: LossReason): void => {
+    if (reason !== undefined) return
+    reason = why
+    cancel()
+    log.error('lock lost', { root, reason: why })
+    for (const callback of callbacks) callback(why)
+  }
+  const look = (): LossReason | undefined => {
+    for (const found of looks) {
+      const why = reason === undefined ? found() : undefined
+      if (why !== undefined) lose(why)
+    }
+    return reason
+  }
+  const watch = (): void => {
+    if (look() === undefined) cancel = clock.after(watchEvery, watch)
+  }
+  let cancel = clock.after(watchEvery, watch)
+  const onLost = (callback: (reason: string) => void): void => {
+    if (reason === undefined) callbacks.push(callback)
+    else callback(reason)
+  }
+  return { lose, look, also: (more) => void looks.push(more), onLost, stop: () => cancel() }
+}
+
+interface Held extends Holding {
+  readonly facts: RootFacts
+  readonly owner: OwnerRecord
+  readonly loss: Loss
+  readonly unlock: () => Promise<void>
+}
+
+const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
+  let released: Promise<void> | undefined
+  const held = (): boolean => released === undefined && loss.look() === undefined
+  const free = async (): Promise<void> => {
+    loss.stop()
+    forgetOwner(join(root, 'owner.json'), owner)
+    await unlock()
+    await guard.release()
+  }
+  return {
+    root,
+    generation: facts.generation,
+    owner,
+    facts,
+    held,
+    status: () => ({ path: join(root, 'daemon.lock'), held: held(), mechanism: guard.mechanism }),
+    onLost: loss.onLost,
+    release: () => (released ??= free()),
+  }
+}
+
+const forgetOwner = (path: string, owner: OwnerRecord): void => {
+  const written = readOwner(path)
+  if (written?.pid === owner.pid && written.generation === owner.generation) unlinkSync(path)
+}

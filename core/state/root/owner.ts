@@ -1,0 +1,120 @@
+/** Who holds a state root: `owner.json`, for people and for the next start. */
+import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+import { enums, integer, open, optional, parse, string, unsafeCast, type Infer, type Json } from '../../schema.js'
+import { codeOf } from '../errors.js'
+
+export const mechanisms = ['flock', 'socket', 'lockfile'] as const
+export type Mechanism = (typeof mechanisms)[number]
+
+const record = open({
+  pid: integer({ min: 1 }),
+  /** In the kernel's ticks since boot: tells a process from a later one with the same number. */
+  start_ticks: string(),
+  boot_id: string(),
+  /** Process numbers can be compared only inside one of these. */
+  pid_space: string(),
+  host: string(),
+  generation: integer({ min: 1 }),
+  locked_at_ms: integer({ min: 0 }),
+  mechanism: enums(mechanisms),
+  /** Device and inode of the root's folder: the record of a root that was copied says nothing of the copy. */
+  folder: optional(string()),
+})
+export type OwnerRecord = Infer<typeof record>
+
+const textOf = (read: () => string): string => {
+  try {
+    return read().trim()
+  } catch {
+    return ''
+  }
+}
+/** The fields of /proc/<pid>/stat behind the name, which may hold any character. */
+const startTicks = (pid: number): string =>
+  textOf(
+    () =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /su, '')
+        .split(' ')[19] ?? '',
+  )
+const bootId = (): string => textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
+const pidSpace = (): string => textOf(() => readlinkSync('/proc/self/ns/pid'))
+
+const folderOf = (root: string): string => {
+  const { dev, ino } = statSync(root, { bigint: true })
+  return `${dev}:${ino}`
+}
+
+export const describeOwner = (facts: {
+  readonly root: string
+  readonly generation: number
+  readonly now: number
+  readonly mechanism: Mechanism
+}): OwnerRecord => ({
+  pid: process.pid,
+  start_ticks: startTicks(process.pid),
+  boot_id: bootId(),
+  pid_space: pidSpace(),
+  host: hostname(),
+  generation: facts.generation,
+  locked_at_ms: facts.now,
+  mechanism: facts.mechanism,
+  folder: folderOf(facts.root),
+})
+
+/** The record of who holds this very root; undefined if there is none, or if it came along from another folder. */
+export const readOwner = (path: string): OwnerRecord | undefined => {
+  const written = readRecord(path)
+  return written?.folder === undefined || written.folder === folderOf(dirname(path)) ? written : undefined
+}
+
+const readRecord = (path: string): OwnerRecord | undefined => {
+  const text = textOf(() => readFileSync(path, 'utf8'))
+  if (text === '') return undefined
+  try {
+    const parsed = parse(record, unsafeCast<Json>(JSON.parse(text)))
+    return parsed.ok ? parsed.value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A process by its number and its start: the number alone may be given again. */
+export interface ProcessMark {
+  readonly pid: number
+  readonly start_ticks: string
+}
+export const ownMark = (): ProcessMark => ({ pid: process.pid, start_ticks: startTicks(process.pid) })
+
+/** `unknown`: neither the kernel nor the process table of this machine can tell. */
+export type OwnerVerdict = 'dead' | 'alive' | 'unknown'
+
+/**
+ * What is certain of the last owner, asked by the one who has the guard now.
+ * The guard alone proves nothing, because its file may have been replaced
+ * under a live owner. `freed` is the process that the kernel took this very
+ * file from, which it does from the dead only; else boot and process tell.
+ */
+export const judgeOwner = (last: OwnerRecord | undefined, freed: ProcessMark | undefined): OwnerVerdict => {
+  if (last === undefined) return freed === undefined ? 'unknown' : 'dead'
+  if (freed?.pid === last.pid && freed.start_ticks === last.start_ticks) return 'dead'
+  if (last.boot_id !== bootId()) return last.host === hostname() ? 'dead' : 'unknown'
+  if (last.boot_id === '' || last.pid_space !== pidSpace()) return 'unknown'
+  return isRunning(last.pid) && last.start_ticks === startTicks(last.pid) ? 'alive' : 'dead'
+}
+
+export const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    return codeOf(cause) !== 'ESRCH'
+  }
+}
+
+/** Whether the process of a record can still be at work, for those who only look: without proof of its death it can. */
+export const mayLive = (owner: OwnerRecord | undefined): boolean => {
+  if (owner === undefined || (owner.boot_id !== '' && owner.boot_id !== bootId())) return false
+  return owner.pid_space !== pidSpace() || (isRunning(owner.pid) && owner.start_ticks === startTicks(owner.pid))
+}

@@ -1,0 +1,85 @@
+/** What must be true of a folder before it is used as a state root. Looks only; changes nothing. */
+import { join } from 'node:path'
+import { errors } from '../errors.js'
+import type { Disk, FileStat } from '../disk/disk.js'
+
+/** Folders that the daemon makes and owns. */
+const ownFolders = [
+  'log',
+  'data',
+  'streams',
+  'documents',
+  'blobs',
+  'spools',
+  'tombstones',
+  'quarantine',
+  'lock',
+  'secrets',
+] as const
+/** Folders that people fill. */
+const theirFolders = ['config', 'plugins', 'skills'] as const
+/**
+ * What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left
+ * behind.
+ */
+const beforeFirstOpen =
+  /^(config|plugins|skills|secrets|daemon\.lock|owner\.json|lock|lost\+found|ballast|(root|owner)\.json\.\d+)$/u
+
+/** `statfs` type numbers of file systems whose locks and syncs are only as good as a network. */
+const networkTypes = new Map([
+  [0x6969, 'nfs'],
+  [0x517b, 'smb'],
+  [0xff534d42, 'cifs'],
+  [0xfe534d42, 'smb2'],
+  [0x5346414f, 'afs'],
+  [0x73757245, 'coda'],
+  [0x564c, 'ncp'],
+  [0x00c36400, 'ceph'],
+  [0x0bd00bd0, 'lustre'],
+  [0x01021997, '9p'],
+  [0x01161970, 'gfs2'],
+  [0x7461636f, 'ocfs2'],
+])
+
+export interface RootCheck {
+  readonly root: string
+  readonly disk: Disk
+  /** Accept a network file system: its owner answers for its locks and syncs. */
+  readonly allowNetwork?: boolean
+}
+
+/** Throws the problem that keeps an existing folder from being a state root. */
+export const checkRoot = ({ root, disk, allowNetwork = false }: RootCheck): void => {
+  const stat = disk.stat(root)
+  if (stat === undefined) return
+  if (stat.kind !== 'folder') throw errors.state_root_not_folder({ details: { path: root } })
+  checkOwner(root, stat)
+  checkType({ root, disk, allowNetwork })
+  checkForeign(root, disk)
+  for (const name of [...ownFolders, ...theirFolders]) checkFolder(join(root, name), disk)
+}
+
+const checkOwner = (path: string, stat: FileStat): void => {
+  if (stat.uid !== (process.getuid?.() ?? stat.uid))
+    throw errors.state_root_not_owned({ details: { path, uid: stat.uid } })
+  if ((stat.mode & 0o077) !== 0) throw errors.state_root_exposed({ details: { path, mode: stat.mode.toString(8) } })
+}
+
+const checkType = ({ root, disk, allowNetwork }: RootCheck): void => {
+  const name = networkTypes.get(disk.space(root).type >>> 0)
+  if (name !== undefined && allowNetwork !== true)
+    throw errors.state_root_network({ details: { path: root, type: name } })
+}
+
+const checkForeign = (root: string, disk: Disk): void => {
+  if (disk.stat(join(root, 'root.json')) !== undefined) return
+  const stranger = disk.list(root).find((name) => !beforeFirstOpen.test(name))
+  if (stranger !== undefined) throw errors.state_root_foreign({ details: { path: root, name: stranger } })
+}
+
+const checkFolder = (path: string, disk: Disk): void => {
+  const stat = disk.stat(path)
+  if (stat === undefined) return
+  if (stat.kind !== 'folder') throw errors.state_root_link({ details: { path } })
+  if (path.endsWith('secrets')) checkOwner(path, stat)
+}

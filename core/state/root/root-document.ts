@@ -1,0 +1,90 @@
+/** `root.json`: what this root is, which formats it holds, and how often it was opened. */
+import { join } from 'node:path'
+import {
+  array,
+  integer,
+  open,
+  parse,
+  string,
+  timestamp,
+  unsafeCast,
+  type Infer,
+  type JsonObject,
+} from '../../schema.js'
+import { codeOf, errors } from '../errors.js'
+import { seal, unseal } from '../format/sealed.js'
+import type { Clock } from '../../clock.js'
+import type { Ids } from '../../ids.js'
+import type { Disk } from '../disk/disk.js'
+
+const format = 1
+/** Formats that a reader must know or leave the root alone. One that is not listed here is refused. */
+const knownIncompat: readonly string[] = []
+
+const facts = open({
+  format: integer({ min: 1 }),
+  root_id: string({ pattern: '^[0-9a-f]{32}$' }),
+  created_at_ms: timestamp(),
+  generation: integer({ min: 1 }),
+  compat: array(string({ min: 1, max: 64 })),
+  incompat: array(string({ min: 1, max: 64 })),
+})
+export type RootFacts = Infer<typeof facts>
+
+/**
+ * The facts of a root; undefined if it was never opened. Refuses a damaged file and formats that this version does not
+ * know.
+ */
+export const readRoot = ({ root, disk }: { readonly root: string; readonly disk: Disk }): RootFacts | undefined => {
+  const path = join(root, 'root.json')
+  const bytes = disk.readFile(path)
+  if (bytes === undefined) return undefined
+  const parsed = parse(facts, unseal(bytes))
+  if (!parsed.ok) throw errors.state_root_damaged({ details: { path } })
+  const { format: found, incompat } = parsed.value
+  const unknown = incompat.find((flag) => !knownIncompat.includes(flag))
+  if (unknown !== undefined) throw errors.state_root_incompatible({ details: { path, flag: unknown } })
+  if (found !== format) throw errors.state_root_incompatible({ details: { path, flag: `format ${found}` } })
+  return parsed.value
+}
+
+/** Facts of a root that never was, or whose file was lost. */
+export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({
+  format,
+  ...known,
+  compat: [],
+  incompat: [],
+})
+
+export interface RootOpening {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+/**
+ * Opens `root.json`, makes it on the first open, and raises the generation. Only the owner of the lock may call this.
+ */
+export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening): Promise<RootFacts> => {
+  const before = readRoot({ root, disk })
+  const next: RootFacts =
+    before === undefined
+      ? createRootFacts({ root_id: ids.random(16), created_at_ms: clock.now(), generation: 1 })
+      : { ...before, generation: before.generation + 1 }
+  await refusable(root, () => disk.replace(join(root, 'root.json'), seal(unsafeCast<JsonObject>(next))))
+  return next
+}
+
+/** Runs a first write and turns what a read-only or full folder or file system answers into its problem. */
+export const refusable = async <R>(path: string, write: () => R | Promise<R>): Promise<R> => {
+  try {
+    return await write()
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM')
+      throw errors.state_root_read_only({ details: { path, reason: code }, cause })
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw errors.state_root_full({ details: { path }, cause })
+    throw cause
+  }
+}

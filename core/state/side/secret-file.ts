@@ -1,0 +1,52 @@
+/** Reads a key or token from a file that the operator named in a flag. */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { defineErrors } from '../../errors.js'
+
+export const secretFileErrors = defineErrors({
+  secret_file_unreadable: {
+    status: 500,
+    detail: 'The secret file {path} cannot be used: {reason}.',
+    action: 'Name a readable file that holds the secret alone, at most 64 KiB.',
+  },
+})
+
+/**
+ * The secret in a file, without white space around it. Follows symbolic links,
+ * because mounted secrets are links. Throws `secret_file_unreadable`, which
+ * names the file and the reason.
+ */
+export const readSecretFile = (path: string): string => {
+  const unusable = (reason: string, cause?: unknown): Error =>
+    secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
+  const text = content(path, unusable).trim()
+  if (text === '') throw unusable('it is empty')
+  if (/[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
+  return text
+}
+
+type Unusable = (reason: string, cause?: unknown) => Error
+
+const content = (path: string, unusable: Unusable): string => {
+  const file = opened(path, unusable)
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile()) throw unusable('it is not a regular file')
+    if (stat.size > 65_536) throw unusable('it is larger than 64 KiB')
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+const opened = (path: string, unusable: Unusable): number => {
+  try {
+    return openSync(path, 'r')
+  } catch (cause) {
+    throw unusable(reasonOf(cause), cause)
+  }
+}
+
+const reasonOf = (cause: unknown): string => {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'ENOENT' ? 'it does not exist' : code === 'EACCES' ? 'it may not be read' : 'it cannot be opened'
+}

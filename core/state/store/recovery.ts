@@ -1,0 +1,159 @@
+/** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
+import { join } from 'node:path'
+import type { Disk, DiskFile } from '../disk/disk.js'
+import { segmentName, type Layout } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
+import { setAside } from '../format/quarantine.js'
+import { endsClean, replayLog, type Replay } from '../log/replay.js'
+import type { LogLine } from '../format/segment.js'
+import type { Store } from './store.js'
+import { readWatermark } from '../format/watermark.js'
+
+export interface RecoveryReport {
+  /** Last sequence that is in memory. */
+  readonly sequence: number
+  /** Lines of the log that were applied. */
+  readonly replayed: number
+  readonly segments: number
+  /** An unfinished batch that was copied to the quarantine and cut. */
+  readonly torn: (Fault & { readonly bytes: number; readonly quarantine: string }) | undefined
+  /** The first byte that may have been acknowledged and cannot be read; storage is read-only then. */
+  readonly damage: Fault | undefined
+  /** Files that nothing named, removed. */
+  readonly swept: readonly string[]
+  /** Damaged documents, now in the quarantine; they count as absent. */
+  readonly quarantined: readonly string[]
+  /** Spools that were cut off, removed or in the quarantine. */
+  readonly spools: readonly Fault[]
+  /** The daemon before this one did not end in order. */
+  readonly unclean: boolean
+  /** Derived files that were made again, and why. */
+  readonly rebuilt: readonly string[]
+  /** Lost for good because the operator accepted it. */
+  readonly lost: readonly Fault[]
+  readonly milliseconds: number
+}
+
+export interface RecoveryOptions {
+  readonly disk: Disk
+  readonly paths: Layout
+  readonly manifest: ManifestHolder
+  readonly store: Store
+  /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean
+  /** Found before the log was read: then nothing is cut. */ readonly damage: Fault | undefined
+}
+
+/** What recovery found in the log, and the segments as they are now, all sealed. */
+export interface LogRecovery {
+  readonly replay: Replay
+  /** Every line of the log was read and applied. */
+  readonly whole: boolean
+  readonly sealed: readonly SegmentRef[]
+  readonly torn: RecoveryReport['torn']
+  readonly damage: Fault | undefined
+  readonly lost: readonly Fault[]
+  readonly rebuilt: readonly string[]
+  readonly unclean: boolean
+}
+
+/** Copies what lies behind the sound bytes into the quarantine, then cuts it. */
+const cutBehind = async (
+  { disk, paths }: RecoveryOptions,
+  handle: DiskFile,
+  fault: Fault,
+): Promise<{ bytes: number; quarantine: string }> => {
+  const bytes = handle.read(fault.offset, handle.size() - fault.offset)
+  const name = `${fault.file.slice(fault.file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
+  const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
+  await handle.truncate(fault.offset)
+  return { bytes: bytes.length, quarantine }
+}
+
+const sealAll = (replay: Replay): SegmentRef[] =>
+  replay.sound.map(({ segment, length }) => ({ no: segment.no, first: segment.first, length }))
+
+/** Bytes of a segment that are written again at once. */
+const rewritten = 16 * 1024 * 1024
+
+/**
+ * Makes the end of the log as sound on the disk as it was when it was read. A
+ * killed daemon may have left bytes that only the page cache has, and after a
+ * failed sync the kernel calls them clean: they are written again, then synced.
+ */
+const settleEnd = async (
+  options: RecoveryOptions,
+  { sound, damage, torn }: Replay,
+): Promise<RecoveryReport['torn']> => {
+  const last = sound.at(-1)
+  if (last === undefined) return undefined
+  const { segment, length, size } = last
+  const fault = {
+    file: join(options.paths.log, segmentName(segment.no)),
+    offset: length,
+    rule: (damage ?? torn)?.rule ?? 'bytes behind those that count',
+  }
+  const handle = await options.disk.open(fault.file, 'write')
+  try {
+    const cut = size > length ? { ...fault, ...(await cutBehind(options, handle, fault)) } : undefined
+    for (let at = 0; at < length; at += rewritten)
+      await handle.write(handle.read(at, Math.min(rewritten, length - at)), at)
+    await handle.sync()
+    return cut
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Applies lines until one does not fit what is there. */
+const applier = (
+  store: Store,
+  folder: string,
+): { visit: (line: LogLine) => void; conflict: () => Fault | undefined } => {
+  let conflict: Fault | undefined
+  const visit = (line: LogLine): void => {
+    if (conflict !== undefined) return
+    try {
+      const rule = store.apply(line)
+      if (rule !== undefined) conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${rule}` }
+    } catch (error) {
+      conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${error instanceof Error ? error.message : ''}` }
+    }
+  }
+  return { visit, conflict: () => conflict }
+}
+
+/** Segments behind a cut were never reached: set aside whole. */
+const setAsideUnreached = async ({ disk, paths, manifest }: RecoveryOptions, replay: Replay): Promise<void> => {
+  for (const { no } of manifest.current.segments.slice(replay.sound.length)) {
+    const path = join(paths.log, segmentName(no))
+    if (disk.stat(path) !== undefined) await disk.rename(path, join(paths.quarantine, `${segmentName(no)}.unreached`))
+  }
+}
+
+export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery> => {
+  const { disk, paths, manifest, store, acceptLoss } = options
+  const { watermark, broken } = readWatermark(disk, paths.watermark)
+  const { visit, conflict } = applier(store, paths.log)
+  const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
+  const ofLog = replay.damage ?? conflict()
+  const damage = options.damage ?? ofLog
+  const whole = ofLog === undefined
+  const unclean = watermark?.clean === false
+  const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
+  if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
+    return { replay, whole, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
+  if (damage !== undefined) await setAsideUnreached(options, replay)
+  const isClean = damage === undefined && endsClean(replay, manifest.current.generation, watermark)
+  const torn = isClean ? undefined : await settleEnd(options, replay)
+  return {
+    replay,
+    whole,
+    sealed: sealAll(replay),
+    torn,
+    damage: undefined,
+    lost: damage === undefined ? [] : [damage],
+    rebuilt,
+    unclean,
+  }
+}

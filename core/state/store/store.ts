@@ -1,0 +1,94 @@
+/** The declared collections and streams, and what the log says about them. */
+import { assert, fault } from '../../assert.js'
+import { unsafeCast, type Json } from '../../schema.js'
+import { createCollection, type StoredCollection } from '../memory/collection.js'
+import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract.js'
+import { isName } from '../format/layout.js'
+import type { LogLine, Op } from '../format/segment.js'
+import { createStream, type StoredStream } from '../memory/stream.js'
+import type { Shelves } from '../pages/shelves.js'
+import type { Shapes } from '../memory/transaction.js'
+
+export interface Store extends Shapes {
+  declareCollection<T extends object>(spec: CollectionSpec<T>): Collection<T>
+  declareStream<E extends Json>(spec: StreamSpec<E>): Stream<E>
+  /** Loads what the checkpoint holds of everything declared. No declaration after this. */
+  load(): void
+  /** Applies one line of the log; the rule it breaks, if any. */
+  apply(line: LogLine): string | undefined
+  readonly collections: ReadonlyMap<string, StoredCollection<object>>
+  readonly streams: ReadonlyMap<string, StoredStream<Json>>
+}
+
+/** Nobody declared it: its records are kept as they are, by the id that the log names. */
+const undeclared = (name: string): CollectionSpec<object> => ({
+  name,
+  version: 0,
+  indexes: {},
+  id: () => {
+    throw fault(`collection ${name} is not declared`)
+  },
+})
+
+export const createStore = (shelves: Shelves): Store => {
+  const collections = new Map<string, StoredCollection<object>>()
+  const streams = new Map<string, StoredStream<Json>>()
+  let frozen = false
+
+  const addCollection = <T extends object>(spec: CollectionSpec<T>): StoredCollection<T> => {
+    assert(isName(spec.name), `${spec.name} is no name for a collection`)
+    assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
+    const made = createCollection(spec, shelves.makeRecords(spec))
+    collections.set(spec.name, unsafeCast(made))
+    if (frozen) shelves.loadRecords(unsafeCast(made))
+    return made
+  }
+  const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
+    assert(isName(spec.name), `${spec.name} is no name for a stream`)
+    assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
+    const made = createStream(spec, shelves.makeEntries(spec))
+    streams.set(spec.name, unsafeCast(made))
+    if (frozen) shelves.loadEntries(spec.name)
+    return made
+  }
+  const applyOp = (op: Op): string | undefined => {
+    if (op[0] === 'app') {
+      const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 })
+      return stream.replay(op[2], op[3], unsafeCast<Json>(op[4]))
+        ? undefined
+        : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
+    }
+    const collection = collections.get(op[1]) ?? addCollection(undeclared(op[1]))
+    if (op[0] === 'put') collection.replayPut(op[2], op[3])
+    else collection.replayRemove(op[2], op[3])
+    return undefined
+  }
+  const apply = ({ ops }: LogLine): string | undefined => {
+    for (const op of ops) {
+      const broken = applyOp(op)
+      if (broken !== undefined) return broken
+    }
+    return undefined
+  }
+  const declarable = (): void => assert(!frozen, 'collections and streams are declared before the state is loaded')
+  return {
+    collections,
+    streams,
+    apply,
+    declareCollection: (spec) => {
+      declarable()
+      return addCollection(spec)
+    },
+    declareStream: (spec) => {
+      declarable()
+      return addStream(spec)
+    },
+    load: () => {
+      frozen = true
+      for (const collection of collections.values()) shelves.loadRecords(collection)
+      for (const name of streams.keys()) shelves.loadEntries(name)
+    },
+    collection: (collection) => unsafeCast(collection),
+    stream: (stream) => unsafeCast(stream),
+  }
+}

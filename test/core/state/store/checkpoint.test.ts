@@ -1,0 +1,286 @@
+import test from 'ava'
+import { Problem } from '../../../../core/errors.js'
+import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Disk } from '../../../../core/state/disk/disk.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { note, openNotes, tempRoot, type OpenNotes } from '../../../support/notes.js'
+
+const fill = async ({ state, notes, journal }: OpenNotes, from: number, count: number): Promise<void> => {
+  await Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      state.commit((tx) => {
+        tx.insert(notes, note(from + n, { done: n % 2 === 0 }))
+        tx.append(journal, `owner ${n % 7}`, `wrote ${from + n}`)
+      }),
+    ),
+  )
+}
+const files = (root: string, folder: string): string[] =>
+  existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(root, folder, name)) : []
+/** Everything a reader can see. */
+const view = ({ notes, journal }: OpenNotes) => ({
+  notes: notes.list({ index: 'by_owner', group: 'ann', limit: 10_000 }),
+  open: notes.ids('open', 'open'),
+  journal: [...journal.owners()].toSorted().map((owner) => [owner, journal.read(owner, { after: 0, limit: 10_000 })]),
+})
+const flip = (path: string, at: number): void => {
+  const bytes = readFileSync(path)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+}
+
+test('state-15: a checkpoint moves the log to pages, readers see no difference, and neither does a restart', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await fill(first, 0, 100)
+  await first.state.commit((tx) => tx.remove(first.notes, 'n3', 'test'))
+  const before = view(first)
+  t.true(await first.checkpoint())
+  t.deepEqual(view(first), before)
+  t.is(files(root, 'log').length, 1)
+  await fill(first, 100, 10)
+  await first.state.commit((tx) => tx.put(first.notes, note(4, { done: false, owner: 'bob' })))
+  const after = view(first)
+  await first.close()
+  for (let round = 0; round < 2; round += 1) {
+    const again = await openNotes(root)
+    t.is(again.report.damage, undefined)
+    t.is(again.report.replayed, 0)
+    t.deepEqual(again.report.swept, [])
+    t.deepEqual(view(again), after)
+    t.deepEqual(again.notes.find('n4'), note(4, { owner: 'bob' }))
+    t.true(again.notes.buried('n3'))
+    t.is(again.journal.length('owner 0'), 17)
+    t.deepEqual(
+      again.journal.read('owner 0', { after: 14, limit: 2 }).map(({ seq, entry }) => [seq, entry]),
+      [
+        [15, 'wrote 98'],
+        [16, 'wrote 100'],
+      ],
+    )
+    await again.close()
+  }
+})
+
+test('a start replays only what follows the checkpoint, over records and streams that are on pages', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await fill(first, 0, 20)
+  await first.checkpoint()
+  await fill(first, 20, 5)
+  await first.state.commit((tx) => {
+    tx.remove(first.notes, 'n0', 'test')
+    tx.put(first.notes, note(2, { text: 'new', done: true }))
+  })
+  const seen = view(first)
+  const second = await openNotes(root)
+  t.is(second.report.replayed, 6)
+  t.deepEqual(view(second), seen)
+  t.false(second.notes.has('n0'))
+  await second.checkpoint()
+  t.deepEqual(view(second), seen)
+  await second.close()
+})
+
+test('checkpoints run by themselves when the log has grown, while commits go on', async (t) => {
+  const root = tempRoot(t)
+  const opened = await openNotes(root, { tuning: { segmentBytes: 20_000, pageBytes: 8000 } })
+  for (let round = 0; round < 20; round += 1) await fill(opened, round * 50, 50)
+  const seen = view(opened)
+  t.is(seen.notes.length, 1000)
+  await opened.close()
+  t.true(files(root, 'log').length <= 2)
+  t.true(files(root, 'data/notes').filter((path) => path.includes('page')).length > 5)
+  const again = await openNotes(root)
+  t.deepEqual(view(again), seen)
+  await again.close()
+})
+
+test('records that change again and again do not make the pages grow for ever', async (t) => {
+  const root = tempRoot(t)
+  const opened = await openNotes(root, { tuning: { pageBytes: 8000 } })
+  await fill(opened, 0, 60)
+  for (let round = 0; round < 25; round += 1) {
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        opened.state.commit((tx) => tx.put(opened.notes, note(2 * n + 1, { text: `round ${round}` }))),
+      ),
+    )
+    await opened.checkpoint()
+  }
+  const bytes = files(root, 'data/notes').reduce((sum, path) => sum + statSync(path).size, 0)
+  t.true(bytes < 70_000, `${bytes} bytes`)
+  const seen = view(opened)
+  await opened.close()
+  const again = await openNotes(root)
+  t.deepEqual(view(again), seen)
+  t.is(again.notes.find('n1')?.text, 'round 24')
+  await again.close()
+})
+
+test('an index that is missing, damaged or of another declaration is made again from the pages', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await fill(first, 0, 50)
+  await first.state.commit((tx) => tx.remove(first.notes, 'n9', 'test'))
+  const seen = view(first)
+  await first.close()
+  const indexes = () =>
+    [...files(root, 'data/notes'), ...files(root, 'streams/journal')].filter((path) => path.includes('index'))
+  t.is(indexes().length, 2)
+  for (const path of indexes()) flip(path, 300)
+  const second = await openNotes(root)
+  t.is(second.report.rebuilt.length, 2)
+  t.is(second.report.damage, undefined)
+  t.deepEqual(view(second), seen)
+  await second.checkpoint()
+  await second.close()
+  for (const path of indexes()) rmSync(path)
+  const third = await openNotes(root)
+  t.is(third.report.rebuilt.length, 2)
+  t.deepEqual(view(third), seen)
+  await third.close()
+  const fourth = await openNotes(root, {
+    spec: {
+      indexes: {
+        by_owner: { group: (one) => one.owner.toUpperCase(), sort: (one) => one.at },
+        open: { group: () => undefined },
+      },
+    },
+  })
+  t.is(fourth.report.rebuilt.length, 1)
+  t.is(fourth.notes.count('by_owner', 'ANN'), 49)
+  await fourth.close()
+  const fifth = await openNotes(root)
+  t.deepEqual(view(fifth), seen)
+  await fifth.close()
+})
+
+test('a damaged page is named with its byte, when it is read and when it is needed to start', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1, { done: true }))
+    tx.insert(first.notes, note(2, { done: true }))
+  })
+  await first.close()
+  const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
+  const at = readFileSync(page).indexOf('{"id":"n2"')
+  flip(page, at + 20)
+  const second = await openNotes(root)
+  t.is(second.state.health.mode, 'ok')
+  t.deepEqual(second.notes.find('n1'), note(1, { done: true }))
+  const error = t.throws(() => second.notes.find('n2'), { code: 'storage_damaged', instanceOf: Problem })
+  t.deepEqual(error?.occurrence.details, { file: page.split('/').at(-1), offset: at })
+  t.notRegex(error?.message ?? '', /page-/u)
+  t.is(second.state.health.reason, 'damaged')
+  await second.close()
+  for (const path of files(root, 'data/notes').filter((name) => name.includes('index'))) rmSync(path)
+  const third = await openNotes(root)
+  t.deepEqual({ file: third.report.damage?.file, offset: third.report.damage?.offset }, { file: page, offset: at })
+  await third.close()
+  const fourth = await openNotes(root, { acceptLoss: true })
+  t.is(fourth.report.lost.length, 1)
+  t.deepEqual(fourth.notes.ids('by_owner', 'ann'), ['n1'])
+  await fourth.close()
+})
+
+test('what no manifest names is removed or cut at the next start', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await fill(first, 0, 10)
+  const seen = view(first)
+  await first.close()
+  const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
+  const { size } = statSync(page)
+  appendFileSync(page, 'half a line')
+  writeFileSync(join(root, 'data/notes/page-000000000099.ndjson'), 'never named')
+  writeFileSync(join(root, 'data/notes/readme.txt'), 'not ours')
+  const second = await openNotes(root)
+  t.is(statSync(page).size, size)
+  t.is(second.report.swept.length, 2)
+  t.true(existsSync(join(root, 'data/notes/readme.txt')))
+  t.deepEqual(view(second), seen)
+  await second.close()
+})
+
+test('state-15: a checkpoint that cannot be written changes nothing, and the next one makes up for it', async (t) => {
+  const root = tempRoot(t)
+  let broken: 'write' | 'manifest' | undefined
+  const disk = createDisk()
+  const raise = (): never => {
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' })
+  }
+  const failing: Disk = {
+    ...disk,
+    replace: (path, bytes) =>
+      broken === 'manifest' && path.endsWith('manifest.json') && files(root, 'data/notes').length > 1
+        ? Promise.resolve().then(raise)
+        : disk.replace(path, bytes),
+    open: async (path, how) => {
+      const file = await disk.open(path, how)
+      return {
+        ...file,
+        write: async (bytes, at) => (broken === 'write' && path.includes('/data/') ? raise() : file.write(bytes, at)),
+      }
+    },
+  }
+  const opened = await openNotes(root, { disk: failing })
+  await fill(opened, 0, 30)
+  const seen = view(opened)
+  for (const how of ['write', 'manifest'] as const) {
+    broken = how
+    t.false(await opened.checkpoint())
+    t.is(opened.state.health.mode, 'ok')
+    t.deepEqual(view(opened), seen)
+  }
+  const meanwhile = await openNotes(tempRoot(t))
+  await meanwhile.close()
+  broken = undefined
+  t.true(await opened.checkpoint())
+  t.deepEqual(view(opened), seen)
+  await opened.close()
+  const again = await openNotes(root)
+  t.deepEqual(view(again), seen)
+  t.is(again.report.damage, undefined)
+  await again.close()
+})
+
+test('state-16: what an unknown plugin left is kept, through checkpoints, until it is declared again', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await fill(first, 0, 10)
+  await first.checkpoint()
+  await fill(first, 10, 10)
+  await first.state.commit((tx) => tx.remove(first.notes, 'n1', 'test'))
+  const seen = view(first)
+  const others = await openNotes(root, { spec: { name: 'others' } })
+  t.is(others.report.damage, undefined)
+  await others.state.commit((tx) => tx.insert(others.notes, note(500)))
+  await others.checkpoint()
+  await others.close()
+  const again = await openNotes(root)
+  t.deepEqual(view(again), seen)
+  t.true(again.notes.buried('n1'))
+  await again.close()
+})
+
+test('a damaged record that is still open starts the daemon read-only, and the others are there', async (t) => {
+  const root = tempRoot(t)
+  const first = await openNotes(root)
+  await first.state.commit((tx) => {
+    tx.insert(first.notes, note(1))
+    tx.insert(first.notes, note(2))
+  })
+  await first.close()
+  const page = files(root, 'data/notes').find((path) => path.includes('page')) ?? ''
+  const at = readFileSync(page).indexOf('{"id":"n2"')
+  flip(page, at + 20)
+  const second = await openNotes(root)
+  t.like(second.state.health, { mode: 'read_only', reason: 'damaged' })
+  t.deepEqual({ file: second.report.damage?.file, offset: second.report.damage?.offset }, { file: page, offset: at })
+  t.deepEqual(second.notes.find('n1'), note(1))
+  t.throws(() => second.notes.find('n2'), { code: 'storage_damaged' })
+  await second.close()
+})
