@@ -1,5 +1,6 @@
 /** Event ids of one start are above those of every start before it. Reference 1 §6.1. */
 import type { Clock } from './clock.js'
+import { epochAfter } from './events/epoch.js'
 import type { Log } from './log.js'
 import type { State } from './state/contract.js'
 
@@ -22,7 +23,7 @@ const previous = (state: State, log: Log): number => {
 }
 
 export const nextEpoch = (state: State, clock: Clock, log: Log): Epoch => {
-  const epoch = Math.max(Math.floor(clock.now() / 1000), previous(state, log) + 1)
+  const epoch = epochAfter(previous(state, log), clock.now())
   const save = async (): Promise<void> => {
     try {
       await state.document<{ epoch: number }>(name).write({ epoch })

@@ -1,18 +1,18 @@
 /**
- * The daemon's one event bus: listeners in this process, a replay window, and followers over SSE. Contract 1, "Events".
+ * The daemon's one event bus: listeners in this process, a replay window, and subscribers over SSE. Contract 1, "Events".
  */
 import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
-import { createFanOut, type FanOut, type Follower } from './fan-out.js'
+import { createFanOut, type FanOut, type Subscription } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
-import type { Reader } from './seat.js'
+import type { Sink } from './subscriber.js'
 import { createListeners, type EventFault, type Listener } from './listeners.js'
 import { unsafeCast } from '../schema.js'
 import { carries, createWindow, type Window } from './window.js'
 
 export type { EventFault } from './listeners.js'
-export type { Follower } from './fan-out.js'
-export type { Gap, Reader } from './seat.js'
+export type { Subscription } from './fan-out.js'
+export type { Gap, Sink } from './subscriber.js'
 
 /** The `events` member of `/v1/status`. Reference 1, 6.1. Ids are decimal strings. */
 export interface BusStatistics {
@@ -33,14 +33,14 @@ export interface BusStatistics {
 }
 
 export interface Bus extends Events {
-  /** Adds an event whose weight is known and hands it to listeners and followers. */
+  /** Adds an event whose weight is known and hands it to listeners and subscribers. */
   post(publication: Publication): void
-  /** Adds an event and hands it to listeners and followers. `data` is made at most once, on first use. */
+  /** Adds an event and hands it to listeners and subscribers. `data` is made at most once, on first use. */
   publish<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
   /** As in `Events`; faults of the listener are charged to `owner`. */
   on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => unknown, owner?: string): () => void
-  /** A reader of frames. Without a cursor it sees only what comes; with 0 the whole window. */
-  follow(reader: Reader, view: { readonly filter?: EventFilter; readonly cursor?: bigint }): Follower
+  /** A sink for frames. Without a cursor it gets only what comes; with 0 the whole window. */
+  subscribe(sink: Sink, view: { readonly filter?: EventFilter; readonly cursor?: bigint }): Subscription
   /** Id of the newest event, or of the place before the first: what a stream that begins now goes on from. */
   newestId(): string
   statistics(): BusStatistics
@@ -97,7 +97,7 @@ export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault
     emit: publish,
     since,
     on: (spec, listener, owner = 'core') => listeners.on(spec.name, unsafeCast<Listener>(listener), owner),
-    follow: (reader, view) => fanOut.follow(reader, view),
+    subscribe: (sink, view) => fanOut.subscribe(sink, view),
     newestId: () => ids.id(window.newest),
     statistics: () => measure({ window, ids, fanOut }),
   }

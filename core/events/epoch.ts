@@ -1,7 +1,7 @@
 /** Event ids are `epoch × 2^32 + counter`, so that they rise over restarts. Reference 1, 6.1. */
 
-/** The epoch of the next life: unix seconds, but always above the last one. */
-export const nextEpoch = (previous: number, nowMs: number): number => Math.max(Math.floor(nowMs / 1000), previous + 1)
+/** The epoch of the next start: unix seconds, but always above the last one. */
+export const epochAfter = (previous: number, nowMs: number): number => Math.max(Math.floor(nowMs / 1000), previous + 1)
 
 export interface IdSpace {
   /** The id of the counter's value; 0 is the floor, a cursor before the first event. */

@@ -1,21 +1,26 @@
 /**
- * Followers of the bus. What is published in one turn of the event loop is
+ * Subscribers of the bus. What is published in one turn of the event loop is
  * joined into one text for each view, made once and written to all its
- * readers. A reader that cannot keep up leaves the shared path and is fed from
- * the replay window when it drains; only what the window has lost is a gap.
+ * subscribers. A subscriber that cannot keep up leaves the shared path and is
+ * served from the replay window when it drains; only what the window has lost is a gap.
  */
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { Frames, WindowEvent } from './frames.js'
 import type { EventFault } from './listeners.js'
-import { createSeat, encoder, pieceLength, type Gap, type Piece, type Reader, type Seat } from './seat.js'
+import {
+  createSubscriber,
+  encoder,
+  pieceLength,
+  type Gap,
+  type Piece,
+  type Sink,
+  type Subscriber,
+} from './subscriber.js'
 import type { Window } from './window.js'
 
-export interface Follower {
-  /** Continues after the reader has drained. */
-  resume(): void
-  leave(): void
-}
+/** What a sink holds of its place on the bus. */
+export type Subscription = Pick<Subscriber, 'catchUp' | 'leave'>
 export interface View {
   readonly filter?: EventFilter
   readonly cursor?: bigint
@@ -30,14 +35,14 @@ export interface FanOutOptions {
 export interface FanOut {
   readonly size: number
   readonly gaps: number
-  /** Events that slow readers lost. */
+  /** Events that slow subscribers lost. */
   readonly lagged: number
   push(event: WindowEvent): void
-  follow(reader: Reader, view: View): Follower
+  subscribe(sink: Sink, view: View): Subscription
 }
 
 export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): FanOut => {
-  const seats = new Set<Seat>()
+  const subscribers = new Set<Subscriber>()
   const channels = createChannels()
   const batch = createBatch({ window, channels, frames })
   let gaps = 0
@@ -46,34 +51,34 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
     gaps += 1
     if (reason === 'live_lag') lagged += skipped
   }
-  const follow = (reader: Reader, { filter, cursor }: View): Follower => {
-    const seat: Seat = createSeat({
-      reader,
+  const subscribe = (sink: Sink, { filter, cursor }: View): Subscription => {
+    const subscriber: Subscriber = createSubscriber({
+      sink,
       filter,
       window,
       ids,
       frames,
       onGap,
-      setLive: (live) => channels.set(channelOf(filter), seat, live),
+      setLive: (live) => channels.set(channelOf(filter), subscriber, live),
       onFault: (error) => {
-        seats.delete(seat)
+        subscribers.delete(subscriber)
         onFault({ owner: 'core', event: 'stream', error })
       },
     })
-    seats.add(seat)
-    seat.enter(cursor)
-    seat.pump()
+    subscribers.add(subscriber)
+    subscriber.start(cursor)
+    subscriber.catchUp()
     return {
-      resume: seat.pump,
+      catchUp: subscriber.catchUp,
       leave: () => {
-        seats.delete(seat)
-        seat.leave()
+        subscribers.delete(subscriber)
+        subscriber.leave()
       },
     }
   }
   return {
     get size() {
-      return seats.size
+      return subscribers.size
     },
     get gaps() {
       return gaps
@@ -81,8 +86,8 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
     get lagged() {
       return lagged
     },
-    push: (event) => batch.push(event, seats.size > 0),
-    follow,
+    push: (event) => batch.push(event, subscribers.size > 0),
+    subscribe,
   }
 }
 
@@ -92,27 +97,27 @@ const channelOf = (filter: EventFilter | undefined): string => {
   return within === undefined ? `${scope}\n${id}` : `${scope}\n${id}\n${within.scope}\n${within.id}`
 }
 
-/** Live seats by view. */
+/** Live subscribers by view. */
 interface Channels {
-  set(channel: string, seat: Seat, live: boolean): void
+  set(channel: string, subscriber: Subscriber, live: boolean): void
   has(channel: string): boolean
   /** Somebody follows less than everything. */
   readonly filtered: boolean
-  seats(channel: string): readonly Seat[]
+  subscribers(channel: string): readonly Subscriber[]
 }
 const createChannels = (): Channels => {
-  const members = new Map<string, Set<Seat>>()
+  const members = new Map<string, Set<Subscriber>>()
   return {
-    set(channel, seat, live) {
-      const seats = members.get(channel) ?? new Set<Seat>()
-      if (live) members.set(channel, seats.add(seat))
-      else if (seats.delete(seat) && seats.size === 0) members.delete(channel)
+    set(channel, subscriber, live) {
+      const subscribers = members.get(channel) ?? new Set<Subscriber>()
+      if (live) members.set(channel, subscribers.add(subscriber))
+      else if (subscribers.delete(subscriber) && subscribers.size === 0) members.delete(channel)
     },
     has: (channel) => members.has(channel),
     get filtered() {
       return members.size > (members.has('') ? 1 : 0)
     },
-    seats: (channel) => Array.from(members.get(channel) ?? []),
+    subscribers: (channel) => Array.from(members.get(channel) ?? []),
   }
 }
 
@@ -126,12 +131,12 @@ const createBatch = ({ window, channels, frames }: { window: Window; channels: C
     flushed = window.newest
     for (const [channel, group] of groupByChannel(events, channels)) {
       const pieces = encodePieces(group, frames)
-      for (const seat of channels.seats(channel)) seat.feed(from, pieces)
+      for (const subscriber of channels.subscribers(channel)) subscriber.deliver(from, pieces)
     }
   }
   return {
-    push(event: WindowEvent, followed: boolean): void {
-      if (!followed) {
+    push(event: WindowEvent, wanted: boolean): void {
+      if (!wanted) {
         pending = []
         flushed = event.counter
       } else if (pending.push(event) === 1) setImmediate(flush)

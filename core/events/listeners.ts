@@ -3,7 +3,7 @@ import { TypedEmitter } from 'tiny-typed-emitter'
 import type { EventKeys } from './contract.js'
 
 export type Listener = (data: object, keys: EventKeys) => unknown
-/** A listener, a follower or an event's data threw: whose it is, the event's name, and what was thrown. */
+/** A listener, a subscriber or an event's data threw: whose it is, the event's name, and what was thrown. */
 export type EventFault = { readonly owner: string; readonly event: string; readonly error: unknown }
 
 interface Named {

@@ -1,14 +1,14 @@
 /** Server-sent events: one socket follows one view of the bus. Contract 1, "Events". */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.js'
-import type { Bus, Follower, Reader } from '../events/bus.js'
+import type { Bus, Sink, Subscription } from '../events/bus.js'
 import { httpErrors } from './errors.js'
 import type { StreamReply } from './route.js'
 import type { Unsent } from './unsent.js'
 
 export const streamType = 'text/event-stream'
 const heartbeatMs = 10_000
-/** Unsent bytes a reader may hold; then it waits for its socket and is fed from the replay window. */
+/** Unsent bytes a client may leave; then its subscription waits for its socket and goes on from the replay window. */
 const unsentLimit = 262_144
 const heartbeat = Buffer.from('event: heartbeat\ndata: {"type":"heartbeat"}\n\n')
 const opening = Buffer.from(': connected\n\n')
@@ -50,7 +50,7 @@ export interface Streams {
 }
 
 const writeHead = ({ response, headers }: StreamRequest): void => {
-  // The connection ends with the stream, so frames need no chunk headers and one buffer serves all readers.
+  // The connection ends with the stream, so frames need no chunk headers and one buffer serves all clients.
   response.removeHeader('transfer-encoding')
   response.shouldKeepAlive = false
   response.writeHead(200, {
@@ -70,7 +70,7 @@ export interface StreamsOptions {
 }
 
 export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams => {
-  const open = new Map<ServerResponse, Follower>()
+  const open = new Map<ServerResponse, Subscription>()
   let cancel: (() => void) | undefined
   const beat = (): void => {
     for (const response of open.keys()) if (response.writableLength === 0) response.write(heartbeat)
@@ -94,10 +94,10 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
       if (request.method === 'HEAD') return void response.end()
       response.write(opening)
       if (stream.first !== undefined) response.write(firstFrame(stream, stream.first))
-      const follower = follow(bus, unsent, stream)
-      open.set(response, follower)
+      const subscription = subscribe(bus, unsent, stream)
+      open.set(response, subscription)
       cancel ??= clock.after(heartbeatMs, beat)
-      response.on('drain', follower.resume)
+      response.on('drain', subscription.catchUp)
       response.once('close', () => leave(response))
     },
     endAll() {
@@ -113,14 +113,18 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
 const firstFrame = ({ cursor, before }: StreamRequest, { name, data }: NonNullable<StreamReply['first']>): string =>
   `event: ${name}\n${cursor === undefined ? `id: ${before}\n` : ''}data: ${JSON.stringify({ type: name, ...data })}\n\n`
 
-const follow = (bus: Bus, unsent: Unsent, { response, filter, first, before, ...stream }: StreamRequest): Follower => {
+const subscribe = (
+  bus: Bus,
+  unsent: Unsent,
+  { response, filter, first, before, ...stream }: StreamRequest,
+): Subscription => {
   const cursor = stream.cursor ?? (first === undefined ? undefined : BigInt(before))
-  const reader: Reader = {
+  const sink: Sink = {
     ready: () => response.writableLength <= unsentLimit,
     write: (frames) => {
       response.write(frames)
       unsent.watch(response)
     },
   }
-  return bus.follow(reader, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
+  return bus.subscribe(sink, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
 }

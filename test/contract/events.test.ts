@@ -46,7 +46,7 @@ const finished = async (daemon: SpawnedDaemon, session_id: string, content = 'He
   return until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 }
 
-/** Resolves when a follower of everything has all that has happened. */
+/** Resolves when a subscriber of everything has all that has happened. */
 const caughtUp = async (t: any, daemon: SpawnedDaemon, stream: SseClient): Promise<void> => {
   const { newest_event_id } = await facts(daemon)
   await seen(t, stream, ({ id }) => id === newest_event_id)

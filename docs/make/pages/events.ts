@@ -3,7 +3,7 @@ import type { Facts } from '../gather.js'
 import { anchor, code, fieldTable, page, table } from '../markdown.js'
 
 /**
- * Frames of the streams themselves. They are made in `core/http/stream.ts` and `core/events/seat.ts`; a test compares.
+ * Frames of the streams themselves. They are made in `core/http/stream.ts` and `core/events/subscriber.ts`; a test compares.
  */
 export const frames: readonly { readonly name: string; readonly summary: string; readonly data: JsonSchema }[] = [
   { name: 'heartbeat', summary: 'Nothing happened for ten seconds. It has no id.', data: { properties: {} } },

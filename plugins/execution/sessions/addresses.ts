@@ -18,7 +18,7 @@ import {
 /** What stands for an address that is not shown. */
 const hidden = 'hidden'
 
-/** Without a caller a view is for anybody: for followers of events, and for models. */
+/** Without a caller a view is for anybody: for subscribers of events, and for models. */
 const seesAddresses = (caller: Caller | undefined): boolean => caller?.role === 'admin' || caller?.role === 'anonymous'
 
 export const shownHandle = ({ plugin, address }: ReplyHandle, caller?: Caller): ReplyHandle => ({

@@ -1,10 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { createClock } from '../../../core/clock.js'
-import { createBus, type EventFault, type Reader } from '../../../core/events/bus.js'
+import { createBus, type EventFault, type Sink } from '../../../core/events/bus.js'
 import { createLagCheck } from '../../../core/events/lagged.js'
 import { defineEvent } from '../../../core/events/contract.js'
-import { nextEpoch } from '../../../core/events/epoch.js'
+import { epochAfter } from '../../../core/events/epoch.js'
 import { integer, object, open } from '../../../core/schema.js'
 import { parseJson } from '../../support/json.js'
 
@@ -17,10 +17,10 @@ const start = (more: { epoch?: number; capacity?: number; bytes?: number } = {})
 const first = (7n << 32n) + 1n
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-/** A reader in memory that can be full. */
+/** A sink in memory that can be full. */
 const collect = () => {
   const state = { full: false, text: '' }
-  const reader: Reader = {
+  const sink: Sink = {
     ready: () => !state.full,
     write: (bytes) => {
       state.text += Buffer.from(bytes).toString('utf8')
@@ -29,7 +29,7 @@ const collect = () => {
   const frames = (): any[] => [...state.text.matchAll(/^data: (.*)$/gmu)].map(([, json]) => parseJson(json ?? ''))
   return {
     state,
-    reader,
+    sink,
     frames,
     numbers: (): number[] =>
       frames()
@@ -39,8 +39,8 @@ const collect = () => {
 }
 
 test('events-5: ids rise over restarts, also when the clock went back', (t) => {
-  t.is(nextEpoch(0, 1_700_000_000_999), 1_700_000_000)
-  t.is(nextEpoch(1_700_000_000, 1_600_000_000_000), 1_700_000_001)
+  t.is(epochAfter(0, 1_700_000_000_999), 1_700_000_000)
+  t.is(epochAfter(1_700_000_000, 1_600_000_000_000), 1_700_000_001)
   const [before, after] = [start({ epoch: 5 }).bus, start({ epoch: 6 }).bus]
   for (const bus of [before, after]) bus.publish(ticked, {}, () => ({ n: 1 }))
   t.true(BigInt(after.since('0')[0]?.id ?? 0) > BigInt(before.since('0')[0]?.id ?? 0))
@@ -124,8 +124,8 @@ test('data is made once, only when somebody looks, and a fault in it harms nobod
   bus.publish(ticked, {}, make(1))
   t.is(made, 0)
   const [one, two] = [collect(), collect()]
-  bus.follow(one.reader, { cursor: 0n })
-  bus.follow(two.reader, {})
+  bus.subscribe(one.sink, { cursor: 0n })
+  bus.subscribe(two.sink, {})
   bus.publish(ticked, {}, () => {
     throw new TypeError('broken')
   })
@@ -141,18 +141,18 @@ test('data is made once, only when somebody looks, and a fault in it harms nobod
   )
 })
 
-test('a follower that throws is dropped, and the others go on', async (t) => {
+test('a subscriber that throws is dropped, and the others go on', async (t) => {
   const { bus, faults } = start()
   const good = collect()
-  const broken: Reader = {
+  const broken: Sink = {
     ready: () => true,
     write: () => {
       throw new TypeError('gone')
     },
   }
-  bus.follow(broken, {})
-  bus.follow(broken, { cursor: 1n })
-  bus.follow(good.reader, {})
+  bus.subscribe(broken, {})
+  bus.subscribe(broken, { cursor: 1n })
+  bus.subscribe(good.sink, {})
   bus.publish(ticked, {}, () => ({ n: 1 }))
   await turn()
   bus.publish(ticked, {}, () => ({ n: 2 }))
@@ -163,7 +163,7 @@ test('a follower that throws is dropped, and the others go on', async (t) => {
 })
 
 test(
-  'whatever the order of publishing, joining, filling and draining, a follower gets each event once or is told ' +
+  'whatever the order of publishing, joining, filling and draining, a subscriber gets each event once or is told ' +
     'how many it lost',
   async (t) => {
     const seed = fc.sample(fc.integer(), 1)[0] ?? 0
@@ -197,9 +197,9 @@ test(
       fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
         const { bus } = start({ capacity: 8, bytes: 6000 })
         const log: { n: number; run: string }[] = []
-        const seats: {
+        const subscribers: {
           box: ReturnType<typeof collect>
-          follower: { resume(): void; leave(): void }
+          subscription: { catchUp(): void; leave(): void }
           from: number
           run: string | undefined
         }[] = []
@@ -213,28 +213,28 @@ test(
           if (step.kind === 'join') {
             const box = collect()
             const from = step.cursor === undefined ? log.length : Math.min(step.cursor, log.length)
-            const follower = bus.follow(box.reader, {
+            const subscription = bus.subscribe(box.sink, {
               ...(step.run !== undefined && { filter: { scope: 'run', id: step.run } }),
               ...(step.cursor !== undefined && { cursor: (7n << 32n) + BigInt(step.cursor) }),
             })
-            seats.push({ box, follower, from, run: step.run })
+            subscribers.push({ box, subscription, from, run: step.run })
           }
           if (step.kind === 'turn') await turn()
           if (!('who' in step)) continue
-          const seat = seats[step.who]
-          if (seat === undefined) continue
-          if (step.kind === 'full') seat.box.state.full = true
+          const subscriber = subscribers[step.who]
+          if (subscriber === undefined) continue
+          if (step.kind === 'full') subscriber.box.state.full = true
           if (step.kind === 'drain') {
-            seat.box.state.full = false
-            seat.follower.resume()
+            subscriber.box.state.full = false
+            subscriber.subscription.catchUp()
           }
         }
-        for (const seat of seats) {
-          seat.box.state.full = false
-          seat.follower.resume()
+        for (const subscriber of subscribers) {
+          subscriber.box.state.full = false
+          subscriber.subscription.catchUp()
         }
         await turn()
-        for (const { box, from, run } of seats) {
+        for (const { box, from, run } of subscribers) {
           const wanted = log
             .slice(from)
             .filter((event) => run === undefined || event.run === run)
@@ -307,7 +307,7 @@ test('an event whose text is larger than reckoned makes the window let go, and a
   for (let n = 1; n <= 20; n += 1) bus.publish(ticked, {}, () => ({ n, pad: '語'.repeat(1000) }))
   t.is(kept(bus), 20)
   const box = collect()
-  bus.follow(box.reader, { cursor: 0n })
+  bus.subscribe(box.sink, { cursor: 0n })
   await turn()
   const lost = box.frames().reduce((sum, { skipped = 0 }) => sum + skipped, 0)
   t.is(box.numbers().length + lost, 20)
@@ -319,13 +319,13 @@ test('a view within another sees what carries both keys, live and from the windo
   const { bus } = start()
   const within = { scope: 'run', id: 'r1', within: { scope: 'session', id: 's1' } }
   const [live, late] = [collect(), collect()]
-  bus.follow(live.reader, { filter: within })
+  bus.subscribe(live.sink, { filter: within })
   bus.publish(ticked, { session: 's1', run: 'r1' }, () => ({ n: 1 }))
   bus.publish(ticked, { session: 's2', run: 'r1' }, () => ({ n: 2 }))
   bus.publish(ticked, { session: 's1', run: 'r2' }, () => ({ n: 3 }))
   bus.publish(ticked, { session: 's1' }, () => ({ n: 4 }))
   await turn()
-  bus.follow(late.reader, { filter: within, cursor: 0n })
+  bus.subscribe(late.sink, { filter: within, cursor: 0n })
   t.deepEqual([live.numbers(), late.numbers()], [[1], [1]])
 })
 
@@ -334,13 +334,13 @@ test('events-19: events that slow readers lost are a warning for a while', async
   let now = 0
   const { check } = createLagCheck(bus, { ...createClock(), elapsed: () => now })
   const box = collect()
-  const follower = bus.follow(box.reader, { cursor: 0n })
+  const subscription = bus.subscribe(box.sink, { cursor: 0n })
   t.deepEqual(check(), [])
   box.state.full = true
   for (let n = 1; n <= 20; n += 1) bus.publish(ticked, {}, () => ({ n }))
   await turn()
   box.state.full = false
-  follower.resume()
+  subscription.catchUp()
   t.like(check()[0], { severity: 'warning', code: 'event_stream_lagged' })
   now = 599_999
   t.is(check().length, 1)
@@ -353,24 +353,24 @@ test('events-14: the capacity is clamped', (t) => {
   t.deepEqual([0, -5, 1, 2048, 10_000_000, Number.NaN].map(capacity), [1, 1, 1, 2048, 262_144, 1])
 })
 
-test('many events of one turn reach a reader that fills up without loss or repetition', async (t) => {
+test('many events of one turn reach a sink that fills up without loss or repetition', async (t) => {
   const { bus } = start({ capacity: 4096 })
   const box = collect()
   let room = 3
-  const reader: Reader = {
+  const sink: Sink = {
     ready: () => room > 0,
     write: (bytes) => {
       room -= 1
-      box.reader.write(bytes)
+      box.sink.write(bytes)
     },
   }
-  const follower = bus.follow(reader, {})
+  const subscription = bus.subscribe(sink, {})
   for (let n = 1; n <= 2000; n += 1) bus.publish(other, { pad: 'x' }, () => ({ n, pad: 'x'.repeat(500) }))
   await turn()
   const clock = createClock()
   for (let tries = 0; box.frames().length < 2000 && tries < 100; tries += 1) {
     room = 2
-    follower.resume()
+    subscription.catchUp()
     await clock.sleep(0)
   }
   t.deepEqual(

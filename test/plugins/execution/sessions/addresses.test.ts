@@ -21,7 +21,7 @@ const payloads: JsonObject[] = [
   { kind: 'observation_materialization', value: request },
 ]
 
-test('schedules-33: a read-only token, a model and a follower of events see no address and no header in a schedule', (t) => {
+test('schedules-33: a read-only token, a model and a subscriber of events see no address and no header in a schedule', (t) => {
   for (const payload of payloads)
     for (const caller of [undefined, { role: 'read' }, { role: 'ingress' }] as const) {
       const shown = JSON.stringify(schedule(payload, caller))
