@@ -1,5 +1,5 @@
 /** Tables of errors, events, points and tokens, found among the exports of the modules that define them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EventSpec, Point, ProblemFactory, Token } from '../../core/plugin.js'
@@ -27,11 +27,15 @@ export interface Modules {
 const compiled = resolve(import.meta.dirname, '../..')
 const defining = /\bdefine(?:Errors|Event|Point|Token)\(/u
 
+const sourceOf = (path: string): string => join(repository, relative(compiled, path).replace(/\.js$/u, '.ts'))
+
 const files = (): string[] =>
   ['core', 'plugins']
     .flatMap((folder) => readdirSync(join(compiled, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name.endsWith('.js'))
     .map((entry) => join(entry.parentPath, entry.name))
+    // An incremental build leaves what was compiled from a file that has moved.
+    .filter((path) => existsSync(sourceOf(path)))
     .toSorted()
 
 const ownerOf = (file: string): string => /^plugins\/[^/]+\/([^/]+)\//u.exec(file)?.[1] ?? 'core'
@@ -53,7 +57,7 @@ const isToken = (value: unknown): value is Token<unknown> => isObject(value) && 
 /** Exports of one module, each once: what a contract passes on belongs to the file that made it. */
 const exportsOf = async (path: string, seen: Set<unknown>): Promise<Found<unknown>[]> => {
   const file = relative(compiled, path).replace(/\.js$/u, '.ts')
-  const text = readFileSync(join(repository, file), 'utf8')
+  const text = readFileSync(sourceOf(path), 'utf8')
   const module = unsafeCast<Shape>(await import(pathToFileURL(path).href))
   return Object.entries(module)
     .filter(([symbol, value]) => {
