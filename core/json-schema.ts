@@ -86,3 +86,43 @@ export const fitsSchema = (schema: JsonSchema): Fits => {
       return Object.keys(schema).length === 0 ? () => true : unsure
   }
 }
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const kinds = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref'] as const
+const admitsNull = (schema: JsonSchema): boolean => {
+  if (!kinds.some((kind) => Object.hasOwn(schema, kind))) return true
+  if (schema['type'] === 'null') return true
+  const variants = schema['anyOf'] ?? schema['oneOf']
+  return Array.isArray(variants) && variants.some((variant) => isSchema(variant) && admitsNull(variant))
+}
+
+/** The schema, or null. What is said about the value stays in front. */
+const orNull = (schema: JsonSchema): JsonSchema => {
+  if (admitsNull(schema)) return schema
+  if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] }
+  const { description, default: fallback, ...value } = schema
+  return {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+    anyOf: [value, { type: 'null' }],
+  }
+}
+
+/** The same schema for input: each field that may be left out may also be null. `rename` is given each reference. */
+export const allowNulls = (schema: JsonSchema, rename = (reference: string): string => reference): JsonSchema => {
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const field = ([key, value]: [string, unknown]): [string, unknown] => {
+    const taken = isSchema(value) ? allowNulls(value, rename) : value
+    return [key, isSchema(taken) && !required.includes(key) ? orNull(taken) : taken]
+  }
+  const inside = (keyword: string, value: unknown): unknown => {
+    if (keyword === '$ref') return rename(String(value))
+    if (keyword === 'default' || keyword === 'const') return value
+    if (keyword === 'properties' && isSchema(value)) return Object.fromEntries(Object.entries(value).map(field))
+    if (Array.isArray(value)) return value.map((each) => (isSchema(each) ? allowNulls(each, rename) : each))
+    return isSchema(value) ? allowNulls(value, rename) : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, inside(keyword, value)]))
+}

@@ -7,7 +7,7 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
-import { fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
+import { allowNulls, fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
 import { walk } from './schema-walk.js'
 
 export type { Struct, Infer, JsonSchema }
@@ -60,6 +60,9 @@ export const isObjectStruct = (struct: AnyStruct): boolean =>
 
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => parts.get(struct)?.() ?? []
+
+/** What input of this struct may look like: where its schema lets a field be left out, it may also be null. */
+export const inputSchema = (struct: AnyStruct): JsonSchema => allowNulls(inlineSchema(struct))
 
 /** The name given by `named`, if any. */
 export const schemaName = (struct: AnyStruct): string | undefined => names.get(struct)
@@ -169,13 +172,29 @@ const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
     ...(closed && { additionalProperties: false }),
   }
 }
+/** Takes the null of an optional field for its absence, unless null is one of the field's values. */
+const withoutNulls = <S extends AnyStruct>(struct: S, fields: Fields): S => {
+  let left: string[] | undefined
+  const find = (): string[] =>
+    Object.keys(fields).filter((key) => optionals.has(fields[key] as object) && !ss.is(null, fields[key] as AnyStruct))
+  const coercer = (value: unknown, context: ss.Context): unknown => {
+    const copy = struct.coercer(value, context)
+    if (copy === value || typeof copy !== 'object' || copy === null) return copy
+    for (const key of (left ??= find())) if (Reflect.get(copy, key) === null) Reflect.deleteProperty(copy, key)
+    return copy
+  }
+  return new ss.Struct({ ...struct, coercer } as never) as unknown as S
+}
+const objectOf = <F extends Fields>(made: AnyStruct, fields: F, closed: boolean): Struct<ObjectOf<F>, F> =>
+  note(withoutNulls(made, fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, closed), () =>
+    Object.values(fields),
+  )
 /** An object with these keys and no others. */
-export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
-  note(ss.object(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, true), () => Object.values(fields))
+export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.object(fields), fields, true)
 /** An object with these keys; unknown keys are kept. */
-export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> =>
-  note(ss.type(fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, false), () => Object.values(fields))
+export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.type(fields), fields, false)
 
+/** May be left out; in input, null says the same. */
 export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> => {
   const made = derive(struct, ss.optional(struct), {})
   optionals.add(made)

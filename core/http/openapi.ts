@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type JsonSchema,
 } from '../schema.js'
+import { createInputSchemas } from './input-schemas.js'
 import { describeOperation } from './operation.js'
 import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'
 import type { RouteTable } from './table.js'
@@ -36,13 +37,12 @@ export const createOpenapi = (options: OpenapiOptions): (() => JsonObject) => {
 const describe = ({ table, version, problems }: OpenapiOptions): Record<string, unknown> => {
   const shared = sharedProblems(problems)
   const paths: Record<string, Record<string, unknown>> = {}
-  const components = createComponents()
+  const { inputs, answers } = componentsOf(table)
+  const bodies = createInputSchemas(inputs, answers)
   for (const entry of table.list()) {
-    const { params, query, body, reply, method, path } = entry.route
-    for (const struct of [params, query, body, reply.kind === 'json' ? reply.body : undefined])
-      if (struct !== undefined) components.add(struct)
+    const { method, path } = entry.route
     const methods = (paths[template(path)] ??= {})
-    methods[method.toLowerCase()] = describeOperation(entry, shared)
+    methods[method.toLowerCase()] = describeOperation(entry, { shared, bodies })
   }
   return {
     openapi: '3.1.0',
@@ -50,13 +50,14 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
       title: 'Holdfast',
       version,
       description:
-        'Durable agent sessions and the runs inside them. Errors are problem documents with a stable `code`.',
+        'Durable agent sessions and the runs inside them. Errors are problem documents with a stable `code`. ' +
+        'In a request, null for a field that may be left out says the same as leaving it out.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: { Problem: problemSchema, ...components.schemas() },
+      schemas: { Problem: problemSchema, ...sorted({ ...bodies.components(), ...answers }) },
       responses: Object.fromEntries(
         [...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)]),
       ),
@@ -72,7 +73,26 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
   }
 }
 
-/** Named structs that the routes reach. A name stands for one shape. */
+const sorted = <T>(named: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** Named structs of the bodies, and those of everything else. */
+const componentsOf = (table: RouteTable) => {
+  const [inputs, answers, all] = [createComponents(), createComponents(), createComponents()]
+  const add = (struct: AnyStruct | undefined, to: typeof all): void => {
+    if (struct === undefined) return
+    to.add(struct)
+    all.add(struct)
+  }
+  for (const { route } of table.list()) {
+    add(route.body, inputs)
+    for (const struct of [route.params, route.query, route.reply.kind === 'json' ? route.reply.body : undefined])
+      add(struct, answers)
+  }
+  return { inputs: inputs.schemas(), answers: answers.schemas() }
+}
+
+/** Named structs that are reached. A name stands for one shape. */
 const createComponents = () => {
   const seen = new Set<AnyStruct>()
   const found = new Map<string, JsonSchema>()
@@ -89,5 +109,5 @@ const createComponents = () => {
       throw fault(`two different schemas are named ${name}`)
     found.set(name, schema)
   }
-  return { add, schemas: () => Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1))) }
+  return { add, schemas: () => Object.fromEntries(found) }
 }

@@ -2,6 +2,7 @@
 import { isOptional, jsonSchema, type AnyStruct } from '../schema.js'
 import { defaultBodyLimit } from './body.js'
 import { httpErrors } from './errors.js'
+import type { InputSchemas } from './input-schemas.js'
 import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
 import type { Access, ReplySpec, Route } from './route.js'
 import { streamType } from './stream.js'
@@ -50,7 +51,10 @@ const cursors: readonly Parameter[] = [
   },
 ]
 
-const requestBody = ({ body, bodyOptional, bodyLimit, example }: Route): Record<string, unknown> =>
+const requestBody = (
+  { body, bodyOptional, bodyLimit, example }: Route,
+  bodies: InputSchemas,
+): Record<string, unknown> =>
   body === undefined
     ? {}
     : {
@@ -59,7 +63,7 @@ const requestBody = ({ body, bodyOptional, bodyLimit, example }: Route): Record<
           description: `At most ${bodyLimit ?? defaultBodyLimit} bytes.`,
           content: {
             'application/json': {
-              schema: jsonSchema(body),
+              schema: bodies.of(body),
               ...(example?.body !== undefined && { example: example.body }),
             },
           },
@@ -94,17 +98,21 @@ const security = (access: Access): Record<string, string[]>[] => {
 const ownProblems = ({ problems = [], reply }: Route) =>
   reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems
 
-export const describeOperation = ({ route, access }: Entry, common: ProblemsByStatus): Record<string, unknown> => {
+export interface Shared {
+  readonly shared: ProblemsByStatus
+  readonly bodies: InputSchemas
+}
+export const describeOperation = ({ route, access }: Entry, { shared, bodies }: Shared): Record<string, unknown> => {
   const found = parameters(route)
   return {
     operationId: route.id,
     summary: route.summary,
     tags: [route.id.split('.', 1).join('')],
     ...(found.length > 0 && { parameters: found }),
-    ...requestBody(route),
+    ...requestBody(route, bodies),
     responses: {
       [String(route.reply.status)]: success(route.reply, route.example),
-      ...problemResponses(ownProblems(route), common),
+      ...problemResponses(ownProblems(route), shared),
     },
     security: security(access),
     'x-access': access,

@@ -22,6 +22,7 @@ import { unsafeCast, type Json, type JsonObject, type JsonSchema } from '../../c
 import { createSecrets } from '../../core/secrets.js'
 import { readSettings } from '../../core/settings.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
+import { withoutNulls } from './without-nulls.js'
 import { readModules, type Modules } from './modules.js'
 
 /** What one plugin declared; `core` stands for the daemon itself. */
@@ -198,7 +199,7 @@ export const gather = async (): Promise<Facts> => {
   const { document, documents } = await withDaemon(
     noted.map(({ shipped }) => shipped),
     async ({ url, root }) => ({
-      document: unsafeCast<JsonObject & Record<string, any>>(await (await fetch(`${url}/v1/openapi.json`)).json()),
+      document: withoutNulls(unsafeCast<JsonObject>(await (await fetch(`${url}/v1/openapi.json`)).json())),
       documents: readdirSync(join(root, 'documents')).map((name) => name.replace(/\.json$/u, '')),
     }),
   )

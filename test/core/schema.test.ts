@@ -125,6 +125,47 @@ test('defaults are filled in, also inside lists and unions', (t) => {
   t.deepEqual(s.parse(s.named('D', inner), {}), { ok: true, value: { n: 5 } })
 })
 
+test('null for a field that may be left out is its absence, unless the field has a null of its own', (t) => {
+  const struct = s.object({
+    word: s.optional(s.doc(s.string(), 'A word.')),
+    list: s.optional(s.array(s.object({ deep: s.optional(s.integer()) }))),
+    count: s.defaulted(s.integer(), 5),
+    cleared: s.optional(s.nullable(s.string())),
+    any: s.optional(s.json()),
+    tree: s.optional(tree),
+  })
+  const given = { word: null, list: [{ deep: null }], count: null, cleared: null, any: null, tree: null }
+  t.deepEqual(s.parse(struct, given), { ok: true, value: { list: [{}], count: 5, cleared: null, any: null } })
+  t.is(given.word, null)
+  t.deepEqual(s.parse(s.open({ word: s.optional(s.string()) }), { word: null, other: null }), {
+    ok: true,
+    value: { other: null },
+  })
+  t.false(s.parse(s.object({ word: s.string() }), { word: null }).ok)
+  const some = s.rule(s.object({ word: s.optional(s.string()) }), 'is empty', (value) => Object.keys(value).length > 0)
+  t.false(s.parse(some, { word: null }).ok)
+})
+
+test('the schema of input lets such a field be null, the schema of an answer does not', (t) => {
+  const struct = s.object({
+    word: s.optional(s.string()),
+    kind: s.optional(s.doc(s.enums(['a', 'b']), 'A kind.')),
+    tree: s.optional(tree),
+    needed: s.integer(),
+  })
+  const takes = (schema: object): boolean =>
+    new Ajv2020({ strict: false })
+      .addSchema({ $id: 'https://x/', components: { schemas: { Tree: s.inlineSchema(tree) }, all: schema } })
+      .getSchema('https://x/#/components/all')?.({ word: null, kind: null, tree: null, needed: 1 }) === true
+  t.true(takes(s.inputSchema(struct)))
+  t.false(takes(s.inlineSchema(struct)))
+  t.like(s.inputSchema(struct)['properties'], {
+    word: { type: ['string', 'null'] },
+    kind: { description: 'A kind.', anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] },
+    needed: s.jsonSchema(s.integer()),
+  })
+})
+
 test('input is not changed, and a default is not shared between values', (t) => {
   const struct = s.object({
     list: s.defaulted(s.array(s.string()), []),
@@ -228,5 +269,6 @@ test('every emitted schema is a strict JSON Schema', (t) => {
     }
     ajv.addKeyword('components')
     t.notThrows(() => ajv.compile({ ...s.inlineSchema(struct), components }), name)
+    t.notThrows(() => ajv.compile({ ...s.inputSchema(struct), components }), `${name} as input`)
   }
 })

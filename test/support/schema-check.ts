@@ -4,15 +4,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type Arbitrary } from 'fast-check'
-import {
-  inlineSchema,
-  isRuled,
-  parse,
-  partsOf,
-  schemaName,
-  type AnyStruct,
-  type JsonSchema,
-} from '../../core/schema.js'
+import { inputSchema, isRuled, parse, partsOf, schemaName, type AnyStruct, type JsonSchema } from '../../core/schema.js'
 import type { Route } from '../../core/http/route.js'
 
 type Tree = { readonly [key: string]: any }
@@ -26,7 +18,7 @@ const componentsOf = (
   if (seen.has(struct)) return found
   seen.add(struct)
   const name = schemaName(struct)
-  if (name !== undefined) found[name] = inlineSchema(struct)
+  if (name !== undefined) found[name] = inputSchema(struct)
   for (const part of partsOf(struct)) componentsOf(part, found, seen)
   return found
 }
@@ -92,6 +84,8 @@ const near = (schema: Tree, components: Tree, nested: number): Arbitrary<unknown
   if (Array.isArray(schema['enum'])) return fc.constantFrom<unknown>(...schema['enum'])
   const variants: Tree[] | undefined = schema['oneOf'] ?? schema['anyOf']
   if (variants !== undefined) return fc.oneof(...variants.map(inside))
+  if (Array.isArray(schema['type']))
+    return fc.oneof(...schema['type'].map((type) => near({ ...schema, type }, components, nested)))
   switch (schema['type']) {
     case 'string':
       return texts(schema)
@@ -137,7 +131,7 @@ const objects = (
 }
 
 export const valuesNear = (struct: AnyStruct): Arbitrary<unknown> =>
-  mostly(near(inlineSchema(struct), componentsOf(struct), 9))
+  mostly(near(inputSchema(struct), componentsOf(struct), 9))
 
 export interface Comparison {
   readonly accepted: number
@@ -150,7 +144,7 @@ export const compareStruct = (
   { seed, runs, stricter = false }: { seed: number; runs: number; stricter?: boolean },
 ): Comparison => {
   const ajv = new Ajv2020({ strict: false })
-  const validate = ajv.compile({ ...inlineSchema(struct), components: { schemas: componentsOf(struct) } })
+  const validate = ajv.compile({ ...inputSchema(struct), components: { schemas: componentsOf(struct) } })
   let accepted = 0
   let disagreement: string | undefined
   for (const value of fc.sample(valuesNear(struct), { numRuns: runs, seed })) {

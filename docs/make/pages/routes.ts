@@ -90,7 +90,8 @@ export const routesPage = ({ operations, shared }: Facts): string => {
   return page(
     '# Routes',
     'Every route of the daemon, as in its OpenAPI document at `/v1/openapi.json`. Bodies are JSON; fields that ' +
-      'are not listed are refused. The admin token opens every route.',
+      'are not listed are refused, and null for a field that is not required says the same as leaving it out. The admin ' +
+      'token opens every route.',
     table(
       ['route', 'what it does'],
       ordered.map(({ method, path, operation }) => [

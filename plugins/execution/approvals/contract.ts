@@ -2,7 +2,9 @@
  * What a person is asked before a tool runs, and what they answer. Contract 1, "Questions and approvals"; reference 1,
  * 6.4.
  */
-import { doc, enums, json, named, nullable, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { doc, enums, json, named, object, optional, rule, string, type Infer } from '../../../core/plugin.js'
+
+const given = rule(json(), 'must not be null', (value) => value !== null)
 
 /** What a person decided about one request. Contract 1, "ApprovalResolution". */
 export const ApprovalResolution = named(
@@ -10,9 +12,11 @@ export const ApprovalResolution = named(
   object({
     request_id: string({ min: 1, max: 200 }),
     behavior: enums(['allow', 'deny']),
-    updated_input: optional(doc(json(), 'Replaces the input of the call; only with `allow`.')),
-    justification: optional(nullable(string({ max: 4000 }))),
-    reason: optional(nullable(string({ max: 4000 }))),
+    updated_input: optional(doc(given, 'Replaces the input of the call; only with `allow`.')),
+    justification: optional(
+      doc(string({ max: 4000 }), 'Why; told to the model when the call is denied and there is no reason.'),
+    ),
+    reason: optional(doc(string({ max: 4000 }), 'Why, told to the model when the call is denied.')),
   }),
 )
 /** The parsed form of `ApprovalResolution`. */

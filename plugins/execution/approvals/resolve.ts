@@ -78,7 +78,7 @@ const checkInput = (
   { resolution, index }: { resolution: ApprovalResolution; index: number },
 ): string => {
   const { updated_input, behavior } = resolution
-  if (updated_input === undefined || updated_input === null) return request.input_digest ?? digest(request.input)
+  if (updated_input === undefined) return request.input_digest ?? digest(request.input)
   const path = `body.resolutions.${index}.updated_input`
   const invalid = (errors: { path: string; rule: string }[]): Error =>
     approvalErrors.approval_updated_input_invalid({ details: { tool_name: request.tool_name }, errors })
@@ -100,9 +100,9 @@ const resolved = (
 ): ResolvedApproval => ({
   request_id,
   behavior,
-  ...(updated_input !== undefined && updated_input !== null && { updated_input }),
-  ...(justification !== undefined && justification !== null && { justification }),
-  ...(reason !== undefined && reason !== null && { reason }),
+  ...(updated_input !== undefined && { updated_input }),
+  ...(justification !== undefined && { justification }),
+  ...(reason !== undefined && { reason }),
   decided_by,
   input_digest,
 })

@@ -55,10 +55,10 @@ const checkAnswer = (question: Question, answer: Answer, path: string): void => 
     throw fail(questionErrors.question_answer_empty, 'must not be empty without a freeform answer')
 }
 
-const isBlank = (text: string | null | undefined): boolean => text === undefined || text === null || text.trim() === ''
+const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
 const kept = ({ question_id, selected_option_ids, freeform_answer }: Answer): ResolvedQuestion['answers'][number] => ({
   question_id,
   selected_option_ids,
-  ...(freeform_answer !== undefined && freeform_answer !== null && { freeform_answer }),
+  ...(freeform_answer !== undefined && { freeform_answer }),
 })

@@ -6,8 +6,8 @@ import {
   boolean,
   defaulted,
   definePoint,
+  doc,
   named,
-  nullable,
   object,
   optional,
   string,
@@ -27,14 +27,14 @@ export const UserQuestionResolution = named(
         object({
           question_id: string({ max: 200 }),
           selected_option_ids: defaulted(array(string({ max: 200 }), { max: 100 }), []),
-          freeform_answer: optional(nullable(string({ max: 20_000 }))),
+          freeform_answer: optional(doc(string({ max: 20_000 }), 'An answer in own words; up to 20,000 characters.')),
         }),
         { max: 100 },
       ),
       [],
     ),
     declined: defaulted(boolean(), false),
-    justification: optional(nullable(string({ max: 4000 }))),
+    justification: optional(doc(string({ max: 4000 }), 'Why; told to the model when the questions are declined.')),
   }),
 )
 /** The parsed form of `UserQuestionResolution`. */

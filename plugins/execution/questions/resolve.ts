@@ -90,8 +90,8 @@ const refuseExpired = async (parts: QuestionParts, { run, request }: Open): Prom
   throw questionErrors.question_expired({ details: { request_id: request.id } })
 }
 
-const justified = (justification: string | null | undefined): { justification?: string } =>
-  justification === undefined || justification === null ? {} : { justification }
+const justified = (justification: string | undefined): { justification?: string } =>
+  justification === undefined ? {} : { justification }
 
 const ended = (request_id: string, decided_by: Decider, justification: string | undefined): ResolvedQuestion => ({
   request_id,

@@ -1,14 +1,4 @@
-import {
-  defineRoute,
-  doc,
-  jsonObject,
-  jsonReply,
-  nullable,
-  object,
-  optional,
-  string,
-  type Route,
-} from '../../../core/plugin.js'
+import { defineRoute, doc, jsonObject, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
 import type { ToolRegistry } from './contract.js'
 import { toolErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
@@ -17,7 +7,7 @@ const CheckBody = object({
   tool_name: string({ min: 1, max: 200 }),
   tool_call_id: optional(string({ min: 1, max: 200 })),
   session_id: optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules.")),
-  input: optional(doc(nullable(jsonObject()), 'The input the tool would get. Rules look at names only.')),
+  input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only.')),
 })
 
 export const permissionRoutes = (

@@ -54,6 +54,23 @@ test('an idempotency key makes a submission happen once', async (t) => {
   t.deepEqual([replayed.status, replayed.body.run_id], [202, equal[0]?.body.run_id])
 })
 
+test('http-34: null for an optional field is its absence, and the same request for an idempotency key', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const send = (body: object) =>
+    daemon.request('POST', '/v1/sessions/s1/runs', { content: 'same', ...body }, { 'idempotency-key': 'key-1' })
+  const first = await send({ provider: null, generation: { temperature: null }, input_items: null, metadata: null })
+  t.is(first.status, 202)
+  for (const body of [{ generation: {} }, { generation: { model: null }, actor_id: null, idempotency_key: null }])
+    t.like(await send(body), { status: 202, body: { run_id: first.body.run_id } })
+  t.deepEqual(codeOf(await send({})), [409, 'idempotency_conflict'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions/s1/runs', { content: null })), [
+    400,
+    'run_input_missing',
+  ])
+  t.is((await daemon.request('POST', '/v1/sessions', { session_id: null })).status, 201)
+})
+
 test('lists of runs: pages in order of submission, the newest as a plain array, open ones first if asked', async (t) => {
   const daemon = await startTestDaemon(t)
   await openSession(daemon)
