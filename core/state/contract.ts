@@ -57,7 +57,7 @@ export interface Collection<T extends object> {
   find(id: string): T | undefined
   has(id: string): boolean
   /** True if the id was deleted once: it is never used again. */
-  buried(id: string): boolean
+  isDeleted(id: string): boolean
   count(index: string, group: string): number
   /** Groups of an index that hold at least one record. */
   groups(index: string): string[]
@@ -197,7 +197,7 @@ export interface Tx {
   insert<T extends object>(collection: Collection<T>, record: T): void
   /** Adds or replaces a record whose id was never deleted. */
   put<T extends object>(collection: Collection<T>, record: T): void
-  /** Removes a record and buries its id for ever. No effect if it is absent. */
+  /** Removes a record; its id is never used again. No effect if it is absent. */
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void
   /** Appends an entry; returns its sequence. */
   append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number

@@ -14,35 +14,35 @@ export type Step =
 
 export interface Model {
   readonly items: ReadonlyMap<string, Item>
-  readonly buried: ReadonlySet<string>
+  readonly deleted: ReadonlySet<string>
   readonly entries: ReadonlyMap<string, readonly string[]>
 }
-const emptyModel: Model = { items: new Map(), buried: new Set(), entries: new Map() }
+const emptyModel: Model = { items: new Map(), deleted: new Set(), entries: new Map() }
 
 const applySteps = (model: Model, steps: readonly Step[]): Model => {
   const items = new Map(model.items)
-  const buried = new Set(model.buried)
+  const deleted = new Set(model.deleted)
   const entries = new Map(model.entries)
   for (const step of steps) {
     if (step.do === 'append') entries.set(step.owner, [...(entries.get(step.owner) ?? []), step.entry])
     else if (step.do !== 'remove') items.set(step.item.id, step.item)
-    else if (items.delete(step.id)) buried.add(step.id)
+    else if (items.delete(step.id)) deleted.add(step.id)
   }
-  return { items, buried, entries }
+  return { items, deleted, entries }
 }
 
 const sorted = (values: Iterable<string>): string[] => [...values].toSorted()
 const render = (
   items: readonly Item[],
-  buried: readonly string[],
+  deleted: readonly string[],
   entries: readonly (readonly [string, readonly string[]])[],
 ): string =>
-  `${items.map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`).join('\n')}\n${buried.join(' ')}\n${entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n')}`
+  `${items.map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`).join('\n')}\n${deleted.join(' ')}\n${entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n')}`
 
-const describeModel = ({ items, buried, entries }: Model): string =>
+const describeModel = ({ items, deleted, entries }: Model): string =>
   render(
     [...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    sorted(buried),
+    sorted(deleted),
     [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
 
@@ -59,7 +59,7 @@ export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<str
     byOwner.length === ids.length && new Set(byOwner).size === ids.length,
     'the two indexes do not hold the same records',
   )
-  const buried = sorted(everSent).filter((id) => items.buried(id))
+  const deleted = sorted(everSent).filter((id) => items.isDeleted(id))
   const entries = sorted(journal.owners()).map((owner) => {
     const read = journal.read(owner, { after: 0, limit: 1_000_000 })
     assert(
@@ -68,7 +68,7 @@ export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<str
     )
     return [owner, read.map(({ entry }) => entry)] as const
   })
-  return render(records, buried, entries)
+  return render(records, deleted, entries)
 }
 
 /** What may be found after a crash at one moment. */

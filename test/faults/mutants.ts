@@ -61,11 +61,11 @@ export const mutants: readonly Mutant[] = [
   { name: 'indexes of pages are not synced', patch: patch('pages/index-file', 'await file.sync();', '') },
   {
     name: 'the folder of pages is not synced',
-    patch: patch('pages/record-shelf', 'await disk.syncFolder(options.folder);', ''),
+    patch: patch('pages/record-pages', 'await disk.syncFolder(options.folder);', ''),
   },
   {
     name: 'the folder of streams is not synced',
-    patch: patch('pages/entry-shelf', 'await disk.syncFolder(options.folder);', ''),
+    patch: patch('pages/entry-pages', 'await disk.syncFolder(options.folder);', ''),
   },
   { name: 'the manifest is not synced before its rename', forget: syncOf('/manifest.json.') },
   {
@@ -75,7 +75,7 @@ export const mutants: readonly Mutant[] = [
   { name: 'tombstones are not synced', patch: patch('pages/tombstones', 'await file.sync();', '') },
   {
     name: 'a checkpoint drops tombstones',
-    patch: patch('store/checkpoint', 'if (harvest.graves.size === 0)', 'if (harvest.graves.size >= 0)'),
+    patch: patch('store/checkpoint', 'if (dirty.tombstones.size === 0)', 'if (dirty.tombstones.size >= 0)'),
   },
   {
     name: 'old segments are unlinked before the manifest forgets them',

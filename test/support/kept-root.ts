@@ -1,4 +1,4 @@
-/** A real root with one of everything: pages, graves, streams, a log behind them, a document and a blob. */
+/** A real root with one of everything: pages, tombstones, streams, a log behind them, a document and a blob. */
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/clock.js'
 import { createIds } from '../../core/ids.js'

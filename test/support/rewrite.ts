@@ -10,7 +10,7 @@ const files = (folder: string, start: string): string[] =>
     .filter((name) => name.startsWith(start))
     .toSorted()
     .map((name) => join(folder, name))
-const shelf = /(?:data|streams)\/(\w+)\/page-0*(\d+)\.ndjson$/u
+const pageFile = /(?:data|streams)\/(\w+)\/page-0*(\d+)\.ndjson$/u
 
 /** Writes each line behind the header as `change` wants it; a line that becomes undefined is gone. */
 const rewriteFile = (root: string, file: string, change: (value: any) => any): void => {
@@ -22,7 +22,7 @@ const rewriteFile = (root: string, file: string, change: (value: any) => any): v
     ...changed.map((value) => sealedLine(JSON.stringify({ ...value, c: undefined }).slice(0, -1), seed)),
   ])
   writeFileSync(file, bytes)
-  const found = shelf.exec(file)
+  const found = pageFile.exec(file)
   if (found !== null) mendManifest(root, { file, of: found[1] ?? '', no: Number(found[2]), length: bytes.length })
 }
 

@@ -28,7 +28,7 @@ export interface IndexRef {
   readonly rows: number
 }
 /** The checkpointed files of one collection or stream; without an index it is made again from the pages. */
-export interface ShelfRef {
+export interface PagesRef {
   readonly pages: readonly PageRef[]
   readonly index: IndexRef | null
 }
@@ -43,8 +43,8 @@ export interface Manifest {
   /** Stamp of that commit, Unix ms. */
   readonly t: number
   readonly segments: readonly SegmentRef[]
-  readonly collections: Readonly<Record<string, ShelfRef>>
-  readonly streams: Readonly<Record<string, ShelfRef>>
+  readonly collections: Readonly<Record<string, PagesRef>>
+  readonly streams: Readonly<Record<string, PagesRef>>
   /** Bytes that count of each collection's tombstones. */
   readonly tombstones: Readonly<Record<string, number>>
 }

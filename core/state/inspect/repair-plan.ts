@@ -82,7 +82,7 @@ const told = ({ kind, rule }: Finding): Told | string => {
     loss: true,
     consequence:
       'every line that can be read is written to a new log and the old files move to quarantine/; records on ' +
-      'lines that cannot be read are lost or go back to an earlier version, lost graves no longer keep ids from ' +
+      'lines that cannot be read are lost or go back to an earlier version, lost tombstones no longer keep ids from ' +
       'use, and entries behind a lost one are numbered again',
   }
 }

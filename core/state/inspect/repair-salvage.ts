@@ -10,7 +10,7 @@ import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from '../disk/disk.js'
 import { numberOf, type Layout } from '../format/layout.js'
 import { checkLine, createLineBuffer, lineValue, type Fault } from '../format/line.js'
-import { emptyManifest, readManifest, type Manifest, type SegmentRef, type ShelfRef } from '../format/manifest.js'
+import { emptyManifest, readManifest, type Manifest, type SegmentRef, type PagesRef } from '../format/manifest.js'
 import { seal } from '../format/sealed.js'
 import type { SegmentHeader } from '../format/segment.js'
 import { createSegmentFile } from '../log/segment-file.js'
@@ -28,7 +28,7 @@ export interface SalvageOptions extends AsideOptions {
 const sizeOf = (disk: Disk, path: string): number => disk.stat(path)?.size ?? 0
 
 /** Every page there is, as if a manifest named it. */
-const shelvesIn = (disk: Disk, folder: string): Record<string, ShelfRef> =>
+const pagesIn = (disk: Disk, folder: string): Record<string, PagesRef> =>
   Object.fromEntries(
     disk.list(folder).map((name) => {
       const pages = disk
@@ -61,15 +61,15 @@ const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
 /** What the manifest would say, had it not been lost. */
 const guessManifest = ({ disk, paths, rootId, generation }: SalvageOptions): Manifest => {
   const segments = segmentsIn(disk, paths.log)
-  const graves = disk.list(paths.tombstones).filter((name) => name.endsWith('.ndjson'))
+  const tombstones = disk.list(paths.tombstones).filter((name) => name.endsWith('.ndjson'))
   return {
     ...emptyManifest(rootId, generation),
     segments,
     sequence: (segments[0]?.first ?? 1) - 1,
-    collections: shelvesIn(disk, paths.data),
-    streams: shelvesIn(disk, paths.streams),
+    collections: pagesIn(disk, paths.data),
+    streams: pagesIn(disk, paths.streams),
     tombstones: Object.fromEntries(
-      graves.map((name) => [name.slice(0, -'.ndjson'.length), sizeOf(disk, join(paths.tombstones, name))]),
+      tombstones.map((name) => [name.slice(0, -'.ndjson'.length), sizeOf(disk, join(paths.tombstones, name))]),
     ),
   }
 }
@@ -84,7 +84,7 @@ const text = (...op: readonly unknown[]): string => JSON.stringify(op)
 
 /** Collects what counts, as operations on an empty root. */
 const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged => {
-  const graves = new Map<string, string>()
+  const tombstones = new Map<string, string>()
   const written = new Map<string, string>()
   const records: string[] = []
   const entries: string[] = []
@@ -106,7 +106,8 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
     watermark: undefined,
     visitor: {
       fault: () => {},
-      grave: (collection, id, reason) => void graves.set(text(collection, id), text('del', collection, id, reason)),
+      tombstone: (collection, id, reason) =>
+        void tombstones.set(text(collection, id), text('del', collection, id, reason)),
       entries: (stream, { owner, from, entries: found }) =>
         found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),
       op: (op) => {
@@ -114,15 +115,15 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
         const key = text(op[1], op[2])
         if (op[0] === 'put') return void written.set(key, text(...op))
         written.delete(key)
-        graves.set(key, text(...op))
+        tombstones.set(key, text(...op))
       },
       record: (collection, { id, r }, { counts }) => {
         if (counts) records.push(text('put', collection, id, r))
       },
     },
   })
-  const alive = [...written].filter(([key]) => !graves.has(key)).map(([, op]) => op)
-  return { ops: [...graves.values(), ...records, ...alive, ...entries], sequence: replay.sequence, t: replay.t }
+  const alive = [...written].filter(([key]) => !tombstones.has(key)).map(([, op]) => op)
+  return { ops: [...tombstones.values(), ...records, ...alive, ...entries], sequence: replay.sequence, t: replay.t }
 }
 
 const lineCharacters = 64 * 1024

@@ -14,7 +14,7 @@ import { takeGuard } from '../root/guard.js'
 import { layout, numberOf, segmentName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { acquireLock } from '../root/lock.js'
-import { readManifest, type Manifest, type ShelfRef } from '../format/manifest.js'
+import { readManifest, type Manifest, type PagesRef } from '../format/manifest.js'
 import { mayLive, mechanisms, readOwner } from '../root/owner.js'
 import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
 import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
@@ -92,8 +92,8 @@ const cutLog = async ({ options: { disk }, root, rootId }: Work, fault: Fault): 
   for (const drop of drops) await drop()
 }
 
-const withoutIndex = (shelves: Readonly<Record<string, ShelfRef>>, name: string): Record<string, ShelfRef> =>
-  Object.fromEntries(Object.entries(shelves).map(([of, ref]) => [of, of === name ? { ...ref, index: null } : ref]))
+const withoutIndex = (stores: Readonly<Record<string, PagesRef>>, name: string): Record<string, PagesRef> =>
+  Object.fromEntries(Object.entries(stores).map(([of, ref]) => [of, of === name ? { ...ref, index: null } : ref]))
 
 const dropIndex = async ({ options: { disk }, root }: Work, fault: Fault): Promise<void> => {
   const paths = layout(root)

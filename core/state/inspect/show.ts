@@ -61,7 +61,7 @@ export interface Inventory {
 
 interface Counts {
   readonly records: Map<string, Set<string>>
-  readonly graves: Map<string, Set<string>>
+  readonly tombstones: Map<string, Set<string>>
   readonly lengths: Map<string, Map<string, number>>
 }
 
@@ -73,11 +73,11 @@ const at = <V>(map: Map<string, V>, key: string, make: () => V): V => {
 
 const idsOf = (map: Map<string, Set<string>>, name: string): Set<string> => at(map, name, () => new Set())
 
-const counting = ({ records, graves, lengths }: Counts): Omit<SurveyVisitor, 'fault'> => {
+const counting = ({ records, tombstones, lengths }: Counts): Omit<SurveyVisitor, 'fault'> => {
   const grow = (stream: string, owner: string, last: number): void =>
     void at(lengths, stream, () => new Map<string, number>()).set(owner, last)
   return {
-    grave: (collection, id) => void idsOf(graves, collection).add(id),
+    tombstone: (collection, id) => void idsOf(tombstones, collection).add(id),
     record: (collection, { id }, { counts }) => {
       if (counts) idsOf(records, collection).add(id)
     },
@@ -86,7 +86,7 @@ const counting = ({ records, graves, lengths }: Counts): Omit<SurveyVisitor, 'fa
       if (op[0] === 'put') idsOf(records, op[1]).add(op[2])
       else if (op[0] === 'app') grow(op[1], op[2], op[3])
       else {
-        idsOf(graves, op[1]).add(op[2])
+        idsOf(tombstones, op[1]).add(op[2])
         idsOf(records, op[1]).delete(op[2])
       }
     },
@@ -95,18 +95,18 @@ const counting = ({ records, graves, lengths }: Counts): Omit<SurveyVisitor, 'fa
 
 const countAll = (place: RootPlace): Shown<Counts> =>
   walk(place, () => {
-    const counts: Counts = { records: new Map(), graves: new Map(), lengths: new Map() }
+    const counts: Counts = { records: new Map(), tombstones: new Map(), lengths: new Map() }
     return { visitor: counting(counts), result: () => counts }
   })
 
 export const listState = (place: RootPlace): Shown<Inventory> => {
   const {
-    value: { records, graves, lengths },
+    value: { records, tombstones, lengths },
     faults,
   } = countAll(place)
-  const names = [...new Set([...records.keys(), ...graves.keys()])].toSorted()
+  const names = [...new Set([...records.keys(), ...tombstones.keys()])].toSorted()
   const collections = Object.fromEntries(
-    names.map((name) => [name, { records: records.get(name)?.size ?? 0, buried: graves.get(name)?.size ?? 0 }]),
+    names.map((name) => [name, { records: records.get(name)?.size ?? 0, buried: tombstones.get(name)?.size ?? 0 }]),
   )
   const streams = Object.fromEntries(
     [...lengths]
@@ -133,7 +133,7 @@ export const showRecords = (
       return name === collection && (id === undefined || id === one)
     }
     const visitor: Omit<SurveyVisitor, 'fault'> = {
-      grave: (name) => {
+      tombstone: (name) => {
         known ||= name === collection
       },
       record: (name, line, { counts }) => {

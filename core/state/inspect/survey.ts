@@ -1,5 +1,5 @@
 /**
- * Reads everything a root holds, in the order in which it counts: graves,
+ * Reads everything a root holds, in the order in which it counts: tombstones,
  * stream pages, the log behind them, record pages from the newest line back.
  * Looks only. Checking, showing and salvage are visitors of this one walk.
  */
@@ -10,7 +10,7 @@ import { indexName, pageName, segmentName, type Layout } from '../format/layout.
 import type { Fault } from '../format/line.js'
 import { createFileLines, type FileLines } from '../format/file-lines.js'
 import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from '../format/line-file.js'
-import type { Manifest, ShelfRef } from '../format/manifest.js'
+import type { Manifest, PagesRef } from '../format/manifest.js'
 import { replayLog, type Replay } from '../log/replay.js'
 import type { LinePlace, LogLine, Op } from '../format/segment.js'
 import { tombstonePath } from '../pages/tombstones.js'
@@ -32,16 +32,16 @@ export interface SurveyVisitor {
   count?(counts: { readonly files?: number; readonly items?: number; readonly bytes?: number }): void
   /** Runs one part of the walk. */
   look?<R>(area: string, run: () => R): R
-  grave?(collection: string, id: string, reason: string): void
+  tombstone?(collection: string, id: string, reason: string): void
   /** Entries of one owner as a page holds them. */
   entries?(stream: string, line: EntriesLine, place: PagePlace): void
   /** An operation of the log behind the checkpoint. */
   op?(op: Op, line: LogLine, place: LinePlace): void
-  /** The newest line of a record on the pages, unless the log or a grave says otherwise: `counts` is false then. */
+  /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
   record?(collection: string, line: RecordLine, place: PagePlace & { readonly counts: boolean }): void
   /** Rows of an index, in the order of the file. */
   rows?(
-    shelf: { readonly kind: 'data' | 'streams'; readonly name: string },
+    pageStore: { readonly kind: 'data' | 'streams'; readonly name: string },
     rows: readonly IndexRow[],
     place: LinePlace & { readonly mark: unknown },
   ): void
@@ -113,14 +113,14 @@ const readLines = (
   return header === undefined || rule !== undefined ? undefined : { header, starts, lines }
 }
 
-type Graves = ReadonlyMap<string, ReadonlySet<string>>
+type Tombstones = ReadonlyMap<string, ReadonlySet<string>>
 
-const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
+const readEveryTombstone = (options: SurveyOptions): Map<string, Set<string>> => {
   const { paths, manifest, visitor } = options
-  const graves = new Map<string, Set<string>>()
+  const tombstones = new Map<string, Set<string>>()
   for (const [of, length] of Object.entries(manifest.tombstones)) {
-    const buried = new Set<string>()
-    graves.set(of, buried)
+    const deleted = new Set<string>()
+    tombstones.set(of, deleted)
     const lines = readLines(options, {
       path: tombstonePath(paths.tombstones, of),
       length,
@@ -131,22 +131,22 @@ const readGraves = (options: SurveyOptions): Map<string, Set<string>> => {
       const { id, reason } = unsafeCast<{ id: string; reason: string }>(
         valueAt(unsafeCast<SoundLines>(lines).lines, start),
       )
-      buried.add(id)
-      visitor.grave?.(of, id, reason)
+      deleted.add(id)
+      visitor.tombstone?.(of, id, reason)
       visitor.count?.({ items: 1 })
     }
   }
-  return graves
+  return tombstones
 }
 
-interface Shelf {
+interface PageStore {
   readonly kind: 'data' | 'streams'
   readonly name: string
   readonly folder: string
-  readonly ref: ShelfRef
+  readonly ref: PagesRef
 }
 
-const shelves = (kind: Shelf['kind'], { paths, manifest }: SurveyOptions): Shelf[] =>
+const pageStores = (kind: PageStore['kind'], { paths, manifest }: SurveyOptions): PageStore[] =>
   Object.entries(kind === 'data' ? manifest.collections : manifest.streams).map(([name, ref]) => ({
     kind,
     name,
@@ -154,40 +154,40 @@ const shelves = (kind: Shelf['kind'], { paths, manifest }: SurveyOptions): Shelf
     folder: join(paths[kind], name),
   }))
 
-const pageHeader = ({ name }: Shelf, no: number, root: string): Partial<LineFileHeader> => ({
+const pageHeader = ({ name }: PageStore, no: number, root: string): Partial<LineFileHeader> => ({
   k: 'page',
   of: name,
   no,
   root,
 })
 
-const readIndexRows = (options: SurveyOptions, shelf: Shelf): void => {
-  const { index } = shelf.ref
+const readIndexRows = (options: SurveyOptions, pageStore: PageStore): void => {
+  const { index } = pageStore.ref
   const { visitor, manifest } = options
   if (index === null || visitor.rows === undefined) return
-  const path = join(shelf.folder, indexName(index.no))
+  const path = join(pageStore.folder, indexName(index.no))
   const lines = readLines(options, {
     path,
     length: index.length,
     kind: 'index',
-    header: { k: 'index', of: shelf.name, no: index.no, root: manifest.root },
+    header: { k: 'index', of: pageStore.name, no: index.no, root: manifest.root },
   })
   for (const offset of lines?.starts ?? []) {
     const { rows } = unsafeCast<{ rows: readonly IndexRow[] }>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
     visitor.count?.({ items: rows.length })
-    visitor.rows(shelf, rows, { file: path, offset, mark: lines?.header['mark'] })
+    visitor.rows(pageStore, rows, { file: path, offset, mark: lines?.header['mark'] })
   }
 }
 
-const readStream = (options: SurveyOptions, shelf: Shelf): void => {
+const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
-  for (const { no, length } of shelf.ref.pages) {
-    const path = join(shelf.folder, pageName(no))
-    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
+  for (const { no, length } of pageStore.ref.pages) {
+    const path = join(pageStore.folder, pageName(no))
+    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
     for (const offset of lines?.starts ?? []) {
       const line = unsafeCast<EntriesLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
       visitor.count?.({ items: line.entries.length })
-      visitor.entries?.(shelf.name, line, {
+      visitor.entries?.(pageStore.name, line, {
         file: path,
         offset,
         page: no,
@@ -195,24 +195,24 @@ const readStream = (options: SurveyOptions, shelf: Shelf): void => {
       })
     }
   }
-  readIndexRows(options, shelf)
+  readIndexRows(options, pageStore)
 }
 
 interface Overlay {
-  readonly graves: Graves
-  readonly touched: Graves
+  readonly tombstones: Tombstones
+  readonly touched: Tombstones
 }
 
-const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched }: Overlay): void => {
+const readCollection = (options: SurveyOptions, pageStore: PageStore, { tombstones, touched }: Overlay): void => {
   const { visitor, manifest } = options
-  const [seen, buried, newer] = [new Set<string>(), graves.get(shelf.name), touched.get(shelf.name)]
-  for (const { no, length } of shelf.ref.pages.toReversed()) {
-    const path = join(shelf.folder, pageName(no))
-    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(shelf, no, manifest.root) })
+  const [seen, deleted, newer] = [new Set<string>(), tombstones.get(pageStore.name), touched.get(pageStore.name)]
+  for (const { no, length } of pageStore.ref.pages.toReversed()) {
+    const path = join(pageStore.folder, pageName(no))
+    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
     for (const offset of lines?.starts.toReversed() ?? []) {
       visitor.count?.({ items: 1 })
       const line = unsafeCast<RecordLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
-      if (seen.has(line.id) || buried?.has(line.id) === true) continue
+      if (seen.has(line.id) || deleted?.has(line.id) === true) continue
       seen.add(line.id)
       const place = {
         file: path,
@@ -221,10 +221,10 @@ const readCollection = (options: SurveyOptions, shelf: Shelf, { graves, touched 
         length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
         counts: newer?.has(line.id) !== true,
       }
-      visitor.record?.(shelf.name, line, place)
+      visitor.record?.(pageStore.name, line, place)
     }
   }
-  readIndexRows(options, shelf)
+  readIndexRows(options, pageStore)
 }
 
 const readLog = ({
@@ -262,13 +262,13 @@ const readLog = ({
 export const survey = (options: SurveyOptions): Replay => {
   const look = <R>(area: string, run: () => R): R =>
     options.visitor.look === undefined ? run() : options.visitor.look(area, run)
-  const graves = look('tombstones', () => readGraves(options))
+  const tombstones = look('tombstones', () => readEveryTombstone(options))
   look('streams', () => {
-    for (const shelf of shelves('streams', options)) readStream(options, shelf)
+    for (const pageStore of pageStores('streams', options)) readStream(options, pageStore)
   })
   const { replay, touched } = look('log', () => readLog(options))
   look('data', () => {
-    for (const shelf of shelves('data', options)) readCollection(options, shelf, { graves, touched })
+    for (const pageStore of pageStores('data', options)) readCollection(options, pageStore, { tombstones, touched })
   })
   return replay
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Disk, FileStat } from '../disk/disk.js'
 import { indexName, numberOf, pageName, segmentName, type Layout } from '../format/layout.js'
-import type { Manifest, ShelfRef } from '../format/manifest.js'
+import type { Manifest, PagesRef } from '../format/manifest.js'
 import { unseal } from '../format/sealed.js'
 import { isSpoolName } from '../side/spool.js'
 import { spoolFault } from '../side/spool-sweep.js'
@@ -88,13 +88,13 @@ const lookInside = (options: TreeOptions, folder: string, naming: Naming): void 
   }
 }
 
-const shelfNames = (ref: ShelfRef | undefined): ReadonlySet<string> =>
+const pageFileNames = (ref: PagesRef | undefined): ReadonlySet<string> =>
   new Set([...(ref?.pages ?? []).map(({ no }) => pageName(no)), ...(ref?.index ? [indexName(ref.index.no)] : [])])
 
-const lookAtShelves = (options: TreeOptions, folder: string, refs: Readonly<Record<string, ShelfRef>>): void => {
+const lookAtPages = (options: TreeOptions, folder: string, refs: Readonly<Record<string, PagesRef>>): void => {
   for (const name of options.disk.list(folder)) {
     const path = join(folder, name)
-    if (lookAt(options, path, 'folder') !== undefined) lookInside(options, path, numberedIn(shelfNames(refs[name])))
+    if (lookAt(options, path, 'folder') !== undefined) lookInside(options, path, numberedIn(pageFileNames(refs[name])))
   }
 }
 
@@ -102,11 +102,11 @@ const lookAtFolders = (options: TreeOptions): void => {
   const { paths, manifest, disk } = options
   for (const name of folders) if (name !== 'lock') lookAt(options, join(paths.root, name), 'folder')
   lookInside(options, paths.log, numberedIn(new Set((manifest?.segments ?? []).map(({ no }) => segmentName(no)))))
-  lookAtShelves(options, paths.data, manifest?.collections ?? {})
-  lookAtShelves(options, paths.streams, manifest?.streams ?? {})
-  const graves = new Set(Object.keys(manifest?.tombstones ?? {}).map((of) => basename(tombstonePath('', of))))
+  lookAtPages(options, paths.data, manifest?.collections ?? {})
+  lookAtPages(options, paths.streams, manifest?.streams ?? {})
+  const tombstones = new Set(Object.keys(manifest?.tombstones ?? {}).map((of) => basename(tombstonePath('', of))))
   lookInside(options, paths.tombstones, (name) =>
-    graves.has(name) ? 'named' : name.endsWith('.ndjson') ? 'leftover' : 'stranger',
+    tombstones.has(name) ? 'named' : name.endsWith('.ndjson') ? 'leftover' : 'stranger',
   )
   lookInside(options, paths.quarantine, () => 'named')
   const secrets = join(paths.root, 'secrets')

@@ -20,7 +20,7 @@ import type { LinePlace } from '../format/segment.js'
 import { watchChains } from './verify-chains.js'
 import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
-import { watchEntries, watchGraves, watchRows } from './verify-shelves.js'
+import { watchEntries, watchTombstones, watchRows } from './verify-pages.js'
 import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
 import { readWatermark, type Watermark } from '../format/watermark.js'
 
@@ -110,8 +110,8 @@ const checkContent = (
   const report: Inspection['add'] = (kind, fault) => {
     if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
   }
-  const [graves, entries, rows, chains] = [
-    watchGraves(report),
+  const [tombstones, entries, rows, chains] = [
+    watchTombstones(report),
     watchEntries(report),
     watchRows(report, declared.collections),
     watchChains(report, declared.streams),
@@ -133,9 +133,9 @@ const checkContent = (
         if (area === 'data') records.settle()
         return run()
       }),
-    grave: (collection, id) => {
-      graves.grave(collection, id)
-      rows.grave(collection, id)
+    tombstone: (collection, id) => {
+      tombstones.tombstone(collection, id)
+      rows.tombstone(collection, id)
     },
     entries: (stream, line, place) => {
       entries.entries(stream, line, place)
@@ -143,7 +143,7 @@ const checkContent = (
       line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
     },
     op: (op, _line, place) => {
-      graves.op(op, place)
+      tombstones.op(op, place)
       entries.op(op, place)
       if (op[0] === 'put') records.put(op[1], { id: op[2], record: op[3] }, place)
       else if (op[0] === 'del') records.remove(op[1], op[2])

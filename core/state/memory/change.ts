@@ -1,4 +1,4 @@
-/** One operation of a commit: it is in memory already; it lands when its line is on disk, or is undone. */
+/** One operation of a commit: it is in memory already; it is durable when its line is on disk, or is undone. */
 import { storageErrors } from '../storage-errors.js'
 
 export interface Change {
@@ -7,7 +7,7 @@ export interface Change {
   /** Takes it out of memory; called in reverse order of the changes. */
   undo(): void
   /** It is durable: the next checkpoint writes it. */
-  land(): void
+  onDurable(): void
 }
 
 /** JSON text of a value that is to be stored. */

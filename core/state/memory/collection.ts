@@ -6,7 +6,7 @@ import { storageErrors } from '../storage-errors.js'
 import { createRecordIndex, type Place, type RecordIndex } from './record-index.js'
 
 /** Records that a checkpoint wrote. */
-export interface Shelf<T> {
+export interface CheckpointedRecords<T> {
   has(id: string): boolean
   ids(): Iterable<string>
   read(id: string): T
@@ -18,10 +18,10 @@ export interface DirtyRecord<T> {
   /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
 }
 
-/** What a checkpoint has to write: the collection as of one sequence. */
-export interface Harvest<T> {
+/** What a checkpoint has to write of a collection as of one sequence: changed records, and ids with their tombstones' reasons. */
+export interface DirtyRecords<T> {
   readonly records: ReadonlyMap<string, DirtyRecord<T>>
-  readonly graves: ReadonlyMap<string, string>
+  readonly tombstones: ReadonlyMap<string, string>
 }
 
 export interface StoredCollection<T extends object> extends Collection<T> {
@@ -34,17 +34,17 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   /** Adds what a checkpoint holds, at start. */
   loadHot(id: string, record: T): void
   loadPlaces(id: string, places: readonly Place[]): void
-  loadGrave(id: string): void
+  loadTombstone(id: string): void
   settleIndexes(): void
-  /** Takes what became durable since the last harvest. */
-  harvest(): Harvest<T>
+  /** Takes what became durable since the last call. */
+  takeDirty(): DirtyRecords<T>
   /**
-   * Gives a harvest back that could not be written. A record whose removal is not durable yet is kept: the removal may
+   * Puts back what could not be written. A record whose removal is not durable yet is kept: the removal may
    * still be undone.
    */
-  giveBack(harvest: Harvest<T>): void
-  /** Forgets settled records of a harvest that is on its pages now. */
-  evict(harvest: Harvest<T>): void
+  restoreDirty(dirty: DirtyRecords<T>): void
+  /** Removes settled records from memory that are on their pages now. */
+  evict(dirty: DirtyRecords<T>): void
   places(id: string, record: T): readonly Place[]
   readonly indexes: ReadonlyMap<string, RecordIndex<T>>
   /** Every id, in no order; some twice, some of removed records. */
@@ -58,17 +58,20 @@ const both = (first: () => Iterable<string>, second: () => Iterable<string>): It
   },
 })
 
-export const createCollection = <T extends object>(spec: CollectionSpec<T>, shelf: Shelf<T>): StoredCollection<T> => {
+export const createCollection = <T extends object>(
+  spec: CollectionSpec<T>,
+  pages: CheckpointedRecords<T>,
+): StoredCollection<T> => {
   const hot = new Map<string, T>()
-  const buried = new Set<string>()
+  const deleted = new Set<string>()
   const indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
   let dirty = new Map<string, DirtyRecord<T>>()
-  let graves = new Map<string, string>()
+  let tombstones = new Map<string, string>()
   const name = JSON.stringify(spec.name)
 
-  const has = (id: string): boolean => hot.has(id) || (shelf.has(id) && !buried.has(id))
+  const has = (id: string): boolean => hot.has(id) || (pages.has(id) && !deleted.has(id))
   const find = (id: string): T | undefined =>
-    hot.get(id) ?? (shelf.has(id) && !buried.has(id) ? shelf.read(id) : undefined)
+    hot.get(id) ?? (pages.has(id) && !deleted.has(id) ? pages.read(id) : undefined)
   const index = (wanted: string): RecordIndex<T> => {
     const found = indexes.get(wanted)
     if (found === undefined) throw fault(`collection ${spec.name} has no index ${wanted}`)
@@ -96,34 +99,38 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     return {
       op: `["put",${name},${JSON.stringify(id)},${text}]`,
       undo: () => restore(id, record, { before, wasHot }),
-      land: () => void dirty.set(id, { record, text }),
+      onDurable: () => void dirty.set(id, { record, text }),
     }
   }
-  const bury = (id: string, reason: string): void => {
+  const addTombstone = (id: string, reason: string): void => {
     dirty.delete(id)
-    graves.set(id, reason)
+    tombstones.set(id, reason)
   }
   const insert = (record: T): Change => {
     const id = spec.id(record)
-    if (buried.has(id) || has(id)) throw storageErrors.id_taken()
+    if (deleted.has(id) || has(id)) throw storageErrors.id_taken()
     return write(id, record)
   }
   const put = (record: T): Change => {
     const id = spec.id(record)
-    if (buried.has(id)) throw storageErrors.id_taken()
+    if (deleted.has(id)) throw storageErrors.id_taken()
     return write(id, record)
   }
   const remove = (id: string, reason: string): Change | undefined => {
     const before = find(id)
     if (before === undefined) return undefined
     const wasHot = hot.delete(id)
-    buried.add(id)
+    deleted.add(id)
     reindex(id, before, undefined)
     const undo = (): void => {
-      buried.delete(id)
+      deleted.delete(id)
       restore(id, undefined, { before, wasHot })
     }
-    return { op: `["del",${name},${JSON.stringify(id)},${serialise(reason)}]`, undo, land: () => bury(id, reason) }
+    return {
+      op: `["del",${name},${JSON.stringify(id)},${serialise(reason)}]`,
+      undo,
+      onDurable: () => addTombstone(id, reason),
+    }
   }
   const replayPut = (id: string, record: T): void => {
     reindex(id, find(id), record)
@@ -134,8 +141,8 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     const before = find(id)
     if (before !== undefined) reindex(id, before, undefined)
     hot.delete(id)
-    buried.add(id)
-    bury(id, reason)
+    deleted.add(id)
+    addTombstone(id, reason)
   }
   const findOr = (id: string, skip: PageQuery['skip']): T | undefined => {
     try {
@@ -157,17 +164,17 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     const missing = ids.length - found.length
     return missing === skipped || ids.length < query.limit + skipped ? found : list(query, missing)
   }
-  const harvest = (): Harvest<T> => {
-    const taken = { records: dirty, graves }
+  const takeDirty = (): DirtyRecords<T> => {
+    const taken = { records: dirty, tombstones }
     dirty = new Map()
-    graves = new Map()
+    tombstones = new Map()
     return taken
   }
-  const giveBack = (taken: Harvest<T>): void => {
-    for (const [id, record] of taken.records) if (!dirty.has(id) && !graves.has(id)) dirty.set(id, record)
-    for (const [id, reason] of taken.graves) graves.set(id, reason)
+  const restoreDirty = (taken: DirtyRecords<T>): void => {
+    for (const [id, record] of taken.records) if (!dirty.has(id) && !tombstones.has(id)) dirty.set(id, record)
+    for (const [id, reason] of taken.tombstones) tombstones.set(id, reason)
   }
-  const evict = (taken: Harvest<T>): void => {
+  const evict = (taken: DirtyRecords<T>): void => {
     for (const [id, { record }] of taken.records)
       if (hot.get(id) === record && spec.settled?.(record) === true) hot.delete(id)
   }
@@ -181,12 +188,12 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
     remove,
     replayPut,
     replayRemove,
-    harvest,
-    giveBack,
+    takeDirty,
+    restoreDirty,
     evict,
     indexes,
-    everyId: () => both(() => hot.keys(), shelf.ids),
-    buried: (id) => buried.has(id),
+    everyId: () => both(() => hot.keys(), pages.ids),
+    isDeleted: (id) => deleted.has(id),
     count: (wanted, group) => index(wanted).count(group),
     groups: (wanted) => index(wanted).groups(),
     ids: (wanted, group) => index(wanted).ids(group),
@@ -196,7 +203,7 @@ export const createCollection = <T extends object>(spec: CollectionSpec<T>, shel
         const place = places[at]
         if (place !== undefined) one.load(id, place)
       }),
-    loadGrave: (id) => void buried.add(id),
+    loadTombstone: (id) => void deleted.add(id),
     settleIndexes: () => indexes.forEach((one) => one.settle()),
     places: (id, record) => [...indexes.values()].map((one) => one.place(id, record)),
   }

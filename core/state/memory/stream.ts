@@ -4,7 +4,7 @@ import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from '../contract.js'
 
 /** Entries that a checkpoint wrote. */
-export interface EntryShelf<E> {
+export interface CheckpointedEntries<E> {
   /** Number of entries of an owner on pages. */
   length(owner: string): number
   /** Entries with `after < seq <= upto`, oldest first. */
@@ -21,7 +21,7 @@ interface Tail<E> {
 }
 
 /** For each owner, the texts of the entries that a checkpoint has to write, from sequence `first` on. */
-export interface StreamHarvest {
+export interface DirtyEntries {
   readonly owners: ReadonlyMap<string, { readonly first: number; readonly texts: readonly string[] }>
 }
 
@@ -29,25 +29,25 @@ export interface StoredStream<E extends Json> extends Stream<E> {
   append(owner: string, entry: E): { readonly seq: number; readonly change: Change }
   /** Applies an operation of the log at start; false if its sequence does not fit. */
   replay(owner: string, seq: number, entry: E): boolean
-  harvest(): StreamHarvest
-  giveBack(harvest: StreamHarvest): void
+  takeDirty(): DirtyEntries
+  restoreDirty(dirty: DirtyEntries): void
   /** Forgets entries that are on their pages now. */
-  evict(harvest: StreamHarvest): void
+  evict(dirty: DirtyEntries): void
 }
 
-export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntryShelf<E>): StoredStream<E> => {
+export const createStream = <E extends Json>(spec: StreamSpec<E>, pages: CheckpointedEntries<E>): StoredStream<E> => {
   const tails = new Map<string, Tail<E>>()
   let dirty = new Set<string>()
   const name = JSON.stringify(spec.name)
 
   const length = (owner: string): number => {
     const tail = tails.get(owner)
-    return tail === undefined ? shelf.length(owner) : tail.first + tail.entries.length - 1
+    return tail === undefined ? pages.length(owner) : tail.first + tail.entries.length - 1
   }
   const tailOf = (owner: string): Tail<E> => {
     const found = tails.get(owner)
     if (found !== undefined) return found
-    const onPages = shelf.length(owner)
+    const onPages = pages.length(owner)
     const made: Tail<E> = { first: onPages + 1, entries: [], texts: [], durable: onPages }
     tails.set(owner, made)
     return made
@@ -58,7 +58,7 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     tail.texts.pop()
     if (tail.entries.length === 0) tails.delete(owner)
   }
-  const land = (owner: string, seq: number): void => {
+  const markDurable = (owner: string, seq: number): void => {
     tailOf(owner).durable = seq
     dirty.add(owner)
   }
@@ -72,20 +72,20 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
       change: {
         op: `["app",${name},${JSON.stringify(owner)},${seq},${text}]`,
         undo: () => undo(owner),
-        land: () => land(owner, seq),
+        onDurable: () => markDurable(owner, seq),
       },
     }
   }
   const replay = (owner: string, seq: number, entry: E): boolean => {
     if (seq !== length(owner) + 1) return false
-    append(owner, entry).change.land()
+    append(owner, entry).change.onDurable()
     return true
   }
   const read = (owner: string, { after, limit }: { after: number; limit: number }): StreamEntry<E>[] => {
     const tail = tails.get(owner)
-    const onPages = tail === undefined ? shelf.length(owner) : tail.first - 1
+    const onPages = tail === undefined ? pages.length(owner) : tail.first - 1
     const start = Math.max(0, after)
-    const found = start < onPages && limit > 0 ? shelf.read(owner, start, Math.min(onPages, start + limit)) : []
+    const found = start < onPages && limit > 0 ? pages.read(owner, start, Math.min(onPages, start + limit)) : []
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)
     for (let seq = from; found.length < limit && seq < tail.first + tail.entries.length; seq += 1) {
@@ -94,10 +94,10 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     return found
   }
   function* owners(): Iterable<string> {
-    yield* shelf.owners()
-    for (const owner of tails.keys()) if (shelf.length(owner) === 0) yield owner
+    yield* pages.owners()
+    for (const owner of tails.keys()) if (pages.length(owner) === 0) yield owner
   }
-  const harvest = (): StreamHarvest => {
+  const takeDirty = (): DirtyEntries => {
     const taken = new Map<string, { first: number; texts: readonly string[] }>()
     for (const owner of dirty) {
       const tail = tailOf(owner)
@@ -106,7 +106,7 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     dirty = new Set()
     return { owners: taken }
   }
-  const evict = ({ owners: taken }: StreamHarvest): void => {
+  const evict = ({ owners: taken }: DirtyEntries): void => {
     for (const [owner, { texts }] of taken) {
       const tail = tailOf(owner)
       tail.entries.splice(0, texts.length)
@@ -122,9 +122,9 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, shelf: EntrySh
     append,
     replay,
     owners,
-    harvest,
+    takeDirty,
     evict,
-    giveBack: ({ owners: taken }) => {
+    restoreDirty: ({ owners: taken }) => {
       for (const owner of taken.keys()) dirty.add(owner)
     },
   }

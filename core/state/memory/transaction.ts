@@ -135,7 +135,7 @@ export const createTransactions = ({
   const enqueue = <R>(result: R, text: string | undefined, { changes, effects }: Work): Promise<R> =>
     new Promise((resolve, reject) => {
       const settle = (): void => {
-        for (const change of changes) change.land()
+        for (const change of changes) change.onDurable()
         runEffects(effects, text?.length ?? 0)
         resolve(result)
       }

@@ -46,15 +46,15 @@ export interface PageSet {
   read(location: Location): unknown
   draft(): PageDraft
   /** Pages as the manifest names them now; those that went are closed. */
-  install(pages: readonly PageRef[]): void
+  apply(pages: readonly PageRef[]): void
   path(page: number): string
   /** The first page that has fewer bytes than count. */
   missing(): Fault | undefined
   close(): Promise<void>
 }
 
-/** Makes the folder of a shelf, durably. */
-export const makeShelfFolder = async (disk: Disk, folder: string): Promise<void> => {
+/** Makes the folder of the pages, durably. */
+export const makePagesFolder = async (disk: Disk, folder: string): Promise<void> => {
   if (disk.stat(folder) !== undefined) return
   await disk.makeFolder(folder)
   await disk.syncFolder(dirname(folder))
@@ -207,7 +207,7 @@ export const createPageSet = ({
     read,
     draft,
     path,
-    install: (pages) => {
+    apply: (pages) => {
       refs = pages
       window = noWindow
       for (const page of open.keys()) if (!pages.some((ref) => ref.no === page)) shut(page)

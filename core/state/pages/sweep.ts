@@ -2,21 +2,21 @@
 import { join } from 'node:path'
 import type { Disk } from '../disk/disk.js'
 import { indexName, numberOf, pageName, segmentName, type Layout } from '../format/layout.js'
-import type { Manifest, ShelfRef } from '../format/manifest.js'
+import type { Manifest, PagesRef } from '../format/manifest.js'
 import { tombstonePath } from './tombstones.js'
 
 /** Every file that the manifest names with the bytes that count; null for the segment that is written. */
 export const namedFiles = (paths: Layout, manifest: Manifest): Map<string, number | null> => {
   const named = new Map<string, number | null>()
   for (const { no, length } of manifest.segments) named.set(join(paths.log, segmentName(no)), length)
-  const addShelves = (folder: string, shelves: Readonly<Record<string, ShelfRef>>): void => {
-    for (const [name, { pages, index }] of Object.entries(shelves)) {
+  const addPages = (folder: string, refs: Readonly<Record<string, PagesRef>>): void => {
+    for (const [name, { pages, index }] of Object.entries(refs)) {
       for (const page of pages) named.set(join(folder, name, pageName(page.no)), page.length)
       if (index !== null) named.set(join(folder, name, indexName(index.no)), index.length)
     }
   }
-  addShelves(paths.data, manifest.collections)
-  addShelves(paths.streams, manifest.streams)
+  addPages(paths.data, manifest.collections)
+  addPages(paths.streams, manifest.streams)
   for (const [name, length] of Object.entries(manifest.tombstones))
     named.set(tombstonePath(paths.tombstones, name), length)
   return named

@@ -9,15 +9,15 @@ import { createLineFile, openLineFile, scanLineFile, valueAt } from '../format/l
 
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
-/** Calls `bury` with every id in the bytes that count; returns what cannot be read. */
+/** Calls `visit` with every id in the bytes that count; returns what cannot be read. */
 export const readTombstones = (
   disk: Disk,
   path: string,
-  { length, bury }: { readonly length: number; readonly bury: (id: string) => void },
+  { length, visit }: { readonly length: number; readonly visit: (id: string) => void },
 ): readonly Fault[] => {
   const lines = createFileLines(disk, path)
   const { starts, faults } = scanLineFile(lines, length)
-  for (const start of starts) bury(unsafeCast<{ id: string }>(valueAt(lines, start)).id)
+  for (const start of starts) visit(unsafeCast<{ id: string }>(valueAt(lines, start)).id)
   return faults
 }
 
@@ -32,7 +32,7 @@ export interface TombstoneOptions {
 export const writeTombstones = async (
   { disk, folder, ids, root }: TombstoneOptions,
   collection: string,
-  { length, graves }: { length: number; graves: ReadonlyMap<string, string> },
+  { length, tombstones }: { length: number; tombstones: ReadonlyMap<string, string> },
 ): Promise<number> => {
   const path = tombstonePath(folder, collection)
   const file =
@@ -40,7 +40,7 @@ export const writeTombstones = async (
       ? await openLineFile(disk, path, length)
       : await createLineFile(disk, path, { v: 1, k: 'tombstones', of: collection, salt: ids.random(4), root })
   try {
-    for (const [id, reason] of graves) {
+    for (const [id, reason] of tombstones) {
       file.add(`{"id":${JSON.stringify(id)},"reason":${JSON.stringify(reason)}`)
       if (file.full) await file.flush()
     }

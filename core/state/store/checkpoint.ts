@@ -6,17 +6,17 @@
 import type { Ids } from '../../ids.js'
 import type { Log } from '../../log.js'
 import type { Json } from '../../schema.js'
-import type { Harvest, StoredCollection } from '../memory/collection.js'
+import type { DirtyRecords, StoredCollection } from '../memory/collection.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { LogKeeper } from '../log/log-keeper.js'
-import type { Manifest, ManifestHolder, SegmentRef, ShelfRef } from '../format/manifest.js'
-import type { ShelfDraft } from '../pages/record-shelf.js'
-import type { Shelves } from '../pages/shelves.js'
+import type { Manifest, ManifestHolder, SegmentRef, PagesRef } from '../format/manifest.js'
+import type { PagesDraft } from '../pages/record-pages.js'
+import type { PageStores } from '../pages/page-stores.js'
 import { lastingReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { Store } from './store.js'
-import type { StoredStream, StreamHarvest } from '../memory/stream.js'
+import type { StoredStream, DirtyEntries } from '../memory/stream.js'
 import { namedFiles, unnamedFiles } from '../pages/sweep.js'
 import { writeTombstones } from '../pages/tombstones.js'
 
@@ -28,7 +28,7 @@ export interface CheckpointerOptions {
   readonly manifest: ManifestHolder
   readonly mode: StorageMode
   readonly store: Store
-  readonly shelves: Shelves
+  readonly pageStores: PageStores
   readonly keeper: LogKeeper
   /** Bytes of log that are worth a checkpoint. */
   readonly segmentBytes: number
@@ -47,11 +47,11 @@ export interface Checkpointer {
 
 interface RecordPart {
   readonly collection: StoredCollection<object>
-  readonly harvest: Harvest<object>
+  readonly dirty: DirtyRecords<object>
 }
 interface EntryPart {
   readonly stream: StoredStream<Json>
-  readonly harvest: StreamHarvest
+  readonly dirty: DirtyEntries
 }
 /** Everything that became durable up to one sequence and is on no page yet. */
 interface Load {
@@ -61,39 +61,39 @@ interface Load {
   readonly entries: readonly EntryPart[]
 }
 interface Written {
-  readonly collections: Record<string, ShelfRef>
-  readonly streams: Record<string, ShelfRef>
+  readonly collections: Record<string, PagesRef>
+  readonly streams: Record<string, PagesRef>
   readonly tombstones: Record<string, number>
-  readonly drafts: ShelfDraft[]
+  readonly drafts: PagesDraft[]
 }
 
 export const createCheckpointer = (options: CheckpointerOptions): Checkpointer => {
-  const { disk, paths, manifest, mode, store, shelves, keeper, log } = options
+  const { disk, paths, manifest, mode, store, pageStores, keeper, log } = options
   let running: Promise<boolean> | undefined
 
   const take = (): Omit<Load, 'sequence'> => ({
     t: options.stamp(),
-    records: Array.from(store.collections.values(), (collection) => ({ collection, harvest: collection.harvest() })),
-    entries: Array.from(store.streams.values(), (stream) => ({ stream, harvest: stream.harvest() })),
+    records: Array.from(store.collections.values(), (collection) => ({ collection, dirty: collection.takeDirty() })),
+    entries: Array.from(store.streams.values(), (stream) => ({ stream, dirty: stream.takeDirty() })),
   })
-  const giveBack = (load: Omit<Load, 'sequence'>): void => {
-    for (const { collection, harvest } of load.records) collection.giveBack(harvest)
-    for (const { stream, harvest } of load.entries) stream.giveBack(harvest)
+  const restoreDirty = (load: Omit<Load, 'sequence'>): void => {
+    for (const { collection, dirty } of load.records) collection.restoreDirty(dirty)
+    for (const { stream, dirty } of load.entries) stream.restoreDirty(dirty)
   }
-  const writeRecords = async ({ collection, harvest }: RecordPart, written: Written): Promise<void> => {
+  const writeRecords = async ({ collection, dirty }: RecordPart, written: Written): Promise<void> => {
     const { name } = collection.spec
-    const draft = await shelves.records(name).write(harvest, collection)
+    const draft = await pageStores.records(name).write(dirty, collection)
     if (draft !== undefined) {
       written.collections[name] = draft.ref
       written.drafts.push(draft)
     }
-    if (harvest.graves.size === 0) return
+    if (dirty.tombstones.size === 0) return
     const length = manifest.current.tombstones[name] ?? 0
     const target = { disk, folder: paths.tombstones, ids: options.ids, root: manifest.current.root }
-    written.tombstones[name] = await writeTombstones(target, name, { length, graves: harvest.graves })
+    written.tombstones[name] = await writeTombstones(target, name, { length, tombstones: dirty.tombstones })
   }
-  const writeEntries = async ({ stream, harvest }: EntryPart, written: Written): Promise<void> => {
-    const draft = await shelves.entries(stream.spec.name).write(harvest)
+  const writeEntries = async ({ stream, dirty }: EntryPart, written: Written): Promise<void> => {
+    const draft = await pageStores.entries(stream.spec.name).write(dirty)
     if (draft === undefined) return
     written.streams[stream.spec.name] = draft.ref
     written.drafts.push(draft)
@@ -115,9 +115,9 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
     tombstones: { ...current.tombstones, ...written.tombstones },
   })
   const forget = (load: Load, written: Written): void => {
-    for (const draft of written.drafts) draft.install()
-    for (const { collection, harvest } of load.records) collection.evict(harvest)
-    for (const { stream, harvest } of load.entries) stream.evict(harvest)
+    for (const draft of written.drafts) draft.apply()
+    for (const { collection, dirty } of load.records) collection.evict(dirty)
+    for (const { stream, dirty } of load.entries) stream.evict(dirty)
   }
   /** Files that the manifest no longer names. One that stays is removed at the next start. */
   const removeOld = async (before: Manifest, after: Manifest): Promise<void> => {
@@ -151,7 +151,7 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
       if (taken !== undefined) await write({ ...taken, sequence: first - 1 })
       return true
     } catch (error) {
-      if (taken !== undefined) giveBack(taken)
+      if (taken !== undefined) restoreDirty(taken)
       await removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
       mode.count()
       log.warn('a checkpoint failed; the log keeps everything', { error })

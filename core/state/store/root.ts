@@ -15,7 +15,7 @@ import { createLogKeeper, type LogKeeper } from '../log/log-keeper.js'
 import { createPins } from '../disk/pins.js'
 import { prepareRoot } from '../root/prepare.js'
 import { recoverLog, type LogRecovery, type RecoveryReport } from './recovery.js'
-import { createShelves } from '../pages/shelves.js'
+import { createPageStores } from '../pages/page-stores.js'
 import { createSideFiles } from '../side/side-files.js'
 import type { ReadOnlyReason } from '../storage-errors.js'
 import { createStorageMode } from '../disk/storage-mode.js'
@@ -96,8 +96,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     refuse('damaged')
     options.onDamage?.(fault)
   }
-  const shelves = createShelves({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
-  const store = createStore(shelves)
+  const pageStores = createPageStores({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
+  const store = createStore(pageStores)
   const sideFiles = createSideFiles({ disk, paths, mode, refuse, freeBytes: tuning.freeBytes })
   const theRunning = (): Running => {
     if (running === undefined) throw fault('the state is not loaded')
@@ -135,7 +135,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       manifest,
       mode,
       store,
-      shelves,
+      pageStores,
       keeper,
       segmentBytes: tuning.segmentBytes,
       stamp: () => transactions.last,
@@ -156,20 +156,20 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
     if (!keeper.hasRoom()) refuse('disk_full')
     else mode.begin()
-    if (replay.bytes >= tuning.segmentBytes || shelves.rebuilt.length > 0) void checkpointer.run()
+    if (replay.bytes >= tuning.segmentBytes || pageStores.rebuilt.length > 0) void checkpointer.run()
     return swept
   }
   const recoverAll = async (): Promise<{ found: LogRecovery; damage: Fault | undefined }> => {
     store.load()
-    const found = await recoverLog({ disk, paths, manifest, store, acceptLoss, damage: broken ?? shelves.damage })
+    const found = await recoverLog({ disk, paths, manifest, store, acceptLoss, damage: broken ?? pageStores.damage })
     for (const collection of store.collections.values()) ids.goOnBehind(collection.everyId())
-    return { found, damage: found.damage ?? shelves.damage }
+    return { found, damage: found.damage ?? pageStores.damage }
   }
   let loaded = false
   const load = async (): Promise<RecoveryReport> => {
     const started = clock.elapsed()
     const { found, damage } = await recoverAll()
-    loaded = damage === undefined || (broken === undefined && shelves.whole && found.whole)
+    loaded = damage === undefined || (broken === undefined && pageStores.whole && found.whole)
     const aside = damage === undefined ? await sideFiles.load() : { swept: [], quarantined: [], spools: [] }
     const swept = damage === undefined ? await begin(found) : []
     if (damage !== undefined) {
@@ -186,8 +186,8 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
       quarantined: aside.quarantined,
       spools: aside.spools,
       unclean: found.unclean,
-      rebuilt: [...found.rebuilt, ...shelves.rebuilt],
-      lost: [...shelves.lost, ...found.lost],
+      rebuilt: [...found.rebuilt, ...pageStores.rebuilt],
+      lost: [...pageStores.lost, ...found.lost],
       milliseconds: clock.elapsed() - started,
     }
   }
@@ -205,7 +205,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     mode.leave()
     const marked = running === undefined || (await shut(running))
     mode.close()
-    await shelves.close()
+    await pageStores.close()
     return marked
   }
   let closing: Promise<boolean> | undefined

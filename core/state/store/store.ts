@@ -6,7 +6,7 @@ import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract
 import { isName } from '../format/layout.js'
 import type { LogLine, Op } from '../format/segment.js'
 import { createStream, type StoredStream } from '../memory/stream.js'
-import type { Shelves } from '../pages/shelves.js'
+import type { PageStores } from '../pages/page-stores.js'
 import type { Shapes } from '../memory/transaction.js'
 
 export interface Store extends Shapes {
@@ -30,7 +30,7 @@ const undeclared = (name: string): CollectionSpec<object> => ({
   },
 })
 
-export const createStore = (shelves: Shelves): Store => {
+export const createStore = (pageStores: PageStores): Store => {
   const collections = new Map<string, StoredCollection<object>>()
   const streams = new Map<string, StoredStream<Json>>()
   let frozen = false
@@ -38,17 +38,17 @@ export const createStore = (shelves: Shelves): Store => {
   const addCollection = <T extends object>(spec: CollectionSpec<T>): StoredCollection<T> => {
     assert(isName(spec.name), `${spec.name} is no name for a collection`)
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
-    const made = createCollection(spec, shelves.makeRecords(spec))
+    const made = createCollection(spec, pageStores.makeRecords(spec))
     collections.set(spec.name, unsafeCast(made))
-    if (frozen) shelves.loadRecords(unsafeCast(made))
+    if (frozen) pageStores.loadRecords(unsafeCast(made))
     return made
   }
   const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
     assert(isName(spec.name), `${spec.name} is no name for a stream`)
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
-    const made = createStream(spec, shelves.makeEntries(spec))
+    const made = createStream(spec, pageStores.makeEntries(spec))
     streams.set(spec.name, unsafeCast(made))
-    if (frozen) shelves.loadEntries(spec.name)
+    if (frozen) pageStores.loadEntries(spec.name)
     return made
   }
   const applyOp = (op: Op): string | undefined => {
@@ -85,8 +85,8 @@ export const createStore = (shelves: Shelves): Store => {
     },
     load: () => {
       frozen = true
-      for (const collection of collections.values()) shelves.loadRecords(collection)
-      for (const name of streams.keys()) shelves.loadEntries(name)
+      for (const collection of collections.values()) pageStores.loadRecords(collection)
+      for (const name of streams.keys()) pageStores.loadEntries(name)
     },
     collection: (collection) => unsafeCast(collection),
     stream: (stream) => unsafeCast(stream),

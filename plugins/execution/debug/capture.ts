@@ -79,7 +79,7 @@ const blank = ({ run_id, session_id, level }: Piece): DebugRecord => ({
 
 const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
   const { store, config } = parts
-  if (store.runs.buried(piece.run_id)) return
+  if (store.runs.isDeleted(piece.run_id)) return
   const record = store.runs.find(piece.run_id) ?? blank(piece)
   const made = record.made + 1
   const artifact_id = `${String(made).padStart(4, '0')}-${piece.kind}`
@@ -116,7 +116,7 @@ const put = async (
   change: (tx: { readonly now: number }, before: DebugRecord | undefined) => DebugRecord,
 ): Promise<boolean> =>
   state.commit((tx) => {
-    if (runs.buried(run_id)) return false
+    if (runs.isDeleted(run_id)) return false
     tx.put(runs, change(tx, runs.find(run_id)))
     return true
   })

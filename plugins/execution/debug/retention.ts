@@ -21,7 +21,7 @@ const endOf = (run: RunRecord | undefined): number | undefined =>
 /**
  * Drops the evidence of a run: first the record, then the bytes. A kill in
  * between leaves bytes that no record names, which the next start removes.
- * A run that may go on keeps its record, because a buried id takes no more.
+ * A run that may go on keeps its record, because a deleted id takes no more.
  */
 export const dropEvidence = async (
   { store, runs, log }: Pick<RetentionParts, 'store' | 'runs' | 'log'>,

@@ -1,4 +1,4 @@
-/** Forgets what is too old or too much. What is left of a session is written again, so nothing is buried. */
+/** Forgets what is too old or too much. What is left of a session is written again, so nothing is deleted for good. */
 import type { RunMemoryPolicy } from './contract.js'
 import { keep } from './memory.js'
 import type { MemoryStore } from './store.js'

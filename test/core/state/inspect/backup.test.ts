@@ -72,7 +72,7 @@ test('files that a checkpoint replaces stay until the backup has them, and go th
   t.deepEqual((await verifyRoot({ root: held.lock.root, disk, clock, declared })).findings, [])
 })
 
-test('state-26: a restored root has every record, entry, grave, document and blob, and a higher generation', async (t) => {
+test('state-26: a restored root has every record, entry, tombstone, document and blob, and a higher generation', async (t) => {
   const root = await keptRoot(t)
   mkdirSync(join(root, 'secrets'), { mode: 0o700 })
   writeFileSync(join(root, 'secrets/token'), 'keep me', { mode: 0o600 })
@@ -86,7 +86,7 @@ test('state-26: a restored root has every record, entry, grave, document and blo
   t.true(report.generation > before.generation)
   const held = await holdRoot(report.root)
   t.true(held.lock.generation > report.generation)
-  t.true(held.notes.buried('n7') && held.notes.buried('n9'))
+  t.true(held.notes.isDeleted('n7') && held.notes.isDeleted('n9'))
   await t.throwsAsync(
     held.state.commit((tx) => tx.put(held.notes, { id: 'n9', owner: 'ann', at: '1', text: '', done: true })),
     { message: /used before/u },

@@ -68,7 +68,7 @@ test('a salvage loses the damaged line and nothing else', async (t) => {
   const left = Array.from({ length: 54 }, (_, at) => `n${at + 1}`).filter((id) => !['n7', 'n9', 'n12'].includes(id))
   t.deepEqual(held.notes.ids('by_owner', 'ann').toSorted(), left.toSorted())
   t.deepEqual(held.notes.find('n40'), note(40, { done: false }))
-  t.true(held.notes.buried('n7') && held.notes.buried('n9'))
+  t.true(held.notes.isDeleted('n7') && held.notes.isDeleted('n9'))
   t.is(held.journal.length('ann') + held.journal.length('bob'), 60)
   t.is(held.journal.read('ann', { after: 0, limit: 1 })[0]?.entry, 'entry 1')
   t.deepEqual(held.state.document('settings').read(), { theme: 'dark' })

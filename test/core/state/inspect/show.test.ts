@@ -5,7 +5,7 @@ import { listState, showEntries, showOwners, showRecords } from '../../../../cor
 import { disk, holdRoot, keptRoot } from '../../../support/kept-root.js'
 import { note } from '../../../support/notes.js'
 
-test('what is shown is what a daemon would read, from pages, graves and the log behind them', async (t) => {
+test('what is shown is what a daemon would read, from pages, tombstones and the log behind them', async (t) => {
   const root = await keptRoot(t)
   const place = { root, disk }
   const held = await holdRoot(root)
@@ -25,7 +25,7 @@ test('what is shown is what a daemon would read, from pages, graves and the log 
   await held.end()
 })
 
-test('a single record is shown as its newest line; what is buried or unknown is not there', async (t) => {
+test('a single record is shown as its newest line; what is deleted or unknown is not there', async (t) => {
   const place = { root: await keptRoot(t), disk }
   t.deepEqual(
     [...(showRecords(place, 'notes', 'n40').value?.values() ?? [])].map(({ id }) => id),

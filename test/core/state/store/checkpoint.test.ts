@@ -50,7 +50,7 @@ test('state-15: a checkpoint moves the log to pages, readers see no difference, 
     t.deepEqual(again.report.swept, [])
     t.deepEqual(view(again), after)
     t.deepEqual(again.notes.find('n4'), note(4, { owner: 'bob' }))
-    t.true(again.notes.buried('n3'))
+    t.true(again.notes.isDeleted('n3'))
     t.is(again.journal.length('owner 0'), 17)
     t.deepEqual(
       again.journal.read('owner 0', { after: 14, limit: 2 }).map(({ seq, entry }) => [seq, entry]),
@@ -262,7 +262,7 @@ test('state-16: what an unknown plugin left is kept, through checkpoints, until 
   await others.close()
   const again = await openNotes(root)
   t.deepEqual(view(again), seen)
-  t.true(again.notes.buried('n1'))
+  t.true(again.notes.isDeleted('n1'))
   await again.close()
 })
 

@@ -30,7 +30,7 @@ test('state-7: what was committed is there after a restart, in memory, indexes a
   t.is(second.report.damage, undefined)
   t.deepEqual(second.notes.find('n3'), note(3))
   t.false(second.notes.has('n7'))
-  t.true(second.notes.buried('n7'))
+  t.true(second.notes.isDeleted('n7'))
   t.is(second.notes.count('by_owner', 'ann'), 49)
   t.is(second.notes.count('open', 'open'), 24)
   t.deepEqual(

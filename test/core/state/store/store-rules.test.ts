@@ -147,7 +147,7 @@ test('what cannot be written is undone last first, within a commit and between c
   await refused
   t.deepEqual(notes.find('n1'), note(1))
   t.false(notes.has('n2'))
-  t.false(notes.buried('n1'))
+  t.false(notes.isDeleted('n1'))
   t.deepEqual(notes.groups('by_owner'), ['ann'])
   t.deepEqual(
     journal.read('ann', { after: 0, limit: 9 }).map(({ entry }) => entry),

@@ -1,13 +1,13 @@
 /** The checkpointed records of one collection: pages, the index file, and where each record stands. */
-import type { DirtyRecord, Harvest, Shelf, StoredCollection } from '../memory/collection.js'
+import type { DirtyRecord, DirtyRecords, CheckpointedRecords, StoredCollection } from '../memory/collection.js'
 import type { Fault } from '../format/line.js'
 import { unsafeCast } from '../../schema.js'
 import { createCache } from './cache.js'
 import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
 import { createFileLines } from '../format/file-lines.js'
 import { faultIn, lengthAt, scanLineFile, valueAt } from '../format/line-file.js'
-import type { IndexRef, ShelfRef } from '../format/manifest.js'
-import { createPageSet, makeShelfFolder, type Location, type PageDraft, type PageSetOptions } from './page-set.js'
+import type { IndexRef, PagesRef } from '../format/manifest.js'
+import { createPageSet, makePagesFolder, type Location, type PageDraft, type PageSetOptions } from './page-set.js'
 import type { Place } from '../memory/record-index.js'
 import { createRowTable } from './row-table.js'
 
@@ -18,10 +18,10 @@ interface PageLine<T> {
   readonly r: T
 }
 
-/** What a checkpoint wrote; it counts once the manifest names it and `install` was called. */
-export interface ShelfDraft {
-  readonly ref: ShelfRef
-  install(): void
+/** What a checkpoint wrote; it counts once the manifest names it and `apply` was called. */
+export interface PagesDraft {
+  readonly ref: PagesRef
+  apply(): void
 }
 
 export interface Loaded {
@@ -32,10 +32,10 @@ export interface Loaded {
   readonly lost: readonly Fault[]
 }
 
-export interface RecordShelf<T extends object> extends Shelf<T> {
-  load(ref: ShelfRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded
-  /** Writes what a harvest holds; undefined if there is nothing to write. */
-  write(harvest: Harvest<T>, collection: StoredCollection<T>): Promise<ShelfDraft | undefined>
+export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
+  load(ref: PagesRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded
+  /** Writes what changed; undefined if there is nothing to write. */
+  write(dirty: DirtyRecords<T>, collection: StoredCollection<T>): Promise<PagesDraft | undefined>
   readonly size: number
   close(): Promise<void>
 }
@@ -68,10 +68,10 @@ const isAt = (a: Location | undefined, b: Location): boolean =>
 /** The most pages one checkpoint copies together. */
 const mostCopied = 4
 
-export const createRecordShelf = <T extends object>(
+export const createRecordPages = <T extends object>(
   options: PageSetOptions,
   spec: StoredCollection<T>['spec'],
-): RecordShelf<T> => {
+): RecordPages<T> => {
   const { disk } = options
   const pages = createPageSet(options)
   const files = createIndexFiles<Row>({ ...options, mark: fingerprint(spec) })
@@ -96,7 +96,7 @@ export const createRecordShelf = <T extends object>(
 
   const loadRow = (row: Row, collection: StoredCollection<T>, hot: string[]): void => {
     const [id, page, offset, length, cold] = row
-    if (table.has(id) || collection.buried(id)) return
+    if (table.has(id) || collection.isDeleted(id)) return
     table.set(id, { page, offset, length })
     collection.loadPlaces(id, toPlaces(id, row))
     if (cold === 0) hot.push(id)
@@ -107,7 +107,7 @@ export const createRecordShelf = <T extends object>(
     const { starts, faults } = scanLineFile(lines, counted)
     for (const offset of starts.toReversed()) {
       const { id, r: record } = unsafeCast<PageLine<T>>(valueAt(lines, offset))
-      if (table.has(id) || collection.buried(id)) continue
+      if (table.has(id) || collection.isDeleted(id)) continue
       table.set(id, { page: no, offset, length: lengthAt(lines, offset) })
       collection.loadPlaces(id, collection.places(id, record))
       if (!settled(record)) collection.loadHot(id, record)
@@ -131,7 +131,7 @@ export const createRecordShelf = <T extends object>(
     }
     return first
   }
-  const load = (ref: ShelfRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded => {
+  const load = (ref: PagesRef, collection: StoredCollection<T>, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
     const read =
       ref.index === null
@@ -165,13 +165,13 @@ export const createRecordShelf = <T extends object>(
     draft.moved.set(id, location)
   }
   /** Copies what still counts of a page that is mostly dead. */
-  const copyPage = async (draft: Work, no: number, harvest: Harvest<T>): Promise<[string, T][]> => {
+  const copyPage = async (draft: Work, no: number, dirty: DirtyRecords<T>): Promise<[string, T][]> => {
     const lines = createFileLines(disk, pages.path(no))
     const { starts } = scanLineFile(lines, pages.pages.find((ref) => ref.no === no)?.length ?? 0)
     const copied: [string, T][] = []
     for (const offset of starts) {
       const { id, r: record } = unsafeCast<PageLine<T>>(valueAt(lines, offset))
-      if (draft.moved.has(id) || harvest.graves.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 }))
+      if (draft.moved.has(id) || dirty.tombstones.has(id) || !isAt(table.get(id), { page: no, offset, length: 0 }))
         continue
       await writeRecord(draft, id, { record, text: undefined })
       copied.push([id, record])
@@ -183,41 +183,41 @@ export const createRecordShelf = <T extends object>(
     readonly moved: Map<string, Location>
   }
 
-  const writePages = async (work: Work, harvest: Harvest<T>): Promise<[string, T][]> => {
-    for (const [id, dirty] of harvest.records) await writeRecord(work, id, dirty)
-    for (const id of harvest.graves.keys()) {
+  const writePages = async (work: Work, dirty: DirtyRecords<T>): Promise<[string, T][]> => {
+    for (const [id, record] of dirty.records) await writeRecord(work, id, record)
+    for (const id of dirty.tombstones.keys()) {
       const before = table.get(id)
       if (before !== undefined && !work.moved.has(id)) work.page.release(before)
     }
     const copied: [string, T][] = []
     for (const no of work.page.wasteful().slice(0, mostCopied)) {
-      copied.push(...(await copyPage(work, no, harvest)))
+      copied.push(...(await copyPage(work, no, dirty)))
       work.page.drop(no)
     }
     return copied
   }
-  const isLive = (row: Row, { moved }: Work, { graves }: Harvest<T>): boolean =>
+  const isLive = (row: Row, { moved }: Work, { tombstones }: DirtyRecords<T>): boolean =>
     !moved.has(row[0]) &&
-    !graves.has(row[0]) &&
+    !tombstones.has(row[0]) &&
     isAt(table.get(row[0]), { page: row[1], offset: row[2], length: row[3] })
   /** Rows that still count, from the old file, or from the records where there is none. */
   const rewriteRows = async (
     rows: IndexDraft<Row>,
     work: Work,
-    args: { harvest: Harvest<T>; collection: StoredCollection<T> },
+    args: { dirty: DirtyRecords<T>; collection: StoredCollection<T> },
   ): Promise<void> => {
-    const { harvest, collection } = args
+    const { dirty, collection } = args
     const old =
       index === undefined
         ? undefined
         : readIndex<Row>(disk, files.path(index.no), { length: index.length, mark: fingerprint(spec) })
     if (old?.ok === true) {
-      for (const batch of old.batches) for (const row of batch) if (isLive(row, work, harvest)) await rows.add(row)
+      for (const batch of old.batches) for (const row of batch) if (isLive(row, work, dirty)) await rows.add(row)
       return
     }
     for (const id of table.ids()) {
       const location = table.get(id)
-      if (location === undefined || work.moved.has(id) || harvest.graves.has(id)) continue
+      if (location === undefined || work.moved.has(id) || dirty.tombstones.has(id)) continue
       const { r: record } = lineOf(location)
       await rows.add(toRow(id, location, describe(id, record, collection)))
     }
@@ -225,10 +225,10 @@ export const createRecordShelf = <T extends object>(
   const writeIndex = async (
     work: Work,
     records: readonly (readonly [string, T])[],
-    args: { harvest: Harvest<T>; collection: StoredCollection<T> },
+    args: { dirty: DirtyRecords<T>; collection: StoredCollection<T> },
   ): Promise<IndexRef> => {
     const tooLong =
-      index !== undefined && index.rows + records.length > 1000 + 2 * (table.size + args.harvest.records.size)
+      index !== undefined && index.rows + records.length > 1000 + 2 * (table.size + args.dirty.records.size)
     const rewrite = index === undefined || tooLong
     const rows = await files.draft(rewrite ? undefined : index)
     try {
@@ -243,32 +243,32 @@ export const createRecordShelf = <T extends object>(
       throw error
     }
   }
-  const install = (work: Work, harvest: Harvest<T>, ref: ShelfRef): void => {
+  const apply = (work: Work, dirty: DirtyRecords<T>, ref: PagesRef): void => {
     for (const [id, location] of work.moved) {
       table.set(id, location)
       cache.delete(id)
     }
-    for (const id of harvest.graves.keys()) {
+    for (const id of dirty.tombstones.keys()) {
       table.delete(id)
       cache.delete(id)
     }
-    pages.install(ref.pages)
+    pages.apply(ref.pages)
     index = ref.index ?? undefined
   }
-  const write = async (harvest: Harvest<T>, collection: StoredCollection<T>): Promise<ShelfDraft | undefined> => {
+  const write = async (dirty: DirtyRecords<T>, collection: StoredCollection<T>): Promise<PagesDraft | undefined> => {
     const stale = index === undefined && table.size > 0
-    if (harvest.records.size === 0 && harvest.graves.size === 0 && !stale) return undefined
+    if (dirty.records.size === 0 && dirty.tombstones.size === 0 && !stale) return undefined
     const work: Work = { page: pages.draft(), moved: new Map() }
     try {
-      await makeShelfFolder(disk, options.folder)
-      const copied = await writePages(work, harvest)
-      const records = [...Array.from(harvest.records, ([id, { record }]) => [id, record] as const), ...copied]
-      const ref: ShelfRef = {
-        index: await writeIndex(work, records, { harvest, collection }),
+      await makePagesFolder(disk, options.folder)
+      const copied = await writePages(work, dirty)
+      const records = [...Array.from(dirty.records, ([id, { record }]) => [id, record] as const), ...copied]
+      const ref: PagesRef = {
+        index: await writeIndex(work, records, { dirty, collection }),
         pages: await work.page.finish(),
       }
       await disk.syncFolder(options.folder)
-      return { ref, install: () => install(work, harvest, ref) }
+      return { ref, apply: () => apply(work, dirty, ref) }
     } catch (error) {
       await work.page.abandon()
       throw error

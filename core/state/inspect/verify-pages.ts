@@ -9,23 +9,23 @@ import type { Fault } from '../format/line.js'
 
 type Report = (kind: FindingKind, fault: Fault) => void
 
-/** Ids that are buried now, by collection. */
-export interface GraveWatch {
-  grave(collection: string, id: string): void
+/** Ids that have a tombstone, by collection. */
+export interface TombstoneWatch {
+  tombstone(collection: string, id: string): void
   op(op: Op, place: LinePlace): void
 }
 
-/** A buried id is never written again. */
-export const watchGraves = (report: Report): GraveWatch => {
-  const graves = new Map<string, Set<string>>()
-  const grave = (collection: string, id: string): void =>
-    void graves.set(collection, (graves.get(collection) ?? new Set()).add(id))
+/** A deleted id is never written again. */
+export const watchTombstones = (report: Report): TombstoneWatch => {
+  const tombstones = new Map<string, Set<string>>()
+  const tombstone = (collection: string, id: string): void =>
+    void tombstones.set(collection, (tombstones.get(collection) ?? new Set()).add(id))
   const op = (found: Op, place: LinePlace): void => {
-    if (found[0] === 'del') grave(found[1], found[2])
-    else if (found[0] === 'put' && graves.get(found[1])?.has(found[2]) === true)
+    if (found[0] === 'del') tombstone(found[1], found[2])
+    else if (found[0] === 'put' && tombstones.get(found[1])?.has(found[2]) === true)
       report('log', { ...place, rule: `${found[2]} of ${found[1]} is written after its id was buried` })
   }
-  return { grave, op }
+  return { tombstone, op }
 }
 
 /** Every owner's entries are numbered 1, 2, 3 …, over pages and log. */
@@ -80,30 +80,30 @@ export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionS
     string,
     { rows: Map<string, { readonly row: IndexRow; readonly place: LinePlace }>; current: boolean }
   >()
-  const graves = new Map<string, Set<string>>()
-  const want = (shelf: string, expected: Expected): void =>
-    void wanted.set(shelf, (wanted.get(shelf) ?? new Map<string, Expected>()).set(expected.key, expected))
+  const tombstones = new Map<string, Set<string>>()
+  const want = (pageStore: string, expected: Expected): void =>
+    void wanted.set(pageStore, (wanted.get(pageStore) ?? new Map<string, Expected>()).set(expected.key, expected))
 
   const rows: SurveyVisitor['rows'] = ({ kind, name }, list, place) => {
-    const shelf = `${kind}/${name}`
+    const pageStore = `${kind}/${name}`
     const spec = kind === 'data' ? specs.get(name) : undefined
-    const known = found.get(shelf) ?? {
+    const known = found.get(pageStore) ?? {
       rows: new Map(),
       current: spec !== undefined && fingerprint(spec) === place.mark,
     }
-    found.set(shelf, known)
+    found.set(pageStore, known)
     for (const row of list) known.rows.set(kind === 'data' ? row[0] : `${row[0]}\n${row[1]}`, { row, place })
   }
-  const compare = (shelf: string): void => {
-    const known = found.get(shelf)
+  const compare = (pageStore: string): void => {
+    const known = found.get(pageStore)
     if (known === undefined) return
-    const buried = graves.get(shelf)
-    for (const { key, row, file, offset } of wanted.get(shelf)?.values() ?? []) {
+    const deleted = tombstones.get(pageStore)
+    for (const { key, row, file, offset } of wanted.get(pageStore)?.values() ?? []) {
       const there = known.rows.get(key)
       const same =
         there !== undefined &&
         row
-          .slice(0, known.current ? undefined : shelf.startsWith('data') ? 4 : 6)
+          .slice(0, known.current ? undefined : pageStore.startsWith('data') ? 4 : 6)
           .every((cell, at) => cell === there.row[at])
       if (!same)
         report('index', {
@@ -116,7 +116,7 @@ export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionS
         })
     }
     for (const [key, { place }] of known.rows)
-      if (wanted.get(shelf)?.has(key) !== true && buried?.has(key) !== true)
+      if (wanted.get(pageStore)?.has(key) !== true && deleted?.has(key) !== true)
         report('index', {
           file: place.file,
           offset: place.offset,
@@ -125,8 +125,8 @@ export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionS
   }
   return {
     rows,
-    grave: (collection: string, id: string) =>
-      void graves.set(`data/${collection}`, (graves.get(`data/${collection}`) ?? new Set()).add(id)),
+    tombstone: (collection: string, id: string) =>
+      void tombstones.set(`data/${collection}`, (tombstones.get(`data/${collection}`) ?? new Set()).add(id)),
     record: (collection: string, { id, r }: { id: string; r: object }, { page, file, offset, length }: PagePlace) => {
       const spec = specs.get(collection)
       const more = spec === undefined ? [] : [spec.settled?.(r) === true ? 1 : 0, ...places(spec, id, r)]
@@ -140,7 +140,7 @@ export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionS
         offset,
       }),
     finish: () => {
-      for (const shelf of found.keys()) compare(shelf)
+      for (const pageStore of found.keys()) compare(pageStore)
     },
   }
 }

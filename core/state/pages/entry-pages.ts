@@ -7,10 +7,10 @@ import { createIndexFiles, readIndex } from './index-file.js'
 import type { Fault } from '../format/line.js'
 import { createFileLines } from '../format/file-lines.js'
 import { lengthAt, scanLineFile, valueAt } from '../format/line-file.js'
-import type { IndexRef, ShelfRef } from '../format/manifest.js'
-import { createPageSet, makeShelfFolder, type PageDraft, type PageSetOptions } from './page-set.js'
-import type { Loaded, ShelfDraft } from './record-shelf.js'
-import type { EntryShelf, StreamHarvest } from '../memory/stream.js'
+import type { IndexRef, PagesRef } from '../format/manifest.js'
+import { createPageSet, makePagesFolder, type PageDraft, type PageSetOptions } from './page-set.js'
+import type { Loaded, PagesDraft } from './record-pages.js'
+import type { CheckpointedEntries, DirtyEntries } from '../memory/stream.js'
 
 /** `[owner, first, count, page, offset, length]` */
 type Row = readonly [string, number, number, number, number, number]
@@ -20,9 +20,9 @@ interface PageLine<E> {
   readonly entries: readonly E[]
 }
 
-export interface StoredEntryShelf<E> extends EntryShelf<E> {
-  load(ref: ShelfRef, acceptLoss: boolean): Loaded
-  write(harvest: StreamHarvest): Promise<ShelfDraft | undefined>
+export interface EntryPages<E> extends CheckpointedEntries<E> {
+  load(ref: PagesRef, acceptLoss: boolean): Loaded
+  write(dirty: DirtyEntries): Promise<PagesDraft | undefined>
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ const cut = (texts: readonly string[]): { start: number; end: number }[] => {
   return pieces
 }
 
-export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: StreamSpec<E>): StoredEntryShelf<E> => {
+export const createEntryPages = <E extends Json>(options: PageSetOptions, spec: StreamSpec<E>): EntryPages<E> => {
   const { disk } = options
   const pages = createPageSet(options)
   const files = createIndexFiles<Row>({ ...options, mark })
@@ -89,7 +89,7 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
       rows.forEach(addRow)
       return faults
     })
-  const load = (ref: ShelfRef, acceptLoss: boolean): Loaded => {
+  const load = (ref: PagesRef, acceptLoss: boolean): Loaded => {
     pages.load(ref.pages)
     const short = pages.missing()
     if (short !== undefined && !acceptLoss) return { whole: false, rebuilt: undefined, damage: short, lost: [] }
@@ -145,22 +145,22 @@ export const createEntryShelf = <E extends Json>(options: PageSetOptions, spec: 
       throw error
     }
   }
-  const install = (rows: readonly Row[], ref: ShelfRef): void => {
+  const apply = (rows: readonly Row[], ref: PagesRef): void => {
     rows.forEach(addRow)
-    pages.install(ref.pages)
+    pages.apply(ref.pages)
     index = ref.index ?? undefined
   }
-  const write = async (harvest: StreamHarvest): Promise<ShelfDraft | undefined> => {
+  const write = async (dirty: DirtyEntries): Promise<PagesDraft | undefined> => {
     const stale = index === undefined && pages.pages.length > 0
-    if (harvest.owners.size === 0 && !stale) return undefined
+    if (dirty.owners.size === 0 && !stale) return undefined
     const page = pages.draft()
     try {
-      await makeShelfFolder(disk, options.folder)
+      await makePagesFolder(disk, options.folder)
       const rows: Row[] = []
-      for (const [owner, entries] of harvest.owners) rows.push(...(await writeOwner(page, owner, entries)))
-      const ref: ShelfRef = { index: await writeIndex(rows), pages: await page.finish() }
+      for (const [owner, entries] of dirty.owners) rows.push(...(await writeOwner(page, owner, entries)))
+      const ref: PagesRef = { index: await writeIndex(rows), pages: await page.finish() }
       await disk.syncFolder(options.folder)
-      return { ref, install: () => install(rows, ref) }
+      return { ref, apply: () => apply(rows, ref) }
     } catch (error) {
       await page.abandon()
       throw error

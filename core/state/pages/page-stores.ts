@@ -1,4 +1,4 @@
-/** Every shelf of the root: made when a shape is declared, loaded from what the manifest names. */
+/** The pages of every collection and stream of the root: made when it is declared, loaded from what the manifest names. */
 import { join } from 'node:path'
 import { assert } from '../../assert.js'
 import type { Ids } from '../../ids.js'
@@ -6,16 +6,16 @@ import { unsafeCast, type Json } from '../../schema.js'
 import type { StoredCollection } from '../memory/collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
-import { createEntryShelf, type StoredEntryShelf } from './entry-shelf.js'
+import { createEntryPages, type EntryPages } from './entry-pages.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
-import type { ManifestHolder, ShelfRef } from '../format/manifest.js'
+import type { ManifestHolder, PagesRef } from '../format/manifest.js'
 import type { PageSetOptions } from './page-set.js'
-import { createRecordShelf, type Loaded, type RecordShelf } from './record-shelf.js'
+import { createRecordPages, type Loaded, type RecordPages } from './record-pages.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
 import type { Tuning } from '../tuning.js'
 
-export interface ShelvesOptions {
+export interface PageStoresOptions {
   readonly disk: Disk
   readonly paths: Layout
   readonly ids: Ids
@@ -25,13 +25,13 @@ export interface ShelvesOptions {
   readonly onDamage: (fault: Fault) => void
 }
 
-export interface Shelves {
-  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordShelf<T>
-  makeEntries<E extends Json>(spec: StreamSpec<E>): StoredEntryShelf<E>
+export interface PageStores {
+  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T>
+  makeEntries<E extends Json>(spec: StreamSpec<E>): EntryPages<E>
   loadRecords(collection: StoredCollection<object>): void
   loadEntries(name: string): void
-  records(name: string): RecordShelf<object>
-  entries(name: string): StoredEntryShelf<Json>
+  records(name: string): RecordPages<object>
+  entries(name: string): EntryPages<Json>
   /** What loading found. */
   readonly rebuilt: readonly string[]
   /** False if something of it is missing without a trace. */
@@ -41,9 +41,9 @@ export interface Shelves {
   close(): Promise<void>
 }
 
-const empty: ShelfRef = { pages: [], index: null }
+const empty: PagesRef = { pages: [], index: null }
 
-export const createShelves = ({
+export const createPageStores = ({
   disk,
   paths,
   ids,
@@ -51,9 +51,9 @@ export const createShelves = ({
   tuning,
   acceptLoss,
   onDamage,
-}: ShelvesOptions): Shelves => {
-  const records = new Map<string, RecordShelf<object>>()
-  const entries = new Map<string, StoredEntryShelf<Json>>()
+}: PageStoresOptions): PageStores => {
+  const records = new Map<string, RecordPages<object>>()
+  const entries = new Map<string, EntryPages<Json>>()
   const rebuilt: string[] = []
   const lost: Fault[] = []
   let damage: Fault | undefined
@@ -79,14 +79,14 @@ export const createShelves = ({
     if (acceptLoss) lost.push(...faults)
     else damage ??= faults[0]
   }
-  const recordsOf = (name: string): RecordShelf<object> => {
+  const recordsOf = (name: string): RecordPages<object> => {
     const found = records.get(name)
-    assert(found, `no shelf for collection ${name}`)
+    assert(found, `no pages for collection ${name}`)
     return found
   }
-  const entriesOf = (name: string): StoredEntryShelf<Json> => {
+  const entriesOf = (name: string): EntryPages<Json> => {
     const found = entries.get(name)
-    assert(found, `no shelf for stream ${name}`)
+    assert(found, `no pages for stream ${name}`)
     return found
   }
   return {
@@ -101,12 +101,12 @@ export const createShelves = ({
     records: recordsOf,
     entries: entriesOf,
     makeRecords: (spec) => {
-      const made = createRecordShelf(pageOptions(paths.data, spec), spec)
+      const made = createRecordPages(pageOptions(paths.data, spec), spec)
       records.set(spec.name, unsafeCast(made))
       return made
     },
     makeEntries: (spec) => {
-      const made = createEntryShelf(pageOptions(paths.streams, spec), spec)
+      const made = createEntryPages(pageOptions(paths.streams, spec), spec)
       entries.set(spec.name, unsafeCast(made))
       return made
     },
@@ -115,12 +115,14 @@ export const createShelves = ({
       const { collections, tombstones } = manifest.current
       const length = tombstones[name] ?? 0
       if (length > 0)
-        noteFaults(readTombstones(disk, tombstonePath(paths.tombstones, name), { length, bury: collection.loadGrave }))
+        noteFaults(
+          readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit: collection.loadTombstone }),
+        )
       note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
     },
     loadEntries: (name) => note(entriesOf(name).load(manifest.current.streams[name] ?? empty, acceptLoss)),
     close: async () => {
-      for (const shelf of [...records.values(), ...entries.values()]) await shelf.close()
+      for (const pages of [...records.values(), ...entries.values()]) await pages.close()
     },
   }
 }
