@@ -60,8 +60,7 @@ const fitsObject = ({ properties = {}, required = [], additionalProperties }: Kn
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
     for (const key of needed) if (!Object.hasOwn(value, key)) return false
-    for (const [key, field] of Object.entries(value)) if (!(fields.get(key) ?? other)(field)) return false
-    return true
+    return Object.keys(value).every((key) => (fields.get(key) ?? other)(Reflect.get(value, key)))
   }
 }
 

@@ -8,6 +8,7 @@ import { type Json, unsafeCast } from '../schema.js'
 import type { FieldError } from './errors.js'
 
 const maxValues = 100_000
+const maxFields = 10_000
 
 interface Level {
   readonly keys: Set<string> | undefined
@@ -114,7 +115,7 @@ const readMember = (token: Token, top: Level | undefined): Token => {
   top.key = token.text
   if (top.keys.has(token.text)) return { ...token, rule: 'is given twice' }
   top.keys.add(token.text)
-  return token
+  return top.keys.size > maxFields ? { ...token, rule: `is one of more than ${maxFields} fields` } : token
 }
 
 const tryParse = (text: string): unknown => {

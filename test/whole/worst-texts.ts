@@ -84,12 +84,16 @@ const bodyLimit = 1_048_576 - 300
 const filled = (part: string, length = bodyLimit): string =>
   part.repeat(Math.floor(length / Buffer.byteLength(JSON.stringify(part).slice(1, -1))))
 
+const fields = (count: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, 0]))
+
 const file = (name: string, part: string, bytes = 16 * 1024 * 1024) => ({
   path: name,
   prepare: ({ workspace }: Target) =>
     writeFile(path.join(workspace, name), part.repeat(Math.floor(bytes / Buffer.byteLength(part)))),
 })
 const large = file('large.txt', 'a')
+const short = file('short.txt', '\n')
 
 const said = (title: string, part: string): WorstText => ({
   title: `what a run is told: ${title}`,
@@ -99,11 +103,16 @@ const sent = (title: string, { method = 'POST', at, body }: { method?: string; a
   title,
   act: (target: Target) => send(target, method, at.replace('SESSION', target.session), body()),
 })
-const schedule = (expression: string) => ({
-  name: 'x',
-  target_session_id: 'worst-0',
-  cadence: { type: 'cron', expression, timezone: 'America/St_Johns' },
-  request: { content: 'x' },
+/** The session of the text exists, so that the expression is looked at. */
+const planned = (title: string, expression: string): WorstText => ({
+  title,
+  act: (target) =>
+    send(target, 'POST', '/v1/schedules', {
+      name: 'x',
+      target_session_id: target.session,
+      cadence: { type: 'cron', expression, timezone: 'America/St_Johns' },
+      request: { content: 'x' },
+    }),
 })
 
 const searches: readonly WorstText[] = [
@@ -161,6 +170,11 @@ const files: readonly WorstText[] = [
       }),
   },
   {
+    title: 'the last lines of a file of short ones',
+    prepare: short.prepare,
+    act: (target) => call(target, 'read_file', { path: short.path, start_line: 16_000_000 }),
+  },
+  {
     title: 'writing a large file',
     act: (target) => call(target, 'write_file', { path: 'written.txt', content: '\u2028'.repeat(150_000) }),
   },
@@ -189,6 +203,26 @@ const told: readonly WorstText[] = [
       }),
   },
   {
+    title: 'a tool call of very many wrong items',
+    act: (target) => call(target, 'todo_write', { todos: Array.from({ length: 200_000 }, () => 1) }),
+  },
+  {
+    title: 'a tool input of very many unknown fields',
+    act: (target) => call(target, 'todo_write', fields(40_000)),
+  },
+  {
+    title: 'a script of very many calls',
+    act: (target) => play(target, '/tool x\n'.repeat(9_999)),
+  },
+  {
+    title: 'a script of too many lines',
+    act: (target) => play(target, filled('/say x\n')),
+  },
+  {
+    title: 'a script of very many words',
+    act: (target) => play(target, '/say x\n'.repeat(9_999)),
+  },
+  {
     title: 'a command that prints secrets that are none',
     act: (target) => call(target, 'bash', { command: `yes 'eyJaaaaaaaa-' | tr -d '\\n' | head -c 4000000` }),
   },
@@ -199,6 +233,11 @@ const bodies: readonly WorstText[] = [
   sent('a body of objects in objects', { at: '/v1/sessions', body: () => '{"a":'.repeat(bodyLimit / 5) }),
   sent('a body of very many escapes', { at: '/v1/sessions', body: () => `"${'\\u0000'.repeat(170_000)}` }),
   sent('a body of very many numbers', { at: '/v1/sessions', body: () => `[${'1e999,'.repeat(170_000)}1]` }),
+  sent('a body of very many unknown fields', { at: '/v1/sessions', body: () => fields(70_000) }),
+  sent('a submission with metadata of very many fields', {
+    at: '/v1/sessions/SESSION/runs',
+    body: () => ({ content: 'x', metadata: fields(70_000) }),
+  }),
   sent('a submission of very many wrong items', {
     at: '/v1/sessions/SESSION/runs',
     body: () => ({ input_items: Array.from({ length: 250_000 }, () => ({})) }),
@@ -223,15 +262,9 @@ const bodies: readonly WorstText[] = [
     at: '/v1/sessions/SESSION/operator',
     body: () => ({ enabled: true, display_name: '㋿'.repeat(200), communication_style: '㌖'.repeat(2_000) }),
   }),
-  sent('a cron expression that never fires', { at: '/v1/schedules', body: () => schedule('0 0 31 2,4,6,9,11 *') }),
-  sent('a cron expression that fires once in forty years', {
-    at: '/v1/schedules',
-    body: () => schedule('59 59 23 29 2 1#5'),
-  }),
-  sent('a cron expression of a long list', {
-    at: '/v1/schedules',
-    body: () => schedule(`${'0-59,'.repeat(36)}1 ${'*,'.repeat(4)}1 29 2 SUN`),
-  }),
+  planned('a cron expression that never fires', '0 0 31 2,4,6,9,11 *'),
+  planned('a cron expression that fires once in forty years', '59 59 23 29 2 1#5'),
+  planned('a cron expression of a long list', `${'0-59,'.repeat(36)}1 ${'*,'.repeat(4)}1 29 2 SUN`),
   sent('what a session remembers of a long query', {
     method: 'GET',
     at: `/v1/sessions/SESSION/memory-search?query=${encodeURIComponent('aé '.repeat(600))}`,
@@ -239,7 +272,7 @@ const bodies: readonly WorstText[] = [
   }),
   sent('a query of very many pairs', {
     method: 'GET',
-    at: `/v1/runs?${Array.from({ length: 2_000 }, (_, n) => `k${n}=%41`).join('&')}`,
+    at: `/v1/runs?${Array.from({ length: 1_900 }, (_, n) => `${n.toString(36)}=%41`).join('&')}`,
     body: () => undefined,
   }),
   {

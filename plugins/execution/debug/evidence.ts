@@ -9,15 +9,17 @@ export type Known = (text: string) => Portions<string>
 interface Cleaner {
   readonly known: Known
   readonly level: DebugLevel
-  /** Characters that were cleaned since the last pause. */
+  /** Characters that were cleaned since the last pause, and what each text costs whatever its length. */
   since: number
 }
 
 /** Characters of short texts that are cleaned in one go. */
 const portion = 64 * 1024
+/** To clean a text of no length costs as much as this many characters. */
+const perText = 64
 
 function* tidy(cleaner: Cleaner, text: string): Portions<string> {
-  cleaner.since += text.length
+  cleaner.since += text.length + perText
   if (cleaner.since > portion) {
     cleaner.since = 0
     yield

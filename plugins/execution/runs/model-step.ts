@@ -56,15 +56,22 @@ export const askModel = async (execution: Execution, route: ModelRoute, request:
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
 }
 
+/** Calls above the limit of a turn are answered with an error each; an answer of more than this many is no answer. */
+const mostCalls = 1_000
+
 const collect = async (
   parts: EngineParts,
   route: ModelRoute,
   { request, signal }: { request: ModelRequest; signal: AbortSignal },
 ): Promise<Answer> => {
   const made: AssistantPart[] = []
+  const most = Math.max(mostCalls, parts.tools.limits.max_calls_per_turn)
+  let calls = 0
   try {
     for await (const event of route.connection.stream(request, signal)) {
       if (event.type === 'part') made.push(event.part)
+      if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
+      if (calls > most) return failed(tooManyCalls(most))
       if (event.type === 'done')
         return event.outcome === 'failed' ? failed(event.failure) : judge(made, event.outcome, event.usage)
     }
@@ -77,6 +84,12 @@ const collect = async (
   }
   return failed({ class: 'truncated', retryable: true, message: 'The answer of the model was cut off.' })
 }
+
+const tooManyCalls = (most: number): ModelFailure => ({
+  class: 'invalid_output',
+  retryable: true,
+  message: `The model made more than ${most} tool calls in one answer.`,
+})
 
 const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))

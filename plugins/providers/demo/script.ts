@@ -91,13 +91,21 @@ const readLine = (line: string): Read => {
     : read(rest.trim())
 }
 
+/** More than anyone writes by hand. */
+const mostLines = 10_000
+
 /** The turns of a text: one that repeats it, the turns of a script, or one that says what is wrong with the script. */
 export const readScript = (text: string): readonly Turn[] => {
   const lines = text.split('\n').map((line) => line.trim())
   return isScript(lines) ? readLines(lines) : [[{ type: 'say', text: `You said: ${text}` }]]
 }
 
+const unreadable = (index: number, reason: string): readonly Turn[] => [
+  [{ type: 'say', text: `I cannot read line ${index + 1}: ${reason}.` }],
+]
+
 const readLines = (lines: readonly string[]): readonly Turn[] => {
+  if (lines.length > mostLines) return unreadable(mostLines, `a script has at most ${mostLines} lines`)
   const turns: Step[][] = []
   let open: Step[] = []
   const close = (): void => {
@@ -107,7 +115,7 @@ const readLines = (lines: readonly string[]): readonly Turn[] => {
   for (const [index, line] of lines.entries()) {
     if (line === '') continue
     const read = line === '---' ? undefined : readLine(line)
-    if (read?.ok === false) return [[{ type: 'say', text: `I cannot read line ${index + 1}: ${read.reason}.` }]]
+    if (read?.ok === false) return unreadable(index, read.reason)
     if (calls(open) && read?.step.type !== 'call') close()
     if (read !== undefined) open.push(read.step)
   }
@@ -116,7 +124,7 @@ const readLines = (lines: readonly string[]): readonly Turn[] => {
 }
 
 /** A model acts by calling tools, so a turn ends where its calls end; without a call it goes on. */
-const calls = (turn: Turn): boolean => turn.some(({ type }) => type === 'call')
+const calls = (turn: Turn): boolean => turn.at(-1)?.type === 'call'
 
 const done: Step = { type: 'say', text: 'Done.' }
 

@@ -20,6 +20,12 @@ test('http-20: a hundred thousand values are read, and more are refused', (t) =>
   t.deepEqual(read(list(100_001)), refused('body', 'must have at most 100000 values'))
 })
 
+test('http-20: ten thousand fields of an object are read, and more are refused', (t) => {
+  const fields = (count: number): string => `{${Array.from({ length: count }, (_, n) => `"f${n}":0`).join()}}`
+  t.true(read(`[${fields(10_000)},${fields(10_000)}]`).ok)
+  t.deepEqual(read(`{"a":${fields(10_001)}}`), refused('body.a.f10000', 'is one of more than 10000 fields'))
+})
+
 test('http-20: a number that a double would change is refused where it stands', (t) => {
   const rule = 'must be a number that a double can hold'
   for (const number of ['9007199254740991', '-9007199254740991', '0.1', '1e308', '0e5', '-0.0', '5e-324'])

@@ -59,10 +59,11 @@ test('runs-34: failures that go on end the run with a code, and a fatal one at o
   })
 })
 
-test('a provider that throws, stops short or repeats a call id has failed', async (t) => {
+test('a provider that throws, stops short, repeats a call id or calls without end has failed', async (t) => {
   const { daemon } = await start(t, ({ messages }) => {
     const said = JSON.stringify(messages.at(-1))
     if (said.includes('throw')) throw new TypeError('provider detail')
+    if (said.includes('endless')) return Array.from({ length: 1_001 }, (_, n) => callTool(`call_${n}`, 'peek'))
     return said.includes('short')
       ? [text('no end')]
       : [callTool('same', 'peek'), callTool('same', 'peek'), done('tool_calls')]
@@ -78,6 +79,10 @@ test('a provider that throws, stops short or repeats a call id has failed', asyn
   t.regex(
     (await until(daemon, (await submit(daemon, 's1', 'twice')).run_id, 'failed')).error,
     /^model_retries_exhausted: .*same id/u,
+  )
+  t.regex(
+    (await until(daemon, (await submit(daemon, 's1', 'endless')).run_id, 'failed')).error,
+    /^model_retries_exhausted: .*more than 1000 tool calls/u,
   )
 })
 

@@ -115,6 +115,7 @@ test('a malformed script acts on nothing and says which line is wrong', async (t
     ['/emit ', /\/emit needs/u],
     ['/help', /line 1: it is not a directive; I know .*\/tool.*---/u],
     ['/constructor x', /not a directive/u],
+    ['/say hi\n'.repeat(10_000), /line 10001: a script has at most 10000 lines/u],
     [script('/say hi', 'and then some prose'), /line 2: it is not a directive/u],
   ]
   for (const [text, reason] of wrong) {
