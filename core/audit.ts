@@ -1,5 +1,5 @@
 /**
- * Keeps refusals of the control plane, for the operator. Reference 1 §3.8. Whoever sends a request can cause one, so
+ * Keeps refusals of the control plane, for the operator (http-29). Whoever sends a request can cause one, so
  * they cost the disk little: like ones are one record with a count, written once a minute, and the oldest give way.
  */
 import type { Clock } from './clock.js'

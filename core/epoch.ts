@@ -1,4 +1,4 @@
-/** Event ids of one start are above those of every start before it. Reference 1 §6.1. */
+/** Event ids of one start are above those of every start before it (events-5). */
 import type { Clock } from './clock.js'
 import { epochAfter } from './events/epoch.js'
 import type { Log } from './log.js'

@@ -1,6 +1,6 @@
 /**
  * Every error that may leave the daemon is a row of a table: a stable code, a
- * status, one sentence, and what the caller can do. Contract 1, "Errors".
+ * status, one sentence, and what the caller can do (http-6).
  */
 import { unsafeCast } from './schema.js'
 

@@ -1,9 +1,9 @@
-/** What the operator should know. Contract 1, "health.warnings". */
+/** What the operator should know (runtime-8). */
 
 /** One line of `health.warnings` in `/v1/status`. */
 export interface Warning {
   readonly severity: 'info' | 'warning' | 'error'
-  /** Stable code; contract 1, "health.warnings". */
+  /** Stable code; runtime-8. */
   readonly code: string
   readonly message: string
   readonly related_id?: string

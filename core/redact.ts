@@ -153,8 +153,7 @@ const structured = (line: string): boolean => {
 export const isSecretName = (name: string): boolean => structured(`${name}:x`) || /(?:^|[^a-z])secret$/iu.test(name)
 
 /**
- * True if text holds what looks like a secret, or did before it was redacted. Reference 3, 6.8; personal data does not
- * count.
+ * True if text holds what looks like a secret, or did before it was redacted (debug-3); personal data does not count.
  */
 export const looksSecret = (text: string): boolean =>
   /<redacted|\[redacted\]/u.test(text) ||

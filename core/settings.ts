@@ -1,4 +1,4 @@
-/** The daemon's own settings: flags of `serve` and their variables. Reference 1 §5.3. */
+/** The daemon's own settings: flags of `serve` and their variables (runtime-1). */
 import path from 'node:path'
 import { readLayers, variableOf, type Environment, type Flags, type Setting } from './config.js'
 import { array, boolean, defaulted, doc, enums, integer, object, optional, rule, string, type Infer } from './schema.js'

@@ -1,5 +1,6 @@
 /**
- * The daemon's one event bus: listeners in this process, a replay window, and subscribers over SSE. Contract 1, "Events".
+ * The daemon's one event bus: listeners in this process, a replay window, and subscribers over SSE. Rules:
+ * docs/rules/events.md.
  */
 import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
@@ -14,7 +15,7 @@ export type { EventFault } from './listeners.js'
 export type { Subscription } from './fan-out.js'
 export type { Gap, Sink } from './subscriber.js'
 
-/** The `events` member of `/v1/status`. Reference 1, 6.1. Ids are decimal strings. */
+/** The `events` member of `/v1/status` (events-19). Ids are decimal strings. */
 export interface BusStatistics {
   readonly history_capacity: number
   readonly retained_event_count: number

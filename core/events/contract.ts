@@ -1,4 +1,4 @@
-/** The daemon's one event bus. Contract 1, "Events". */
+/** The daemon's one event bus. Rules: docs/rules/events.md. */
 import type { StructOf } from '../schema.js'
 
 /** A kind of event. `name` is the SSE event name and the `type` member of its data. */
@@ -15,7 +15,7 @@ export type EventKeys = Readonly<Record<string, string>>
 
 /** One event as it stands in the replay window. */
 export interface PublishedEvent {
-  /** Decimal string: epoch × 2^32 + counter. Contract 1, Events rule 1. */
+  /** Decimal string: epoch × 2^32 + counter (events-5). */
   readonly id: string
   readonly name: string
   readonly keys: EventKeys

@@ -1,4 +1,4 @@
-/** Event ids are `epoch × 2^32 + counter`, so that they rise over restarts. Reference 1, 6.1. */
+/** Event ids are `epoch × 2^32 + counter`, so that they rise over restarts (events-5). */
 
 /** The epoch of the next start: unix seconds, but always above the last one. */
 export const epochAfter = (previous: number, nowMs: number): number => Math.max(Math.floor(nowMs / 1000), previous + 1)

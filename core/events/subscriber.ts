@@ -11,7 +11,7 @@ export interface Sink {
   write(frames: Uint8Array): void
 }
 
-/** Data of a `stream_gap` frame. Contract 1, "Events", rule 3. */
+/** Data of a `stream_gap` frame (events-11). */
 export interface Gap {
   readonly type: 'stream_gap'
   readonly skipped: number

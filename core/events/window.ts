@@ -1,8 +1,7 @@
 /**
  * The replay window: the last `capacity` events, fewer where their bytes are
  * more than it may hold, and for four times as many evicted ones the keys they
- * carried, so that a filtered reader learns exactly what it lost. Contract 1,
- * "Events", rules 3 to 5.
+ * carried, so that a filtered reader learns exactly what it lost (events-13 and events-14).
  */
 import type { EventFilter, EventKeys } from './contract.js'
 import type { WindowEvent } from './frames.js'

@@ -58,7 +58,7 @@ export interface BootReport {
   readonly steps: readonly BootStep[]
 }
 
-/** Who holds the state root. Reference 1 §4.3. */
+/** Who holds the state root (state-1). */
 export interface LockReport {
   readonly path: string
   readonly held: boolean
@@ -75,7 +75,7 @@ export interface TokenFileReport {
   readonly error?: string
 }
 
-/** The `control_plane` member of `/v1/status`. Reference 1 §6.7. */
+/** The `control_plane` member of `/v1/status` (http-23 and http-30). */
 export interface ControlPlaneReport {
   readonly base_url: string
   readonly bind_addr?: string

@@ -1,4 +1,4 @@
-/** Which addresses a request to the outside may reach. Contract 2, "Output delivery"; reference 2, 1.4. */
+/** Which addresses a request to the outside may reach (deliveries-26). */
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6

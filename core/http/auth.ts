@@ -1,4 +1,4 @@
-/** Decides who calls, and keeps count of refusals. Contract 1, "Authentication"; reference 1, 3.6 to 3.8. */
+/** Decides who calls, and keeps count of refusals (http-23 to http-29). */
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../clock.js'
 import type { Problem, ProblemFactory } from '../errors.js'

@@ -1,4 +1,4 @@
-/** Errors of the HTTP layer itself. Contract 1, "Errors"; reference 1, section 7. */
+/** Errors of the HTTP layer itself (http-6). */
 import { defineErrors, type Problem } from '../errors.js'
 
 export const httpErrors = defineErrors({
@@ -128,7 +128,7 @@ export const httpErrors = defineErrors({
   },
 })
 
-/** Reasons not to start; the command line prints them. Reference 1, 3.6. */
+/** Reasons not to start; the command line prints them (http-27). */
 export const startErrors = defineErrors({
   admin_token_required: {
     status: 400,

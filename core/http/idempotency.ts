@@ -1,4 +1,4 @@
-/** The idempotency key of a request: header and body may both carry it if they agree. Reference 1, 7.1. */
+/** The idempotency key of a request: header and body may both carry it if they agree (http-16). */
 import { doc, optional, string } from '../schema.js'
 import { idempotencyErrors } from './errors.js'
 

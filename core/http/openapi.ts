@@ -1,4 +1,4 @@
-/** The API as an OpenAPI 3.1 document, made from the routes. Contract 1, "Versioning". */
+/** The API as an OpenAPI 3.1 document, made from the routes (http-1). */
 import type { ProblemFactory } from '../errors.js'
 import { fault } from '../assert.js'
 import {

@@ -1,4 +1,4 @@
-/** Which web pages may call. Reference 1, 3.8. */
+/** Which web pages may call (http-30). */
 import type { IncomingMessage } from 'node:http'
 import { startErrors } from './errors.js'
 import { hostName } from './admit.js'

@@ -3,7 +3,7 @@
  * that others name. Every answer of the resolver is checked, the connection
  * goes to the checked addresses and to no others, redirects are not followed,
  * proxy variables are not read, nothing is decompressed. Failures are codes:
- * they carry no path, query, header or body. Contract 2, "Output delivery".
+ * they carry no path, query, header or body (deliveries-30).
  */
 import { lookup } from 'node:dns/promises'
 import type { Dispatcher, Pool } from 'undici'

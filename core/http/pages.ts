@@ -1,4 +1,4 @@
-/** Lists in pages. Contract 1, "Pagination"; reference 1, section 8. */
+/** Lists in pages (http-11 to http-15). */
 import { array, boolean, doc, integer, object, optional, string, unsafeCast, union, type StructOf } from '../schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'

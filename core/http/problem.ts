@@ -1,4 +1,4 @@
-/** The one writer of problem documents. Contract 1, "Errors"; reference 1, section 7. */
+/** The one writer of problem documents (http-6). */
 import type { Problem } from '../errors.js'
 
 export const problemType = 'application/problem+json'

@@ -9,7 +9,7 @@ import type { ProblemFactory } from '../errors.js'
 import type { Sliced } from './sliced.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-/** Who may call: anyone; a read-only token; an admin token; a connector's own check. Contract 1, "Authentication". */
+/** Who may call: anyone; a read-only token; an admin token; a connector's own check (http-23). */
 export type Access = 'public' | 'read' | 'admin' | 'ingress'
 
 export type ReplySpec =

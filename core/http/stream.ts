@@ -1,4 +1,4 @@
-/** Server-sent events: one socket follows one view of the bus. Contract 1, "Events". */
+/** Server-sent events: one socket follows one view of the bus (events-1 to events-4). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../clock.js'
 import type { Bus, Sink, Subscription } from '../events/bus.js'

@@ -5,7 +5,7 @@ import type { Access, Route } from './route.js'
 export interface Entry {
   readonly owner: string
   readonly route: Route
-  /** What is asked for: a route that changes something is never open to a read-only token. Reference 1, 3.7. */
+  /** What is asked for: a route that changes something is never open to a read-only token (http-25). */
   readonly access: Access
   /** Names of the parameters in the path, in order. */
   readonly names: readonly string[]

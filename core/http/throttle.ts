@@ -1,4 +1,4 @@
-/** Counts refusals by address: 60 in 60 seconds, then 429. Reference 1, 3.8. */
+/** Counts refusals by address: 60 in 60 seconds, then 429 (http-28). */
 import type { Clock } from '../clock.js'
 
 const limit = 60

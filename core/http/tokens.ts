@@ -1,6 +1,6 @@
 /**
  * The admin and the read-only token: inline values, or files that are read on each decision so that they can be
- * replaced while running. Reference 1, 3.6.
+ * replaced while running (http-26).
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../errors.js'

@@ -238,7 +238,7 @@ export interface State {
   readonly health: StorageHealth
 }
 
-/** Whether storage takes changes now. Contract 1, `storage` of `/v1/status`. */
+/** Whether storage takes changes now (state-12 to state-14). */
 export interface StorageHealth {
   readonly mode: 'ok' | 'read_only' | 'closed'
   /**

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Questions and approvals" where it is about approvals: one test for each row, rule and code, against a
- * real process.
+ * docs/rules/approvals.md: rules that can be seen from outside, against a real process.
  */
 import { digest } from '../../core/plugin.js'
 import test from 'ava'

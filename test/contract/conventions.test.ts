@@ -1,5 +1,5 @@
 /**
- * Contract 1, "What the service does" (views, status codes, pagination) and "Authentication": against a real process.
+ * docs/rules/http.md: answers, lists and access, against a real process.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

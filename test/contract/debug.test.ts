@@ -1,6 +1,5 @@
 /**
- * Contract 1, `/debug`, `/debug/artifacts/{artifact_id}`, `/runs/prune` and "Authentication" rule 2; reference 1, 1.3,
- * 5.3, 6.7, 6.9: one test for each row and rule, against a real process.
+ * docs/rules/debug.md: rules that can be seen from outside, against a real process.
  */
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Output deliveries", "Delivery" and the rows of "Runs and deliveries"; contract 2, what `http` does with
- * outputs: one test for each rule, against a real process.
+ * docs/rules/deliveries.md: rules that can be seen from outside, against a real process.
  */
 import test, { type ExecutionContext } from 'ava'
 import { spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Errors", and reference 1, section 7, where no other suite of this folder has the code: each as a problem
- * document, against a real process.
+ * Codes that no other suite of this folder has, each as a problem document, against a real process.
  */
 import { request as httpRequest } from 'node:http'
 import test from 'ava'
@@ -14,7 +13,7 @@ test.before(async () => {
 })
 test.after.always(() => daemon.kill('SIGKILL'))
 
-/** Reference 1, section 7. */
+/** The title of a problem is that of its status. */
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',

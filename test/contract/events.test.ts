@@ -1,7 +1,5 @@
 /**
- * Contract 1, "Events": one test for each rule, against a real process. Rules
- * 6 and 7 are about flows and parent clarifications, which are told when a
- * plugin brings them.
+ * docs/rules/events.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
 import { createClock } from '../../core/clock.js'
@@ -299,7 +297,7 @@ test.serial(
   },
 )
 
-/** Fields of each event beside `type`. Reference 1, 6.1. */
+/** Fields of each event beside `type`. */
 const shapes: Readonly<Record<string, readonly string[]>> = {
   trace: ['trace'],
   session_state_changed: ['agent_id', 'pending_approvals', 'pending_questions', 'session_id', 'status'],

@@ -1,4 +1,4 @@
-/** Contract 1, `/external-actions`, and reference 1, 6.10: one test for each row and rule, against a real process. */
+/** docs/rules/external-actions.md: rules that can be seen from outside, against a real process. */
 import { digest } from '../../core/plugin.js'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Contract 1, "Projection rules" of memory and the rows memory-context, memory-search and skills: one test for each
- * rule, against a real process with a third-party plugin that brings learnings and skills.
+ * docs/rules/memory.md: rules that can be seen from outside, against a real process with a third-party plugin that brings
+ * learnings and skills.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Contract 3, "Persona" and its endpoints; reference 3, 5: one test for each row or rule, against a real process. */
+/** docs/rules/personas.md: rules that can be seen from outside, against a real process. */
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Questions and approvals" and "Questions" where they are about questions: one test for each row, rule,
- * state and code, against a real process.
+ * docs/rules/questions.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
 import { eventsOf, shareAsking, spawnAsking, twoQuestions, type AskingDaemon } from '../support/answers.js'

@@ -1,5 +1,5 @@
 /**
- * Contract 1, "Restart repair": what becomes of several runs of one session that hold its slot, which only damage or an
+ * What becomes of several runs of one session that hold its slot, which only damage or an
  * older program can leave.
  */
 import test from 'ava'

@@ -1,4 +1,4 @@
-/** Contract 1, "Run", its states and the rows of runs: one test for each, against a real process. */
+/** docs/rules/runs.md: rules that can be seen from outside, against a real process. */
 import test from 'ava'
 import { spawnTestDaemon } from '../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'

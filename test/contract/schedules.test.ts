@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Schedule" and "Schedules"; reference 1, 2.3, 5.3, 6.7, 6.12 and row 18: one test for each row and rule,
- * against a real process.
+ * docs/rules/schedules.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
 import { freshRoot, spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'

@@ -1,7 +1,6 @@
 /**
- * Contract 1, "Session", its states, and the rows of the Sessions table about
- * sessions and their settings: one test for each row or rule, against a real
- * process, with kill -9 wherever something was acknowledged.
+ * docs/rules/sessions.md: rules that can be seen from outside, against a real process, with kill -9 wherever something
+ * was acknowledged.
  */
 import test from 'ava'
 import { spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "SubmitInputRequest" and "SessionRoutePolicy", reference 1, section 9 "run idempotency": one test for
- * each rule, against a real process.
+ * docs/rules/runs.md, "Submitting", and which route a run uses, against a real process.
  */
 import test from 'ava'
 import { mkdtempSync, realpathSync } from 'node:fs'

@@ -1,6 +1,5 @@
 /**
- * Contract 1, "Task", "Task status", "Tasks" and their gaps in reference 1, 2.3, 2.4 and 6.11: one test for each row
- * and rule, against a real process.
+ * docs/rules/tasks.md: rules that can be seen from outside, against a real process.
  */
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

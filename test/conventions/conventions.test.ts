@@ -203,6 +203,19 @@ test('a terminal is written to in core/cli/terminal alone, where text is made vi
   none(t, streams)
 })
 
+test('a comment cites a rule of docs/rules by its id, and no page that the repository does not have', (t) => {
+  none(
+    t,
+    sources.flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, at) =>
+          /\b(?:contract|reference) \d/iu.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [],
+        ),
+    ),
+  )
+})
+
 test('a value in a command line to paste is put there by commandLine, which quotes it', (t) => {
   none(
     t,

@@ -31,7 +31,7 @@ const named: readonly (readonly [text: string, secret: string])[] = [
   ['postgres://app:s3cr3t@db/main', 's3cr3t'],
   ['dbPassword="it, has blanks"', 'it, has blanks'],
 ]
-/** Reference 3, 6.8, "Must stay allowed", and a few of ours. */
+/** Prose about secrets that holds none. */
 const allowed = [
   'Keep an eye on the token budget of this run.',
   'The token budget: 500 per day.',

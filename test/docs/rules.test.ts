@@ -53,6 +53,19 @@ test('every rule that a comment or a title cites is there', (t) => {
   )
 })
 
+test('every page of rules that is named is there', (t) => {
+  const named = ['core', 'plugins', 'test'].flatMap(sourcesBelow).flatMap((at) =>
+    [...commentsOf(readFileSync(at, 'utf8')).matchAll(/docs\/rules\/([a-z-]+)\.md/gu)].map(([, page = '']) => ({
+      at,
+      page,
+    })),
+  )
+  none(
+    t,
+    named.flatMap(({ at, page }) => (pages.includes(page) ? [] : [`${at} names ${page}`])),
+  )
+})
+
 test('each rule is cited by a test', (t) => {
   const cited = new Set(citedIn('test').map(({ rule }) => rule))
   none(

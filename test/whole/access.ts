@@ -1,5 +1,5 @@
 /**
- * Who may call what: one row for each route. Contract 1, "Authentication"; reference 1, 3.7. A route without a row, or
+ * Who may call what: one row for each route. A route without a row, or
  * a row without a route, fails the suite.
  */
 export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {

@@ -1,4 +1,4 @@
-/** One POST for each attempt. Contract 2, "Output delivery"; reference 2, 5.6. */
+/** One POST for each attempt (deliveries-24 to deliveries-29). */
 import {
   assertNever,
   type Clock,

@@ -1,4 +1,4 @@
-/** The address of an `http` reply handle: a URL, or a JSON text with what goes with it. Reference 2, 1.4. */
+/** The address of an `http` reply handle: a URL, or a JSON text with what goes with it (sessions-20). */
 import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import {
   boolean,
@@ -43,8 +43,8 @@ export const addressOf = (request: ReplyTargetRequest): string | undefined => {
 }
 
 /**
- * Headers that are ours, the connection's, or could carry a credential of the daemon's host. Contract 2, rule 4 for
- * `http` connectors; the last two cannot be sent by a client that sends one request at a time.
+ * Headers that are ours, the connection's, or could carry a credential of the daemon's host (deliveries-25); the last
+ * two cannot be sent by a client that sends one request at a time.
  */
 const forbidden: ReadonlySet<string> = new Set([
   'authorization',

@@ -2,7 +2,7 @@ const defaultMs = 1000
 
 /**
  * Milliseconds that a `Retry-After` header asks for: seconds, or a date. One second if it says nothing that can be
- * read. Reference 2, 5.6.
+ * read (deliveries-28).
  */
 export const retryAfterMs = (header: string | undefined, now: number): number => {
   const text = header?.trim() ?? ''

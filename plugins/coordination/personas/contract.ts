@@ -1,6 +1,5 @@
 /**
- * Who a session speaks as: records that are frozen into the sessions bound to them. Contract 3, "Persona"; reference 3,
- * 5.
+ * Who a session speaks as: records that are frozen into the sessions bound to them. Rules: docs/rules/personas.md.
  */
 import {
   array,

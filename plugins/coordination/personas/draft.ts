@@ -52,7 +52,8 @@ const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill =>
   unsafeCast({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
 
 /**
- * Reference 3, 5: named, each once, allowed by the scope, installed. No skill is installed where no plugin brings any.
+ * Default skills are named, each once, allowed by the scope, installed (personas-6). No skill is installed where no
+ * plugin brings any.
  */
 const checkSkills = (skills: readonly DefaultSkill[], scope: CapabilityScope | undefined): void => {
   const seen = new Set<string>()

@@ -1,12 +1,11 @@
 /**
- * What a person is asked before a tool runs, and what they answer. Contract 1, "Questions and approvals"; reference 1,
- * 6.4.
+ * What a person is asked before a tool runs, and what they answer. Rules: docs/rules/approvals.md.
  */
 import { doc, enums, json, named, object, optional, rule, string, type Infer } from '../../../core/plugin.js'
 
 const given = rule(json(), 'must not be null', (value) => value !== null)
 
-/** What a person decided about one request. Contract 1, "ApprovalResolution". */
+/** What a person decided about one request (approvals-6). */
 export const ApprovalResolution = named(
   'ApprovalResolution',
   object({

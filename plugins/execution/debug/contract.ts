@@ -1,6 +1,5 @@
 /**
- * Evidence of what runs asked and were answered, for operators who look for a fault. Contract 1, `/debug`; reference 1,
- * 6.9.
+ * Evidence of what runs asked and were answered, for operators who look for a fault. Rules: docs/rules/debug.md.
  */
 import {
   array,
@@ -37,7 +36,7 @@ export interface Debug {
 }
 export const Debug: Token<Debug> = defineToken<Debug>('debug@1')
 
-/** One model attempt or tool call, as it is kept. Reference 1, 6.9. */
+/** One model attempt or tool call, as it is kept (debug-4). */
 export const DebugArtifactView = named(
   'DebugArtifactView',
   object({
@@ -55,7 +54,7 @@ export const DebugArtifactView = named(
 )
 /** The value form of `DebugArtifactView`. */
 export type DebugArtifactView = Infer<typeof DebugArtifactView>
-/** What is kept of a run. Reference 1, 6.9. */
+/** What is kept of a run (debug-4). */
 export const RunDebugView = named(
   'RunDebugView',
   object({

@@ -31,7 +31,7 @@ const figuresOf = (
   ...(key.type === 'unusable' && { encryption_key_error: key.reason }),
 })
 
-/** The members `debug_level` and `debug_capture` of `/v1/runtime`. Reference 1, 6.7. */
+/** The members `debug_level` and `debug_capture` of `/v1/runtime` (debug-7 to debug-11). */
 export const debugSections = ({
   config,
   level,

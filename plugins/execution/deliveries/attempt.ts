@@ -124,7 +124,7 @@ const become = (
     }
   return { ...failed, status: 'retrying', next_attempt_at_ms: now + wait_ms }
 }
-/** Reference 2, 1.10. */
+/** Longest code that is kept, and what an attempt has beyond its time limit. */
 const mostCode = 512
 export const graceMs = 2000
 

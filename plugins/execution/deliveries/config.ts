@@ -5,7 +5,7 @@ const ms = (fallback: number, sentence: string, min = 0) =>
 const count = (fallback: number, sentence: string) =>
   doc(defaulted(integer({ min: 1, max: 10_000 }), fallback), sentence)
 
-/** Numbers of reference 2, 1.10; the last three are ours. */
+/** Numbers of deliveries-11 to deliveries-18. */
 export const deliveriesConfig = object({
   initial_retry_ms: ms(1000, 'Wait before the second attempt, at most; doubled for each further one.', 1),
   max_retry_ms: ms(60_000, 'Longest wait between attempts unless the target asks for more.', 1),

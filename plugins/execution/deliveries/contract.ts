@@ -1,4 +1,4 @@
-/** Outputs on their way to reply targets. Contract 1, "Output deliveries"; reference 1, 6.14; reference 2, 1.10. */
+/** Outputs on their way to reply targets. Rules: docs/rules/deliveries.md. */
 import {
   definePoint,
   hasMembers,
@@ -25,10 +25,10 @@ export { ReplyHandle, ReplyTargetRequest } from './reply-targets.js'
 /** Problems of reply targets and deliveries, for routes of other plugins. */
 export { deliveryErrors } from './errors.js'
 
-/** Contract 1, "Output deliveries". */
+/** The states of a delivery (deliveries-2). */
 export const deliveryStatuses = ['pending', 'retrying', 'delivered', 'dead_lettered'] as const
 
-/** A delivery as it is shown: never an address, a payload or its metadata. Reference 1, 6.14. */
+/** A delivery as it is shown: never an address, a payload or its metadata (deliveries-1). */
 export const DeliveryView = named(
   'DeliveryView',
   object({

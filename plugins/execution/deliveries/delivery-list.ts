@@ -1,4 +1,4 @@
-/** Lists of deliveries in order of time. Reference 1, 8. */
+/** Lists of deliveries in order of time (deliveries-3). */
 import {
   arraySource,
   latest,

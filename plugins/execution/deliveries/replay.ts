@@ -1,4 +1,4 @@
-/** A dead letter sent again, as a new delivery. Contract 1, "Delivery". */
+/** A dead letter sent again, as a new delivery (deliveries-20 and deliveries-21). */
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'

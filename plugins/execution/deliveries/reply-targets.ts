@@ -1,4 +1,4 @@
-/** Where outputs go: as it is stored, and as it is asked for. Reference 1, 1.1. */
+/** Where outputs go: as it is stored, and as it is asked for (sessions-19 and sessions-20). */
 import {
   doc,
   integer,
@@ -24,7 +24,7 @@ export const ReplyHandle = named(
 export type ReplyHandle = Infer<typeof ReplyHandle>
 
 const id = () => string({ min: 1, max: 400 })
-/** The forms in which a reply target is requested. Reference 1, 1.1. */
+/** The forms in which a reply target is requested (sessions-20). */
 export const ReplyTargetRequest = tagged('type', {
   raw: object({ type: literal('raw'), plugin: string({ min: 1, max: 100 }), address: string({ min: 1, max: 20_000 }) }),
   external: object({ type: literal('external'), connector: id(), route: string({ min: 1, max: 20_000 }) }),

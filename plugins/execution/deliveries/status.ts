@@ -1,4 +1,4 @@
-/** What `/v1/status` says about deliveries. Reference 1, 6.7. */
+/** What `/v1/status` says about deliveries (deliveries-23). */
 import {
   integer,
   object,

@@ -50,7 +50,7 @@ const timeOf = (delivery: DeliveryRecord): number => {
   if (delivery.status === 'dead_lettered') return delivery.dead_lettered_at_ms
   return delivery.status === 'delivered' ? delivery.delivered_at_ms : delivery.next_attempt_at_ms
 }
-/** Reference 1, 8. */
+/** The order of lists (deliveries-3). */
 export const keyOf = (delivery: DeliveryRecord): string =>
   `${String(timeOf(delivery)).padStart(20, '0')}:${delivery.delivery_id}`
 

@@ -1,6 +1,6 @@
 /**
- * The ledger of what the daemon did outside: every tool call that acts, every delivery, every hook. Contract 1,
- * `/external-actions`; reference 1, 6.10.
+ * The ledger of what the daemon did outside: every tool call that acts, every delivery, every hook. Rules:
+ * docs/rules/external-actions.md.
  */
 import {
   defineToken,

@@ -1,6 +1,6 @@
 /**
- * What a session remembers: recovered runs, and the learnings and skills that other plugins bring. Contract 1,
- * "Session"; reference 1, 6.6; reference 3, 6.11 and 6.12.
+ * What a session remembers: recovered runs, and the learnings and skills that other plugins bring. Rules:
+ * docs/rules/memory.md.
  */
 import {
   array,
@@ -20,17 +20,17 @@ import {
 } from '../../../core/plugin.js'
 import { CapabilityScope } from '../sessions/contract.js'
 
-/** The policy of run memory. Reference 1, 6.7. */
+/** The policy of run memory (memory-14 to memory-19). */
 export { RunMemoryPolicy } from './policy.js'
 
-/** Where learnings belong, widest last: this is also their order. Contract 3, "Learnings". */
+/** Where learnings belong, widest last: this is also their order (memory-9). */
 export const scopeKinds = ['session', 'persona', 'project', 'workspace'] as const
 /** What a learning holds for; the id of the workspace is `default`. */
 export const LearningScope = named('LearningScope', object({ kind: enums(scopeKinds), id: string({ min: 1 }) }))
 /** The value form of `LearningScope`. */
 export type LearningScope = Infer<typeof LearningScope>
 
-/** A terminal run as its session remembers it. Texts are redacted and short. Reference 3, 6.11. */
+/** A terminal run as its session remembers it. Texts are redacted and short (memory-15 and memory-18). */
 export const RunMemory = named(
   'RunMemory',
   object({
@@ -53,8 +53,8 @@ const verificationStatuses = ['unverified', 'pending', 'verified', 'failed'] as 
 const learningStatuses = ['provisional', 'active', 'superseded', 'revoked'] as const
 
 /**
- * A learning as its plugin keeps it. Times in Unix ms. The projection rules of contract 1 are applied by memory, not by
- * the source.
+ * A learning as its plugin keeps it. Times in Unix ms. The projection rules of docs/rules/memory.md are applied by
+ * memory, not by the source.
  */
 export interface LearningItem {
   readonly learning_id: string
@@ -72,7 +72,7 @@ export interface LearningItem {
   readonly supersedes?: string
 }
 
-/** What a list tells of a skill. Reference 3, 8.1. */
+/** What a list tells of a skill (memory-11). */
 export const SkillSummary = named(
   'SkillSummary',
   object({
@@ -126,7 +126,7 @@ export interface MemorySource {
 /** Sources of memory by id. */
 export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('memory-sources@1', (source) => source.id)
 
-/** A learning as a model is shown it. Reference 3, 6.12 "Entry shape". */
+/** A learning as a model is shown it (memory-8). */
 export const LearnedEntry = named(
   'LearnedEntry',
   object({
@@ -139,7 +139,7 @@ export const LearnedEntry = named(
 /** The value form of `LearnedEntry`. */
 export type LearnedEntry = Infer<typeof LearnedEntry>
 
-/** Contract 1, `SessionMemoryContextView`. */
+/** What a session remembers at once (memory-9). */
 export const SessionMemoryContextView = named(
   'SessionMemoryContextView',
   object({
@@ -167,7 +167,7 @@ const row = {
   publish_tier: optional(enums(publishTiers)),
   verification_status: optional(enums(verificationStatuses)),
 }
-/** One result of a memory search. Contract 1, "Memory-search results". */
+/** One result of a memory search (memory-10). */
 export const MemorySearchResult = named(
   'MemorySearchResult',
   object({ kind: enums(['learning', 'recovered_run', 'skill']), ...row }),
@@ -175,7 +175,7 @@ export const MemorySearchResult = named(
 /** The value form of `MemorySearchResult`. */
 export type MemorySearchResult = Infer<typeof MemorySearchResult>
 
-/** Reference 1, 6.6 "Memory search view". */
+/** What a search in a session found (memory-10). */
 export const SessionMemorySearchView = named(
   'SessionMemorySearchView',
   object({

@@ -2,7 +2,7 @@ import { boolean, defaulted, doc, enums, integer, named, object, type Infer } fr
 
 const day = 86_400_000
 
-/** What is remembered of runs, for how long, and who finds it. Reference 1, 6.7. */
+/** What is remembered of runs, for how long, and who finds it (memory-14 to memory-18). */
 export const RunMemoryPolicy = named(
   'RunMemoryPolicy',
   object({

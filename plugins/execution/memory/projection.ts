@@ -1,5 +1,5 @@
 /**
- * Which learnings and skills a session may see. Contract 1, "Projection rules"; reference 3, 6.12. Every rule is here
+ * Which learnings and skills a session may see (memory-1 to memory-7). Every rule is here
  * and nowhere else.
  */
 import type { LearnedEntry, LearningItem, SkillItem } from './contract.js'

@@ -1,4 +1,4 @@
-/** What was learned, as a model is told it. Reference 3, 6.12 "Prompt bundle". */
+/** What was learned, as a model is told it (memory-8). */
 import type { SystemSection } from '../runs/contract.js'
 import type { LearnedEntry } from './contract.js'
 import type { Recall } from './recall.js'

@@ -1,4 +1,4 @@
-/** Answers what a session remembers. Contract 1, `SessionMemoryContextView` and "Memory-search results". */
+/** Answers what a session remembers (memory-9 and memory-10). */
 import type { Clock } from '../../../core/plugin.js'
 import { permitsCapability, type CapabilityScope, type SessionRecord, type Sessions } from '../sessions/contract.js'
 import type {

@@ -16,7 +16,7 @@ import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { RunMemoryPolicy, SessionMemoryContextView, SessionMemorySearchView, SkillSummary } from './contract.js'
 import type { Recall } from './recall.js'
 
-/** Contract 1, "Limits". */
+/** Most results of a search (memory-10). */
 const mostResults = 50
 const params = object({ session_id: SessionId })
 const query = optional(doc(string({ max: 2000 }), 'What to look for; blanks alone are no query.'))

@@ -1,4 +1,4 @@
-/** Where a session looks for what was learned. Reference 3, 6.12 "Visible scopes". */
+/** Where a session looks for what was learned (memory-9). */
 import type { SessionRecord } from '../sessions/contract.js'
 import { scopeKinds, type LearningScope } from './contract.js'
 

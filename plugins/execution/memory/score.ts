@@ -1,4 +1,4 @@
-/** How well a document answers a query. Reference 3, 6.12 "Score". */
+/** How well a document answers a query (memory-12). */
 import { fold, termsOf } from './terms.js'
 
 const weights = { content: 4, kind: 1, scope: 1 } as const

@@ -1,4 +1,4 @@
-/** Words of a text as a search compares them. Reference 3, 6.12 "Terms". */
+/** Words of a text as a search compares them (memory-13). */
 
 /**
  * Case, compatibility forms, accents and the kind of blank do not count. The marks of other scripts, which change a

@@ -1,6 +1,5 @@
 /**
- * The contract between the run engine and every model provider. Contract 1, "SessionRoutePolicy" and `/v1/runtime`
- * routes.
+ * The contract between the run engine and every model provider. Rules: docs/rules/models.md.
  */
 import {
   boolean,
@@ -110,7 +109,7 @@ export type ModelEvent =
   | { type: 'done'; outcome: 'stop' | 'tool_calls' | 'length'; usage: Usage }
   | { type: 'done'; outcome: 'failed'; failure: ModelFailure; usage?: Usage }
 
-/** Contract 1, "Route readiness states". */
+/** Whether a route can be used (models-10). */
 export interface Readiness {
   readonly state: 'ok' | 'warning' | 'error'
   readonly code: string
@@ -118,7 +117,7 @@ export interface Readiness {
   readonly action?: string
 }
 
-/** Capability flags of a model route. Contract 1, `/v1/runtime` routes. */
+/** Capability flags of a model route (models-1). */
 export interface RouteCapabilities {
   readonly matrix_version: 2
   readonly multimodal_input: boolean
@@ -188,7 +187,7 @@ export const ModelProviders: Point<ModelProvider> = definePoint<ModelProvider>(
   hasMembers('a model provider', { id: 'text', connect: 'function', capabilities: 'object' }),
 )
 
-/** A named, configured way to a model: what a run pins when it starts. Contract 1, "Runtime views". */
+/** A named, configured way to a model: what a run pins when it starts (models-9). */
 export interface ModelRoute {
   readonly route_id: string
   readonly provider: string
@@ -214,5 +213,5 @@ export interface Models {
 }
 export const Models: Token<Models> = defineToken<Models>('models@1')
 
-/** The problems of `Models.ready`, for the `problems` of routes that call it. Contract 1, "Errors". */
+/** The problems of `Models.ready`, for the `problems` of routes that call it (models-10). */
 export { modelErrors } from './errors.js'

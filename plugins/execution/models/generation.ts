@@ -1,4 +1,4 @@
-/** How a model is to answer. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
+/** How a model is to answer (models-4). */
 import {
   boolean,
   doc,

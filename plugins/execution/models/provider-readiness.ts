@@ -1,4 +1,4 @@
-/** What `/v1/status` says about the routes. Reference 1, 6.7 `provider_readiness`. */
+/** What `/v1/status` says about the routes (models-13). */
 import {
   array,
   boolean,
@@ -81,7 +81,7 @@ const warningOf = (active: boolean, { state, message, action }: Readiness, route
   ]
 }
 
-/** Contract 1, health warning `provider_active_route_not_ready`; and routes whose last call failed. */
+/** The health warning `provider_active_route_not_ready`, and routes whose last call failed (models-12). */
 export const activeRouteCheck = (models: Models): HealthCheck => ({
   id: 'provider-active-route',
   check: () =>

@@ -1,4 +1,4 @@
-/** Whether a session plans, and the plan that came of it. Reference 1, 4.2 "Control state". */
+/** Whether a session plans, and the plan that came of it (tools-12 to tools-14). */
 import {
   boolean,
   enums,

@@ -1,4 +1,4 @@
-/** Whether an answer fits the questions it answers. Contract 1, "Errors", domain `questions`. */
+/** Whether an answer fits the questions it answers (questions-9). */
 import type { Question, ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 import type { Problem } from '../../../core/plugin.js'
 import type { UserQuestionResolution } from './contract.js'

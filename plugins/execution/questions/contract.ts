@@ -1,5 +1,5 @@
 /**
- * Structured questions to a person and their answers. Contract 1, "Pending questions and approvals"; reference 1, 6.4.
+ * Structured questions to a person and their answers. Rules: docs/rules/questions.md.
  */
 import {
   array,
@@ -17,7 +17,7 @@ import {
 import type { ReceiptKey, RunKind, WaitingRun } from '../runs/contract.js'
 import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract.js'
 
-/** An answer to a request, or a decline. Contract 1, "UserQuestionResolution". */
+/** An answer to a request, or a decline (questions-7 and questions-8). */
 export const UserQuestionResolution = named(
   'UserQuestionResolution',
   object({
@@ -40,7 +40,7 @@ export const UserQuestionResolution = named(
 /** The parsed form of `UserQuestionResolution`. */
 export type UserQuestionResolution = Infer<typeof UserQuestionResolution>
 
-/** Fields of a pending question that tell who asks, when that is another session. Contract 1, `PendingQuestionView`. */
+/** Fields of a pending question that tell who asks, when that is another session (questions-20). */
 export const questionAskerFields = {
   requester_agent_id: optional(string()),
   requester_session_id: optional(string()),

@@ -3,7 +3,7 @@ import { enums, named, object, string, type Infer } from '../../../core/plugin.j
 import { runKinds } from '../runs/contract.js'
 import { questionAskerFields } from './contract.js'
 
-/** Contract 1, `PendingQuestionView`. The fields of who asks are there when that is another session. */
+/** A question that waits (questions-1). The fields of who asks are there when that is another session. */
 export const PendingQuestionView = named(
   'PendingQuestionView',
   object({

@@ -60,8 +60,8 @@ export const askUserQuestion = (clock: Clock): Tool =>
   })
 
 /**
- * The tool by which a model asks the operator: an ordinary question, if the session's contact lets it ask. Contract 1,
- * "Operator contact".
+ * The tool by which a model asks the operator: an ordinary question, if the session's contact lets it ask
+ * (sessions-27).
  */
 export const askOperator = (clock: Clock, sessions: Sessions): Tool =>
   defineTool({

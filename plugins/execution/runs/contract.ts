@@ -1,4 +1,4 @@
-/** One execution attempt in a session, and the journal that it is made of. Contract 1, "Run"; reference 1, 6.5. */
+/** One execution attempt in a session, and the journal that it is made of. Rules: docs/rules/runs.md. */
 import {
   array,
   defineEvent,
@@ -41,7 +41,7 @@ import type { SubmitInputRequest } from './submission.js'
 
 /** Problems of runs, for routes of other plugins. */
 export { runErrors } from './errors.js'
-/** What a run is told. Contract 1, "SubmitInputRequest". */
+/** What a run is told (runs-5 to runs-16). */
 export { CompletionRequirement, InlineAsset, InputItem, SubmitInputRequest, submitFields } from './submission.js'
 /** What a run asks a person for, as text for terminals, with the command lines that answer it. */
 export {
@@ -72,7 +72,7 @@ export type OutputDraft = {
 }
 
 /**
- * The persisted run event variants. Contract 1, "Run". The projection that some carry is derived when they are read.
+ * The persisted run event variants (runs-20). The projection that some carry is derived when they are read.
  */
 export type RunEvent =
   | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
@@ -117,7 +117,7 @@ export type JournalEntry = { run_id: string; at: number } & (
 )
 
 const projected = { run: optional(RunView) }
-/** The persisted run event variants on the wire. Reference 1, 6.5. */
+/** The persisted run event variants on the wire (runs-20). */
 export const RunEventView = tagged('type', {
   accepted: object({ type: literal('accepted'), ...projected }),
   queued: object({ type: literal('queued'), position: integer(), ...projected }),
@@ -156,8 +156,7 @@ export const RunEventEntry = named(
 export type RunEventEntry = Infer<typeof RunEventEntry>
 
 /**
- * Names a request once: the same key with the same digest gives the same run. Contract 1, "Questions and approvals"
- * rule 1.
+ * Names a request once: the same key with the same digest gives the same run (http-17 and runs-15).
  */
 export interface ReceiptKey {
   readonly scope: string
@@ -230,7 +229,7 @@ export interface Runs extends RunHistory {
   get(run_id: string): RunRecord
   /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */
   view(run: RunRecord, caller?: Caller): RunView
-  /** The session that a binding key leads to; undefined if nobody bound it. Contract 1, "SubmitInputRequest" rule 3. */
+  /** The session that a binding key leads to; undefined if nobody bound it (runs-8). */
   sessionOfBinding(key: string): string | undefined
   /** The run of a session that is running or waits; undefined if none. */
   active(session_id: string): RunRecord | undefined
@@ -276,13 +275,13 @@ export interface Runs extends RunHistory {
 /** The run engine. */
 export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
 
-/** Reference 1, 6.1. */
+/** The event of a change (events-16). */
 export const RunUpdated = defineEvent({
   name: 'run_updated',
   summary: 'A run changed.',
   data: object({ run: RunView }),
 })
-/** Reference 1, 6.1. */
+/** The event of an output (events-16). */
 export const OutputMade = defineEvent({
   name: 'output',
   summary: 'A run produced an output.',
@@ -293,7 +292,7 @@ export const OutputMade = defineEvent({
 export { RunObserver } from './observer.js'
 /** One model attempt or tool call, as it was. */
 export type { Observed } from './observer.js'
-/** Steps of runs for people who watch. Reference 1, 6.1. */
+/** Steps of runs for people who watch (events-16). */
 export { Trace, TraceKind } from './trace.js'
 /** The value form of `TraceKind`. */
 export type { TraceData } from './trace.js'

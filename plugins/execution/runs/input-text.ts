@@ -1,6 +1,5 @@
 /**
- * The text that a submission carries, and the rules about how it may carry it. Contract 1, "SubmitInputRequest" rules
- * 1, 2 and 5.
+ * The text that a submission carries, and the rules about how it may carry it (runs-5 to runs-7).
  */
 import { runErrors } from './errors.js'
 import type { InputItem, SubmitInputRequest } from './submission.js'

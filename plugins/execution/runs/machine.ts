@@ -1,4 +1,4 @@
-/** The life of a run as a pure function. Contract 1, "States and transitions"; reference 1, 4.4. */
+/** The life of a run as a pure function (runs-25 to runs-28). */
 import { assertNever } from '../../../core/plugin.js'
 import type { QueuedRun, RunBase, RunRecord, RunStatus, SettledRun } from './contract.js'
 import { runErrors } from './errors.js'

@@ -1,4 +1,4 @@
-/** One verdict for every open run that an earlier life of the daemon left. Contract 1, "Restart repair". */
+/** One verdict for every open run that an earlier life of the daemon left (runs-40 to runs-43). */
 import type { RepairStep } from '../../../core/plugin.js'
 import { closeRequests } from './close-requests.js'
 import type { RunEvent, RunRecord, StopRequest } from './contract.js'

@@ -1,4 +1,4 @@
-/** Where the outputs of one run go. Contract 1, "SubmitInputRequest" rule 4; reference 1, 1.1. */
+/** Where the outputs of one run go (runs-10 and runs-11). */
 import { Problem } from '../../../core/plugin.js'
 import { deliveryErrors, type Outbox, type ReplyHandle } from '../deliveries/contract.js'
 import { runErrors } from './errors.js'

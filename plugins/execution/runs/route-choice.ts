@@ -1,4 +1,4 @@
-/** Which model a run is pinned to. Contract 1, "SessionRoutePolicy"; reference 1, 6.6. */
+/** Which model a run is pinned to (models-2 to models-7). */
 import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { checkGeneration, type GenerationSettings, type Models } from '../models/contract.js'
 import type { SessionRecord, Sessions } from '../sessions/contract.js'

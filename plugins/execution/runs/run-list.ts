@@ -1,4 +1,4 @@
-/** `GET /v1/runs` in its three orders. Reference 1, 8. */
+/** `GET /v1/runs` in its three orders (runs-18 and runs-19). */
 import {
   latest,
   listPage,

@@ -1,4 +1,4 @@
-/** A run as clients see it. Contract 1, "Run". */
+/** A run as clients see it (runs-17). */
 import {
   array,
   doc,
@@ -16,7 +16,7 @@ import {
 import { DeliveryView } from '../deliveries/contract.js'
 import { DaemonOutputRecord, ApprovalRequestView, UserQuestionRequestView } from '../sessions/contract.js'
 
-/** Contract 1, "Run `kind` values". */
+/** What made a run. */
 export const runKinds = [
   'input',
   'scheduled_input',
@@ -30,7 +30,7 @@ export const runKinds = [
 ] as const
 /** One of `runKinds`. */
 export type RunKind = (typeof runKinds)[number]
-/** Contract 1, "Run `status` values". */
+/** The states of a run (runs-25). */
 export const runStatuses = [
   'queued',
   'running',
@@ -44,7 +44,7 @@ export const runStatuses = [
 /** One of `runStatuses`. */
 export type RunStatus = (typeof runStatuses)[number]
 
-/** Contract 1, `RunRequestSummary`. */
+/** What was submitted, in short, with the route and model that were used (runs-17). */
 export const RunRequestSummary = named(
   'RunRequestSummary',
   object({
@@ -74,7 +74,7 @@ export const RouteWaitView = named(
   }),
 )
 
-/** Contract 1, `RunView`; members that are empty are left out. */
+/** A run as it is shown; members that are empty are left out (runs-17). */
 export const RunView = named(
   'RunView',
   object({

@@ -1,4 +1,4 @@
-/** `SessionEventLogView`: the journal of a session as it is shown. Contract 1, "Session". */
+/** `SessionEventLogView`: the journal of a session as it is shown (sessions-28). */
 import {
   integer,
   json,

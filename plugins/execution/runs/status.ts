@@ -1,4 +1,4 @@
-/** What `/v1/status` says about runs. Reference 1, 6.7. */
+/** What `/v1/status` says about runs (runtime-6). */
 import {
   commandLine,
   array,
@@ -63,7 +63,7 @@ const lowest = (runs: readonly RunRecord[], key: (run: RunRecord) => number): Ru
     undefined,
   )
 
-/** Expires what is due before it counts. Contract 1, "Runtime views". */
+/** Expires what is due before it counts (questions-12). */
 export const runsSection = ({
   store,
   clock,

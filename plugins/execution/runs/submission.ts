@@ -1,4 +1,4 @@
-/** What a run is told. Contract 1, "SubmitInputRequest"; reference 1, section 1 row 1 and 1.1. */
+/** What a run is told (runs-5 to runs-16). */
 import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import {
   array,
@@ -22,9 +22,9 @@ const assetFields = {
   media_type: string({ min: 1, max: 200 }),
   content_base64: doc(string(), 'Must not be empty.'),
 }
-/** A file in the request itself. Contract 1, "SubmitInputRequest" rule 5. */
+/** A file in the request itself (runs-7). */
 export const InlineAsset = named('InlineAsset', object(assetFields))
-/** One piece of input. Contract 1, `input_items`. */
+/** One piece of input (runs-5 to runs-7). */
 export const InputItem = tagged('type', {
   text: object({ type: literal('text'), text: string() }),
   asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
@@ -38,7 +38,7 @@ export const InputItem = tagged('type', {
 /** The value form of `InputItem`. */
 export type InputItem = Infer<typeof InputItem>
 
-/** What must hold before a run may complete. Reference 1, section 1 row 1. */
+/** What must hold before a run may complete (runs-12 and runs-13). */
 export const CompletionRequirement = tagged('type', {
   workspace_file: object({
     type: literal('workspace_file'),

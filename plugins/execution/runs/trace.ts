@@ -1,4 +1,4 @@
-/** Steps of runs for people who watch. Reference 1, 6.1. */
+/** Steps of runs for people who watch (events-16). */
 import {
   boolean,
   defineEvent,
@@ -18,7 +18,7 @@ import { actionKinds, actionOutcomes } from '../external-actions/contract.js'
 
 const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) =>
   object({ type: literal(type), ...fields })
-/** Kinds of traces. Reference 1, 6.1. */
+/** Kinds of traces (events-16). */
 export const TraceKind = tagged('type', {
   model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
   model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
@@ -43,7 +43,7 @@ export const TraceKind = tagged('type', {
 })
 /** The value form of `TraceKind`. */
 export type TraceData = Infer<typeof TraceKind>
-/** Reference 1, 6.1. */
+/** The event of a step (events-16). */
 export const Trace = defineEvent({
   name: 'trace',
   summary: 'A step of a run, for people who watch; not kept.',

@@ -1,4 +1,4 @@
-/** Runs that begin by the clock. Contract 1, "Schedule"; reference 1, 6.12. */
+/** Runs that begin by the clock. Rules: docs/rules/schedules.md. */
 import {
   array,
   boolean,
@@ -25,7 +25,7 @@ import { SessionId } from '../sessions/contract.js'
 /** Problems of schedules, for routes of other plugins. */
 export { scheduleErrors } from './errors.js'
 
-/** Reference 1, row 18; the last two are final. */
+/** The states of a schedule; the last two are final (schedules-16). */
 export const scheduleStatuses = ['active', 'paused', 'completed', 'canceled'] as const
 /** One of `scheduleStatuses`. */
 export type ScheduleStatus = (typeof scheduleStatuses)[number]
@@ -38,7 +38,7 @@ export type OverlapPolicy = (typeof overlapPolicies)[number]
 /** The last moment that a fire may have: the end of the year 9999, Unix ms. */
 const latest = 253_402_300_799_999
 
-/** When a schedule fires. Contract 1, "Cadence variants". */
+/** When a schedule fires (schedules-4). */
 export const Cadence = tagged('type', {
   once: object({
     type: literal('once'),
@@ -71,7 +71,7 @@ export const payloadKinds = ['observation_materialization', 'flow_start'] as con
 /** One of `payloadKinds`. */
 export type PayloadKind = (typeof payloadKinds)[number]
 
-/** Contract 1, `ScheduleCreateRequest`. */
+/** What a schedule is made from (schedules-1 to schedules-8). */
 export const ScheduleCreateRequest = named(
   'ScheduleCreateRequest',
   object({
@@ -93,10 +93,10 @@ export const ScheduleCreateRequest = named(
 /** The value form of `ScheduleCreateRequest`. */
 export type ScheduleCreateRequest = Infer<typeof ScheduleCreateRequest>
 
-/** States of one execution. Reference 1, 6.12. */
+/** States of one execution (schedules-12). */
 export const executionStatuses = ['claimed', 'dispatched', 'retrying', 'skipped', 'rolled_back', 'settled'] as const
 
-/** One entry of `recent_executions`. Reference 1, 6.12. */
+/** One entry of `recent_executions` (schedules-12). */
 export const ScheduleExecution = named(
   'ScheduleExecution',
   object({
@@ -115,7 +115,7 @@ export const ScheduleExecution = named(
 /** The value form of `ScheduleExecution`. */
 export type ScheduleExecution = Infer<typeof ScheduleExecution>
 
-/** Contract 1, `ScheduleView`; members that are empty are left out. */
+/** A schedule as it is shown; members that are empty are left out (schedules-11 to schedules-13). */
 export const ScheduleView = named(
   'ScheduleView',
   object({
@@ -189,7 +189,7 @@ export const SchedulePayloads: Point<SchedulePayload> = definePoint<SchedulePayl
   ({ kind }) => kind,
 )
 
-/** How dispatching is tried again; `scheduler_policy` of `GET /v1/runtime`. Contract 1, "Schedule". */
+/** How dispatching is tried again; `scheduler_policy` of `GET /v1/runtime` (schedules-26). */
 export const SchedulerPolicy = named(
   'SchedulerPolicy',
   object({

@@ -7,7 +7,7 @@ import { scheduleErrors } from './errors.js'
 import type { ScheduleParts } from './parts.js'
 import { ownerOf, type Payload, type ScheduleRecord } from './store.js'
 
-/** Schedules of one owner that are not over, at most. Reference 1, 6.12. */
+/** Schedules of one owner that are not over, at most (schedules-9). */
 export const mostPerOwner = 128
 
 /** Checks a request and gives the record that `keep` stores. */

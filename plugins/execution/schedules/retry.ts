@@ -1,4 +1,4 @@
-/** What becomes of a dispatch that was refused. Reference 1, 5.3 `SCHEDULER_RETRY_*`. */
+/** What becomes of a dispatch that was refused (schedules-26). */
 import { Problem, type Ids } from '../../../core/plugin.js'
 import type { SchedulerPolicy } from './contract.js'
 

@@ -1,4 +1,4 @@
-/** What `/v1/status` says about schedules. Reference 1, 6.7. */
+/** What `/v1/status` says about schedules (schedules-15). */
 import {
   boolean,
   integer,

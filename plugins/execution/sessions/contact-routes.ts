@@ -1,4 +1,4 @@
-/** Reply targets and operator contact. Contract 1, Sessions table. */
+/** Reply targets and operator contact (sessions-19 to sessions-25). */
 import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
 import { deliveryErrors, ReplyTargetRequest, type ReplyHandle } from '../deliveries/contract.js'
 import { changeSetting, type SettingParts } from './change.js'

@@ -1,6 +1,6 @@
 /**
- * Whether and how the model may contact the operator, and where outputs go: the two settings that bind each other.
- * Contract 1, "Operator contact".
+ * Whether and how the model may contact the operator, and where outputs go: the two settings that bind each other
+ * (sessions-25).
  */
 import { Problem } from '../../../core/plugin.js'
 import { deliveryErrors, type Outbox, type ReplyHandle, type ReplyTargetRequest } from '../deliveries/contract.js'

@@ -1,4 +1,4 @@
-/** Durable containers of runs. Contract 1, "Session"; reference 1, 6.2 and 6.6. */
+/** Durable containers of runs. Rules: docs/rules/sessions.md. */
 import type { ReplyHandle } from '../deliveries/contract.js'
 import {
   array,
@@ -67,7 +67,7 @@ export { blankEntry, normalScope, permitsCapability, permitsCredential } from '.
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })
 
-/** States of a session's root agent. Reference 1, 2.1. */
+/** States of a session's root agent (sessions-7). */
 export const agentStatuses = [
   'idle',
   'running',
@@ -79,9 +79,9 @@ export const agentStatuses = [
 /** One of `agentStatuses`. */
 export type AgentStatus = (typeof agentStatuses)[number]
 
-/** One part of an output. Reference 1, 6.3. */
+/** One part of an output (runs-23). */
 export const OutputPart = object({ type: literal('text'), text: string() })
-/** What a run said to the outside. Contract 1, `DaemonOutputRecord`. */
+/** What a run said to the outside (runs-23). */
 export const DaemonOutputRecord = named(
   'DaemonOutputRecord',
   object({
@@ -101,7 +101,7 @@ export const DaemonOutputRecord = named(
 /** The value form of `DaemonOutputRecord`. */
 export type DaemonOutputRecord = Infer<typeof DaemonOutputRecord>
 
-/** The live state of a session's root agent. Reference 1, 6.2. */
+/** The live state of a session's root agent (sessions-6). */
 export const ManagedAgentSnapshot = named(
   'ManagedAgentSnapshot',
   object({
@@ -128,7 +128,7 @@ export const ManagedAgentSnapshot = named(
 /** The value form of `ManagedAgentSnapshot`. */
 export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
 
-/** Contract 1, `SessionView`. `outputs` holds the newest hundred; the rest is in the session's events. */
+/** A session as it is shown (sessions-6). `outputs` holds the newest hundred; the rest is in the session's events. */
 export const SessionView = named(
   'SessionView',
   object({
@@ -142,7 +142,7 @@ export const SessionView = named(
 /** The value form of `SessionView`. */
 export type SessionView = Infer<typeof SessionView>
 
-/** One row of the session list. Reference 1, 6.6. */
+/** One row of the session list (sessions-4). */
 export const SessionViewSummary = named(
   'SessionViewSummary',
   object({
@@ -199,7 +199,7 @@ export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivi
 
 /**
  * Keeps a session from being idle: its settings, but for the route policy,
- * change only while nothing holds it. Contract 1, "Session" states.
+ * change only while nothing holds it (sessions-10).
  */
 export interface SessionHold {
   readonly id: string
@@ -229,7 +229,7 @@ export const SessionEndGuards: Point<SessionEndGuard> = definePoint<SessionEndGu
 
 /** A member of the metadata of sessions that another plugin keeps. */
 export interface SessionMetadata {
-  /** The member's name. Reference 1, 4.2. */
+  /** The member's name (sessions-28). */
   readonly key: string
   /** Undefined if the session has none. Must be fast and must not throw. */
   value(session_id: string): Json | undefined
@@ -281,7 +281,7 @@ export interface Sessions {
 /** The sessions of this daemon. */
 export const Sessions: Token<Sessions> = defineToken<Sessions>('sessions@1')
 
-/** Reference 1, 6.1. */
+/** The event of a changed state (events-16). */
 export const SessionStateChanged = defineEvent({
   name: 'session_state_changed',
   summary: 'The state of a session changed.',
@@ -293,13 +293,13 @@ export const SessionStateChanged = defineEvent({
     pending_questions: integer(),
   }),
 })
-/** Reference 1, 6.1. */
+/** The event of a snapshot (events-16). */
 export const SessionSnapshotTaken = defineEvent({
   name: 'session_snapshot',
   summary: 'A run of the session waits or ended: the session as it is now.',
   data: object({ session_id: string(), snapshot: ManagedAgentSnapshot }),
 })
-/** Reference 1, 6.1. */
+/** The event of an interruption (events-16). */
 export const SessionInterrupted = defineEvent({
   name: 'interrupted',
   summary: 'The active run of a session was interrupted.',

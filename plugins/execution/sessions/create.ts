@@ -1,4 +1,4 @@
-/** Creating a session, and using one again. Contract 1, "Session". */
+/** Creating a session, and using one again (sessions-1 to sessions-3). */
 import {
   defineRoute,
   doc,

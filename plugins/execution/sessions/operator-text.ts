@@ -1,8 +1,7 @@
 /**
  * What must not stand in texts about the operator, because models read them:
- * anything that reaches somebody or opens something. Contract 1, "Operator
- * contact". Pure. Refuses too much rather than too little: these are a name
- * and a manner of speaking.
+ * anything that reaches somebody or opens something (sessions-24). Pure. Refuses too much rather than too little: these
+ * are a name and a manner of speaking.
  */
 import { looksSecret } from '../../../core/plugin.js'
 

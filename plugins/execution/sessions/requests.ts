@@ -1,6 +1,6 @@
 /**
- * What a session waits for a person with, as its snapshot shows it, and what came of it. Contract 1, "Pending questions
- * and approvals"; reference 1, 6.4. How requests are resolved is said by the plugins that own them.
+ * What a session waits for a person with, as its snapshot shows it, and what came of it (approvals-2 and questions-2).
+ * How requests are resolved is said by the plugins that own them.
  */
 import {
   array,
@@ -18,7 +18,7 @@ import {
 } from '../../../core/plugin.js'
 
 /**
- * One tool call that waits for permission. Contract 1, "Pending questions and approvals"; fields of reference 1, 6.4.
+ * One tool call that waits for permission (approvals-2).
  */
 export type ApprovalRequest = {
   id: string
@@ -95,7 +95,7 @@ export type Question = {
   options: QuestionOption[]
   multi_select: boolean
 }
-/** What a run waits for. Times in Unix ms. Contract 1, "UserQuestionRequest". */
+/** What a run waits for. Times in Unix ms (questions-2). */
 export type UserQuestionRequest = {
   id: string
   tool_call_id: string

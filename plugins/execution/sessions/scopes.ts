@@ -1,5 +1,5 @@
 /**
- * What scopes permit, and how two of them meet. Contract 1, "Session". Pure.
+ * What scopes permit, and how two of them meet (sessions-14 to sessions-18). Pure.
  *
  * A scope is pairs of lists, one pair for each kind of name. A name passes a
  * pair if the allow list is empty, holds `*` or holds the name, and the deny

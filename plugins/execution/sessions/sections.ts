@@ -1,6 +1,5 @@
 /**
- * What models are told of the session: who they are, and how to reach the operator. Contract 3, "Persona"; contract 1,
- * "Operator contact".
+ * What models are told of the session: who they are, and how to reach the operator (personas-8 and sessions-23).
  */
 import type { SystemSection } from '../runs/contract.js'
 import type { OperatorContact, Sessions } from './contract.js'

@@ -1,4 +1,4 @@
-/** The routes that set what a session may see, call and use. Contract 1, Sessions table. */
+/** The routes that set what a session may see, call and use (sessions-9 to sessions-18). */
 import {
   defineRoute,
   jsonReply,

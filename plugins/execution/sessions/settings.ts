@@ -1,5 +1,5 @@
 /**
- * What a session is set up with. Contract 1, "Session"; reference 1, 1.1. Lists are stored trimmed, sorted and without
+ * What a session is set up with (sessions-9). Lists are stored trimmed, sorted and without
  * repetition; `*` stands alone.
  */
 import {
@@ -77,7 +77,7 @@ export const OperatorContact = named(
 /** The value form of `OperatorContact`. */
 export type OperatorContact = Infer<typeof OperatorContact>
 
-/** A persona as it was when a session was bound to it; never returned whole. Reference 3, 5. */
+/** A persona as it was when a session was bound to it; never returned whole (personas-7 and personas-8). */
 export type PersonaSnapshot = {
   readonly persona_id: string
   readonly persona_version: number
@@ -87,7 +87,7 @@ export type PersonaSnapshot = {
   readonly capability_scope?: CapabilityScope
   readonly bound_at_ms: number
 }
-/** What a session tells of its persona. Contract 1, `persona`. */
+/** What a session tells of its persona (personas-10). */
 export const SessionPersona = named(
   'SessionPersona',
   object({
@@ -100,10 +100,10 @@ export const SessionPersona = named(
 /** The value form of `SessionPersona`. */
 export type SessionPersona = Infer<typeof SessionPersona>
 
-/** The targets of a session. Contract 1, `SessionReplyTargetsView`. */
+/** The targets of a session (sessions-19). */
 export const SessionReplyTargetsView = named('SessionReplyTargetsView', object({ reply_targets: array(ReplyHandle) }))
 
-/** Settings of a session by their names in its journal and its `metadata`. Reference 1, 4.2. */
+/** Settings of a session by their names in its journal and its `metadata` (sessions-28). */
 export const settingKeys = {
   route_policy: 'session_route_policy',
   persona: 'session_persona_binding',
@@ -115,7 +115,7 @@ export const settingKeys = {
 /** A setting, as the member of `SessionRecord` that holds it. */
 export type SettingName = keyof typeof settingKeys
 
-/** The settings that a session's views show; empty ones are left out. Contract 1, `SessionView`; reference 1, 6.6. */
+/** The settings that a session's views show; empty ones are left out (sessions-6). */
 export const settingFields = {
   route_policy: optional(SessionRoutePolicy),
   capability_scope: optional(CapabilityScope),

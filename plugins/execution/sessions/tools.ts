@@ -8,8 +8,8 @@ import { sessionErrors } from './errors.js'
 const Notice = object({ message: doc(string({ min: 1, max: 20_000 }), 'What the operator should know.') })
 
 /**
- * The notice, its deliveries and the call's outcome are one commit: a repetition after a crash cannot send it twice.
- * Contract 1, "Operator contact".
+ * The notice, its deliveries and the call's outcome are one commit: a repetition after a crash cannot send it twice
+ * (sessions-26).
  */
 export const notifyOperator = ({
   sessions,

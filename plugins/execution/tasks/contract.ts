@@ -1,4 +1,4 @@
-/** What a session has to do, and what runs behind it. Contract 1, "Task"; reference 1, 2.3 and 6.11. */
+/** What a session has to do, and what runs behind it. Rules: docs/rules/tasks.md. */
 import {
   array,
   boolean,
@@ -24,12 +24,12 @@ import {
 /** Problems about tasks that other plugins may answer with. */
 export { taskErrors } from './errors.js'
 
-/** Contract 1, "Task status". The last three are terminal. */
+/** The states of a task (tasks-2). The last three are terminal. */
 export const taskStatuses = ['pending', 'in_progress', 'blocked', 'completed', 'failed', 'cancelled'] as const
 /** One of `taskStatuses`. */
 export type TaskStatus = (typeof taskStatuses)[number]
 
-/** Contract 1, `TaskRecord`; members that are empty are left out. */
+/** A task as it is shown; members that are empty are left out (tasks-3). */
 export const TaskRecord = named(
   'TaskRecord',
   object({
@@ -70,7 +70,7 @@ export type SessionTask = {
 }
 
 /**
- * Contract 1, `TaskOutputView`. `success` means that the task has ended and the view was read, not that the task
+ * What a task has put out (tasks-6). `success` means that the task has ended and the view was read, not that the task
  * succeeded.
  */
 export const TaskOutputView = named(

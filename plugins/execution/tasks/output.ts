@@ -1,5 +1,5 @@
 /**
- * `TaskOutputView`: what a task has put out, perhaps after waiting for its end. Contract 1, "Task"; reference 1, 6.11.
+ * `TaskOutputView`: what a task has put out, perhaps after waiting for its end (tasks-6 and tasks-7).
  */
 import type { OutputWish, SessionTask, TaskOutput, TaskOutputView, TaskRunner } from './contract.js'
 import { getTask } from './changes.js'

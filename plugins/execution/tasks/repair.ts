@@ -1,4 +1,4 @@
-/** What an earlier life of the daemon ran is gone with it. Contract 1, "Task status". */
+/** What an earlier life of the daemon ran is gone with it (tasks-15). */
 import type { RepairStep, State } from '../../../core/plugin.js'
 import type { SessionTask } from './contract.js'
 import type { TaskStore } from './store.js'

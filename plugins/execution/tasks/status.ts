@@ -5,7 +5,7 @@ import type { TaskStore } from './store.js'
 
 const count = () => integer({ min: 0 })
 
-/** Reference 1, 6.7 `tasks`. */
+/** The section `tasks` of the status (tasks-5). */
 export const tasksSection = ({ tasks }: TaskStore): StatusSection => ({
   name: 'tasks',
   schema: object({

@@ -4,7 +4,7 @@ import { permissionModes, sandboxes, type ToolLimits } from './contract.js'
 
 const MiB = 1024 * 1024
 
-/** Reference 1, 6.7 "Tool limits". */
+/** The limits of tool calls unless they are configured (tools-18). */
 export const defaultLimits: ToolLimits = Object.freeze({
   max_input_bytes: 16 * MiB,
   max_output_bytes: 16 * MiB,

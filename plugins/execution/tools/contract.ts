@@ -1,4 +1,4 @@
-/** What a tool is, and who decides whether it may run. Contract 1, "PermissionExplanation"; reference 1, 2.2 to 2.5. */
+/** What a tool is, and who decides whether it may run. Rules: docs/rules/tools.md. */
 import {
   definePoint,
   defineToken,
@@ -46,7 +46,7 @@ export interface QuestionOptionDraft {
   readonly description?: string
   readonly preview?: string
 }
-/** One question with two to four options. Contract 1, `UserQuestionRequest`. */
+/** One question with two to four options (questions-2). */
 export interface QuestionDraft {
   readonly header: string
   readonly question: string
@@ -134,7 +134,7 @@ const toolFault = (tool: Tool): string | undefined => {
 /** Every tool of the daemon, by name. */
 export const Tools: Point<Tool> = definePoint<Tool>('tools@1', (tool) => tool.name, toolFault)
 
-/** Wire names of the permission modes. Reference 1, 2.4. */
+/** Wire names of the permission modes (tools-4). */
 export const permissionModes = ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'] as const
 /** One of the permission modes. */
 export type PermissionMode = (typeof permissionModes)[number]
@@ -142,7 +142,7 @@ export type PermissionMode = (typeof permissionModes)[number]
 export type RuleScope = 'user' | 'project' | 'session'
 /** What a rule does with a call. */
 export type RuleBehavior = 'allow' | 'deny' | 'ask'
-/** One permission rule. Reference 1, 2.5. */
+/** One permission rule (tools-1 and tools-2). */
 export interface PermissionRule {
   readonly scope: RuleScope
   /** Exact name, `*`, or a prefix with a trailing star. */
@@ -151,7 +151,7 @@ export interface PermissionRule {
   readonly reason?: string | undefined
 }
 
-/** Contract 1, "PermissionExplanation"; the fields of reference 1, 2.5. */
+/** What became of a call, and why (tools-1 and tools-11). */
 export interface PermissionDecision {
   readonly effective_mode: PermissionMode
   readonly decision: RuleBehavior
@@ -164,7 +164,7 @@ export interface PermissionDecision {
   readonly reason?: string
 }
 
-/** A permission decision on one call, as the journal keeps it. Reference 1, 2.5 "Audit record". */
+/** A permission decision on one call, as the journal keeps it (tools-11). */
 export type PermissionAudit = {
   scope: RuleScope
   tool_name: string
@@ -231,7 +231,7 @@ export interface ToolRegistry {
 }
 export const ToolRegistry: Token<ToolRegistry> = defineToken<ToolRegistry>('tools@1')
 
-/** Reference 1, 6.7 "Tool limits". */
+/** Limits of tool calls, bytes and milliseconds (tools-18). */
 export interface ToolLimits {
   readonly max_input_bytes: number
   readonly max_output_bytes: number

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../../core/plugin.js'
 
-/** Problems of the permission check. Contract 1, "Errors". */
+/** Problems of the permission check (tools-9). */
 export const toolErrors = defineErrors({
   session_not_found: {
     status: 404,

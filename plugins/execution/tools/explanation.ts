@@ -1,4 +1,4 @@
-/** The dry-run answer about one tool. Contract 1, "PermissionExplanation"; reference 1, 2.5. */
+/** The dry-run answer about one tool (tools-8). */
 import { boolean, enums, literal, named, nullable, object, optional, string, type Infer } from '../../../core/plugin.js'
 import { permissionAudit, permissionModes, type PermissionDecision } from './contract.js'
 

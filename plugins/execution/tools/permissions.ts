@@ -1,4 +1,4 @@
-/** Whether a tool may run: rules first, then what the mode makes of their answer. Reference 1, 2.4 and 2.5. Pure. */
+/** Whether a tool may run: rules first, then what the mode makes of their answer (tools-1 to tools-6). Pure. */
 import { assertNever } from '../../../core/plugin.js'
 import type { PermissionDecision, PermissionMode, PermissionRule, RuleBehavior, Tool } from './contract.js'
 

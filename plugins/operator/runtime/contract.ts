@@ -1,4 +1,4 @@
-/** How the daemon is set up now. Contract 1, "Runtime views"; reference 1, 6.7. */
+/** How the daemon is set up now (runtime-3). */
 import {
   array,
   defineEvent,
@@ -25,7 +25,7 @@ import {
 import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
 import { routeCapabilityFields } from '../../execution/models/contract.js'
 
-/** The limits of tool calls. Bytes and milliseconds; reference 1, 6.7 "Tool limits". */
+/** The limits of tool calls. Bytes and milliseconds; tools-18. */
 export const ToolLimitsView = named(
   'ToolLimits',
   object({
@@ -103,7 +103,7 @@ export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): 
     return unsafeCast<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
   })
 
-/** Published after a change of the runtime settings, on the unfiltered stream only. Contract 1, "Runtime". */
+/** Published after a change of the runtime settings, on the unfiltered stream only (events-16). */
 export const runtimeUpdated: EventSpec<{ runtime: RuntimeSettings }> = defineEvent({
   name: 'runtime_updated',
   summary: 'The runtime settings changed.',

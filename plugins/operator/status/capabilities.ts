@@ -1,4 +1,4 @@
-/** What this daemon can do. Contract 1, `GET /v1/capabilities`. */
+/** What this daemon can do (runtime-4). */
 import { boolean, integer, named, open, string, type Infer } from '../../../core/plugin.js'
 import type { CapabilityClaim } from './contract.js'
 

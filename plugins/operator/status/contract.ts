@@ -1,6 +1,5 @@
 /**
- * `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here. Contract 1, "Runtime
- * views".
+ * `/v1/status` and `/v1/capabilities` are put together from what each plugin contributes here (runtime-6).
  */
 import { definePoint, hasMembers, type AnyStruct, type JsonObject, type Point } from '../../../core/plugin.js'
 

@@ -1,4 +1,4 @@
-/** The shape of `/v1/status`. Contract 1, "Runtime views"; reference 1, 6.7. */
+/** The shape of `/v1/status` (runtime-6). */
 import {
   array,
   boolean,

@@ -1,4 +1,4 @@
-/** What a background command has put out, from its spool. Contract 1, `TaskOutputView`; reference 1, 6.11. */
+/** What a background command has put out, from its spool (tasks-6 to tasks-9). */
 import type { Spools } from '../../../core/plugin.js'
 import type { OutputWish, SessionTask, TaskOutput } from '../../execution/tasks/contract.js'
 

@@ -1,6 +1,5 @@
 /**
- * Commands that go on behind the run that started them. Each is a task of the session. Contract 1, "Task"; reference 1,
- * 2.3 and 6.11.
+ * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
 import { Problem, unsafeCast, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'

@@ -1,6 +1,5 @@
 /**
- * Notices a command that has become silent in the middle of a line, as one does that waits for an answer. Reference 1,
- * 6.11.
+ * Notices a command that has become silent in the middle of a line, as one does that waits for an answer (tasks-18).
  */
 import type { Clock } from '../../../core/plugin.js'
 

@@ -58,7 +58,7 @@ const stepTo = (to: RunStatus): Step | undefined => {
   }
 }
 
-/** Reference 1, 4.4, written out a second time. */
+/** The table of steps, written out a second time (runs-26). */
 const expected: Record<RunStatus, string> = {
   queued: 'running failed cancelled',
   running: 'waiting_for_approval waiting_for_user_question completed failed interrupted cancelled',
