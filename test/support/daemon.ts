@@ -116,6 +116,8 @@ const createAsk = (url: string, always: Headers): Ask => {
     )
   return async (method, at, body, headers = {}) => {
     check ??= document()
+    // Of a daemon that ends meanwhile, the request itself tells.
+    check.catch(() => undefined)
     const answer = await send(new URL(at, url).href, { method, body, headers: { ...always, ...headers } })
     ;(await check).assert({
       method,
