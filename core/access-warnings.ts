@@ -1,5 +1,5 @@
 /** Core's own warnings about who may call. */
-import type { Warning } from './health.js'
+import type { Warning } from './base/health.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 
 /** Shorter tokens can be guessed by who may try for long. */

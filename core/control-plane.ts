@@ -1,22 +1,22 @@
 /** The daemon's HTTP side, put together from its settings. */
 import { accessWarnings } from './access-warnings.js'
-import type { Clock } from './clock.js'
+import type { Clock } from './base/clock.js'
 import type { Bus } from './events/bus.js'
-import type { Warning } from './health.js'
+import type { Warning } from './base/health.js'
 import type { ControlPlaneReport, TokenFileReport } from './host/contract.js'
 import { isLoopback } from './http/admit.js'
 import { createAuth, type Auth, type AuthRecord } from './http/auth.js'
 import { createServer, type HttpServer, type ServerOptions, type StorageRefusals } from './http/server.js'
 import { createRouteTable, type RouteTable } from './http/table.js'
 import { refuseSettings, type TokenFile, type TokenSource } from './http/tokens.js'
-import type { Log } from './log.js'
+import type { Log } from './base/log.js'
 import { connectionsWithin, openFilesLimit } from './state/disk/open-files.js'
-import { parseBind, type Bind, type Settings } from './settings.js'
-import type { Secrets } from './secrets.js'
+import { parseBind, type Bind, type Settings } from './base/settings.js'
+import type { Secrets } from './base/secrets.js'
 import { readSecretFile } from './state/side/secret-file.js'
 import type { StorageHealth } from './state/contract.js'
 import { storageErrors } from './state/storage-errors.js'
-import { version } from './version.js'
+import { version } from './base/version.js'
 
 export interface ControlPlaneOptions {
   readonly settings: Settings

@@ -3,7 +3,7 @@
 import { parseArguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
 import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
-import { environment } from './config.js'
+import { environment } from './base/config.js'
 
 const exit = (code: number): never => process.exit(code)
 
@@ -35,10 +35,10 @@ const runServe = async (args: readonly string[]): Promise<number> => {
       print((await import('./cli/help.js')).serveHelp(await (await import('./cli/plugin-commands.js')).pluginFlags())),
       0
     )
-  return (await import('./cli/serve.js')).serve({ flags, environment: environment(), exit, print })
+  return (await import('./serve.js')).serve({ flags, environment: environment(), exit, print })
 }
 
-const runVersion = async (): Promise<number> => (print((await import('./version.js')).version), 0)
+const runVersion = async (): Promise<number> => (print((await import('./base/version.js')).version), 0)
 
 /** No command, or only flags of serve, is serve. */
 const run = (args: readonly string[]): Promise<number> => {

@@ -3,23 +3,23 @@
  * needs and provides, declares everything in `register`, and works from
  * `onStart` on. See docs/plugin-guide.md.
  */
-import type { Clock } from './clock.js'
+import type { Clock } from './base/clock.js'
 import type { Events } from './events/contract.js'
-import type { Ids } from './ids.js'
-import type { Log } from './log.js'
+import type { Ids } from './base/ids.js'
+import type { Log } from './base/log.js'
 import type { Route } from './http/route.js'
-import type { HealthCheck } from './health.js'
-import type { AnyStruct, Infer } from './schema.js'
-import type { Secrets } from './secrets.js'
+import type { HealthCheck } from './base/health.js'
+import type { AnyStruct, Infer } from './base/schema.js'
+import type { Secrets } from './base/secrets.js'
 import type { State } from './state/contract.js'
-import type { Command } from './command.js'
-import type { Point, Token } from './token.js'
+import type { Command } from './cli/command.js'
+import type { Point, Token } from './base/token.js'
 
-export * from './schema.js'
-export { defineErrors, Problem } from './errors.js'
+export * from './base/schema.js'
+export { defineErrors, Problem } from './base/errors.js'
 export { readSecretFile } from './state/side/secret-file.js'
-export type { ProblemFactory, ProblemSpec, Occurrence } from './errors.js'
-export { assert, assertNever, fault } from './assert.js'
+export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'
+export { assert, assertNever, fault } from './base/assert.js'
 export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/route.js'
 export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/route.js'
 export {
@@ -35,22 +35,22 @@ export {
 export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/pages.js'
 export { idempotencyKey, IdempotencyKey } from './http/idempotency.js'
 export { idempotencyErrors } from './http/errors.js'
-export { canonical, digest } from './canonical-json.js'
+export { canonical, digest } from './base/canonical-json.js'
 export { sliced } from './http/sliced.js'
 export type { Sliced } from './http/sliced.js'
 export { createUnreadable, viewsOf } from './http/unreadable.js'
 export type { Skip, Unreadable } from './http/unreadable.js'
 export { defineEvent } from './events/contract.js'
 export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from './events/contract.js'
-export { StateFinding } from './findings.js'
-export type { Clock } from './clock.js'
-export type { Ids } from './ids.js'
-export type { Log } from './log.js'
-export type { Secrets } from './secrets.js'
-export { visibleBlock, visibleLine } from './visible.js'
-export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './redact.js'
-export { isShallow } from './nesting.js'
-export { inTurns, type Portions } from './turns.js'
+export { StateFinding } from './records/findings.js'
+export type { Clock } from './base/clock.js'
+export type { Ids } from './base/ids.js'
+export type { Log } from './base/log.js'
+export type { Secrets } from './base/secrets.js'
+export { visibleBlock, visibleLine } from './base/visible.js'
+export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/redact.js'
+export { isShallow } from './base/nesting.js'
+export { inTurns, type Portions } from './base/turns.js'
 export type {
   State,
   Tx,
@@ -70,13 +70,13 @@ export type {
   PageQuery,
   StorageHealth,
 } from './state/contract.js'
-export { environment } from './config.js'
-export { defineCommand } from './command.js'
-export type { Command, CommandInput, Client } from './command.js'
-export { commandLine, count, span } from './command-text.js'
+export { environment } from './base/config.js'
+export { defineCommand } from './cli/command.js'
+export type { Command, CommandInput, Client } from './cli/command.js'
+export { commandLine, count, span } from './cli/command-text.js'
 export { errors as commandErrors } from './cli/errors.js'
-export { defineToken, definePoint, hasMembers } from './token.js'
-export type { Token, Point } from './token.js'
+export { defineToken, definePoint, hasMembers } from './base/token.js'
+export type { Token, Point } from './base/token.js'
 export { Host } from './host/contract.js'
 export type {
   HostView,
@@ -88,7 +88,7 @@ export type {
   ControlPlaneReport,
   TokenFileReport,
 } from './host/contract.js'
-export type { HealthCheck, Warning } from './health.js'
+export type { HealthCheck, Warning } from './base/health.js'
 export { createOutbound, outboundTarget, refusedUrl } from './http/outbound.js'
 export type {
   Outbound,

@@ -1,6 +1,6 @@
 /** What a start found, in the words of findings. */
 import { relative } from 'node:path'
-import type { Found } from './findings.js'
+import type { Found } from './records/findings.js'
 import type { RepairOutcome } from './host/repair.js'
 import type { RecoveryReport } from './state/store/root.js'
 

@@ -1,9 +1,9 @@
 /** The beginning of all work: what an earlier life left is repaired, then the plugins start. */
-import type { Clock } from './clock.js'
-import type { Findings } from './findings.js'
+import type { Clock } from './base/clock.js'
+import type { Findings } from './records/findings.js'
 import type { Boot } from './host/boot.js'
 import type { PluginHost } from './host/host.js'
-import type { Log } from './log.js'
+import type { Log } from './base/log.js'
 import { repairFound } from './start-findings.js'
 import type { State } from './state/contract.js'
 import { mayPass } from './state/disk/storage-mode.js'

@@ -1,6 +1,6 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
-import type { Command } from '../command.js'
-import { errors, type Flags } from '../config.js'
+import type { Command } from './command.js'
+import { errors, type Flags } from '../base/config.js'
 
 export interface Arguments {
   readonly words: readonly string[]

@@ -1,5 +1,5 @@
 /** One command line that is no serve: from its words to its exit code. */
-import type { Command } from '../command.js'
+import type { Command } from './command.js'
 import { parseArguments, switchesOf } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'

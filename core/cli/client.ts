@@ -1,7 +1,7 @@
 /** Calls a daemon over HTTP. */
-import type { Client } from '../command.js'
-import { Problem } from '../errors.js'
-import { array, open, optional, parse, string, type Json } from '../schema.js'
+import type { Client } from './command.js'
+import { Problem } from '../base/errors.js'
+import { array, open, optional, parse, string, type Json } from '../base/schema.js'
 import { errors } from './errors.js'
 import { verbatim } from './field-names.js'
 import { readFrames } from './frames.js'

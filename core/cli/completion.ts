@@ -1,6 +1,6 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
-import { defineCommand, type Command } from '../command.js'
-import { daemonSettings } from '../settings.js'
+import { defineCommand, type Command } from './command.js'
+import { daemonSettings } from '../base/settings.js'
 import { switchesOf } from './arguments.js'
 import { errors } from './errors.js'
 import { pluginFlags } from './plugin-commands.js'

@@ -1,5 +1,5 @@
 /** What went wrong, as the command line says it. */
-import { Problem } from '../errors.js'
+import { Problem } from '../base/errors.js'
 import { usageCodes } from './errors.js'
 
 export interface Explanation {

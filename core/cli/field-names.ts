@@ -1,6 +1,6 @@
 /** Problems of a daemon name the fields of a request; who typed a command line knows its words and flags. */
-import type { Command } from '../command.js'
-import { Problem } from '../errors.js'
+import type { Command } from './command.js'
+import { Problem } from '../base/errors.js'
 
 const ownName = ({ args = [], flags = {} }: Command, path: string): string | undefined => {
   const [, name = ''] = path.split('.')

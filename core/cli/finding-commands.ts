@@ -1,8 +1,8 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
-import { defineCommand, type Command } from '../command.js'
-import { array, parse, type Json } from '../schema.js'
-import { StateFinding } from '../findings.js'
-import { visibleLine } from '../visible.js'
+import { defineCommand, type Command } from './command.js'
+import { array, parse, type Json } from '../base/schema.js'
+import { StateFinding } from '../records/findings.js'
+import { visibleLine } from '../base/visible.js'
 
 const placeOf = ({ file, byte }: StateFinding): string =>
   file === undefined ? '' : `\n  at: ${visibleLine(file)}${byte === undefined ? '' : ` byte ${byte}`}`

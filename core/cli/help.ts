@@ -1,7 +1,7 @@
 /** Texts of `--help`. */
-import type { Command } from '../command.js'
-import { daemonSettings, Settings } from '../settings.js'
-import { inlineSchema, unsafeCast, type JsonSchema } from '../schema.js'
+import type { Command } from './command.js'
+import { daemonSettings, Settings } from '../base/settings.js'
+import { inlineSchema, unsafeCast, type JsonSchema } from '../base/schema.js'
 
 const columns = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))

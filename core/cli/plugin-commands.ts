@@ -1,10 +1,10 @@
 /** What the shipped plugins add to the command line. */
-import type { Command } from '../command.js'
-import { settingsOf } from '../config.js'
+import type { Command } from './command.js'
+import { settingsOf } from '../base/config.js'
 import { shippedPlugins } from '../host/candidates.js'
 import { shippedCandidate } from '../host/candidate.js'
 import type { AnyPlugin } from '../plugin.js'
-import { inlineSchema, unsafeCast, type JsonSchema } from '../schema.js'
+import { inlineSchema, unsafeCast, type JsonSchema } from '../base/schema.js'
 import type { PluginFlag } from './help.js'
 
 const plugins = async (): Promise<readonly AnyPlugin[]> =>

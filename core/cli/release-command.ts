@@ -1,6 +1,6 @@
 /** `release`: lets a daemon that holds begin its work. */
-import { defineCommand, type Command } from '../command.js'
-import { boolean, open } from '../schema.js'
+import { defineCommand, type Command } from './command.js'
+import { boolean, open } from '../base/schema.js'
 
 export const releaseCommand: Command = defineCommand({
   path: ['release'],

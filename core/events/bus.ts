@@ -8,7 +8,7 @@ import { createFanOut, type FanOut, type Subscription } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
 import type { Sink } from './subscriber.js'
 import { createListeners, type EventFault, type Listener } from './listeners.js'
-import { unsafeCast } from '../schema.js'
+import { unsafeCast } from '../base/schema.js'
 import { carries, createWindow, type Window } from './window.js'
 
 export type { EventFault } from './listeners.js'

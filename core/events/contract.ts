@@ -1,5 +1,5 @@
 /** The daemon's one event bus. Rules: docs/rules/events.md. */
-import type { StructOf } from '../schema.js'
+import type { StructOf } from '../base/schema.js'
 
 /** A kind of event. `name` is the SSE event name and the `type` member of its data. */
 export interface EventSpec<D extends object> {

@@ -1,6 +1,6 @@
 /** Warns while slow readers of event streams lose events. */
-import type { Clock } from '../clock.js'
-import type { HealthCheck } from '../health.js'
+import type { Clock } from '../base/clock.js'
+import type { HealthCheck } from '../base/health.js'
 import type { Bus } from './bus.js'
 
 /** How long a loss is told after it was noticed. */

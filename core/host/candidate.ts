@@ -1,7 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
 import * as kit from '../plugin.js'
 import type { AnyPlugin, Kit, PluginModule, ShippedPlugin } from '../plugin.js'
-import { literal, open, parse, string, unsafeCast } from '../schema.js'
+import { literal, open, parse, string, unsafeCast } from '../base/schema.js'
 import { errors } from './errors.js'
 
 export interface Candidate {

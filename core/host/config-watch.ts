@@ -5,9 +5,9 @@
  */
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
-import { Problem } from '../errors.js'
-import type { HealthCheck, Warning } from '../health.js'
-import type { Log } from '../log.js'
+import { Problem } from '../base/errors.js'
+import type { HealthCheck, Warning } from '../base/health.js'
+import type { Log } from '../base/log.js'
 import type { Disk } from '../state/disk/disk.js'
 import { configContent } from './config-content.js'
 

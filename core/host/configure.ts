@@ -1,9 +1,9 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
-import { nearest } from '../nearest.js'
-import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../config.js'
+import { nearest } from '../base/nearest.js'
+import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../base/config.js'
 import type { AnyPlugin } from '../plugin.js'
-import { object, type JsonObject } from '../schema.js'
+import { object, type JsonObject } from '../base/schema.js'
 import type { Disk } from '../state/disk/disk.js'
 import { errors } from './errors.js'
 import type { Loaded } from './load.js'

@@ -1,8 +1,8 @@
 /** What the host tells about itself, the plugins and the daemon: read by `/v1/status`, `plugins list` and the tests. */
-import { defineToken, type Token } from '../token.js'
-import type { Warning } from '../health.js'
+import { defineToken, type Token } from '../base/token.js'
+import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
-import type { StateFinding } from '../findings.js'
+import type { StateFinding } from '../records/findings.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
 export interface PluginFault {

@@ -1,4 +1,4 @@
-import { defineErrors } from '../errors.js'
+import { defineErrors } from '../base/errors.js'
 
 /**
  * What stops a start or leaves a plugin out. Read by operators, in the log, in `/v1/status` and on the command line.

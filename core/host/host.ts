@@ -3,7 +3,7 @@
  * started, and undone backwards. One that fails takes what needs it with it
  * and nothing else; only a required one stops the daemon's start.
  */
-import type { HealthCheck, Warning } from '../health.js'
+import type { HealthCheck, Warning } from '../base/health.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
 import type { PluginReport } from './contract.js'
 import { createFaults, ownerOf } from './faults.js'

@@ -1,5 +1,5 @@
 /** Imports the plugins' code. One that cannot be imported is a fact to report, not an error. */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import type { AnyPlugin } from '../plugin.js'
 import { bounded } from './bounded.js'
 import type { Candidate } from './candidate.js'

@@ -2,9 +2,9 @@
  * The state as one plugin has it: what it declares is its own, its commits are charged to it, and after its stop it
  * changes nothing any more.
  */
-import type { Problem } from '../errors.js'
+import type { Problem } from '../base/errors.js'
 import type { Blobs, Document, Spools, State, Tx } from '../state/contract.js'
-import type { JsonObject } from '../schema.js'
+import type { JsonObject } from '../base/schema.js'
 import { errors } from './errors.js'
 import type { Faults } from './faults.js'
 import type { Registry } from './registry.js'

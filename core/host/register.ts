@@ -1,6 +1,6 @@
 /** Every plugin declares, in the order of needs. */
 import type { AnyPlugin } from '../plugin.js'
-import { unsafeCast } from '../schema.js'
+import { unsafeCast } from '../base/schema.js'
 import { disable, fail, type HostState } from './host-state.js'
 import { openContext } from './context.js'
 import { errors } from './errors.js'

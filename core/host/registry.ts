@@ -4,8 +4,8 @@
 import type { HealthCheck, RepairStep } from '../plugin.js'
 import type { Route } from '../http/route.js'
 import type { RouteTable } from '../http/table.js'
-import { unsafeCast } from '../schema.js'
-import type { Point, Token } from '../token.js'
+import { unsafeCast } from '../base/schema.js'
+import type { Point, Token } from '../base/token.js'
 import { errors } from './errors.js'
 
 export type Undo = () => void

@@ -1,7 +1,7 @@
 /** Plugins that the operator names in `config/plugins.toml`. Their package.json is read before any of their code. */
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { errors as configErrors } from '../config.js'
+import { errors as configErrors } from '../base/config.js'
 import type { AnyPlugin, PluginModule } from '../plugin.js'
 import {
   boolean,
@@ -17,7 +17,7 @@ import {
   type Infer,
   type Issue,
   type Json,
-} from '../schema.js'
+} from '../base/schema.js'
 import type { Disk } from '../state/disk/disk.js'
 import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from './errors.js'

@@ -1,7 +1,7 @@
 /** Decides who calls, and keeps count of refusals (http-23 to http-29). */
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '../clock.js'
-import type { Problem, ProblemFactory } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import type { Problem, ProblemFactory } from '../base/errors.js'
 import { httpErrors } from './errors.js'
 import type { Access, Caller } from './route.js'
 import { createThrottle } from './throttle.js'

@@ -1,5 +1,5 @@
 /** Errors of the HTTP layer itself (http-6). */
-import { defineErrors, type Problem } from '../errors.js'
+import { defineErrors, type Problem } from '../base/errors.js'
 
 export const httpErrors = defineErrors({
   bad_request: {

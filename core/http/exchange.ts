@@ -1,9 +1,9 @@
 /** One request through its route: who calls, what is asked, the handler, durability, the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Log } from '../log.js'
-import { fault } from '../assert.js'
-import { Problem } from '../errors.js'
-import { unsafeCast } from '../schema.js'
+import type { Log } from '../base/log.js'
+import { fault } from '../base/assert.js'
+import { Problem } from '../base/errors.js'
+import { unsafeCast } from '../base/schema.js'
 import type { Auth } from './auth.js'
 import { httpErrors } from './errors.js'
 import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'

@@ -1,5 +1,5 @@
 /** The idempotency key of a request: header and body may both carry it if they agree (http-16). */
-import { doc, optional, string } from '../schema.js'
+import { doc, optional, string } from '../base/schema.js'
 import { idempotencyErrors } from './errors.js'
 
 /** The body field. */

@@ -1,7 +1,7 @@
 /** Which connections owe an answer, so that a stop can wait for these and for no idle one. */
 import type { ServerResponse, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 
 export interface InFlight {
   /** Takes a request into account until its answer has left or its connection is gone. */

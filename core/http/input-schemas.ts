@@ -2,8 +2,8 @@
  * Schemas of request bodies: a field that may be left out may also be null. No answer holds such a null, so a named
  * schema that both use has a second name for input.
  */
-import { allowNulls, type JsonSchema } from '../json-schema.js'
-import { jsonSchema, type AnyStruct } from '../schema.js'
+import { allowNulls, type JsonSchema } from '../base/json-schema.js'
+import { jsonSchema, type AnyStruct } from '../base/schema.js'
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 const prefix = '#/components/schemas/'

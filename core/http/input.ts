@@ -1,7 +1,7 @@
 /** Reads path, query and body by the structs of a route. Every fault names its field. */
 import type { IncomingMessage } from 'node:http'
-import type { Problem, ProblemFactory } from '../errors.js'
-import { inlineSchema, object, parse, type AnyStruct, type Issue } from '../schema.js'
+import type { Problem, ProblemFactory } from '../base/errors.js'
+import { inlineSchema, object, parse, type AnyStruct, type Issue } from '../base/schema.js'
 import { defaultBodyLimit, readBody } from './body.js'
 import { badRequest, httpErrors, type FieldError } from './errors.js'
 import { readJson } from './json-text.js'

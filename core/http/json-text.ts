@@ -3,8 +3,8 @@
  * values, no key twice, no number or text that would be changed by being
  * stored and sent again. Reports where, never what.
  */
-import { maxDepth } from '../nesting.js'
-import { type Json, unsafeCast } from '../schema.js'
+import { maxDepth } from '../base/nesting.js'
+import { type Json, unsafeCast } from '../base/schema.js'
 import type { FieldError } from './errors.js'
 
 const maxValues = 100_000

@@ -1,6 +1,6 @@
 /** The API as an OpenAPI 3.1 document, made from the routes (http-1). */
-import type { ProblemFactory } from '../errors.js'
-import { fault } from '../assert.js'
+import type { ProblemFactory } from '../base/errors.js'
+import { fault } from '../base/assert.js'
 import {
   inlineSchema,
   partsOf,
@@ -9,7 +9,7 @@ import {
   type AnyStruct,
   type JsonObject,
   type JsonSchema,
-} from '../schema.js'
+} from '../base/schema.js'
 import { createInputSchemas } from './input-schemas.js'
 import { describeOperation } from './operation.js'
 import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'

@@ -1,5 +1,5 @@
 /** Problem responses in the OpenAPI document: which codes a status may carry, with an example each. */
-import type { ProblemFactory } from '../errors.js'
+import type { ProblemFactory } from '../base/errors.js'
 import { httpErrors as errors } from './errors.js'
 import { problemDocument, problemType, titleOf } from './problem.js'
 

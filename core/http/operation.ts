@@ -1,5 +1,5 @@
 /** One route as an operation of the OpenAPI document. */
-import { isOptional, jsonSchema, type AnyStruct } from '../schema.js'
+import { isOptional, jsonSchema, type AnyStruct } from '../base/schema.js'
 import { defaultBodyLimit } from './body.js'
 import { httpErrors } from './errors.js'
 import type { InputSchemas } from './input-schemas.js'

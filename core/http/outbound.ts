@@ -7,8 +7,8 @@
  */
 import { lookup } from 'node:dns/promises'
 import type { Dispatcher, Pool } from 'undici'
-import { assert } from '../assert.js'
-import type { Clock } from '../clock.js'
+import { assert } from '../base/assert.js'
+import type { Clock } from '../base/clock.js'
 import { isInCidrs, isLocalName, isPublicAddress, literalAddress } from './address-rules.js'
 import { outboundFailure, type OutboundCode } from './outbound-failure.js'
 

@@ -1,6 +1,6 @@
 /** Routes that the HTTP layer itself answers: probes and the OpenAPI document. */
-import type { Problem } from '../errors.js'
-import { jsonObject, type JsonObject } from '../schema.js'
+import type { Problem } from '../base/errors.js'
+import { jsonObject, type JsonObject } from '../base/schema.js'
 import { httpErrors } from './errors.js'
 import { defineRoute, jsonReply, textReply, type Route } from './route.js'
 

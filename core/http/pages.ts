@@ -1,5 +1,16 @@
 /** Lists in pages (http-11 to http-15). */
-import { array, boolean, doc, integer, object, optional, string, unsafeCast, union, type StructOf } from '../schema.js'
+import {
+  array,
+  boolean,
+  doc,
+  integer,
+  object,
+  optional,
+  string,
+  unsafeCast,
+  union,
+  type StructOf,
+} from '../base/schema.js'
 import type { Collection } from '../state/contract.js'
 import { httpErrors } from './errors.js'
 import { sliced, sliceItems, type Sliced } from './sliced.js'

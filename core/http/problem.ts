@@ -1,5 +1,5 @@
 /** The one writer of problem documents (http-6). */
-import type { Problem } from '../errors.js'
+import type { Problem } from '../base/errors.js'
 
 export const problemType = 'application/problem+json'
 

@@ -1,7 +1,7 @@
 /** Writes answers. Nothing else in the daemon touches a response, except the event streams. */
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Problem } from '../errors.js'
+import type { Problem } from '../base/errors.js'
 import { problemDocument, problemHeaders, problemType } from './problem.js'
 
 export interface Answer {

@@ -4,8 +4,8 @@
  * value; they never see the request, check auth or set a status.
  */
 import type { EventFilter } from '../events/contract.js'
-import { unsafeCast, type AnyStruct, type Infer, type Json, type Struct } from '../schema.js'
-import type { ProblemFactory } from '../errors.js'
+import { unsafeCast, type AnyStruct, type Infer, type Json, type Struct } from '../base/schema.js'
+import type { ProblemFactory } from '../base/errors.js'
 import type { Sliced } from './sliced.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

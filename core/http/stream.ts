@@ -1,6 +1,6 @@
 /** Server-sent events: one socket follows one view of the bus (events-1 to events-4). */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import type { Bus, Sink, Subscription } from '../events/bus.js'
 import { httpErrors } from './errors.js'
 import type { StreamReply } from './route.js'

@@ -1,5 +1,5 @@
 /** Finds the route of a path. Literal segments win over parameters, whatever the order of registration. */
-import { fault } from '../assert.js'
+import { fault } from '../base/assert.js'
 import type { Access, Route } from './route.js'
 
 export interface Entry {

@@ -1,5 +1,5 @@
 /** Counts refusals by address: 60 in 60 seconds, then 429 (http-28). */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 
 const limit = 60
 const spanMs = 60_000

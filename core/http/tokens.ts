@@ -3,7 +3,7 @@
  * replaced while running (http-26).
  */
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Problem } from '../errors.js'
+import type { Problem } from '../base/errors.js'
 import { isLoopback } from './admit.js'
 import { startErrors } from './errors.js'
 

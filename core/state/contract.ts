@@ -2,7 +2,7 @@
  * The five shapes of state that a plugin sees, and the commit that changes
  * them. Only `core/state` knows files. See docs/state-format.md.
  */
-import type { AnyStruct, Json, JsonObject } from '../schema.js'
+import type { AnyStruct, Json, JsonObject } from '../base/schema.js'
 import type { EventSpec, EventKeys } from '../events/contract.js'
 
 /**

@@ -1,5 +1,5 @@
 /** Everything that can go wrong between the daemon and its disk, and what its operator can do. */
-import { defineErrors } from '../errors.js'
+import { defineErrors } from '../base/errors.js'
 
 export const errors = defineErrors({
   state_root_locked: {

@@ -1,4 +1,4 @@
-import { defineErrors } from '../errors.js'
+import { defineErrors } from '../base/errors.js'
 
 /** Problems of the store. */
 export const storageErrors = defineErrors({

@@ -1,5 +1,5 @@
 /** Markdown, and JSON Schemas in words. */
-import type { JsonSchema } from '../../core/schema.js'
+import type { JsonSchema } from '../../core/base/schema.js'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 export const code = (text: string): string => (text === '' ? '' : `\`${text}\``)

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EventSpec, Point, ProblemFactory, Token } from '../../core/plugin.js'
-import { unsafeCast } from '../../core/schema.js'
+import { unsafeCast } from '../../core/base/schema.js'
 
 export const repository = resolve(import.meta.dirname, '../../..')
 

@@ -2,7 +2,7 @@
  * The document without the nulls of fields that may be left out, and without second names for input: the reference
  * says once what they mean.
  */
-import type { JsonSchema } from '../../core/schema.js'
+import type { JsonSchema } from '../../core/base/schema.js'
 
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,5 @@
 /** How late schedules are when very many are due at one moment: from their fire to the commit that notes their run. */
-import { unsafeCast } from '../../core/schema.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import { quantile, readLoop, send } from './load.js'
 
 export interface Lags {

@@ -3,18 +3,18 @@
  * tests. Register declares and does nothing else; everything that is
  * registered is owned; after a stop nothing is left.
  */
-import { createKnownValues } from '../../core/known-values.js'
+import { createKnownValues } from '../../core/base/known-values.js'
 import type { ExecutionContext, TestFn } from 'ava'
-import { fault } from '../../core/assert.js'
-import { createClock, type Clock } from '../../core/clock.js'
-import { readLayers, settingsOf } from '../../core/config.js'
+import { fault } from '../../core/base/assert.js'
+import { createClock, type Clock } from '../../core/base/clock.js'
+import { readLayers, settingsOf } from '../../core/base/config.js'
 import { shippedCandidate } from '../../core/host/candidate.js'
 import { createHost, type PluginHost } from '../../core/host/host.js'
 import { needed } from '../../core/host/order.js'
 import { createRouteTable } from '../../core/http/table.js'
-import { createIds } from '../../core/ids.js'
+import { createIds } from '../../core/base/ids.js'
 import { Host, parse, type AnyPlugin, type PluginContext, type ShippedPlugin } from '../../core/plugin.js'
-import { inlineSchema, object, unsafeCast, type JsonSchema } from '../../core/schema.js'
+import { inlineSchema, object, unsafeCast, type JsonSchema } from '../../core/base/schema.js'
 import { startTestDaemon } from '../support/daemon.js'
 
 /** May be held and passed on; calling it or anything in it is a fault. */

@@ -2,8 +2,8 @@
 import type { ExecutionContext } from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { assert } from '../../core/assert.js'
-import { inlineSchema, parse, unsafeCast, type Json, type JsonSchema } from '../../core/schema.js'
+import { assert } from '../../core/base/assert.js'
+import { inlineSchema, parse, unsafeCast, type Json, type JsonSchema } from '../../core/base/schema.js'
 import type { Tool } from '../../plugins/execution/tools/contract.js'
 import { callOf, codeOf, resultOf, runTool } from '../support/tools.js'
 

@@ -2,7 +2,7 @@
  * docs/rules/events.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { openStream, type Frame, type SseClient } from '../support/sse.js'

@@ -3,9 +3,9 @@
  * older program can leave.
  */
 import test from 'ava'
-import { createClock } from '../../core/clock.js'
-import { createIds } from '../../core/ids.js'
-import { unsafeCast } from '../../core/schema.js'
+import { createClock } from '../../core/base/clock.js'
+import { createIds } from '../../core/base/ids.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
 import type { RunEvent, RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'

@@ -157,7 +157,7 @@ test('errors come from tables: no plain Error is thrown outside core/assert', (t
       return node.type === 'NewExpression' &&
         typeof name === 'string' &&
         /^(Error|TypeError|RangeError)$/u.test(name) &&
-        path !== 'core/assert.ts'
+        path !== 'core/base/assert.ts'
         ? `makes a ${name}`
         : undefined
     }),
@@ -184,7 +184,7 @@ test('the environment is read in core/config alone', (t) => {
         node.type === 'MemberExpression' &&
         (node['object'] as Node)['name'] === 'process' &&
         (node['property'] as Node)['name'] === 'env'
-      return isEnv && path !== 'core/config.ts' ? 'reads process.env' : undefined
+      return isEnv && path !== 'core/base/config.ts' ? 'reads process.env' : undefined
     }),
   )
 })
@@ -265,7 +265,7 @@ test('time, randomness and ids come from the context', (t) => {
   none(
     t,
     faultsOf('time', (node, { path }) => {
-      if (path === 'core/clock.ts' || path === 'core/ids.ts') return undefined
+      if (path === 'core/base/clock.ts' || path === 'core/base/ids.ts') return undefined
       if (isCallTo(node, 'Date', 'now') || isCallTo(node, 'Math', 'random') || isCallTo(node, 'performance', 'now'))
         return 'asks the machine for time or chance'
       if (['setTimeout', 'setInterval', 'randomUUID', 'randomBytes'].some((name) => calls(node, name)))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { accessWarnings } from '../../core/access-warnings.js'
-import { unsafeCast } from '../../core/schema.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import type { ControlPlaneReport } from '../../core/host/contract.js'
 
 const codes = (report: object, shortest?: number): readonly string[] =>

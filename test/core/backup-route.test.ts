@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { restoreBackup, verifyBackup } from '../../core/state/inspect/backup-restore.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'

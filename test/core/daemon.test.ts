@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { definePlugin, type Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { createWrappedDisk, diskError } from '../support/wrapped-disk.js'

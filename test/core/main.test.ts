@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
 import test from 'ava'
-import { version } from '../../core/version.js'
+import { version } from '../../core/base/version.js'
 import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 
 interface Ran {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { daemonSettings } from '../../core/settings.js'
+import { daemonSettings } from '../../core/base/settings.js'
 import { pluginFlags } from '../../core/cli/plugin-commands.js'
 import { mainFile, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh } from '../support/docs.js'

@@ -37,7 +37,7 @@ test(
   async (t) => {
     const { modules, operations, shared } = await facts()
     const calls = sources
-      .filter(({ path }) => path !== 'core/errors.ts')
+      .filter(({ path }) => path !== 'core/base/errors.ts')
       .flatMap(({ path, text }) => (text.match(/\bdefineErrors\(\{/gu) ?? []).map(() => path))
     t.deepEqual(
       [...new Set(modules.errors.map(({ file, symbol }) => `${file} ${symbol}`))]

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
 import { declarationsOf } from '../../core/host/declarations.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'

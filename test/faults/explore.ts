@@ -2,7 +2,7 @@
  * Runs a workload once, and from the copy of the disk before each operation makes the states that a crash there can
  * leave; recovers each of them and judges it.
  */
-import { assert } from '../../core/assert.js'
+import { assert } from '../../core/base/assert.js'
 import { crash, isSettled, policies, type Image, type Policy } from './image.js'
 import { createLedger, describeLife, type Expected } from './ledger.js'
 import { openLife, type Engine, type Life } from './life.js'

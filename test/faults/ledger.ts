@@ -4,7 +4,7 @@
  * some number of them: at least those that were acknowledged, at most those
  * that were sent.
  */
-import { assert } from '../../core/assert.js'
+import { assert } from '../../core/base/assert.js'
 import type { Item, Life } from './life.js'
 
 export type Step =

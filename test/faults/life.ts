@@ -1,6 +1,6 @@
 /** One life of a store on a simulated disk: as the daemon opens it, with a few shapes of state of its own. */
 import type { Blobs, BlobRef, Collection, Document, Stream } from '../../core/state/contract.js'
-import { unsafeCast } from '../../core/schema.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import type { OpenState, RecoveryReport } from '../../core/state/store/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Random } from './random.js'

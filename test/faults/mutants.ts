@@ -6,7 +6,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { explore, type Exploration, type Tally } from './explore.js'
 import { loadEngine, type Engine } from './life.js'
 import type { FaultKind, Operation } from './simulated-disk.js'

@@ -5,7 +5,7 @@
  */
 import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import type { Disk, DiskFile, FileStat } from '../../core/state/disk/disk.js'
 import {
   applyNames,

@@ -2,7 +2,7 @@
  * Bytes that no crash makes: a line of another root in the place of one of ours, and an end that was cut off. A store
  * must call both damage.
  */
-import { assert } from '../../core/assert.js'
+import { assert } from '../../core/base/assert.js'
 import { filesOf, type FileNode, type Image } from './image.js'
 import { createLedger } from './ledger.js'
 import { openLife, root, type Engine, type Life } from './life.js'

@@ -2,9 +2,9 @@
  * Time, ids and a log for the simulation: nothing happens that the test did not ask for, and the same seed gives the
  * same bytes.
  */
-import type { Clock } from '../../core/clock.js'
-import type { IdSource } from '../../core/ids.js'
-import type { Log } from '../../core/log.js'
+import type { Clock } from '../../core/base/clock.js'
+import type { IdSource } from '../../core/base/ids.js'
+import type { Log } from '../../core/base/log.js'
 import type { Random } from './random.js'
 
 export interface ManualClock extends Clock {

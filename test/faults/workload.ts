@@ -4,7 +4,7 @@
  * a seed. Whatever happens to the disk meanwhile, the ledger knows what the
  * store said.
  */
-import { assert } from '../../core/assert.js'
+import { assert } from '../../core/base/assert.js'
 import type { BlobRef } from '../../core/state/contract.js'
 import { crash, type Image, type Policy } from './image.js'
 import { describeLife, type Ledger, type Step } from './ledger.js'

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { unsafeCast } from '../../core/schema.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import { openCron } from '../../plugins/execution/schedules/cron.js'
 import { notesOf } from '../../plugins/execution/schedules/preview.js'
 import { localText } from '../../plugins/execution/schedules/zone.js'

@@ -1,5 +1,5 @@
 /** Steps about schedules. Fires that have come are one in the past; others are made to come by a trigger. */
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { accept, isOver, planRun, scheduleStatus, textOf, type Schedule } from './model.js'
 import { eventually } from './shadow.js'
 import { pick, plans, sessionsOf, type Stand, type Step } from './steps.js'

@@ -1,8 +1,8 @@
 /** The daemon under test, and how it is compared with the model. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { fault } from '../../core/assert.js'
-import { createClock } from '../../core/clock.js'
+import { fault } from '../../core/base/assert.js'
+import { createClock } from '../../core/base/clock.js'
 import { spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
 import { createSender, type Got, type Sender } from '../whole/client.js'
 import { activeRun, isOver, isWaiting, scheduleStatus, type Run, type Schedule, type World } from './model.js'

@@ -2,7 +2,7 @@
  * The steps of a history: each is done to the daemon and to the model. What a step is about follows from its numbers
  * and the model alone.
  */
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import {
   accept,
   activeRun,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestFn } from 'ava'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
 import { openSession, submit, until } from './runs.js'
 

@@ -1,7 +1,7 @@
 /** The command line in this process, against one daemon. */
 import { runClient } from '../../core/cli/client-line.js'
 import { explain } from '../../core/cli/explain.js'
-import { visible } from '../../core/visible.js'
+import { visible } from '../../core/base/visible.js'
 
 export interface Ran {
   readonly code: number

@@ -1,8 +1,8 @@
 /** A daemon whose tools are called as its engine calls them. */
 import type { ExecutionContext } from 'ava'
-import { assert } from '../../core/assert.js'
+import { assert } from '../../core/base/assert.js'
 import { definePlugin, type State } from '../../core/plugin.js'
-import { parse } from '../../core/schema.js'
+import { parse } from '../../core/base/schema.js'
 import { Tools, type Tool } from '../../plugins/execution/tools/contract.js'
 import { startTestDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.js'
 import { callOf, makeFolder, resultOf, type Answer } from './tools.js'

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { fencesOf, type Fence } from '../../docs/make/fences.js'
 
 export const repository = resolve(import.meta.dirname, '../../..')

@@ -2,13 +2,13 @@
 import type { ExecutionContext } from 'ava'
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { createBus, type Bus, type EventFault } from '../../core/events/bus.js'
 import { createAuth, type AuthOptions, type AuthRecord } from '../../core/http/auth.js'
 import type { Route } from '../../core/http/route.js'
 import { createServer, type HttpServer, type ServerOptions } from '../../core/http/server.js'
 import { createRouteTable } from '../../core/http/table.js'
-import type { Log } from '../../core/log.js'
+import type { Log } from '../../core/base/log.js'
 import { parseJson } from './json.js'
 
 export interface Reply {

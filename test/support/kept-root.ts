@@ -1,8 +1,8 @@
 /** A real root with one of everything: pages, tombstones, streams, a log behind them, a document and a blob. */
 import type { ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
-import { createIds } from '../../core/ids.js'
-import { object, string, boolean, unsafeCast } from '../../core/schema.js'
+import { createClock } from '../../core/base/clock.js'
+import { createIds } from '../../core/base/ids.js'
+import { object, string, boolean, unsafeCast } from '../../core/base/schema.js'
 import type { CollectionSpec, StreamSpec } from '../../core/state/contract.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { acquireLock } from '../../core/state/root/lock.js'

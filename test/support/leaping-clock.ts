@@ -1,5 +1,5 @@
 /** The real clock, which a test can make leap: time goes on by itself and faster on demand. */
-import { createClock, type Clock } from '../../core/clock.js'
+import { createClock, type Clock } from '../../core/base/clock.js'
 
 export interface LeapingClock extends Clock {
   /** Both clocks go on by so many ms, and what is due fires. */

@@ -2,8 +2,8 @@
  * A process that takes a root's lock and says how it went: `locked <generation>` or `refused <code> <pid>`; holds it
  * until killed or told to end.
  */
-import { createClock } from '../../core/clock.js'
-import { Problem } from '../../core/errors.js'
+import { createClock } from '../../core/base/clock.js'
+import { Problem } from '../../core/base/errors.js'
 import { acquireLock } from '../../core/state/root/lock.js'
 import { mechanisms } from '../../core/state/root/owner.js'
 

@@ -1,6 +1,6 @@
 /** A connection to a server of the test, and short forms to ask it. */
 import type { ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
 import { createConnection } from '../../plugins/providers/openai-compatible/connection.js'
 import { createTransport } from '../../plugins/providers/openai-compatible/transport.js'

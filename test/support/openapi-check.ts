@@ -3,8 +3,8 @@
  * that a test receives goes through here.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { fault } from '../../core/assert.js'
-import type { JsonObject } from '../../core/schema.js'
+import { fault } from '../../core/base/assert.js'
+import type { JsonObject } from '../../core/base/schema.js'
 
 /** An answer as it came. `body` is parsed where the content type is JSON. */
 export interface Seen {

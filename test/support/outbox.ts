@@ -1,5 +1,5 @@
 /** A plugin that lends the outbox to a test. */
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { definePlugin, object, type State } from '../../core/plugin.js'
 import { Outbox, ReplyPlugins, type OutboxItem, type ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
 

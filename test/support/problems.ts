@@ -1,5 +1,5 @@
 /** What a refusal says, for tests that call what refuses. */
-import { Problem } from '../../core/errors.js'
+import { Problem } from '../../core/base/errors.js'
 
 /** The code and the paths of the problem that the call throws. */
 export const errorPathsOf = (call: () => unknown): string[] => {

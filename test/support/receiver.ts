@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 
 export interface Received {
   readonly path: string

@@ -1,9 +1,9 @@
 /** The records and journal of runs on a disk, without a daemon around them. */
 import type { ExecutionContext } from 'ava'
 import { rm } from 'node:fs/promises'
-import { createClock, type Clock } from '../../core/clock.js'
-import { createIds } from '../../core/ids.js'
-import { unsafeCast } from '../../core/schema.js'
+import { createClock, type Clock } from '../../core/base/clock.js'
+import { createIds } from '../../core/base/ids.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
 import { editRun, type EditParts, type RunEdit } from '../../plugins/execution/runs/edit.js'

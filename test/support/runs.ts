@@ -1,5 +1,5 @@
 /** Short forms for tests that submit and watch runs. */
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import type { Answer, Ask } from './daemon.js'
 
 const clock = createClock()

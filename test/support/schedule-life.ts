@@ -4,9 +4,9 @@
  * be killed at any operation of the disk.
  */
 import { setImmediate } from 'node:timers/promises'
-import { createIds } from '../../core/ids.js'
-import type { Clock } from '../../core/clock.js'
-import { unsafeCast } from '../../core/schema.js'
+import { createIds } from '../../core/base/ids.js'
+import type { Clock } from '../../core/base/clock.js'
+import { unsafeCast } from '../../core/base/schema.js'
 import type { Collection } from '../../core/state/contract.js'
 import { openState } from '../../core/state/store/root.js'
 import { runErrors } from '../../plugins/execution/runs/errors.js'

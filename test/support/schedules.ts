@@ -1,5 +1,5 @@
 /** Short forms for tests of schedules. */
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import type { Ask } from './daemon.js'
 
 const clock = createClock()

@@ -4,7 +4,15 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type Arbitrary } from 'fast-check'
-import { inputSchema, isRuled, parse, partsOf, schemaName, type AnyStruct, type JsonSchema } from '../../core/schema.js'
+import {
+  inputSchema,
+  isRuled,
+  parse,
+  partsOf,
+  schemaName,
+  type AnyStruct,
+  type JsonSchema,
+} from '../../core/base/schema.js'
 import type { Route } from '../../core/http/route.js'
 
 type Tree = { readonly [key: string]: any }

@@ -1,6 +1,6 @@
 /** One process for all tests of a file that need no death: each test takes a session of its own. */
 import type { TestFn } from 'ava'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { spawnDaemon, type SpawnedDaemon, type SpawnOptions } from './daemon.js'
 import { openSession } from './runs.js'
 

@@ -1,6 +1,6 @@
 /** A plain SSE client on a bare socket: it can stop reading, and sees every byte. */
 import { connect } from 'node:net'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { parseJson } from './json.js'
 
 export interface Frame {

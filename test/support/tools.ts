@@ -3,8 +3,8 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import { assert } from '../../core/assert.js'
-import { parse, unsafeCast, type Json } from '../../core/schema.js'
+import { assert } from '../../core/base/assert.js'
+import { parse, unsafeCast, type Json } from '../../core/base/schema.js'
 import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
 
 export interface Answer {

@@ -4,7 +4,7 @@
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import { parseJson } from '../support/json.js'
 import { createOpenapiCheck, type OpenapiCheck } from '../support/openapi-check.js'
 

@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
+import { createClock } from '../../core/base/clock.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from '../support/daemon.js'
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js'
 import { createRandom, type Random } from '../faults/random.js'

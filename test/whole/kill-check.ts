@@ -1,6 +1,6 @@
 /** What must be true of a daemon after any number of kills. */
 import { existsSync, readFileSync } from 'node:fs'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import type { Got, Sender } from './client.js'
 import { type Ledger, settled } from './kill-ledger.js'
 

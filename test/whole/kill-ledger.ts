@@ -3,7 +3,7 @@
  * saw.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 
 /** A run that was asked for. The token is in its metadata, its text and its effects. */
 export interface Intent {

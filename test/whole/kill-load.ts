@@ -2,7 +2,7 @@
  * A mixed load on a daemon that may die at any moment. Every answer is one that the contract allows; every
  * acknowledgement goes into the ledger.
  */
-import { fault } from '../../core/assert.js'
+import { fault } from '../../core/base/assert.js'
 import type { Random } from '../faults/random.js'
 import type { Got, Sender } from './client.js'
 import type { Intent, Ledger } from './kill-ledger.js'

@@ -3,8 +3,8 @@ import * as fs from 'node:fs'
 import * as files from 'node:fs/promises'
 import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { fault } from '../../assert.js'
-import { unsafeCast } from '../../schema.js'
+import { fault } from '../../base/assert.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk, DiskFile, FileStat } from './disk.js'
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_DIRECTORY } = fs.constants

@@ -1,7 +1,7 @@
 /** Whether storage takes changes, and if not, why. */
 import type { StorageHealth } from '../contract.js'
 import { readOnlyActions, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
-import type { Problem } from '../../errors.js'
+import type { Problem } from '../../base/errors.js'
 
 /** Reasons that pass by themselves; the others last until a restart. */
 const passing: ReadonlySet<ReadOnlyReason> = new Set(['disk_full', 'too_many_files', 'io_error'])

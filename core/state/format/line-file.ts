@@ -1,7 +1,7 @@
 /** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
-import { fault } from '../../assert.js'
-import { Problem } from '../../errors.js'
-import { unsafeCast } from '../../schema.js'
+import { fault } from '../../base/assert.js'
+import { Problem } from '../../base/errors.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'

@@ -4,7 +4,7 @@
  * a new segment: bytes and files that it does not name hold nothing that was
  * acknowledged.
  */
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'

@@ -4,7 +4,7 @@
  * any JSON tool; only an edit by hand breaks the seal.
  */
 import { createHash } from 'node:crypto'
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 
 const marker = ',\n  "sha256": "'
 const ending = '"\n}\n'

@@ -1,5 +1,5 @@
 /** A segment of the commit log: its header, and the scan that tells a torn tail from damage. */
-import { unsafeCast } from '../../schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
 

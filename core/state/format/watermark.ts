@@ -3,7 +3,7 @@
  * something changed, and `clean` at a close. A log that ends before it was
  * damaged, not torn.
  */
-import { unsafeCast } from '../../schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { seal, unseal } from './sealed.js'
 

@@ -12,7 +12,7 @@ import {
   unsafeCast,
   type Infer,
   type JsonObject,
-} from '../../schema.js'
+} from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'

@@ -1,7 +1,7 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
-import type { Clock } from '../../clock.js'
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import type { Clock } from '../../base/clock.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import { createCopy, prepareTarget, sourceOf } from './backup.js'
 import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'

@@ -4,8 +4,8 @@
  * derived from it again by the next checkpoint.
  */
 import { join } from 'node:path'
-import type { Ids } from '../../ids.js'
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import type { Ids } from '../../base/ids.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from '../disk/disk.js'
 import { numberOf, type Layout } from '../format/layout.js'

@@ -4,10 +4,10 @@
  * takes away goes to the quarantine.
  */
 import { basename, join } from 'node:path'
-import type { Clock } from '../../clock.js'
-import type { Ids } from '../../ids.js'
-import type { Log } from '../../log.js'
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import type { Clock } from '../../base/clock.js'
+import type { Ids } from '../../base/ids.js'
+import type { Log } from '../../base/log.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { takeGuard } from '../root/guard.js'

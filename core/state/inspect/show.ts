@@ -1,5 +1,5 @@
 /** Records and entries as they stand on disk, for an operator's eyes; read-only, from a stopped or a live root. */
-import { unsafeCast, type Json, type JsonObject } from '../../schema.js'
+import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout } from '../format/layout.js'

@@ -4,7 +4,7 @@
  * Looks only. Checking, showing and salvage are visitors of this one walk.
  */
 import { join } from 'node:path'
-import { unsafeCast } from '../../schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { indexName, pageName, segmentName, type Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'

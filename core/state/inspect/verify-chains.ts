@@ -1,5 +1,5 @@
 /** Whether the entries of chained streams follow from each other, and end where their heads say. */
-import { unsafeCast, type Json } from '../../schema.js'
+import { unsafeCast, type Json } from '../../base/schema.js'
 import type { ChainSpec, StreamSpec } from '../contract.js'
 import type { LinePlace } from '../format/segment.js'
 import type { FindingKind } from './verify-findings.js'

@@ -1,5 +1,5 @@
 /** What a check of a state root found, and what it looked at. */
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../base/clock.js'
 import type { Fault } from '../format/line.js'
 
 /** What is wrong, in the terms of a repair. */

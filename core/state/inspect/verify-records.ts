@@ -1,5 +1,5 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
-import { parse, unsafeCast, type AnyStruct, type Json } from '../../schema.js'
+import { parse, unsafeCast, type AnyStruct, type Json } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'

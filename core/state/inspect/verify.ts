@@ -5,8 +5,8 @@
  */
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../clock.js'
-import { Problem } from '../../errors.js'
+import type { Clock } from '../../base/clock.js'
+import { Problem } from '../../base/errors.js'
 import { blobPath } from '../side/blobs.js'
 import type { BlobRef } from '../contract.js'
 import type { Disk } from '../disk/disk.js'

@@ -4,8 +4,8 @@
  * there is no delay.
  */
 import { setImmediate } from 'node:timers/promises'
-import { fault } from '../../assert.js'
-import type { Problem } from '../../errors.js'
+import { fault } from '../../base/assert.js'
+import type { Problem } from '../../base/errors.js'
 import { reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
 import { createLineBuffer } from '../format/line.js'
 import type { SegmentFile } from './segment-file.js'

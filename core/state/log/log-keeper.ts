@@ -1,9 +1,9 @@
 /** Opens segments, keeps the watermark, and brings the log back after a failed write. */
 import { join } from 'node:path'
-import { fault } from '../../assert.js'
-import type { Clock } from '../../clock.js'
-import type { Ids } from '../../ids.js'
-import type { Log } from '../../log.js'
+import { fault } from '../../base/assert.js'
+import type { Clock } from '../../base/clock.js'
+import type { Ids } from '../../base/ids.js'
+import type { Log } from '../../base/log.js'
 import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from '../disk/disk.js'
 import { createFileLines } from '../format/file-lines.js'

@@ -1,5 +1,5 @@
 /** Records of one kind: hot ones in memory, settled ones on their page, every one in the indexes. */
-import { fault } from '../../assert.js'
+import { fault } from '../../base/assert.js'
 import { serialise, type Change } from './change.js'
 import type { Collection, CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'

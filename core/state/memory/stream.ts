@@ -1,5 +1,5 @@
 /** Append-only entries by owner: what no checkpoint has written is in memory, the rest on pages. */
-import { type Json, unsafeCast } from '../../schema.js'
+import { type Json, unsafeCast } from '../../base/schema.js'
 import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from '../contract.js'
 

@@ -1,9 +1,9 @@
 /** `commit`: runs a change against the state, collects what it did, and hands one line to the log. */
-import { assert, fault } from '../../assert.js'
-import type { Clock } from '../../clock.js'
+import { assert, fault } from '../../base/assert.js'
+import type { Clock } from '../../base/clock.js'
 import type { Publication } from '../../events/contract.js'
-import type { Json } from '../../schema.js'
-import type { Log } from '../../log.js'
+import type { Json } from '../../base/schema.js'
+import type { Log } from '../../base/log.js'
 import type { Change } from './change.js'
 import type { CommitLog, Pending } from '../log/commit-log.js'
 import type { Collection, Stream, Tx } from '../contract.js'

@@ -1,5 +1,5 @@
 /** The checkpointed entries of one stream: pages shared by all owners, and which lines hold whose entries. */
-import { type Json, unsafeCast } from '../../schema.js'
+import { type Json, unsafeCast } from '../../base/schema.js'
 import { createCache } from './cache.js'
 import type { StreamEntry, StreamSpec } from '../contract.js'
 import { createExtentTable, type Extent } from './extent-table.js'

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Ids } from '../../ids.js'
-import { unsafeCast } from '../../schema.js'
+import type { Ids } from '../../base/ids.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { indexName, numberOf } from '../format/layout.js'

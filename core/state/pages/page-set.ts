@@ -1,6 +1,6 @@
 /** The pages of one collection or stream: read by location, written by checkpoints. */
 import { dirname, join } from 'node:path'
-import type { Ids } from '../../ids.js'
+import type { Ids } from '../../base/ids.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { numberOf, pageName } from '../format/layout.js'
 import { checkLine, lineValue, saltSeed, type Fault } from '../format/line.js'

@@ -1,8 +1,8 @@
 /** The pages of every collection and stream of the root: made when it is declared, loaded from what the manifest names. */
 import { join } from 'node:path'
-import { assert } from '../../assert.js'
-import type { Ids } from '../../ids.js'
-import { unsafeCast, type Json } from '../../schema.js'
+import { assert } from '../../base/assert.js'
+import type { Ids } from '../../base/ids.js'
+import { unsafeCast, type Json } from '../../base/schema.js'
 import type { StoredCollection } from '../memory/collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'

@@ -1,7 +1,7 @@
 /** The checkpointed records of one collection: pages, the index file, and where each record stands. */
 import type { DirtyRecord, DirtyRecords, CheckpointedRecords, StoredCollection } from '../memory/collection.js'
 import type { Fault } from '../format/line.js'
-import { unsafeCast } from '../../schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import { createCache } from './cache.js'
 import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
 import { createFileLines } from '../format/file-lines.js'

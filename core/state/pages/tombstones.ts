@@ -1,7 +1,7 @@
 /** Ids that are never used again, by collection: one file each, only ever longer. */
 import { join } from 'node:path'
-import type { Ids } from '../../ids.js'
-import { unsafeCast } from '../../schema.js'
+import type { Ids } from '../../base/ids.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from '../format/line.js'
 import { createFileLines } from '../format/file-lines.js'

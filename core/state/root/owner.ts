@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { enums, integer, open, optional, parse, string, unsafeCast, type Infer, type Json } from '../../schema.js'
+import { enums, integer, open, optional, parse, string, unsafeCast, type Infer, type Json } from '../../base/schema.js'
 import { codeOf } from '../errors.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const

@@ -1,5 +1,5 @@
 /** Makes the folders of a root and, before anything else is in them, the manifest. */
-import type { Ids } from '../../ids.js'
+import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'

@@ -10,11 +10,11 @@ import {
   unsafeCast,
   type Infer,
   type JsonObject,
-} from '../../schema.js'
+} from '../../base/schema.js'
 import { codeOf, errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'
-import type { Clock } from '../../clock.js'
-import type { Ids } from '../../ids.js'
+import type { Clock } from '../../base/clock.js'
+import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
 
 const format = 1

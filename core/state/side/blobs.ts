@@ -1,7 +1,7 @@
 /** Bytes named by their SHA-256, in 256 folders by its first byte, verified on every read. */
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { assert } from '../../assert.js'
+import { assert } from '../../base/assert.js'
 import type { BlobRef, Blobs } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'

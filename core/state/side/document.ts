@@ -4,8 +4,8 @@
  * treated as absent; damage that comes later is a problem of the reader.
  */
 import { join } from 'node:path'
-import { assert } from '../../assert.js'
-import { unsafeCast, type JsonObject } from '../../schema.js'
+import { assert } from '../../base/assert.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Document } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'

@@ -1,6 +1,6 @@
 /** Reads a key or token from a file that the operator named in a flag. */
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { defineErrors } from '../../errors.js'
+import { defineErrors } from '../../base/errors.js'
 
 export const secretFileErrors = defineErrors({
   secret_file_unreadable: {

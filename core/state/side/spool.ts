@@ -6,8 +6,8 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { assert, fault } from '../../assert.js'
-import { unsafeCast } from '../../schema.js'
+import { assert, fault } from '../../base/assert.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Spool, SpoolAccount, SpoolReading, Spools } from '../contract.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { isName } from '../format/layout.js'

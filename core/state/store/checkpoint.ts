@@ -3,9 +3,9 @@
  * them and forgets the log. Commits go on meanwhile; the pause is that of
  * beginning a new segment.
  */
-import type { Ids } from '../../ids.js'
-import type { Log } from '../../log.js'
-import type { Json } from '../../schema.js'
+import type { Ids } from '../../base/ids.js'
+import type { Log } from '../../base/log.js'
+import type { Json } from '../../base/schema.js'
 import type { DirtyRecords, StoredCollection } from '../memory/collection.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'

@@ -1,8 +1,8 @@
 /** Opens a state root: what plugins declare is loaded, then every change goes through `commit`. */
-import type { Clock } from '../../clock.js'
-import type { IdSource } from '../../ids.js'
-import type { Log } from '../../log.js'
-import { fault } from '../../assert.js'
+import type { Clock } from '../../base/clock.js'
+import type { IdSource } from '../../base/ids.js'
+import type { Log } from '../../base/log.js'
+import { fault } from '../../base/assert.js'
 import type { State, StorageHealth } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import type { Cut } from '../inspect/backup.js'

@@ -1,6 +1,6 @@
 /** The declared collections and streams, and what the log says about them. */
-import { assert, fault } from '../../assert.js'
-import { unsafeCast, type Json } from '../../schema.js'
+import { assert, fault } from '../../base/assert.js'
+import { unsafeCast, type Json } from '../../base/schema.js'
 import { createCollection, type StoredCollection } from '../memory/collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract.js'
 import { isName } from '../format/layout.js'

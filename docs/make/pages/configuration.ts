@@ -1,6 +1,6 @@
-import { settingsOf, type Setting } from '../../../core/config.js'
-import { inlineSchema, type AnyStruct } from '../../../core/schema.js'
-import { daemonSettings, Settings } from '../../../core/settings.js'
+import { settingsOf, type Setting } from '../../../core/base/config.js'
+import { inlineSchema, type AnyStruct } from '../../../core/base/schema.js'
+import { daemonSettings, Settings } from '../../../core/base/settings.js'
 import type { Facts } from '../gather.js'
 import { code, fieldRows, page, table } from '../markdown.js'
 

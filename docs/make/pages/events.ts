@@ -1,4 +1,4 @@
-import { inlineSchema, type JsonSchema } from '../../../core/schema.js'
+import { inlineSchema, type JsonSchema } from '../../../core/base/schema.js'
 import type { Facts } from '../gather.js'
 import { anchor, code, fieldTable, page, table } from '../markdown.js'
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { createBus, type EventFault, type Sink } from '../../../core/events/bus.js'
 import { createLagCheck } from '../../../core/events/lagged.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { epochAfter } from '../../../core/events/epoch.js'
-import { integer, object, open } from '../../../core/schema.js'
+import { integer, object, open } from '../../../core/base/schema.js'
 import { parseJson } from '../../support/json.js'
 
 const ticked = defineEvent({ name: 'ticked', summary: 'A tick.', data: object({ n: integer() }) })

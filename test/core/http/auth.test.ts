@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createClock, type Clock } from '../../../core/clock.js'
+import { createClock, type Clock } from '../../../core/base/clock.js'
 import { createOriginPolicy } from '../../../core/http/origin.js'
 import { defineRoute, textReply, type Access, type Method } from '../../../core/http/route.js'
 import { createThrottle } from '../../../core/http/throttle.js'

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { Agent, request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { defineRoute, streamReply, textReply } from '../../../core/http/route.js'
 import { startServer, type TestServer } from '../../support/http.js'
 

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { httpErrors } from '../../../core/http/errors.js'
 import { committed, defineRoute, jsonReply, textReply } from '../../../core/http/route.js'
-import { json, object, optional, string } from '../../../core/schema.js'
+import { json, object, optional, string } from '../../../core/base/schema.js'
 import { startServer } from '../../support/http.js'
 import { parseJson } from '../../support/json.js'
 

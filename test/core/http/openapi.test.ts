@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { defineErrors } from '../../../core/errors.js'
+import { defineErrors } from '../../../core/base/errors.js'
 import { defineRoute, jsonReply, streamReply } from '../../../core/http/route.js'
 import { listPage, arraySource, pageFields, pageOf, pageProblems } from '../../../core/http/pages.js'
 import {
@@ -15,7 +15,7 @@ import {
   tagged,
   literal,
   type Struct,
-} from '../../../core/schema.js'
+} from '../../../core/base/schema.js'
 import { startServer } from '../../support/http.js'
 import { createOpenapiCheck } from '../../support/openapi-check.js'
 

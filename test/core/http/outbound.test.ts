@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSocketServer, type AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { outboundFailure, type OutboundCode } from '../../../core/http/outbound-failure.js'
 import {
   createOutbound,

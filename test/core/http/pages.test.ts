@@ -13,7 +13,7 @@ import {
   type PageRequest,
 } from '../../../core/http/pages.js'
 import { slicedItems } from '../../../core/http/sliced.js'
-import { object, parse, string, unsafeCast } from '../../../core/schema.js'
+import { object, parse, string, unsafeCast } from '../../../core/base/schema.js'
 
 const items = (count: number): string[] => Array.from({ length: count }, (_, n) => `k${String(n).padStart(4, '0')}`)
 /** A list in slices as the array that it becomes. */

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import { declarationsOf } from '../../../core/host/declarations.js'
 import { shippedPlugins } from '../../../core/host/candidates.js'
-import { parse } from '../../../core/schema.js'
+import { parse } from '../../../core/base/schema.js'
 import { startServer } from '../../support/http.js'
 import { compareRoutes } from '../../support/schema-check.js'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { enums, integer, object, optional, string, boolean, defaulted } from '../../../core/schema.js'
+import { enums, integer, object, optional, string, boolean, defaulted } from '../../../core/base/schema.js'
 import { defineRoute, jsonReply } from '../../../core/http/route.js'
 import { startServer } from '../../support/http.js'
 

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { connect } from 'node:net'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { arraySource, latest, listPage, pageFields, pageOf } from '../../../core/http/pages.js'
 import { defineRoute, jsonReply, type Route } from '../../../core/http/route.js'
-import { json, object, string } from '../../../core/schema.js'
+import { json, object, string } from '../../../core/base/schema.js'
 import { startServer } from '../../support/http.js'
 
 /** Counts what is done in one turn of the event loop. */

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
-import { createClock, type Clock } from '../../../core/clock.js'
+import { createClock, type Clock } from '../../../core/base/clock.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { createBus } from '../../../core/events/bus.js'
 import { defineRoute, streamReply } from '../../../core/http/route.js'
 import { createStreams } from '../../../core/http/stream.js'
-import { object, open, optional, string, unsafeCast } from '../../../core/schema.js'
+import { object, open, optional, string, unsafeCast } from '../../../core/base/schema.js'
 import { startServer, type TestServer, type TestServerOptions } from '../../support/http.js'
 import { openStream, type Frame, type SseClient } from '../../support/sse.js'
 

@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava'
 import { connect, type Socket } from 'node:net'
-import { createClock } from '../../../core/clock.js'
+import { createClock } from '../../../core/base/clock.js'
 import { defineEvent } from '../../../core/events/contract.js'
 import { defineRoute, streamReply, textReply } from '../../../core/http/route.js'
-import { open } from '../../../core/schema.js'
+import { open } from '../../../core/base/schema.js'
 import { startServer, type TestServer } from '../../support/http.js'
 
 const size = 8_000_000

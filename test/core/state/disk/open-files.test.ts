@@ -1,6 +1,6 @@
 import test from 'ava'
 import { connect, type Socket } from 'node:net'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { connectionsWithin, openFilesLimit } from '../../../../core/state/disk/open-files.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'

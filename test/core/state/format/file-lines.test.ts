@@ -2,7 +2,7 @@
 import test from 'ava'
 import { closeSync, openSync, ftruncateSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { createFileLines } from '../../../../core/state/format/file-lines.js'
 import { readIndex } from '../../../../core/state/pages/index-file.js'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { appendFileSync, chmodSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createIds } from '../../../../core/ids.js'
+import { createIds } from '../../../../core/base/ids.js'
 import { repairRoot, type RepairOptions } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { damages, flip, lineAt, only } from '../../../support/damages.js'

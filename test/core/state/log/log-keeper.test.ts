@@ -1,7 +1,7 @@
 import test from 'ava'
 import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, createClock } from '../../../../core/clock.js'
+import { type Clock, createClock } from '../../../../core/base/clock.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { note, openNotes, tempRoot } from '../../../support/notes.js'

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { createClock } from '../../../../core/clock.js'
-import { Problem } from '../../../../core/errors.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { Problem } from '../../../../core/base/errors.js'
 import { acquireLock, type Lock } from '../../../../core/state/root/lock.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { seal, unseal } from '../../../../core/state/format/sealed.js'
 import { contend } from '../../../support/contender.js'
 import { createHeldDisk } from '../../../support/held-disk.js'

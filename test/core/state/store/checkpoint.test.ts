@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Problem } from '../../../../core/errors.js'
+import { Problem } from '../../../../core/base/errors.js'
 import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Disk } from '../../../../core/state/disk/disk.js'

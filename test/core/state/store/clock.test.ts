@@ -1,7 +1,7 @@
 /** A wall clock that jumps, between lives and within one. */
 import test from 'ava'
-import { createClock, type Clock } from '../../../../core/clock.js'
-import { createIds } from '../../../../core/ids.js'
+import { createClock, type Clock } from '../../../../core/base/clock.js'
+import { createIds } from '../../../../core/base/ids.js'
 import { note, openNotes, tempRoot } from '../../../support/notes.js'
 
 const today = Date.UTC(2026, 5, 1)

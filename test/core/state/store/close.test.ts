@@ -2,7 +2,7 @@
 import test from 'ava'
 import { appendFileSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Problem } from '../../../../core/errors.js'
+import { Problem } from '../../../../core/base/errors.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { readWatermark, writeWatermark } from '../../../../core/state/format/watermark.js'
 import { createHeldDisk } from '../../../support/held-disk.js'

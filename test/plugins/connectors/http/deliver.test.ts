@@ -1,5 +1,5 @@
 import test from 'ava'
-import { assert } from '../../../../core/assert.js'
+import { assert } from '../../../../core/base/assert.js'
 import { retryAfterMs } from '../../../../plugins/connectors/http/retry-after.js'
 import { checkReply } from '../../../conform/reply.js'
 import { startTestDaemon } from '../../../support/daemon.js'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../../../support/runs.js'

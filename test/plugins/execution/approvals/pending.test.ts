@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { pendingApprovals } from '../../../../plugins/execution/approvals/pending.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'

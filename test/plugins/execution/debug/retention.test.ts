@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { createRetention } from '../../../../plugins/execution/debug/retention.js'
 import { declareStore, type DebugRecord } from '../../../../plugins/execution/debug/store.js'
 

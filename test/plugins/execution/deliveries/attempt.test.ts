@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { conclude, intend, type AttemptParts } from '../../../../plugins/execution/deliveries/attempt.js'
 import type { DeliveryOutcome } from '../../../../plugins/execution/deliveries/contract.js'
 import type { OpenDelivery } from '../../../../plugins/execution/deliveries/store.js'

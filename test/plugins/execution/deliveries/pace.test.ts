@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Clock } from '../../../../core/plugin.js'
-import { parse } from '../../../../core/schema.js'
-import { assert } from '../../../../core/assert.js'
+import { parse } from '../../../../core/base/schema.js'
+import { assert } from '../../../../core/base/assert.js'
 import { deliveriesConfig, type DeliveriesConfig } from '../../../../plugins/execution/deliveries/config.js'
 import {
   circuitWait,

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
-import { createClock } from '../../../../core/clock.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { deliveryStatus, type StatusParts } from '../../../../plugins/execution/deliveries/status.js'
 
 const quiet = () => {}

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { definePlugin, object, type JsonObject } from '../../../../core/plugin.js'
 import { Outbox, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import type { RunRecord, Runs, SettledRun } from '../../../../plugins/execution/runs/contract.js'
 import { catchUp } from '../../../../plugins/execution/memory/catch-up.js'
 import type { RunMemory, RunMemoryPolicy } from '../../../../plugins/execution/memory/contract.js'

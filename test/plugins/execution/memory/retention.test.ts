@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createClock, type Clock } from '../../../../core/clock.js'
+import { createClock, type Clock } from '../../../../core/base/clock.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { byScore, type Document } from '../../../../plugins/execution/memory/documents.js'
 import { readQuery, scoreOf, type Query, type Texts } from '../../../../plugins/execution/memory/score.js'
 import { createSearchIndex } from '../../../../plugins/execution/memory/search-index.js'

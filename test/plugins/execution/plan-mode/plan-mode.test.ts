@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { assert } from '../../../../core/assert.js'
+import { assert } from '../../../../core/base/assert.js'
 import { definePlugin, type State } from '../../../../core/plugin.js'
 import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { checkTool } from '../../../conform/tool.js'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { resolveQuestion } from '../../../../plugins/execution/questions/resolve.js'
 import { settleOwnRun } from '../../../../plugins/execution/questions/settle.js'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { createDues } from '../../../../plugins/execution/runs/dues.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 
 /** A watcher over runs in memory whose timers the test fires. */
 const open = (deadlines: Readonly<Record<string, number>>) => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { RunKind } from '../../../../plugins/execution/runs/contract.js'
 import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
 import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { openRunStore, runRecord as run } from '../../../support/run-store.js'
 
 const open = (t: any, abandoned: string[]): Promise<EditParts> =>

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import type { Outbox } from '../../../../plugins/execution/deliveries/contract.js'
 import { createOutbox } from '../../../../plugins/execution/deliveries/outbox.js'
 import { replyTargets } from '../../../../plugins/execution/runs/reply.js'

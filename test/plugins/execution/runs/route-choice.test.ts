@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { type GenerationSettings, type ModelRoute, textOnly } from '../../../../plugins/execution/models/contract.js'
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../plugins/execution/runs/route-choice.js'

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { rm } from 'node:fs/promises'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { retryDelay } from '../../../../plugins/execution/runs/route-wait.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { runEvents } from '../../../../plugins/execution/runs/run-events.js'
 import { viewRun } from '../../../../plugins/execution/runs/views.js'
 import { sessionLog } from '../../../../plugins/execution/runs/session-log.js'

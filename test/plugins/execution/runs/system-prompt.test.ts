@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { SystemSection } from '../../../../plugins/execution/runs/contract.js'
 import { systemPrompt } from '../../../../plugins/execution/runs/system-prompt.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 
 const run = unsafeCast<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { JournalEntry } from '../../../../plugins/execution/runs/contract.js'
 import { beginThread, foldEntry, weighJson } from '../../../../plugins/execution/runs/thread.js'
 import { unpaired } from '../../../support/scripted-provider.js'
-import { type Json, unsafeCast } from '../../../../core/schema.js'
+import { type Json, unsafeCast } from '../../../../core/base/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {
   const thread = beginThread(0, () => 'do it')

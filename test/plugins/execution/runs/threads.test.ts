@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { createThreads } from '../../../../plugins/execution/runs/threads.js'
 import type { EditParts, RunEdit } from '../../../../plugins/execution/runs/edit.js'
 import { complete, openRunStore, playRun, runRecord, start } from '../../../support/run-store.js'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { assert } from '../../../../core/assert.js'
+import { assert } from '../../../../core/base/assert.js'
 import { definePlugin, type State } from '../../../../core/plugin.js'
 import { Tasks, type SessionTask } from '../../../../plugins/execution/tasks/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'

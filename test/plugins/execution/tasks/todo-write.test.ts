@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { assert } from '../../../../core/assert.js'
+import { assert } from '../../../../core/base/assert.js'
 import { definePlugin } from '../../../../core/plugin.js'
 import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { withIds } from '../../../../plugins/execution/tasks/todo-write.js'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { object } from '../../../../core/plugin.js'
-import { unsafeCast } from '../../../../core/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 
 const sound = {

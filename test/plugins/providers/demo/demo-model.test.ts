@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import type { ModelMessage } from '../../../../plugins/execution/models/contract.js'
 import { createDemoModel } from '../../../../plugins/providers/demo/demo-model.js'
 import { conformProvider } from '../../../conform/provider.js'

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 import { readProcesses } from '../../../../plugins/tools/shell/process-table.js'
 import { rootTag } from '../../../../plugins/tools/shell/leftovers.js'
 import { freshRoot, spawnDaemon, spawnTestDaemon } from '../../../support/daemon.js'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createPace } from '../../../../plugins/tools/shell/pace.js'
-import { createClock } from '../../../../core/clock.js'
+import { createClock } from '../../../../core/base/clock.js'
 
 const mebibyte = 1024 * 1024
 

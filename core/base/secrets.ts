@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { createKnownValues } from './known-values.js'
-import type { Disk } from './state/disk/disk.js'
 import { atOnce, type Portions } from './turns.js'
 
 /**
@@ -21,8 +20,14 @@ export interface Secrets {
   redacting(text: string): Portions<string>
 }
 
+/** What is asked of the disk here, so that base needs nothing of the state. */
+interface SecretFiles {
+  stat(path: string): { readonly kind: string; readonly mode: number } | undefined
+  readFile(path: string): Uint8Array | undefined
+}
+
 export interface SecretsOptions {
-  readonly disk: Disk
+  readonly disk: SecretFiles
   readonly root: string
 }
 

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { createClock } from '../../core/clock.js'
-import { createIds } from '../../core/ids.js'
+import { createClock } from '../../../core/base/clock.js'
+import { createIds } from '../../../core/base/ids.js'
 
 test('ids sort in order of making, also when many are made in one millisecond or the clock goes back', (t) => {
   let now = 1_800_000_000_000

@@ -1,8 +1,8 @@
 /** `/v1/state/findings`: what starts and repairs found and nobody has acknowledged. */
 import { StateFinding, type Findings } from './findings.js'
-import { defineRoute, jsonReply, type Route } from './http/route.js'
-import { array, doc, integer, named, object, string } from './schema.js'
-import { errors } from './state/errors.js'
+import { defineRoute, jsonReply, type Route } from '../http/route.js'
+import { array, doc, integer, named, object, string } from '../base/schema.js'
+import { errors } from '../state/errors.js'
 
 const Acknowledge = object({
   finding_id: doc(string({ min: 1, max: 64 }), 'The id of a finding, or `all`.'),

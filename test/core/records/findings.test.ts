@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { definePlugin, object, type AnyPlugin } from '../../core/plugin.js'
-import type { Disk } from '../../core/state/disk/disk.js'
-import { createDisk } from '../../core/state/disk/real-disk.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../support/daemon.js'
-import { codeOf, openSession } from '../support/runs.js'
+import { definePlugin, object, type AnyPlugin } from '../../../core/plugin.js'
+import type { Disk } from '../../../core/state/disk/disk.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { codeOf, openSession } from '../../support/runs.js'
 
 const rootFor = async (t: ExecutionContext): Promise<string> => {
   const root = await freshRoot()

@@ -2,10 +2,10 @@
  * What starts, recoveries and repairs found: logged once, shown in the status, and kept in a document until an operator
  * has acknowledged it. Where nothing can be written, memory and the status have it.
  */
-import type { Clock } from './clock.js'
-import type { Warning } from './health.js'
-import type { Ids } from './ids.js'
-import type { Log } from './log.js'
+import type { Clock } from '../base/clock.js'
+import type { Warning } from '../base/health.js'
+import type { Ids } from '../base/ids.js'
+import type { Log } from '../base/log.js'
 import {
   array,
   doc,
@@ -20,9 +20,9 @@ import {
   unsafeCast,
   type Infer,
   type Json,
-} from './schema.js'
-import type { State } from './state/contract.js'
-import { errors } from './state/errors.js'
+} from '../base/schema.js'
+import type { State } from '../state/contract.js'
+import { errors } from '../state/errors.js'
 
 export const StateFinding = named(
   'StateFinding',

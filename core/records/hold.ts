@@ -2,13 +2,13 @@
  * A daemon that holds reads and answers, and begins nothing by itself: no run, schedule or delivery. A restored root
  * begins so, because the original may still be at work. It lasts through restarts, until an operator releases it.
  */
-import type { Clock } from './clock.js'
-import type { Warning } from './health.js'
-import { defineRoute, jsonReply, type Route } from './http/route.js'
-import type { Log } from './log.js'
-import { boolean, doc, named, object } from './schema.js'
-import { holdDocument, type HoldReason, type StoredHold } from './state/root/hold-document.js'
-import type { State } from './state/contract.js'
+import type { Clock } from '../base/clock.js'
+import type { Warning } from '../base/health.js'
+import { defineRoute, jsonReply, type Route } from '../http/route.js'
+import type { Log } from '../base/log.js'
+import { boolean, doc, named, object } from '../base/schema.js'
+import { holdDocument, type HoldReason, type StoredHold } from '../state/root/hold-document.js'
+import type { State } from '../state/contract.js'
 
 export interface Hold {
   /** Takes what earlier starts kept; `asked` holds from now on. Call when the state is loaded. */

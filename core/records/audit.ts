@@ -2,10 +2,10 @@
  * Keeps refusals of the control plane, for the operator (http-29). Whoever sends a request can cause one, so
  * they cost the disk little: like ones are one record with a count, written once a minute, and the oldest give way.
  */
-import type { Clock } from './clock.js'
-import type { AuthRecord } from './http/auth.js'
-import type { Log } from './log.js'
-import type { Collection, CollectionSpec, State, StreamSpec } from './state/contract.js'
+import type { Clock } from '../base/clock.js'
+import type { AuthRecord } from '../http/auth.js'
+import type { Log } from '../base/log.js'
+import type { Collection, CollectionSpec, State, StreamSpec } from '../state/contract.js'
 
 /** Like refusals of one minute. Members of the first one are kept. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 /** A sub-command of the command line: a client of the HTTP API. */
-import type { AnyStruct, Json, StructOf } from './schema.js'
+import type { AnyStruct, Json, StructOf } from '../base/schema.js'
 
 /** One event of an SSE stream. */
 export interface Frame {

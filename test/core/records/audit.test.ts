@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
-import { createAudit, ringSize, type Refusal } from '../../core/audit.js'
-import { createClock, type Clock } from '../../core/clock.js'
-import type { AuthRecord } from '../../core/http/auth.js'
-import { createIds } from '../../core/ids.js'
-import { createDisk } from '../../core/state/disk/real-disk.js'
-import { openState } from '../../core/state/store/root.js'
-import { tempRoot } from '../support/notes.js'
+import { createAudit, ringSize, type Refusal } from '../../../core/records/audit.js'
+import { createClock, type Clock } from '../../../core/base/clock.js'
+import type { AuthRecord } from '../../../core/http/auth.js'
+import { createIds } from '../../../core/base/ids.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import { openState } from '../../../core/state/store/root.js'
+import { tempRoot } from '../../support/notes.js'
 
 const refusal = (more: Partial<AuthRecord> = {}): AuthRecord => ({
   timestamp_ms: 1000,

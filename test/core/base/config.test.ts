@@ -1,8 +1,8 @@
 import test from 'ava'
-import { readLayers, settingsOf, variableOf, type Sources } from '../../core/config.js'
-import { nearest } from '../../core/nearest.js'
-import { array, boolean, defaulted, integer, object, optional, string } from '../../core/schema.js'
-import { parseBind, readSettings } from '../../core/settings.js'
+import { readLayers, settingsOf, variableOf, type Sources } from '../../../core/base/config.js'
+import { nearest } from '../../../core/base/nearest.js'
+import { array, boolean, defaulted, integer, object, optional, string } from '../../../core/base/schema.js'
+import { parseBind, readSettings } from '../../../core/base/settings.js'
 
 const struct = object({
   base_url: defaulted(string({ min: 1 }), 'from the default'),

@@ -2,11 +2,11 @@ import test from 'ava'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type Failure, validate } from 'superstruct'
-import { fitsSchema } from '../../core/json-schema.js'
-import { walk } from '../../core/schema-walk.js'
-import * as s from '../../core/schema.js'
-import type { AnyStruct } from '../../core/schema.js'
-import { compareStruct, valuesNear } from '../support/schema-check.js'
+import { fitsSchema } from '../../../core/base/json-schema.js'
+import { walk } from '../../../core/base/schema-walk.js'
+import * as s from '../../../core/base/schema.js'
+import type { AnyStruct } from '../../../core/base/schema.js'
+import { compareStruct, valuesNear } from '../../support/schema-check.js'
 
 interface Tree {
   label: string

@@ -2,12 +2,12 @@
 import path from 'node:path'
 import { rm } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../core/clock.js'
-import { createDisk } from '../../core/state/disk/real-disk.js'
-import { restoreBackup } from '../../core/state/inspect/backup-restore.js'
-import { freshRoot, startTestDaemon, type TestDaemon } from '../support/daemon.js'
-import { openSession, submit, until } from '../support/runs.js'
-import { makeSchedule } from '../support/schedules.js'
+import { createClock } from '../../../core/base/clock.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import { restoreBackup } from '../../../core/state/inspect/backup-restore.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { openSession, submit, until } from '../../support/runs.js'
+import { makeSchedule } from '../../support/schedules.js'
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const folderOf = async (t: ExecutionContext): Promise<string> => {
