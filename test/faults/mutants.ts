@@ -81,9 +81,9 @@ export const mutants: readonly Mutant[] = [
     name: 'old segments are unlinked before the manifest forgets them',
     patch: patch(
       'store/checkpoint',
-      'const written = await writeAll(load);',
-      'const written = await writeAll(load); for (const old of disk.list(paths.log).slice(0, -1)) await ' +
-        "disk.unlink(paths.log + '/' + old);",
+      'const written = await this.#writeAll(load);',
+      'const written = await this.#writeAll(load); const { disk, paths } = this.#options; ' +
+        "for (const old of disk.list(paths.log).slice(0, -1)) await disk.unlink(paths.log + '/' + old);",
     ),
   },
   { name: 'a line does not name its batch', patch: patch('log/commit-log', '"b":${first}', '"b":${next}') },

@@ -36,88 +36,85 @@ export interface StorageMode {
   problem(): Problem
 }
 
-export const createStorageMode = (): StorageMode => {
-  let mode: StorageHealth['mode'] = 'read_only'
-  let reason: ReadOnlyReason | undefined = 'halted'
-  let strained: ReadOnlyReason | undefined
-  let writeErrors = 0
-  let halted = false
-  let leaving = false
-  const isPassing = (): boolean => reason !== undefined && passing.has(reason)
-  const refuse = (next: ReadOnlyReason): void => {
-    halted ||= next === 'lock_lost'
-    if (
-      mode === 'closed' ||
-      (mode === 'read_only' &&
-        reason !== undefined &&
-        reason !== 'halted' &&
-        !passing.has(reason) &&
-        next !== 'lock_lost')
-    )
-      return
-    mode = 'read_only'
-    reason = next
+class Mode implements StorageMode {
+  #mode: StorageHealth['mode'] = 'read_only'
+  #reason: ReadOnlyReason | undefined = 'halted'
+  #strained: ReadOnlyReason | undefined
+  #writeErrors = 0
+  #halted = false
+  #leaving = false
+
+  get mode(): StorageHealth['mode'] {
+    return this.#mode
   }
-  const open = (): void => {
-    mode = 'ok'
-    reason = undefined
+  get shown(): StorageHealth['mode'] {
+    return this.#leaving ? 'closed' : this.#mode
   }
-  const shownReason = (): ReadOnlyReason | undefined => reason ?? (mode === 'ok' ? strained : undefined)
-  const recover = (): boolean => {
-    if (mode === 'read_only' && isPassing() && !halted) open()
-    return mode === 'ok'
+  get reason(): ReadOnlyReason | undefined {
+    return this.#reason ?? (this.#mode === 'ok' ? this.#strained : undefined)
   }
-  const shown = (): StorageHealth['mode'] => (leaving ? 'closed' : mode)
-  const problem = (): Problem =>
-    storageErrors.storage_read_only({
-      details: { reason: reason ?? shown() },
-      retryAfter: 5,
-      members: { reason: reason ?? shown() },
-    })
-  return {
-    get mode() {
-      return mode
-    },
-    get reason() {
-      return shownReason()
-    },
-    get action() {
-      const why = shownReason()
-      return why === undefined ? undefined : readOnlyActions[why]
-    },
-    strain: (why) => {
-      strained = why
-    },
-    get writeErrors() {
-      return writeErrors
-    },
-    get halted() {
-      return halted
-    },
-    get shown() {
-      return shown()
-    },
-    get takesChanges() {
-      return mode === 'ok' && !leaving
-    },
-    get passing() {
-      return isPassing()
-    },
-    refuse,
-    count: () => {
-      writeErrors += 1
-    },
-    begin: () => {
-      if (mode === 'read_only' && reason === 'halted' && !halted) open()
-    },
-    recover,
-    leave: () => {
-      leaving = true
-    },
-    close: () => {
-      mode = 'closed'
-      reason = undefined
-    },
-    problem,
+  get action(): string | undefined {
+    return this.reason === undefined ? undefined : readOnlyActions[this.reason]
+  }
+  get writeErrors(): number {
+    return this.#writeErrors
+  }
+  get halted(): boolean {
+    return this.#halted
+  }
+  get passing(): boolean {
+    return this.#reason !== undefined && passing.has(this.#reason)
+  }
+  get takesChanges(): boolean {
+    return this.#mode === 'ok' && !this.#leaving
+  }
+
+  strain(reason: ReadOnlyReason | undefined): void {
+    this.#strained = reason
+  }
+
+  refuse(reason: ReadOnlyReason): void {
+    this.#halted ||= reason === 'lock_lost'
+    if (this.#mode === 'closed' || (this.#isLasting() && reason !== 'lock_lost')) return
+    this.#mode = 'read_only'
+    this.#reason = reason
+  }
+
+  count(): void {
+    this.#writeErrors += 1
+  }
+
+  begin(): void {
+    if (this.#mode === 'read_only' && this.#reason === 'halted' && !this.#halted) this.#open()
+  }
+
+  recover(): boolean {
+    if (this.#mode === 'read_only' && this.passing && !this.#halted) this.#open()
+    return this.#mode === 'ok'
+  }
+
+  leave(): void {
+    this.#leaving = true
+  }
+
+  close(): void {
+    this.#mode = 'closed'
+    this.#reason = undefined
+  }
+
+  problem(): Problem {
+    const reason = this.#reason ?? this.shown
+    return storageErrors.storage_read_only({ details: { reason }, retryAfter: 5, members: { reason } })
+  }
+
+  #open(): void {
+    this.#mode = 'ok'
+    this.#reason = undefined
+  }
+
+  #isLasting(): boolean {
+    return this.#mode === 'read_only' && this.#reason !== undefined && this.#reason !== 'halted' && !this.passing
   }
 }
+
+export const createStorageMode = (): StorageMode => new Mode()

@@ -35,57 +35,29 @@ export interface StoredStream<E extends Json> extends Stream<E> {
   evict(dirty: DirtyEntries): void
 }
 
-export const createStream = <E extends Json>(spec: StreamSpec<E>, pages: CheckpointedEntries<E>): StoredStream<E> => {
-  const tails = new Map<string, Tail<E>>()
-  let dirty = new Set<string>()
-  const name = JSON.stringify(spec.name)
+class MemoryStream<E extends Json> implements StoredStream<E> {
+  readonly spec: StreamSpec<E>
+  readonly #pages: CheckpointedEntries<E>
+  readonly #tails = new Map<string, Tail<E>>()
+  readonly #name: string
+  #dirty = new Set<string>()
 
-  const length = (owner: string): number => {
-    const tail = tails.get(owner)
-    return tail === undefined ? pages.length(owner) : tail.first + tail.entries.length - 1
+  constructor(spec: StreamSpec<E>, pages: CheckpointedEntries<E>) {
+    this.spec = spec
+    this.#pages = pages
+    this.#name = JSON.stringify(spec.name)
   }
-  const tailOf = (owner: string): Tail<E> => {
-    const found = tails.get(owner)
-    if (found !== undefined) return found
-    const onPages = pages.length(owner)
-    const made: Tail<E> = { first: onPages + 1, entries: [], texts: [], durable: onPages }
-    tails.set(owner, made)
-    return made
+
+  length(owner: string): number {
+    const tail = this.#tails.get(owner)
+    return tail === undefined ? this.#pages.length(owner) : tail.first + tail.entries.length - 1
   }
-  const undo = (owner: string): void => {
-    const tail = tailOf(owner)
-    tail.entries.pop()
-    tail.texts.pop()
-    if (tail.entries.length === 0) tails.delete(owner)
-  }
-  const markDurable = (owner: string, seq: number): void => {
-    tailOf(owner).durable = seq
-    dirty.add(owner)
-  }
-  const append = (owner: string, entry: E): { seq: number; change: Change } => {
-    const text = serialise(entry)
-    const tail = tailOf(owner)
-    const seq = tail.first + tail.entries.push(entry) - 1
-    tail.texts.push(text)
-    return {
-      seq,
-      change: {
-        op: `["app",${name},${JSON.stringify(owner)},${seq},${text}]`,
-        undo: () => undo(owner),
-        onDurable: () => markDurable(owner, seq),
-      },
-    }
-  }
-  const replay = (owner: string, seq: number, entry: E): boolean => {
-    if (seq !== length(owner) + 1) return false
-    append(owner, entry).change.onDurable()
-    return true
-  }
-  const read = (owner: string, { after, limit }: { after: number; limit: number }): StreamEntry<E>[] => {
-    const tail = tails.get(owner)
-    const onPages = tail === undefined ? pages.length(owner) : tail.first - 1
+
+  read(owner: string, { after, limit }: { after: number; limit: number }): StreamEntry<E>[] {
+    const tail = this.#tails.get(owner)
+    const onPages = tail === undefined ? this.#pages.length(owner) : tail.first - 1
     const start = Math.max(0, after)
-    const found = start < onPages && limit > 0 ? pages.read(owner, start, Math.min(onPages, start + limit)) : []
+    const found = start < onPages && limit > 0 ? this.#pages.read(owner, start, Math.min(onPages, start + limit)) : []
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)
     for (let seq = from; found.length < limit && seq < tail.first + tail.entries.length; seq += 1) {
@@ -93,39 +65,78 @@ export const createStream = <E extends Json>(spec: StreamSpec<E>, pages: Checkpo
     }
     return found
   }
-  function* owners(): Iterable<string> {
-    yield* pages.owners()
-    for (const owner of tails.keys()) if (pages.length(owner) === 0) yield owner
+
+  *owners(): Iterable<string> {
+    yield* this.#pages.owners()
+    for (const owner of this.#tails.keys()) if (this.#pages.length(owner) === 0) yield owner
   }
-  const takeDirty = (): DirtyEntries => {
+
+  append(owner: string, entry: E): { seq: number; change: Change } {
+    const text = serialise(entry)
+    const tail = this.#tailOf(owner)
+    const seq = tail.first + tail.entries.push(entry) - 1
+    tail.texts.push(text)
+    return {
+      seq,
+      change: {
+        op: `["app",${this.#name},${JSON.stringify(owner)},${seq},${text}]`,
+        undo: () => this.#undo(owner),
+        onDurable: () => this.#markDurable(owner, seq),
+      },
+    }
+  }
+
+  replay(owner: string, seq: number, entry: E): boolean {
+    if (seq !== this.length(owner) + 1) return false
+    this.append(owner, entry).change.onDurable()
+    return true
+  }
+
+  takeDirty(): DirtyEntries {
     const taken = new Map<string, { first: number; texts: readonly string[] }>()
-    for (const owner of dirty) {
-      const tail = tailOf(owner)
+    for (const owner of this.#dirty) {
+      const tail = this.#tailOf(owner)
       taken.set(owner, { first: tail.first, texts: tail.texts.slice(0, tail.durable - tail.first + 1) })
     }
-    dirty = new Set()
+    this.#dirty = new Set()
     return { owners: taken }
   }
-  const evict = ({ owners: taken }: DirtyEntries): void => {
-    for (const [owner, { texts }] of taken) {
-      const tail = tailOf(owner)
+
+  restoreDirty({ owners }: DirtyEntries): void {
+    for (const owner of owners.keys()) this.#dirty.add(owner)
+  }
+
+  evict({ owners }: DirtyEntries): void {
+    for (const [owner, { texts }] of owners) {
+      const tail = this.#tailOf(owner)
       tail.entries.splice(0, texts.length)
       tail.texts.splice(0, texts.length)
       tail.first += texts.length
-      if (tail.entries.length === 0) tails.delete(owner)
+      if (tail.entries.length === 0) this.#tails.delete(owner)
     }
   }
-  return {
-    spec,
-    length,
-    read,
-    append,
-    replay,
-    owners,
-    takeDirty,
-    evict,
-    restoreDirty: ({ owners: taken }) => {
-      for (const owner of taken.keys()) dirty.add(owner)
-    },
+
+  #tailOf(owner: string): Tail<E> {
+    const known = this.#tails.get(owner)
+    if (known !== undefined) return known
+    const onPages = this.#pages.length(owner)
+    const tail: Tail<E> = { first: onPages + 1, entries: [], texts: [], durable: onPages }
+    this.#tails.set(owner, tail)
+    return tail
+  }
+
+  #undo(owner: string): void {
+    const tail = this.#tailOf(owner)
+    tail.entries.pop()
+    tail.texts.pop()
+    if (tail.entries.length === 0) this.#tails.delete(owner)
+  }
+
+  #markDurable(owner: string, seq: number): void {
+    this.#tailOf(owner).durable = seq
+    this.#dirty.add(owner)
   }
 }
+
+export const createStream = <E extends Json>(spec: StreamSpec<E>, pages: CheckpointedEntries<E>): StoredStream<E> =>
+  new MemoryStream(spec, pages)

@@ -67,20 +67,109 @@ interface Written {
   readonly drafts: PagesDraft[]
 }
 
-export const createCheckpointer = (options: CheckpointerOptions): Checkpointer => {
-  const { disk, paths, manifest, mode, store, pageStores, keeper, log } = options
-  let running: Promise<boolean> | undefined
+/** The manifest that names what was written and forgets the log before it. */
+const manifestWith = (current: Manifest, load: Load, written: Written): Manifest => ({
+  ...current,
+  sequence: load.sequence,
+  t: load.t,
+  segments: current.segments.filter((segment: SegmentRef) => segment.first > load.sequence),
+  collections: { ...current.collections, ...written.collections },
+  streams: { ...current.streams, ...written.streams },
+  tombstones: { ...current.tombstones, ...written.tombstones },
+})
 
-  const take = (): Omit<Load, 'sequence'> => ({
-    t: options.stamp(),
-    records: Array.from(store.collections.values(), (collection) => ({ collection, dirty: collection.takeDirty() })),
-    entries: Array.from(store.streams.values(), (stream) => ({ stream, dirty: stream.takeDirty() })),
-  })
-  const restoreDirty = (load: Omit<Load, 'sequence'>): void => {
-    for (const { collection, dirty } of load.records) collection.restoreDirty(dirty)
-    for (const { stream, dirty } of load.entries) stream.restoreDirty(dirty)
+const restoreDirty = (load: Omit<Load, 'sequence'>): void => {
+  for (const { collection, dirty } of load.records) collection.restoreDirty(dirty)
+  for (const { stream, dirty } of load.entries) stream.restoreDirty(dirty)
+}
+
+/** Reads go to the new pages from now on, and memory lets go of what is on them. */
+const applyAll = (load: Load, written: Written): void => {
+  for (const draft of written.drafts) draft.apply()
+  for (const { collection, dirty } of load.records) collection.evict(dirty)
+  for (const { stream, dirty } of load.entries) stream.evict(dirty)
+}
+
+class CheckpointWriter implements Checkpointer {
+  readonly #options: CheckpointerOptions
+  #running: Promise<boolean> | undefined
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options
   }
-  const writeRecords = async ({ collection, dirty }: RecordPart, written: Written): Promise<void> => {
+
+  run(): Promise<boolean> {
+    this.#running ??= this.#perform().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  consider(): void {
+    const { mode, keeper, segmentBytes } = this.#options
+    if (this.#running === undefined && mode.mode === 'ok' && keeper.commits.written >= segmentBytes) void this.run()
+  }
+
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
+  async #perform(): Promise<boolean> {
+    const { keeper, log, mode } = this.#options
+    let taken: Omit<Load, 'sequence'> | undefined
+    try {
+      const first = await keeper.rotate(() => {
+        taken = this.#take()
+      })
+      if (taken !== undefined) await this.#write({ ...taken, sequence: first - 1 })
+      return true
+    } catch (error) {
+      if (taken !== undefined) restoreDirty(taken)
+      await this.#removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
+      mode.count()
+      log.warn('a checkpoint failed; the log keeps everything', { error })
+      const reason = lastingReason(error)
+      if (reason !== undefined) keeper.refuse(reason)
+      return false
+    }
+  }
+
+  #take(): Omit<Load, 'sequence'> {
+    const { store, stamp } = this.#options
+    return {
+      t: stamp(),
+      records: Array.from(store.collections.values(), (collection) => ({ collection, dirty: collection.takeDirty() })),
+      entries: Array.from(store.streams.values(), (stream) => ({ stream, dirty: stream.takeDirty() })),
+    }
+  }
+
+  async #write(load: Load): Promise<void> {
+    const { manifest, log } = this.#options
+    const written = await this.#writeAll(load)
+    let before = manifest.current
+    let after = before
+    await manifest.update((current) => {
+      before = current
+      after = manifestWith(current, load, written)
+      return after
+    })
+    applyAll(load, written)
+    await this.#removeOld(before, after).catch((error: unknown) =>
+      log.warn('old files could not be removed', { error }),
+    )
+  }
+
+  async #writeAll(load: Load): Promise<Written> {
+    const { disk, paths } = this.#options
+    const written: Written = { collections: {}, streams: {}, tombstones: {}, drafts: [] }
+    for (const part of load.records) await this.#writeRecords(part, written)
+    for (const part of load.entries) await this.#writeEntries(part, written)
+    if (Object.keys(written.tombstones).length > 0) await disk.syncFolder(paths.tombstones)
+    return written
+  }
+
+  async #writeRecords({ collection, dirty }: RecordPart, written: Written): Promise<void> {
+    const { disk, paths, ids, manifest, pageStores } = this.#options
     const { name } = collection.spec
     const draft = await pageStores.records(name).write(dirty, collection)
     if (draft !== undefined) {
@@ -89,90 +178,31 @@ export const createCheckpointer = (options: CheckpointerOptions): Checkpointer =
     }
     if (dirty.tombstones.size === 0) return
     const length = manifest.current.tombstones[name] ?? 0
-    const target = { disk, folder: paths.tombstones, ids: options.ids, root: manifest.current.root }
+    const target = { disk, folder: paths.tombstones, ids, root: manifest.current.root }
     written.tombstones[name] = await writeTombstones(target, name, { length, tombstones: dirty.tombstones })
   }
-  const writeEntries = async ({ stream, dirty }: EntryPart, written: Written): Promise<void> => {
-    const draft = await pageStores.entries(stream.spec.name).write(dirty)
+
+  async #writeEntries({ stream, dirty }: EntryPart, written: Written): Promise<void> {
+    const draft = await this.#options.pageStores.entries(stream.spec.name).write(dirty)
     if (draft === undefined) return
     written.streams[stream.spec.name] = draft.ref
     written.drafts.push(draft)
   }
-  const writeAll = async (load: Load): Promise<Written> => {
-    const written: Written = { collections: {}, streams: {}, tombstones: {}, drafts: [] }
-    for (const part of load.records) await writeRecords(part, written)
-    for (const part of load.entries) await writeEntries(part, written)
-    if (Object.keys(written.tombstones).length > 0) await disk.syncFolder(paths.tombstones)
-    return written
-  }
-  const name = (current: Manifest, load: Load, written: Written): Manifest => ({
-    ...current,
-    sequence: load.sequence,
-    t: load.t,
-    segments: current.segments.filter((segment: SegmentRef) => segment.first > load.sequence),
-    collections: { ...current.collections, ...written.collections },
-    streams: { ...current.streams, ...written.streams },
-    tombstones: { ...current.tombstones, ...written.tombstones },
-  })
-  const forget = (load: Load, written: Written): void => {
-    for (const draft of written.drafts) draft.apply()
-    for (const { collection, dirty } of load.records) collection.evict(dirty)
-    for (const { stream, dirty } of load.entries) stream.evict(dirty)
-  }
+
   /** Files that the manifest no longer names. One that stays is removed at the next start. */
-  const removeOld = async (before: Manifest, after: Manifest): Promise<void> => {
+  async #removeOld(before: Manifest, after: Manifest): Promise<void> {
+    const { disk, paths } = this.#options
     const named = namedFiles(paths, after)
     for (const path of namedFiles(paths, before).keys()) if (!named.has(path)) await disk.unlink(path)
   }
-  const write = async (load: Load): Promise<void> => {
-    const written = await writeAll(load)
-    let before = manifest.current
-    let after = before
-    await manifest.update((current) => {
-      before = current
-      after = name(current, load, written)
-      return after
-    })
-    forget(load, written)
-    await removeOld(before, after).catch((error: unknown) => log.warn('old files could not be removed', { error }))
-  }
+
   /** What a failed checkpoint wrote is removed at once: a disk that fills is filled by every attempt. */
-  const removeDrafts = async (): Promise<void> => {
+  async #removeDrafts(): Promise<void> {
+    const { disk, paths, manifest, mode } = this.#options
     if (manifest.uncertain || mode.halted) return
     for (const path of unnamedFiles(disk, paths, manifest.current))
       if (!path.startsWith(`${paths.log}/`)) await disk.unlink(path)
   }
-  const perform = async (): Promise<boolean> => {
-    let taken: Omit<Load, 'sequence'> | undefined
-    try {
-      const first = await keeper.rotate(() => {
-        taken = take()
-      })
-      if (taken !== undefined) await write({ ...taken, sequence: first - 1 })
-      return true
-    } catch (error) {
-      if (taken !== undefined) restoreDirty(taken)
-      await removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
-      mode.count()
-      log.warn('a checkpoint failed; the log keeps everything', { error })
-      const reason = lastingReason(error)
-      if (reason !== undefined) keeper.refuse(reason)
-      return false
-    }
-  }
-  const run = (): Promise<boolean> => {
-    running ??= perform().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-  return {
-    run,
-    consider: () => {
-      if (running === undefined && mode.mode === 'ok' && keeper.commits.written >= options.segmentBytes) void run()
-    },
-    idle: async () => {
-      await running
-    },
-  }
 }
+
+export const createCheckpointer = (options: CheckpointerOptions): Checkpointer => new CheckpointWriter(options)

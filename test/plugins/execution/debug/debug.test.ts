@@ -215,7 +215,7 @@ test('with capture off a key that cannot be used is told, and capture cannot be 
   const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo, borrower] })
   const { debug_capture } = (await daemon.request('GET', '/v1/runtime')).body
   t.like(debug_capture, { encryption_enabled: false, max_artifacts_per_run: 64, ttl_ms: 604_800_000 })
-  t.regex(debug_capture.encryption_key_error, /cannot be opened/u)
+  t.regex(debug_capture.encryption_key_error, /cannot be used: it does not exist/u)
   t.throws(() => debug?.setLevel('on'), { message: /cannot be used/u })
   const run_id = await runOnce(daemon, 'x')
   t.is((await debugOf(daemon, run_id)).status, 404)
