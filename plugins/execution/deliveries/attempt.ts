@@ -36,7 +36,7 @@ const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlug
 /** Records that an attempt is about to be made. What an earlier one led to, if it was cut off, nobody knows. */
 export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDelivery => {
   const { store, ledger } = parts
-  const { delivery_id, session_id, run_id } = head
+  const { delivery_id, session_id, run_id, agent_id } = head
   const delivery: OpenDelivery = { ...head, attempts: head.attempts + 1, attempting: true }
   if (head.attempting === true)
     ledger()?.conclude(tx, {
@@ -51,7 +51,7 @@ export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDel
     action_id: delivery_id,
     kind: 'delivery',
     session_id,
-    ...(run_id !== undefined && { run_id }),
+    ...(run_id !== undefined && { run_id, ...(agent_id !== undefined && { agent_id }) }),
     target: replyOf(parts, head)?.target(head.address) ?? head.target,
     request_digest: digestOf(payloadOf(store, head)),
     attempt: delivery.attempts,

@@ -54,6 +54,7 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
       delivery_id,
       session_id: item.session_id,
       thread_id: item.thread_id ?? null,
+      agent_id: item.agent_id,
       ...(item.run_id !== undefined && { run_id: item.run_id }),
       plugin: handle.plugin,
       address: handle.address,

@@ -29,13 +29,11 @@ export default definePlugin({
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
-    // The plugin of the ledger stops before this one, which has outcomes to enter until it has drained.
-    let kept: ExternalActions | undefined
     const listeners: SettledListeners = new Set()
     const settled: AttemptParts['settled'] = (tx, delivery) => {
       for (const listener of listeners) listener(tx, viewDelivery(delivery))
     }
-    const worker = createWorker({ store, settled, replies, ledger: () => kept, config, clock, ids, log })
+    const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log })
     ctx.provide(Outbox, createOutbox({ store, listeners, replies, wake: worker.wake }))
     const unreadable = createUnreadable(log, 'deliveries')
     ctx.routes(...deliveryRoutes({ store, wake: worker.wake, skip: unreadable.skip }))
@@ -43,9 +41,6 @@ export default definePlugin({
     const { section, health } = deliveryStatus({ store, worker, clock, log })
     ctx.contribute(StatusSections, section)
     ctx.health(health)
-    ctx.onStart(() => {
-      kept = ledger()
-      return host.whenActing(worker.start)
-    })
+    ctx.onStart(() => host.whenActing(worker.start))
   },
 })

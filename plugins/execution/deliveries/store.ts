@@ -6,6 +6,8 @@ type DeliveryBase = {
   readonly session_id: string
   readonly thread_id: string | null
   readonly run_id?: string
+  /** The agent of the session; absent in records of earlier versions. */
+  readonly agent_id?: string
   readonly plugin: string
   readonly address: string
   /** Names plugin and address without telling the address; deliveries that share it leave one after another. */

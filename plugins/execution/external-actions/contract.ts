@@ -3,7 +3,9 @@
  * docs/rules/external-actions.md.
  */
 import {
+  definePoint,
   defineToken,
+  hasMembers,
   doc,
   enums,
   integer,
@@ -13,6 +15,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Point,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
@@ -36,7 +39,7 @@ export interface ActionIntent {
   readonly action_id: string
   readonly kind: ActionKind
   readonly session_id: string
-  /** That of the run when absent. */
+  /** The agent of the run; absent for what no run did. */
   readonly agent_id?: string
   readonly run_id?: string
   readonly tool_call_id?: string
@@ -72,6 +75,17 @@ export interface ExternalActions {
   abandon(tx: Tx, run_id: string, code: string): void
   /** Runs with an action whose outcome is unknown and that nobody has acknowledged, in order of submission. */
   unknown(): readonly string[]
+  /** What a run did, oldest first: one row for each action, with its latest attempt and what came of that. */
+  of(run_id: string): ExternalActionView[]
+  /** Enters that somebody has looked at the unknown actions of a run; they are no longer counted. */
+  acknowledge(tx: Tx, acknowledgement: ActionAcknowledgement): void
+}
+/** Somebody has looked what came of the actions of a run whose outcome is unknown. */
+export interface ActionAcknowledgement {
+  readonly run_id: string
+  /** The role of who did. */
+  readonly by: string
+  readonly note: string | undefined
 }
 /** The ledger of effects. */
 export const ExternalActions: Token<ExternalActions> = defineToken<ExternalActions>('external-actions@1')
@@ -110,3 +124,24 @@ export const ExternalActionView = named(
 )
 /** The value form of `ExternalActionView`. */
 export type ExternalActionView = Infer<typeof ExternalActionView>
+
+/** An entry about an action of a run, as those who watch may see it. */
+export interface EnteredAction extends Pick<ActionIntent, 'session_id' | 'kind' | 'target' | 'tool_call_id'> {
+  readonly run_id: string
+  readonly phase: 'intent' | 'outcome'
+  readonly request_digest?: string
+  readonly response_digest?: string
+  readonly outcome?: ActionOutcome['outcome']
+}
+/** Looks at what is entered. */
+export interface ActionListener {
+  readonly id: string
+  /** Called in the commit of an entry about an action of a run. Must not throw. */
+  entered(tx: Tx, action: EnteredAction): void
+}
+/** Everything that looks at what is entered. */
+export const ActionListeners: Point<ActionListener> = definePoint<ActionListener>(
+  'action-listeners@1',
+  (listener) => listener.id,
+  hasMembers('a listener of the ledger', { id: 'text', entered: 'function' }),
+)

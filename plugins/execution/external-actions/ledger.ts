@@ -1,13 +1,19 @@
 /** Writes the ledger: one entry for each attempt and one for what came of it, linked by their hashes. */
 import type { Tx } from '../../../core/plugin.js'
-import { Trace } from '../runs/contract.js'
-import type { ActionIntent, ActionOutcome, ExternalActions } from './contract.js'
+import type {
+  ActionAcknowledgement,
+  ActionIntent,
+  ActionListener,
+  ActionOutcome,
+  EnteredAction,
+  ExternalActions,
+} from './contract.js'
 import { hashOf, type ActionEntry, type IntentEntry, type LedgerStore } from './store.js'
+import { actionsOf } from './view.js'
 
 export interface LedgerParts {
   readonly store: LedgerStore
-  /** The agent of a run. */
-  readonly agentOf: (run_id: string) => string | undefined
+  readonly listeners: () => readonly ActionListener[]
 }
 
 type Unlinked = ActionEntry extends infer E ? (E extends ActionEntry ? Omit<E, 'prev' | 'hash' | 'at'> : never) : never
@@ -70,58 +76,28 @@ const extend = (
   })
 }
 
-type Seen = {
-  phase: 'intent' | 'outcome'
-  request_digest?: string
-  response_digest?: string
-  outcome?: ActionOutcome['outcome']
+type Seen = Pick<EnteredAction, 'phase' | 'request_digest' | 'response_digest' | 'outcome'>
+
+interface Told {
+  readonly session_id: string
+  readonly intent: Pick<IntentEntry, 'run_id' | 'tool_call_id' | 'kind' | 'target'>
+  readonly seen: Seen
 }
 
-const show = (
-  tx: Tx,
-  {
-    session_id,
-    intent,
-  }: { session_id: string; intent: Pick<IntentEntry, 'run_id' | 'agent_id' | 'tool_call_id' | 'kind' | 'target'> },
-  seen: Seen,
-): void => {
-  const { run_id, agent_id, tool_call_id, kind, target } = intent
-  if (run_id === undefined || agent_id === undefined) return
-  const trace = {
-    timestamp_ms: tx.now,
-    session_id,
-    agent_id,
-    run_id,
-    ...(tool_call_id !== undefined && { tool_call_id }),
-    kind: { type: 'external_action' as const, kind, target, ...seen },
-  }
-  tx.emit(Trace, { session: session_id, run: run_id }, () => ({ trace }))
+const tell = ({ listeners }: LedgerParts, tx: Tx, { session_id, intent, seen }: Told): void => {
+  const { run_id, tool_call_id, kind, target } = intent
+  if (run_id === undefined) return
+  const action = { session_id, run_id, kind, target, ...(tool_call_id !== undefined && { tool_call_id }), ...seen }
+  for (const listener of listeners()) listener.entered(tx, action)
 }
 
-interface Acknowledgement {
-  readonly run_id: string
-  readonly by: string
-  readonly note: string | undefined
-}
-
-/** The ledger, with what its own routes do to it. */
-export interface Ledger extends ExternalActions {
-  /** Enters that somebody has looked at the unknown actions of a run; they are no longer counted. */
-  acknowledge(tx: Tx, acknowledgement: Acknowledgement): void
-}
-
-export const createLedger = ({ store, agentOf }: LedgerParts): Ledger => {
-  const intend = (tx: Tx, { agent_id: named, ...intent }: ActionIntent): void => {
-    const { session_id, run_id, request_digest } = intent
-    const agent_id = named ?? (run_id === undefined ? undefined : agentOf(run_id))
-    const known = { ...intent, ...(agent_id !== undefined && { agent_id }) }
-    extend(store, tx, {
-      session_id,
-      entry: known,
-      seq: append(store, tx, { type: 'intent', ...known }),
-      outcome: undefined,
-    })
-    show(tx, { session_id, intent: known }, { phase: 'intent', request_digest })
+export const createLedger = (parts: LedgerParts): ExternalActions => {
+  const { store } = parts
+  const intend = (tx: Tx, intent: ActionIntent): void => {
+    const { session_id, request_digest } = intent
+    const seq = append(store, tx, { type: 'intent', ...intent })
+    extend(store, tx, { session_id, entry: intent, seq, outcome: undefined })
+    tell(parts, tx, { session_id, intent, seen: { phase: 'intent', request_digest } })
   }
   const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
     const intent = intentOf(store, session_id, concluded.action_id)
@@ -129,11 +105,8 @@ export const createLedger = ({ store, agentOf }: LedgerParts): Ledger => {
     if (intent === undefined) return
     const { outcome, response_digest } = concluded
     extend(store, tx, { session_id, entry: intent, seq, outcome })
-    show(
-      tx,
-      { session_id, intent },
-      { phase: 'outcome', outcome, ...(response_digest !== undefined && { response_digest }) },
-    )
+    const seen = { phase: 'outcome' as const, outcome, ...(response_digest !== undefined && { response_digest }) }
+    tell(parts, tx, { session_id, intent, seen })
   }
   const abandon = (tx: Tx, run_id: string, code: string): void => {
     const range = store.ranges.find(run_id)
@@ -148,7 +121,7 @@ export const createLedger = ({ store, agentOf }: LedgerParts): Ledger => {
         code,
       })
   }
-  const acknowledge = (tx: Tx, { run_id, by, note }: Acknowledgement): void => {
+  const acknowledge = (tx: Tx, { run_id, by, note }: ActionAcknowledgement): void => {
     const range = store.ranges.find(run_id)
     if (range === undefined) return
     const { session_id, unknown } = range
@@ -158,5 +131,12 @@ export const createLedger = ({ store, agentOf }: LedgerParts): Ledger => {
       tx.put(store.ranges, { ...range, unknown: [], last: append(store, tx, { session_id, ...entry }) })
     }
   }
-  return { intend, conclude, abandon, acknowledge, unknown: () => store.ranges.ids('unknown', 'unknown') }
+  return {
+    intend,
+    conclude,
+    abandon,
+    acknowledge,
+    of: (run_id) => actionsOf(store, run_id),
+    unknown: () => store.ranges.ids('unknown', 'unknown'),
+  }
 }

@@ -1,10 +1,7 @@
 import { definePlugin, integer, object, doc } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
-import { Runs } from '../runs/contract.js'
-import { actionCommands } from './commands.js'
-import { ExternalActions } from './contract.js'
+import { ActionListeners, ExternalActions } from './contract.js'
 import { createLedger } from './ledger.js'
-import { actionRoutes } from './routes.js'
 import { unknownCheck } from './unknown.js'
 import { declareStore } from './store.js'
 
@@ -13,15 +10,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The ledger of what runs did outside the daemon.',
-  needs: { runs: Runs },
   provides: [ExternalActions],
   config: object({}),
-  commands: actionCommands,
-  register(ctx, { runs }) {
+  register(ctx) {
     const store = declareStore(ctx.state)
-    const ledger = createLedger({ store, agentOf: (run_id) => runs.find(run_id)?.agent_id })
+    const ledger = createLedger({ store, listeners: ctx.view(ActionListeners) })
     ctx.provide(ExternalActions, ledger)
-    ctx.routes(...actionRoutes({ state: ctx.state, store, ledger, runs }))
     ctx.health(unknownCheck(ledger))
     ctx.contribute(StatusSections, {
       name: 'external_actions',

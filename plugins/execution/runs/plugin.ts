@@ -2,11 +2,14 @@ import { createUnreadable, definePlugin, doc, Host, string } from '../../../core
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
-import { ExternalActions } from '../external-actions/contract.js'
+import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
 import { WorkspaceFiles } from '../../tools/files/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
+import { actionCommands } from './action-commands.js'
+import { actionRoutes } from './action-routes.js'
+import { traceActions } from './action-trace.js'
 import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
@@ -41,7 +44,7 @@ export default definePlugin({
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  commands: runCommands,
+  commands: [...runCommands, ...actionCommands],
   register(ctx, { host, sessions, models, tools, outbox, ledger, observer, files }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, outbox)
@@ -77,9 +80,10 @@ export default definePlugin({
     ctx.provide(SessionActivity, createActivity(store))
     const unreadable = createUnreadable(log, 'runs')
     const routed = { parts, executor, runs, skip: unreadable.skip }
-    ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed))
+    ctx.routes(...runRoutes(routed), ...actionRoutes(routed), ...sessionRunRoutes(routed))
     ctx.health(unreadable.health)
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
+    ctx.contribute(ActionListeners, traceActions(store))
     ctx.contribute(SessionHolds, runHold(store))
     ctx.contribute(
       Tools,

@@ -36,7 +36,7 @@ const ledgerRoot = async (t: ExecutionContext, where: string): Promise<{ root: s
     tuning: { ballastBytes: 4096, freeBytes: 0 },
   })
   const store = declareStore(opened.state)
-  const ledger = createLedger({ store, agentOf: () => undefined })
+  const ledger = createLedger({ store, listeners: () => [] })
   await opened.load()
   for (let n = 0; n < 10; n += 1) {
     if (n === 5 && where === 'on pages and in the log') await opened.checkpoint()

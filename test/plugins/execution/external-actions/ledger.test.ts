@@ -54,11 +54,12 @@ test('a run shows each of its actions once, with its first time, its latest atte
   const actions = async (): Promise<any[]> => (await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body
   t.deepEqual(await actions(), [])
 
-  await state.commit((tx) => ledger.intend(tx, intent({ run_id })))
+  await state.commit((tx) => ledger.intend(tx, intent({ run_id, agent_id: 'agent_1' })))
   const [pending] = await actions()
   t.like(pending, {
     action_id: 'd1',
     run_id,
+    agent_id: 'agent_1',
     session_id: 's1',
     kind: 'delivery',
     outcome: 'pending',
@@ -66,7 +67,6 @@ test('a run shows each of its actions once, with its first time, its latest atte
     sequence: 1,
     approved_by: { type: 'configuration', id: 'reply_target' },
   })
-  t.is(typeof pending.agent_id, 'string', 'the agent of the run is added')
 
   await state.commit((tx) =>
     ledger.conclude(tx, { action_id: 'd1', session_id: 's1', attempt: 1, outcome: 'failed', code: 'target_refused' }),

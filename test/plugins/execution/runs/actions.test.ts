@@ -148,6 +148,8 @@ test('external-actions-5: what cannot be entered in the ledger is not done', asy
         conclude: () => {},
         abandon: () => {},
         unknown: () => [],
+        of: () => [],
+        acknowledge: () => {},
       }),
   })
   const daemon = await startTestDaemon(t, { plugins: [effectTools(world)], shipped: await listWith(refusing) })

@@ -1,32 +1,17 @@
-import {
-  array,
-  defineRoute,
-  doc,
-  jsonReply,
-  object,
-  optional,
-  string,
-  type Route,
-  type State,
-} from '../../../core/plugin.js'
-import { runErrors, type Runs } from '../runs/contract.js'
-import { ExternalActionView } from './contract.js'
-import type { Ledger } from './ledger.js'
-import type { LedgerStore } from './store.js'
-import { actionsOf } from './view.js'
-
-export interface ActionRouteParts {
-  readonly state: State
-  readonly store: LedgerStore
-  readonly ledger: Ledger
-  readonly runs: Runs
-}
+/** What a run did outside the daemon: read, and acknowledged. Contract 1, `/external-actions`. */
+import { array, defineRoute, doc, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
+import { ExternalActionView } from '../external-actions/contract.js'
+import { runErrors } from './contract.js'
+import type { RunRouteParts } from './routes.js'
 
 const params = object({ run_id: string({ min: 1, max: 200 }) })
 
-export const actionRoutes = (parts: ActionRouteParts): readonly Route[] => [list(parts), acknowledge(parts)]
+const actionsOf = ({ ledger }: RunRouteParts['parts'], run_id: string): ExternalActionView[] =>
+  ledger()?.of(run_id) ?? []
 
-const list = ({ store, runs }: ActionRouteParts): Route =>
+export const actionRoutes = (all: RunRouteParts): readonly Route[] => [list(all), acknowledge(all)]
+
+const list = ({ parts, runs }: RunRouteParts): Route =>
   defineRoute({
     id: 'runs.external_actions',
     method: 'GET',
@@ -36,10 +21,10 @@ const list = ({ store, runs }: ActionRouteParts): Route =>
     params,
     reply: jsonReply(array(ExternalActionView)),
     problems: [runErrors.run_not_found],
-    handler: ({ params }) => actionsOf(store, runs.get(params.run_id).run_id),
+    handler: ({ params: { run_id } }) => actionsOf(parts, runs.get(run_id).run_id),
   })
 
-const acknowledge = ({ state, store, ledger, runs }: ActionRouteParts): Route =>
+const acknowledge = ({ parts, runs }: RunRouteParts): Route =>
   defineRoute({
     id: 'runs.external_actions.acknowledge',
     method: 'POST',
@@ -57,7 +42,7 @@ const acknowledge = ({ state, store, ledger, runs }: ActionRouteParts): Route =>
     durability: 'A',
     handler: async ({ params: { run_id }, body: { note }, caller }) => {
       runs.get(run_id)
-      await state.commit((tx) => ledger.acknowledge(tx, { run_id, by: caller.role, note }))
-      return actionsOf(store, run_id)
+      await parts.store.state.commit((tx) => parts.ledger()?.acknowledge(tx, { run_id, by: caller.role, note }))
+      return actionsOf(parts, run_id)
     },
   })
