@@ -12,6 +12,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'personas', required: true, load: () => import('./coordination/personas/plugin.js') },
   { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
+  { id: 'operator-contact', required: true, load: () => import('./execution/operator-contact/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },
   { id: 'questions', required: true, load: () => import('./execution/questions/plugin.js') },
   { id: 'debug', required: false, load: () => import('./execution/debug/plugin.js') },

@@ -53,6 +53,7 @@ export const openRunStore = async (
   })
   const store = declareStore(opened.state)
   const service = createSessions({
+    state: opened.state,
     collection: opened.state.collection(sessionCollection),
     activity: () => createActivity(store),
     holds: () => [],

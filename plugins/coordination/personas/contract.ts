@@ -3,7 +3,6 @@
  */
 import {
   array,
-  defineToken,
   doc,
   integer,
   jsonObject,
@@ -13,12 +12,8 @@ import {
   string,
   timestamp,
   type Infer,
-  type Token,
 } from '../../../core/plugin.js'
-import { CapabilityScope, type PersonaSnapshot } from '../../execution/sessions/contract.js'
-
-/** Problems about personas that other plugins' routes may answer with. */
-export { personaErrors } from './errors.js'
+import { CapabilityScope } from '../../execution/sessions/contract.js'
 
 /** A skill that a persona brings along, and what it is started with. */
 export const DefaultSkill = named(
@@ -52,11 +47,3 @@ export type Persona = Infer<typeof Persona>
 
 /** One row of the persona list. */
 export const PersonaSummary = named('PersonaSummary', object(frame))
-
-/** The personas of this daemon. */
-export interface Personas {
-  /** What a session freezes of a persona as it is now. Throws `persona_not_found` (404). */
-  snapshot(persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms'>
-}
-/** The personas of this daemon. */
-export const Personas: Token<Personas> = defineToken<Personas>('personas@1')

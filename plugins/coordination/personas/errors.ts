@@ -1,12 +1,6 @@
 import { defineErrors } from '../../../core/plugin.js'
 
 export const personaErrors = defineErrors({
-  persona_not_found: {
-    status: 404,
-    domain: 'personas',
-    detail: 'There is no persona {persona_id}.',
-    action: 'List the personas with GET /v1/personas, or create one.',
-  },
   persona_already_exists: {
     status: 409,
     domain: 'personas',

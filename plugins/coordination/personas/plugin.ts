@@ -1,6 +1,6 @@
 import { definePlugin, object } from '../../../core/plugin.js'
 import { personaCommands } from './commands.js'
-import { Personas } from './contract.js'
+import { PersonaSource } from '../../execution/sessions/contract.js'
 import { personaRoutes } from './routes.js'
 import { createPersonas } from './store.js'
 
@@ -9,12 +9,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Who sessions speak as: templates that are frozen into the sessions bound to them.',
-  provides: [Personas],
+  provides: [PersonaSource],
   config: object({}),
   commands: personaCommands,
   register(ctx) {
     const personas = createPersonas(ctx.state)
-    ctx.provide(Personas, personas)
+    ctx.provide(PersonaSource, personas)
     ctx.routes(...personaRoutes({ personas, ids: ctx.ids }))
   },
 })

@@ -18,8 +18,9 @@ import {
   type PageSource,
   type Route,
 } from '../../../core/plugin.js'
-import { CapabilityScope } from '../../execution/sessions/contract.js'
-import { DefaultSkill, Persona, PersonaSummary, personaErrors } from './contract.js'
+import { CapabilityScope, sessionErrors } from '../../execution/sessions/contract.js'
+import { DefaultSkill, Persona, PersonaSummary } from './contract.js'
+import { personaErrors } from './errors.js'
 import type { PersonaStore } from './store.js'
 
 export interface PersonaRouteParts {
@@ -136,7 +137,7 @@ const read = ({ personas }: PersonaRouteParts): Route =>
     access: 'read',
     params,
     reply: jsonReply(Persona),
-    problems: [personaErrors.persona_not_found],
+    problems: [sessionErrors.persona_not_found],
     handler: (input) => personas.get(input.params.persona_id),
   })
 
@@ -150,7 +151,7 @@ const replace = ({ personas }: PersonaRouteParts): Route =>
     params,
     body: object({ display_name: optional(DisplayName), soul: optional(Soul), ...fields }),
     reply: jsonReply(Persona),
-    problems: [personaErrors.persona_not_found, personaErrors.invalid_persona],
+    problems: [sessionErrors.persona_not_found, personaErrors.invalid_persona],
     durability: 'A',
     example: { body: { soul: 'You read code with care and say what is good about it.' } },
     handler: (input) => personas.replace(input.params.persona_id, input.body),

@@ -7,7 +7,8 @@ import {
   type State,
   canonical,
 } from '../../../core/plugin.js'
-import { Persona, type Personas } from './contract.js'
+import { sessionErrors, type PersonaSource } from '../../execution/sessions/contract.js'
+import { Persona } from './contract.js'
 import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
 import { personaErrors } from './errors.js'
 
@@ -19,7 +20,7 @@ const personaCollection: CollectionSpec<Persona> = {
   schema: Persona,
 }
 
-export interface PersonaStore extends Personas {
+export interface PersonaStore extends PersonaSource {
   readonly collection: Collection<Persona>
   get(persona_id: string): Persona
   create(persona_id: string, asked: PersonaRequest): Promise<Persona>
@@ -31,7 +32,7 @@ export const createPersonas = (state: State): PersonaStore => {
   const collection = state.collection(personaCollection)
   const get = (persona_id: string): Persona => {
     const persona = collection.find(persona_id)
-    if (persona === undefined) throw personaErrors.persona_not_found({ details: { persona_id } })
+    if (persona === undefined) throw sessionErrors.persona_not_found({ details: { persona_id } })
     return persona
   }
   return {

@@ -1,5 +1,5 @@
 /** What was learned, as a model is told it (memory-8). */
-import type { SystemSection } from '../runs/contract.js'
+import type { SystemSection } from '../models/contract.js'
 import type { LearnedEntry } from './contract.js'
 import type { Recall } from './recall.js'
 

@@ -213,5 +213,9 @@ export interface Models {
 }
 export const Models: Token<Models> = defineToken<Models>('models@1')
 
+/** Text that plugins add to what models are told first. */
+export { SystemSections } from './system-section.js'
+/** One such text, and the run that it is for. */
+export type { SystemSection, SystemSubject } from './system-section.js'
 /** The problems of `Models.ready`, for the `problems` of routes that call it (models-10). */
 export { modelErrors } from './errors.js'

@@ -1,5 +1,5 @@
+import { SystemSections } from '../models/contract.js'
 import { definePlugin, unsafeCast, type Json } from '../../../core/plugin.js'
-import { SystemSections } from '../runs/contract.js'
 import { SessionMetadata } from '../sessions/contract.js'
 import { Tasks } from '../tasks/contract.js'
 import { SessionModes, ToolRegistry, Tools } from '../tools/contract.js'

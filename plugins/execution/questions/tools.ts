@@ -10,7 +10,8 @@ import {
   type Clock,
   type Infer,
 } from '../../../core/plugin.js'
-import { sessionErrors, type Sessions } from '../sessions/contract.js'
+import { type Sessions } from '../sessions/contract.js'
+import { contactErrors } from '../operator-contact/contract.js'
 import { defineTool, failedCall, type Tool, type ToolOutcome } from '../tools/contract.js'
 import { questionErrors } from './errors.js'
 
@@ -72,7 +73,7 @@ export const askOperator = (clock: Clock, sessions: Sessions): Tool =>
       const contact = sessions.find(session_id)?.operator
       return contact?.enabled === true && contact.allow_questions
         ? ask(clock, input)
-        : failedCall(sessionErrors.operator_contact_off({ details: { what: 'asked' } }))
+        : failedCall(contactErrors.operator_contact_off({ details: { what: 'asked' } }))
     },
   })
 

@@ -207,11 +207,6 @@ export { ReservedKeys, RunOrigin } from './origin.js'
 /** A key of `metadata` that a caller must not write. */
 export type { ReservedKey } from './origin.js'
 
-/** Text that plugins add to what models are told first. */
-export { SystemSections } from './system-section.js'
-/** The value form of a system section. */
-export type { SystemSection } from './system-section.js'
-
 /** The run engine, for plugins that submit, answer or look at runs. */
 export interface Runs extends RunHistory {
   /**

@@ -55,12 +55,6 @@ export const runErrors = defineErrors({
     detail: 'This daemon keeps no assets and no boards, so a run cannot be given any.',
     action: 'Send text, or put the file into the workspace and name it in the text.',
   },
-  route_not_allowed: {
-    status: 400,
-    domain: 'routes',
-    detail: 'The credential scope of the session does not allow the model route {route_id}.',
-    action: 'Use another route, or change the scope with PUT /v1/sessions/{session_id}/credential-scope.',
-  },
   binding_key_blank: {
     status: 400,
     domain: 'runs',

@@ -1,10 +1,10 @@
 /** What the parts of the run engine share. */
 import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
-import type { Models } from '../models/contract.js'
+import type { Models, SystemSection } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { WorkspaceFiles } from '../../tools/files/contract.js'
 import type { RunsConfig } from './config.js'
-import { type RunRecord, type StopRequest, type SystemSection, type TraceData, Trace } from './contract.js'
+import { type RunRecord, type StopRequest, type TraceData, Trace } from './contract.js'
 import { editRun, type EditParts, type RunEdit } from './edit.js'
 import type { RunObserver } from './observer.js'
 import type { ReservedKey } from './origin.js'

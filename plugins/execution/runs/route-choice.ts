@@ -1,8 +1,7 @@
 /** Which model a run is pinned to (models-2 to models-7). */
 import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
 import { checkGeneration, type GenerationSettings, type Models } from '../models/contract.js'
-import type { SessionRecord, Sessions } from '../sessions/contract.js'
-import { runErrors } from './errors.js'
+import { sessionErrors, type SessionRecord, type Sessions } from '../sessions/contract.js'
 import type { SubmitInputRequest } from './submission.js'
 
 export interface RouteChoice {
@@ -30,7 +29,7 @@ export const chooseRoute = (
   const policy = session.route_policy
   const route = models.ready(input.provider ?? policy?.provider)
   if (session.credential_scope !== undefined && !sessions.mayUseRoute(session, route.route_id)) {
-    throw runErrors.route_not_allowed({
+    throw sessionErrors.route_not_allowed({
       details: { route_id: route.route_id },
       errors: [{ path: 'body.provider', rule: "must be a route that the session's credential scope allows" }],
     })

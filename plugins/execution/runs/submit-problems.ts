@@ -19,7 +19,7 @@ export const submitProblems = [
   modelErrors.generation_unsupported,
   runErrors.inline_asset_empty,
   runErrors.assets_unavailable,
-  runErrors.route_not_allowed,
+  sessionErrors.route_not_allowed,
   runErrors.binding_key_blank,
   runErrors.binding_conflict,
   runErrors.reply_target_incomplete,

@@ -1,6 +1,6 @@
 /** What every model call begins with: the system prompt of the daemon, then the sections of plugins. */
+import type { SystemSection, SystemSubject } from '../models/contract.js'
 import type { Log } from '../../../core/plugin.js'
-import type { RunRecord, SystemSection } from './contract.js'
 
 interface PromptParts {
   readonly config: { readonly system_prompt: string }
@@ -9,7 +9,7 @@ interface PromptParts {
 }
 
 /** A section that throws, which its contract forbids, is left out: the run goes on. */
-const textOf = ({ log }: PromptParts, section: SystemSection, run: RunRecord): string | undefined => {
+const textOf = ({ log }: PromptParts, section: SystemSection, run: SystemSubject): string | undefined => {
   try {
     const text = section.text(run)?.trim() ?? ''
     return text === '' ? undefined : `<${section.id}>\n${text}\n</${section.id}>`
@@ -23,7 +23,7 @@ const textOf = ({ log }: PromptParts, section: SystemSection, run: RunRecord): s
   }
 }
 
-export const systemPrompt = (parts: PromptParts, run: RunRecord): string => {
+export const systemPrompt = (parts: PromptParts, run: SystemSubject): string => {
   const sections = parts.sections().toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1))
   return [parts.config.system_prompt, ...sections.flatMap((section) => textOf(parts, section, run) ?? [])].join('\n\n')
 }

@@ -85,7 +85,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
       runErrors.reserved_metadata_key,
       runErrors.inline_asset_empty,
       runErrors.assets_unavailable,
-      runErrors.route_not_allowed,
+      sessionErrors.route_not_allowed,
       modelErrors.generation_unsupported,
       runErrors.binding_key_blank,
       runErrors.reply_target_incomplete,

@@ -1,18 +1,12 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
 import { unsafeCast, type Json, type State, type Caller, canonical } from '../../../core/plugin.js'
-import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingName } from './contract.js'
+import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingChange, SettingName } from './contract.js'
 import { noteOf } from './views.js'
 
 export interface SettingParts {
   readonly sessions: Sessions
   readonly state: State
   readonly activity: () => SessionActivity | undefined
-}
-
-export interface SettingChange<N extends SettingName> {
-  readonly name: N
-  /** The new value; undefined clears the setting. Called in the commit; throws what is wrong. */
-  readonly next: (session: SessionRecord, now: number) => SessionRecord[N] | undefined
 }
 
 /** A run reads its route when it is accepted, so that the policy can change beside it. */
@@ -47,10 +41,10 @@ export const changeSetting = async <N extends SettingName>(
 }
 
 export const changedView = async <N extends SettingName>(
-  parts: SettingParts,
+  sessions: Sessions,
   { params: { session_id }, caller }: { readonly params: { readonly session_id: string }; readonly caller: Caller },
   change: SettingChange<N>,
 ): Promise<SessionView> => {
-  await changeSetting(parts, session_id, change)
-  return parts.sessions.view(parts.sessions.get(session_id), caller)
+  await sessions.change(session_id, change)
+  return sessions.view(sessions.get(session_id), caller)
 }

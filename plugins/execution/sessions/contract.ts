@@ -31,6 +31,7 @@ import {
   type CredentialScope,
   type OperatorContact,
   type PersonaSnapshot,
+  type SettingName,
   type SessionRoutePolicy,
 } from './settings.js'
 
@@ -240,6 +241,13 @@ export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetada
   (member) => member.key,
 )
 
+/** One change of one setting. */
+export interface SettingChange<N extends SettingName> {
+  readonly name: N
+  /** The new value; undefined clears the setting. Called in the commit; throws what is wrong. */
+  readonly next: (session: SessionRecord, now: number) => SessionRecord[N] | undefined
+}
+
 /** The sessions of this daemon. */
 export interface Sessions {
   readonly collection: Collection<SessionRecord>
@@ -261,6 +269,11 @@ export interface Sessions {
    * keeps it.
    */
   end(tx: Tx, session_id: string, reason: string | undefined): void
+  /**
+   * Changes one setting in a commit of its own, with its entry in the journal; one that changes nothing leaves none.
+   * Throws `session_not_found` (404) and `session_not_idle` (409).
+   */
+  change<N extends SettingName>(session_id: string, change: SettingChange<N>): Promise<void>
   /**
    * Settings by their names in the journal, as `metadata` of the event log shows them; `caller` as for `view`. An
    * explicit clear of reply targets is an empty list.

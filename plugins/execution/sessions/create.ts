@@ -14,7 +14,6 @@ import {
   type Tx,
   canonical,
 } from '../../../core/plugin.js'
-import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
 import { withSetting, type SettingParts } from './change.js'
 import {
   CapabilityScope,
@@ -22,6 +21,7 @@ import {
   SessionView,
   sessionErrors,
   type SessionRecord,
+  type PersonaSource,
   type SettingName,
 } from './contract.js'
 import { checkedScope, rebound } from './rules.js'
@@ -43,7 +43,7 @@ interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | '
 
 export interface CreateParts extends SettingParts {
   readonly ids: Ids
-  readonly personas: Personas
+  readonly personas: PersonaSource
 }
 
 export const createRoute = (parts: CreateParts): Route =>
@@ -60,7 +60,7 @@ export const createRoute = (parts: CreateParts): Route =>
       sessionErrors.invalid_session_id,
       sessionErrors.session_conflict,
       sessionErrors.blank_scope_entry,
-      personaErrors.persona_not_found,
+      sessionErrors.persona_not_found,
     ],
     durability: 'A',
     example: { body: { session_id: 'first' } },

@@ -1,5 +1,6 @@
 /** The sessions service: records, views and the events that announce them. */
-import type { Caller, Collection, Json, Tx } from '../../../core/plugin.js'
+import type { Caller, Collection, Json, State, Tx } from '../../../core/plugin.js'
+import { changeSetting } from './change.js'
 import {
   SessionSnapshotTaken,
   SessionStateChanged,
@@ -32,6 +33,7 @@ const quiet: SessionActivity = {
 }
 
 export interface DirectoryParts {
+  readonly state: State
   readonly collection: Collection<SessionRecord>
   readonly activity: () => SessionActivity | undefined
   readonly holds: () => readonly SessionHold[]
@@ -39,7 +41,14 @@ export interface DirectoryParts {
   readonly members: () => readonly SessionMetadata[]
 }
 
-export const createSessions = ({ collection, activity, holds, guards, members }: DirectoryParts): Sessions => {
+export const createSessions = ({
+  state: kept,
+  collection,
+  activity,
+  holds,
+  guards,
+  members,
+}: DirectoryParts): Sessions => {
   const live = (): SessionActivity => activity() ?? quiet
   const get = (session_id: string): SessionRecord => {
     const session = collection.find(session_id)
@@ -90,7 +99,7 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     const reason = firstOf(holds(), (hold) => hold.holds(session_id))
     if (reason !== undefined) throw sessionErrors.session_not_idle({ details: { session_id, reason } })
   }
-  return {
+  const sessions: Sessions = {
     collection,
     find: (id) => collection.find(id),
     get,
@@ -105,7 +114,9 @@ export const createSessions = ({ collection, activity, holds, guards, members }:
     effectiveCredentialScope,
     mayUseRoute,
     mayUseConnectorCredential,
+    change: (session_id, change) => changeSetting({ sessions, state: kept, activity }, session_id, change),
   }
+  return sessions
 }
 
 const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>

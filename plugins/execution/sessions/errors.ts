@@ -37,31 +37,16 @@ export const sessionErrors = defineErrors({
     detail: 'An entry of the scope is blank.',
     action: 'Leave it out, or name what it stands for.',
   },
-  reply_targets_needed: {
+  route_not_allowed: {
     status: 400,
-    domain: 'sessions',
-    detail:
-      'The operator contact of session {session_id} lets the model notify, which needs a reply target that can ' +
-      'be delivered to.',
-    action: 'Set reply targets before allow_notify; to clear them, turn allow_notify off first.',
+    domain: 'routes',
+    detail: 'The credential scope of the session does not allow the model route {route_id}.',
+    action: 'Use another route, or change the scope with PUT /v1/sessions/{session_id}/credential-scope.',
   },
-  operator_contact_off: {
-    status: 409,
-    domain: 'sessions',
-    detail: 'The operator of this session cannot be {what} by a model.',
-    action: 'Go on without, or say in your answer what they should know.',
-  },
-  operator_unreachable: {
-    status: 409,
-    domain: 'sessions',
-    detail: 'No reply target of this session can be delivered to.',
-    action: 'Go on without, or say in your answer what they should know.',
-  },
-  operator_notice_blank: { status: 400, domain: 'sessions', detail: 'The message is blank.', action: 'Say something.' },
-  operator_contact_unsafe: {
-    status: 400,
-    domain: 'sessions',
-    detail: 'The field {field} is shown to models and must not hold {what}.',
-    action: 'Describe the person in plain words; where notices go is set with reply targets.',
+  persona_not_found: {
+    status: 404,
+    domain: 'personas',
+    detail: 'There is no persona {persona_id}.',
+    action: 'List the personas with GET /v1/personas, or create one.',
   },
 })

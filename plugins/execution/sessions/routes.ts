@@ -15,13 +15,12 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { contactRoutes, type ContactRouteParts } from './contact-routes.js'
 import { SessionId, SessionSnapshotTaken, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
 
-export type SessionRouteParts = CreateParts & SettingRouteParts & ContactRouteParts & { readonly skip: Skip }
+export type SessionRouteParts = CreateParts & SettingRouteParts & { readonly skip: Skip }
 
 const params = object({ session_id: SessionId })
 
@@ -31,7 +30,6 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
   read(parts),
   stream(parts),
   ...scopeRoutes(parts),
-  ...contactRoutes(parts),
 ]
 
 const list = ({ sessions, skip }: SessionRouteParts): Route =>

@@ -1,35 +1,9 @@
-/**
- * What models are told of the session: who they are, and how to reach the operator (personas-8 and sessions-23).
- */
-import type { SystemSection } from '../runs/contract.js'
-import type { OperatorContact, Sessions } from './contract.js'
+/** What models are told of the session: who they are (personas-8). */
+import type { SystemSection } from '../models/contract.js'
+import type { Sessions } from './contract.js'
 
 export const personaSection = (sessions: Sessions): SystemSection => ({
   id: 'persona',
   rank: 10,
   text: ({ session_id }) => sessions.find(session_id)?.persona?.soul,
-})
-
-const describe = ({
-  display_name,
-  communication_style,
-  allow_notify,
-  allow_questions,
-}: OperatorContact): string | undefined => {
-  if (!allow_notify && !allow_questions) return undefined
-  return [
-    `${display_name ?? 'A person'} operates this session.`,
-    ...(communication_style === undefined ? [] : [`How to speak to them: ${communication_style}`]),
-    ...(allow_notify ? ['Use notify_operator to tell them something that cannot wait for the end.'] : []),
-    ...(allow_questions ? ['Use ask_operator when you need a decision from them.'] : []),
-  ].join('\n')
-}
-
-export const contactSection = (sessions: Sessions): SystemSection => ({
-  id: 'operator',
-  rank: 20,
-  text: ({ session_id }) => {
-    const contact = sessions.find(session_id)?.operator
-    return contact === undefined ? undefined : describe(contact)
-  },
 })

@@ -1,24 +1,6 @@
 /** Settings of a session from the command line: those that are set by hand most. */
-import {
-  array,
-  defineCommand,
-  open,
-  string,
-  visibleLine,
-  commandErrors,
-  type Command,
-  type CommandInput,
-  type Infer,
-  type Json,
-} from '../../../core/plugin.js'
+import { defineCommand, commandErrors, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
 import { SessionAnswer, sessionPath, showSession } from './pretty.js'
-
-const View = open({ reply_targets: array(open({ plugin: string(), address: string() })) })
-
-const showTargets = ({ reply_targets }: Infer<typeof View>): string =>
-  reply_targets.length === 0
-    ? 'Outputs of this session go to nobody.'
-    : reply_targets.map(({ plugin, address }) => `${visibleLine(plugin)}  ${visibleLine(address)}`).join('\n')
 
 const setPolicy = async ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/route-policy`
@@ -32,14 +14,6 @@ const setPolicy = async ({ client, args, flags: { provider, model, clear } }: Co
     ...(typeof model === 'string' && { generation: { model } }),
   }
   return client.send('PUT', path, { route_policy })
-}
-
-const replyTargets = ({ client, args, flags: { clear } }: CommandInput): Promise<Json> => {
-  const path = `${sessionPath(args)}/reply-targets`
-  if (clear === true) return client.send('DELETE', path)
-  return args['url'] === undefined
-    ? client.get(path)
-    : client.send('PUT', path, { reply_targets: [{ type: 'http', url: args['url'] }] })
 }
 
 export const settingCommands: readonly Command[] = [
@@ -56,15 +30,5 @@ export const settingCommands: readonly Command[] = [
     run: setPolicy,
     answer: SessionAnswer,
     show: showSession,
-  }),
-  defineCommand({
-    path: ['sessions', 'reply-targets'],
-    summary: 'Where the outputs of a session go; a URL is set as the only one.',
-    args: ['session_id', 'url?'],
-    flags: { clear: { kind: 'switch', summary: 'Send them nowhere.' } },
-    fields: { 'body.reply_targets': '<url>' },
-    run: replyTargets,
-    answer: View,
-    show: showTargets,
   }),
 ]

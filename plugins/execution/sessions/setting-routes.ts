@@ -10,10 +10,8 @@ import {
   type ProblemFactory,
   type Route,
 } from '../../../core/plugin.js'
-import { personaErrors, type Personas } from '../../coordination/personas/contract.js'
 import { checkGeneration, modelErrors, type Models } from '../models/contract.js'
-import { runErrors } from '../runs/contract.js'
-import { changedView, type SettingChange, type SettingParts } from './change.js'
+import { changedView } from './change.js'
 import {
   CapabilityScope,
   CredentialScope,
@@ -23,13 +21,16 @@ import {
   sessionErrors,
   type SessionRecord,
   type Sessions,
+  type PersonaSource,
+  type SettingChange,
   type SettingName,
 } from './contract.js'
 import { checkedScope, rebound } from './rules.js'
 
-export interface SettingRouteParts extends SettingParts {
+export interface SettingRouteParts {
+  readonly sessions: Sessions
   readonly models: Models
-  readonly personas: Personas
+  readonly personas: PersonaSource
 }
 
 const params = object({ session_id: SessionId })
@@ -48,7 +49,7 @@ interface SettingRoutes<N extends SettingName, B extends AnyStruct> {
 
 /** POST and PUT replace a setting, DELETE clears it; all answer with the session. */
 const settingRoutes = <N extends SettingName, B extends AnyStruct>(
-  parts: SettingParts,
+  { sessions }: SettingRouteParts,
   { name, segment, what, body, example, problems, set }: SettingRoutes<N, B>,
 ): readonly Route[] => {
   const path = `/v1/sessions/:session_id/${segment}`
@@ -63,7 +64,7 @@ const settingRoutes = <N extends SettingName, B extends AnyStruct>(
       summary: `Sets ${what} of a session.`,
       problems: [...found, ...problems],
       example: { body: example },
-      handler: (input) => changedView(parts, input, { name, next: set(input.body) }),
+      handler: (input) => changedView(sessions, input, { name, next: set(input.body) }),
     })
   return [
     replace('POST', `sessions.${name}.set`),
@@ -74,7 +75,7 @@ const settingRoutes = <N extends SettingName, B extends AnyStruct>(
       method: 'DELETE',
       summary: `Clears ${what} of a session.`,
       problems: found,
-      handler: (input) => changedView(parts, input, { name, next: () => undefined }),
+      handler: (input) => changedView(sessions, input, { name, next: () => undefined }),
     }),
   ]
 }
@@ -86,7 +87,7 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     what: 'the persona',
     body: object({ persona_id: string({ min: 1, max: 200 }) }),
     example: { persona_id: 'reviewer' },
-    problems: [personaErrors.persona_not_found],
+    problems: [sessionErrors.persona_not_found],
     set:
       ({ persona_id }) =>
       (session, now) =>
@@ -122,7 +123,7 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     what: 'the route policy',
     body: object({ route_policy: SessionRoutePolicy }),
     example: { route_policy: { provider: 'demo', generation: { model: 'demo' } } },
-    problems: [modelErrors.bad_request, modelErrors.generation_unsupported, runErrors.route_not_allowed],
+    problems: [modelErrors.bad_request, modelErrors.generation_unsupported, sessionErrors.route_not_allowed],
     set:
       ({ route_policy }) =>
       (session) =>
@@ -145,7 +146,7 @@ const checkedPolicy = (
         errors: [{ path, rule: 'must be a route_id of this daemon' }],
       })
     if (!sessions.mayUseRoute(session, provider)) {
-      throw runErrors.route_not_allowed({
+      throw sessionErrors.route_not_allowed({
         details: { session_id: session.session_id, route_id: provider },
         errors: [{ path, rule: 'must be allowed by the credential scope of the session' }],
       })

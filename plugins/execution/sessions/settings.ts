@@ -6,6 +6,7 @@ import {
   array,
   boolean,
   defaulted,
+  defineToken,
   doc,
   integer,
   named,
@@ -14,6 +15,7 @@ import {
   string,
   timestamp,
   type Infer,
+  type Token,
 } from '../../../core/plugin.js'
 import { ReplyHandle } from '../deliveries/contract.js'
 import { GenerationSettings } from '../models/contract.js'
@@ -87,6 +89,14 @@ export type PersonaSnapshot = {
   readonly capability_scope?: CapabilityScope
   readonly bound_at_ms: number
 }
+/** Where the personas are that sessions are bound to. */
+export interface PersonaSource {
+  /** What a session freezes of a persona as it is now. Throws `persona_not_found` (404). */
+  snapshot(persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms'>
+}
+/** Where the personas are that sessions are bound to. */
+export const PersonaSource: Token<PersonaSource> = defineToken<PersonaSource>('personas@1')
+
 /** What a session tells of its persona (personas-10). */
 export const SessionPersona = named(
   'SessionPersona',

@@ -1,8 +1,10 @@
 import { Host, definePlugin, object } from '../../../core/plugin.js'
 import { Models } from '../../execution/models/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
+import { Sessions } from '../../execution/sessions/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, runtimeSettingsView } from './contract.js'
+import { permissionRoute } from './permission-check.js'
 import { runtimeRoutes } from './routes.js'
 import { collectSettings, settingsView } from './settings.js'
 
@@ -12,13 +14,17 @@ export default definePlugin({
   api: 1,
   summary: 'How the daemon is set up, for operators.',
   needs: { models: Models, tools: ToolRegistry, host: Host },
+  wants: { sessions: Sessions },
   config: object({}),
-  register(ctx, parts) {
+  register(ctx, { sessions, ...parts }) {
     const sections = ctx.view(RuntimeSections)
     const schema = runtimeSettingsView(sections)
     const settings = () => collectSettings(parts)
     const collect = () => settingsView(settings(), sections())
-    ctx.routes(...runtimeRoutes({ schema, collect, settings }))
+    ctx.routes(
+      ...runtimeRoutes({ schema, collect, settings }),
+      permissionRoute(parts.tools, (session_id) => sessions()?.find(session_id) !== undefined),
+    )
     ctx.contribute(StatusSections, { name: 'runtime', schema, collect })
   },
 })

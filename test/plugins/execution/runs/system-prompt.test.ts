@@ -1,5 +1,5 @@
+import type { SystemSection } from '../../../../plugins/execution/models/contract.js'
 import test from 'ava'
-import type { SystemSection } from '../../../../plugins/execution/runs/contract.js'
 import { systemPrompt } from '../../../../plugins/execution/runs/system-prompt.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 

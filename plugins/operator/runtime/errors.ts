@@ -1,7 +1,7 @@
 import { defineErrors } from '../../../core/plugin.js'
 
 /** Problems of the permission check (tools-9). */
-export const toolErrors = defineErrors({
+export const permissionErrors = defineErrors({
   session_not_found: {
     status: 404,
     detail: 'There is no session {session_id}.',

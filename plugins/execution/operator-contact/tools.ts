@@ -2,8 +2,8 @@ import { doc, object, string } from '../../../core/plugin.js'
 import type { Runs } from '../runs/contract.js'
 import { defineTool, failedCall, type Tool } from '../tools/contract.js'
 import { deliverable, mayNotify, type FindOutbox } from './contact.js'
-import type { Sessions } from './contract.js'
-import { sessionErrors } from './errors.js'
+import type { Sessions } from '../sessions/contract.js'
+import { contactErrors } from './errors.js'
 
 const Notice = object({ message: doc(string({ min: 1, max: 20_000 }), 'What the operator should know.') })
 
@@ -18,7 +18,7 @@ export const notifyOperator = ({
 }: {
   readonly sessions: Sessions
   readonly outbox: FindOutbox
-  readonly runs: () => Runs | undefined
+  readonly runs: Runs
 }): Tool =>
   defineTool({
     name: 'notify_operator',
@@ -31,11 +31,11 @@ export const notifyOperator = ({
     run: ({ message }, { session_id, run_id }) => {
       const session = sessions.get(session_id)
       if (!mayNotify(session.operator))
-        return failedCall(sessionErrors.operator_contact_off({ details: { what: 'notified' } }))
-      if (message.trim() === '') return failedCall(sessionErrors.operator_notice_blank())
+        return failedCall(contactErrors.operator_contact_off({ details: { what: 'notified' } }))
+      if (message.trim() === '') return failedCall(contactErrors.operator_notice_blank())
       const targets = deliverable(outbox(), session)
-      if (targets.length === 0) return failedCall(sessionErrors.operator_unreachable())
+      if (targets.length === 0) return failedCall(contactErrors.operator_unreachable())
       const output = { content: message.trim(), source_kind: 'operator_notification' as const }
-      return { type: 'result', output: { queued: targets.length }, apply: (tx) => runs()?.output(tx, run_id, output) }
+      return { type: 'result', output: { queued: targets.length }, apply: (tx) => runs.output(tx, run_id, output) }
     },
   })

@@ -1,12 +1,20 @@
 /** Reply targets and operator contact (sessions-19 to sessions-25). */
 import { array, defineRoute, jsonReply, object, type Caller, type Route } from '../../../core/plugin.js'
 import { deliveryErrors, ReplyTargetRequest, type ReplyHandle } from '../deliveries/contract.js'
-import { changeSetting, type SettingParts } from './change.js'
-import { shownHandle } from './addresses.js'
 import { checkClear, contactOf, handlesOf, noContact, type FindOutbox } from './contact.js'
-import { OperatorContact, SessionId, SessionReplyTargetsView, sessionErrors, type SessionRecord } from './contract.js'
+import { contactErrors } from './errors.js'
+import {
+  OperatorContact,
+  SessionId,
+  SessionReplyTargetsView,
+  sessionErrors,
+  shownHandle,
+  type SessionRecord,
+  type Sessions,
+} from '../sessions/contract.js'
 
-export interface ContactRouteParts extends SettingParts {
+export interface ContactRouteParts {
+  readonly sessions: Sessions
   readonly outbox: FindOutbox
 }
 
@@ -36,7 +44,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
     { params: { session_id }, caller }: Changing,
     handles: () => readonly ReplyHandle[],
   ): Promise<{ reply_targets: ReplyHandle[] }> => {
-    await changeSetting(parts, session_id, {
+    await parts.sessions.change(session_id, {
       name: 'reply_targets',
       next: (session) => {
         const targets = handles()
@@ -55,7 +63,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
       access: 'admin',
       durability: 'A',
       body: TargetsBody,
-      problems: [...changed, deliveryErrors.reply_target_invalid, sessionErrors.reply_targets_needed],
+      problems: [...changed, deliveryErrors.reply_target_invalid, contactErrors.reply_targets_needed],
       example: { body: { reply_targets: [{ type: 'http', url: 'https://example.com/outputs' }] } },
       handler: (input) => set(input, () => handlesOf(parts.outbox(), input.body.reply_targets)),
     })
@@ -78,7 +86,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
       summary: 'Clears the reply targets of a session, which is remembered.',
       access: 'admin',
       durability: 'A',
-      problems: [...changed, sessionErrors.reply_targets_needed],
+      problems: [...changed, contactErrors.reply_targets_needed],
       handler: (input) => set(input, () => []),
     }),
   ]
@@ -87,7 +95,7 @@ const targetRoutes = (parts: ContactRouteParts): readonly Route[] => {
 const operatorRoutes = (parts: ContactRouteParts): readonly Route[] => {
   const shared = { path: '/v1/sessions/:session_id/operator', params, reply: jsonReply(OperatorContact) }
   const set = async (session_id: string, contact: OperatorContact): Promise<OperatorContact> => {
-    await changeSetting(parts, session_id, {
+    await parts.sessions.change(session_id, {
       name: 'operator',
       next: (session) => contactOf(parts.outbox(), session, contact),
     })
@@ -102,7 +110,7 @@ const operatorRoutes = (parts: ContactRouteParts): readonly Route[] => {
       access: 'admin',
       durability: 'A',
       body: OperatorContact,
-      problems: [...changed, sessionErrors.operator_contact_unsafe, sessionErrors.reply_targets_needed],
+      problems: [...changed, contactErrors.operator_contact_unsafe, contactErrors.reply_targets_needed],
       example: { body: { enabled: true, display_name: 'Robin', allow_notify: false } },
       handler: (input) => set(input.params.session_id, input.body),
     })

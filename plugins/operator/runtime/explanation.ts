@@ -1,6 +1,6 @@
 /** The dry-run answer about one tool (tools-8). */
 import { boolean, enums, literal, named, nullable, object, optional, string, type Infer } from '../../../core/plugin.js'
-import { permissionAudit, permissionModes, type PermissionDecision } from './contract.js'
+import { permissionAudit, permissionModes, type PermissionDecision } from '../../execution/tools/contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
 const Scope = enums(['user', 'project', 'session'])

@@ -1,6 +1,13 @@
 /** The point through which plugins tell models something in every call of a run. */
 import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
-import type { RunRecord } from './contract.js'
+
+/** The run that a model is asked for, as far as sections need it. */
+export interface SystemSubject {
+  readonly run_id: string
+  readonly session_id: string
+  /** The beginning of what the run was told. */
+  readonly text_preview: string
+}
 
 /** Text that models are told beside the system prompt, in every call of a run. */
 export interface SystemSection {
@@ -12,7 +19,7 @@ export interface SystemSection {
    * Undefined or blank if there is nothing to tell. Must be fast and must not throw; called before every model call,
    * and the same text each time lets providers reuse what they have read.
    */
-  text(run: RunRecord): string | undefined
+  text(run: SystemSubject): string | undefined
 }
 /** Everything that models are told beside the system prompt. */
 export const SystemSections: Point<SystemSection> = definePoint<SystemSection>(

@@ -1,6 +1,15 @@
-import { defineRoute, doc, jsonObject, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
-import type { ToolRegistry } from './contract.js'
-import { toolErrors } from './errors.js'
+import {
+  defineRoute,
+  doc,
+  jsonObject,
+  jsonReply,
+  object,
+  optional,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
+import type { ToolRegistry } from '../../execution/tools/contract.js'
+import { permissionErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
 
 const CheckBody = object({
@@ -10,10 +19,7 @@ const CheckBody = object({
   input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only.')),
 })
 
-export const permissionRoutes = (
-  registry: ToolRegistry,
-  sessionExists: (session_id: string) => boolean,
-): readonly Route[] => [
+export const permissionRoute = (registry: ToolRegistry, sessionExists: (session_id: string) => boolean): Route =>
   defineRoute({
     id: 'permissions.check',
     method: 'POST',
@@ -22,16 +28,15 @@ export const permissionRoutes = (
     access: 'admin',
     body: CheckBody,
     reply: jsonReply(PermissionExplanation),
-    problems: [toolErrors.session_not_found],
+    problems: [permissionErrors.session_not_found],
     example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
     handler: ({ body: { tool_name, tool_call_id, session_id } }) => {
       if (session_id !== undefined && !sessionExists(session_id))
-        throw toolErrors.session_not_found({ details: { session_id } })
+        throw permissionErrors.session_not_found({ details: { session_id } })
       return explain(
         tool_name,
         tool_call_id,
         registry.decide({ tool_name, ...(session_id !== undefined && { session_id }) }),
       )
     },
-  }),
-]
+  })

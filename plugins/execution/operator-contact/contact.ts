@@ -4,8 +4,8 @@
  */
 import { Problem } from '../../../core/plugin.js'
 import { deliveryErrors, type Outbox, type ReplyHandle, type ReplyTargetRequest } from '../deliveries/contract.js'
-import type { OperatorContact, SessionRecord } from './contract.js'
-import { sessionErrors } from './errors.js'
+import type { OperatorContact, SessionRecord } from '../sessions/contract.js'
+import { contactErrors } from './errors.js'
 import { unsafeText } from './operator-text.js'
 
 export type FindOutbox = () => Outbox | undefined
@@ -40,7 +40,7 @@ export const mayNotify = (contact: OperatorContact | undefined): boolean =>
 /** Targets must not go while the model may notify through them. */
 export const checkClear = ({ session_id, operator }: SessionRecord, targets: readonly ReplyHandle[]): void => {
   if (targets.length > 0 || !mayNotify(operator)) return
-  throw sessionErrors.reply_targets_needed({
+  throw contactErrors.reply_targets_needed({
     details: { session_id },
     errors: [{ path: 'body.reply_targets', rule: 'must not be empty while allow_notify is on' }],
   })
@@ -54,7 +54,7 @@ const shownField = (
   if (text === undefined || text === '') return {}
   const what = unsafeText(text)
   if (what !== undefined)
-    throw sessionErrors.operator_contact_unsafe({
+    throw contactErrors.operator_contact_unsafe({
       details: { field, what },
       errors: [{ path: `body.${field}`, rule: `must not hold ${what}` }],
     })
@@ -77,7 +77,7 @@ export const contactOf = (
   }
   if (!enabled) return undefined
   if (!mayNotify(stored) || deliverable(outbox, session).length > 0) return stored
-  throw sessionErrors.reply_targets_needed({
+  throw contactErrors.reply_targets_needed({
     details: { session_id: session.session_id },
     errors: [
       {

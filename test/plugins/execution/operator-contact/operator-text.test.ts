@@ -1,5 +1,5 @@
 import test from 'ava'
-import { unsafeText } from '../../../../plugins/execution/sessions/operator-text.js'
+import { unsafeText } from '../../../../plugins/execution/operator-contact/operator-text.js'
 
 const refused: Readonly<Record<string, readonly string[]>> = {
   'an e-mail address': ['robin@example.org', 'Write to Robin <robin@mail.example.org>.'],
