@@ -80,23 +80,36 @@ test('imports point one way: core knows no plugin, a plugin knows core/plugin, i
   none(t, faults)
 })
 
-test('no module imports itself through others', (t) => {
-  const graph = new Map(
-    sources.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]),
-  )
+/** Each circle of a graph, as the path that leads back to its beginning. */
+const circlesOf = (graph: ReadonlyMap<string, Iterable<string>>): string[] => {
   const done = new Set<string>()
-  const cycles: string[] = []
-  const visit = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) {
-      cycles.push([...trail.slice(trail.indexOf(path)), path].join(' > '))
+  const circles: string[] = []
+  const visit = (node: string, trail: readonly string[]): void => {
+    if (trail.includes(node)) {
+      circles.push([...trail.slice(trail.indexOf(node)), node].join(' > '))
       return
     }
-    if (done.has(path)) return
-    for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
-    done.add(path)
+    if (done.has(node)) return
+    for (const next of graph.get(node) ?? []) visit(next, [...trail, node])
+    done.add(node)
   }
-  for (const path of graph.keys()) visit(path, [])
-  none(t, cycles)
+  for (const node of graph.keys()) visit(node, [])
+  return circles
+}
+
+test('no module imports itself through others, types counted', (t) => {
+  none(t, circlesOf(new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))))
+})
+
+test('no plugin needs itself through others, types counted', (t) => {
+  const graph = new Map<string, Set<string>>()
+  for (const { path, imports } of sources) {
+    const folder = pluginFolder(path)
+    if (folder === undefined) continue
+    const others = imports.map(({ target }) => pluginFolder(target)).filter((other) => other !== undefined)
+    graph.set(folder, new Set([...(graph.get(folder) ?? []), ...others.filter((other) => other !== folder)]))
+  }
+  none(t, circlesOf(graph))
 })
 
 test('a file has at most 370 lines', (t) => {

@@ -1,4 +1,4 @@
-/** What models are told of the operator: how to speak to them, and how to reach them. Contract 1, "Operator contact". */
+/** What models are told of the operator: how to speak to them, and how to reach them (sessions-23). */
 import type { SystemSection } from '../models/contract.js'
 import type { OperatorContact, Sessions } from '../sessions/contract.js'
 

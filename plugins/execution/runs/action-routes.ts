@@ -1,4 +1,4 @@
-/** What a run did outside the daemon: read, and acknowledged. Contract 1, `/external-actions`. */
+/** What a run did outside the daemon: read, and acknowledged. */
 import { array, defineRoute, doc, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
 import { ExternalActionView } from '../external-actions/contract.js'
 import { runErrors } from './contract.js'

@@ -1,19 +1,10 @@
 /** Tool calls in the ledger of effects: what let them act, what is about to be done, and what came of it. */
 import { type Json, type Tx, digest } from '../../../core/plugin.js'
-import type { ActionGrounds, ActionIntent, ActionOutcome } from '../external-actions/contract.js'
-import type { PermissionAudit } from '../tools/contract.js'
+import type { ActionIntent, ActionOutcome } from '../external-actions/contract.js'
 import type { OutcomeState } from './contract.js'
 import type { Execution } from './parts.js'
 import type { Ready } from './tool-call.js'
 import type { Call } from './turn.js'
-
-/** What let a call run without a person: the mode if it changed the answer of the rules, else the rule. */
-export const groundsOf = ({ mode_effect, matched_rule_pattern, effective_mode }: PermissionAudit): ActionGrounds =>
-  mode_effect !== undefined
-    ? { type: 'mode', id: mode_effect }
-    : matched_rule_pattern !== undefined
-      ? { type: 'rule', id: matched_rule_pattern }
-      : { type: 'mode', id: effective_mode }
 
 /** One attempt of a call, as the ledger names it. */
 export interface Attempt {

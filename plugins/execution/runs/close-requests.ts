@@ -1,7 +1,8 @@
 /** What a run still asks when it ends or starts anew: no request is left open in the history. */
 import type { Decider, ResolvedApproval } from '../sessions/contract.js'
 import { digest } from '../../../core/plugin.js'
-import type { RunEdit } from './edit.js'
+import type { RunEvent } from './journal-entry.js'
+import type { RunRecord } from './run-record.js'
 import type { RunStore } from './store.js'
 import { openApprovals, openQuestions } from './views.js'
 
@@ -11,10 +12,16 @@ export interface Closing {
   readonly except?: string
 }
 
+/** The run as it is, and where its events go. */
+interface Asking {
+  readonly run: RunRecord
+  event(event: RunEvent): void
+}
+
 /** Denies and declines what is open. Must come before the step that ends it. */
 export const closeRequests = (
   store: RunStore,
-  { run, event }: Pick<RunEdit, 'run' | 'event'>,
+  { run, event }: Asking,
   { decided_by, except }: Closing = { decided_by: 'cancel' },
 ): void => {
   const resolutions = openApprovals(store, run).map(({ id, input, input_digest }): ResolvedApproval => ({

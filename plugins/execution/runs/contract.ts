@@ -14,14 +14,11 @@ import {
   type Caller,
   type Infer,
   type Json,
-  type JsonObject,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import type { ModelMessage, Usage } from '../models/contract.js'
 import {
   DaemonOutputRecord,
-  type SessionNote,
   ApprovalRequestView,
   ResolvedApproval,
   type ApprovalRequest,
@@ -31,10 +28,9 @@ import {
   type ResolvedQuestion,
   type UserQuestionRequest,
 } from '../sessions/contract.js'
-import type { FileState } from '../../tools/files/contract.js'
-import type { Effect, PermissionAudit } from '../tools/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
+import type { OutputDraft } from './journal-entry.js'
 import type { RunOrigin } from './origin.js'
 import { runStepFields, RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -61,60 +57,11 @@ export type { RunKind, RunStatus } from './run-view.js'
 /** A run as clients see it. */
 export { RunView }
 
+/** What a session's journal is made of. */
+export type { FileMark, JournalEntry, OutcomeState, OutputDraft, RunEvent } from './journal-entry.js'
+
 /** What the daemon keeps of a run, by its status. */
 export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
-
-/** An output as the journal keeps it. */
-export type OutputDraft = {
-  content: string
-  parts?: { type: 'text'; text: string }[]
-  source_kind: DaemonOutputRecord['source_kind']
-}
-
-/**
- * The persisted run event variants (runs-20). The projection that some carry is derived when they are read.
- */
-export type RunEvent =
-  | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
-  | { type: 'queued'; position: number }
-  | { type: 'started' }
-  | { type: 'waiting_for_approval'; request_ids: string[]; requests: ApprovalRequest[] }
-  | { type: 'approval_resolved'; resolutions: ResolvedApproval[] }
-  | { type: 'waiting_for_user_question'; request_ids: string[]; requests: UserQuestionRequest[] }
-  | { type: 'user_question_resolved'; resolution: ResolvedQuestion }
-  | { type: 'output'; output: OutputDraft }
-  | { type: 'completed' }
-  | { type: 'failed'; error: string }
-  | { type: 'interrupted'; error?: string }
-  | { type: 'cancelled'; error?: string }
-
-/** A required file as it was when its run began; without a state there was none. */
-export type FileMark = { path: string; state?: FileState }
-
-/** How a call ended: `unknown` means the daemon died between intent and outcome. */
-export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
-
-/**
- * One entry of a session's journal. `event` is what the run's life is made
- * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
- * are the effect ledger; `audit` is a permission decision; `recovery` is the
- * verdict of a start; `session` is about the session itself; `baseline` is
- * what required files were before the run did anything; `fallback` says that
- * another model took over; `attempt` is a failed model attempt that is followed
- * by another.
- */
-export type JournalEntry = { run_id: string; at: number } & (
-  | { type: 'event'; event: RunEvent }
-  | { type: 'message'; message: ModelMessage; usage?: { [K in keyof Usage]: Usage[K] } }
-  | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
-  | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
-  | { type: 'audit'; audit: PermissionAudit }
-  | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
-  | { type: 'baseline'; files: FileMark[] }
-  | { type: 'fallback'; from: string; to: string }
-  | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
-  | ({ type: 'session' } & SessionNote)
-)
 
 const projected = { run: optional(RunView) }
 /** The persisted run event variants on the wire (runs-20). */

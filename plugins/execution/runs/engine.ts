@@ -1,4 +1,5 @@
 /** The loop of a run: look at the journal, take the next step, write it down. */
+import { observed } from './observe.js'
 import { assertNever, fault } from '../../../core/plugin.js'
 import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
 import type { RunEvent, RunRecord } from './contract.js'
@@ -10,7 +11,6 @@ import { callErrors } from './call-errors.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './actions.js'
-import { observed } from './observer.js'
 import { entryAt } from './store.js'
 import type { Thread } from './thread.js'
 import { systemPrompt } from './system-prompt.js'

@@ -1,5 +1,6 @@
 /** What others need to remember runs by. */
-import type { JournalEntry, RunRecord } from './contract.js'
+import type { JournalEntry } from './journal-entry.js'
+import type { RunRecord } from './run-record.js'
 import { entryAt, type RunStore } from './store.js'
 
 /** A part of the service: what has been. */

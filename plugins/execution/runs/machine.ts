@@ -1,6 +1,7 @@
 /** The life of a run as a pure function (runs-25 to runs-28). */
 import { assertNever } from '../../../core/plugin.js'
-import type { QueuedRun, RunBase, RunRecord, RunStatus, SettledRun } from './contract.js'
+import type { QueuedRun, RunBase, RunRecord, SettledRun } from './run-record.js'
+import type { RunStatus } from './run-view.js'
 import { runErrors } from './errors.js'
 
 /** What happens to a run. */

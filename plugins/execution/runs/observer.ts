@@ -1,7 +1,6 @@
-/** Evidence of model attempts and tool calls: put together only while somebody wants it. */
+/** Who looks at model attempts and tool calls as they are, for evidence. */
 import { defineToken, type Token } from '../../../core/plugin.js'
 import type { Usage } from '../models/contract.js'
-import type { Execution } from './parts.js'
 
 /** One model attempt or tool call, as it was. Times in Unix ms and ms. */
 export interface Observed {
@@ -32,27 +31,3 @@ export interface RunObserver {
   observe(observed: Observed): void
 }
 export const RunObserver: Token<RunObserver> = defineToken<RunObserver>('run-observer@1')
-
-type Subject = Pick<Observed, 'kind' | 'name' | 'turn' | 'attempt' | 'tool_call_id' | 'request'>
-type Ending = Pick<Observed, 'outcome' | 'code' | 'usage' | 'answer'>
-
-/** Makes a call; what it was and how it ended is shown to the observer, if there is one that wants it. */
-export const observed = async <T>(
-  { parts, run_id, session_id }: Execution,
-  make: () => Promise<T>,
-  { subject, ending }: { subject: () => Subject; ending: (value: T) => Ending },
-): Promise<T> => {
-  const observer = parts.observer()
-  if (observer?.active !== true) return make()
-  const [started_at_ms, from] = [parts.clock.now(), parts.clock.elapsed()]
-  const value = await make()
-  observer.observe({
-    run_id,
-    session_id,
-    started_at_ms,
-    duration_ms: Math.round(parts.clock.elapsed() - from),
-    ...subject(),
-    ...ending(value),
-  })
-  return value
-}

@@ -1,7 +1,7 @@
 /** What the daemon keeps of a run. */
 import type { ReplyHandle } from '../deliveries/contract.js'
 import type { FailureClass } from '../models/contract.js'
-import type { RunKind } from './contract.js'
+import type { RunKind } from './run-view.js'
 import type { RunOrigin } from './origin.js'
 import type { CompletionRequirement } from './submission.js'
 

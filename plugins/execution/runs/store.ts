@@ -1,5 +1,6 @@
 import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
-import type { JournalEntry, RunRecord } from './contract.js'
+import type { JournalEntry } from './journal-entry.js'
+import type { RunRecord } from './run-record.js'
 import type { Outbox } from '../deliveries/contract.js'
 import { isSettled } from './machine.js'
 

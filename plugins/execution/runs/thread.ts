@@ -1,9 +1,9 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
+import { groundsOf } from './grounds.js'
 import { assertNever, type Json } from '../../../core/plugin.js'
 import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
 import { callFailure } from '../tools/contract.js'
-import { groundsOf } from './actions.js'
 import { callErrors } from './call-errors.js'
 import type { JournalEntry, RunEvent } from './contract.js'
 import { beginProgress, countFailure, type Call, type Progress } from './turn.js'

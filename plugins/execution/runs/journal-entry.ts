@@ -1,0 +1,65 @@
+/** What a session's journal is made of. */
+import type { Json, JsonObject } from '../../../core/plugin.js'
+import type { FileState } from '../../tools/files/contract.js'
+import type { ModelMessage, Usage } from '../models/contract.js'
+import type {
+  ApprovalRequest,
+  DaemonOutputRecord,
+  ResolvedApproval,
+  ResolvedQuestion,
+  SessionNote,
+  UserQuestionRequest,
+} from '../sessions/contract.js'
+import type { Effect, PermissionAudit } from '../tools/contract.js'
+
+/** An output as the journal keeps it. */
+export type OutputDraft = {
+  content: string
+  parts?: { type: 'text'; text: string }[]
+  source_kind: DaemonOutputRecord['source_kind']
+}
+
+/**
+ * The persisted run event variants (runs-20). The projection that some carry is derived when they are read.
+ */
+export type RunEvent =
+  | { type: 'accepted'; content: string; metadata?: JsonObject; generation?: JsonObject }
+  | { type: 'queued'; position: number }
+  | { type: 'started' }
+  | { type: 'waiting_for_approval'; request_ids: string[]; requests: ApprovalRequest[] }
+  | { type: 'approval_resolved'; resolutions: ResolvedApproval[] }
+  | { type: 'waiting_for_user_question'; request_ids: string[]; requests: UserQuestionRequest[] }
+  | { type: 'user_question_resolved'; resolution: ResolvedQuestion }
+  | { type: 'output'; output: OutputDraft }
+  | { type: 'completed' }
+  | { type: 'failed'; error: string }
+  | { type: 'interrupted'; error?: string }
+  | { type: 'cancelled'; error?: string }
+
+/** A required file as it was when its run began; without a state there was none. */
+export type FileMark = { path: string; state?: FileState }
+
+/** How a call ended: `unknown` means the daemon died between intent and outcome. */
+export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
+
+/**
+ * One entry of a session's journal. `event` is what the run's life is made
+ * of; `message` is what the model said, kept verbatim; `intent` and `outcome`
+ * are the effect ledger; `audit` is a permission decision; `recovery` is the
+ * verdict of a start; `session` is about the session itself; `baseline` is
+ * what required files were before the run did anything; `fallback` says that
+ * another model took over; `attempt` is a failed model attempt that is followed
+ * by another.
+ */
+export type JournalEntry = { run_id: string; at: number } & (
+  | { type: 'event'; event: RunEvent }
+  | { type: 'message'; message: ModelMessage; usage?: { [K in keyof Usage]: Usage[K] } }
+  | { type: 'intent'; tool_call_id: string; tool_name: string; effect: Effect; key: string; input_digest: string }
+  | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
+  | { type: 'audit'; audit: PermissionAudit }
+  | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
+  | { type: 'baseline'; files: FileMark[] }
+  | { type: 'fallback'; from: string; to: string }
+  | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
+  | ({ type: 'session' } & SessionNote)
+)
