@@ -47,6 +47,7 @@ export type { Clock } from './base/clock.js'
 export type { Ids } from './base/ids.js'
 export type { Log } from './base/log.js'
 export type { Secrets } from './base/secrets.js'
+export { anyOf } from './base/pattern.js'
 export { visibleBlock, visibleLine } from './base/visible.js'
 export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/redact.js'
 export { isShallow } from './base/nesting.js'
@@ -174,8 +175,8 @@ export interface Plugin<N extends Tokens = Tokens, W extends Tokens = Tokens, S 
   /** Sub-commands of the command line; they talk to a daemon over HTTP and need no state. */
   readonly commands?: readonly Command[]
   /**
-   * Most milliseconds that its stop waits on purpose, such as for work under way. The host adds ten seconds; a stop that
-   * takes longer is cut off, and then the stop of the daemon is not called clean.
+   * Most milliseconds that its stop waits on purpose, such as for work under way. The host adds ten seconds; a stop
+   * that takes longer is cut off, and then the stop of the daemon is not called clean.
    */
   readonly stopMs?: (config: Infer<S>) => number
   /** Declares. Must do no I/O, set no timer and call no service. */

@@ -50,7 +50,9 @@ const spoolFound = (root: string, spools: readonly Place[]): Found[] =>
     code: 'spool_cut',
     severity: 'info',
     ...at(root, spool),
-    message: `The output of ${spools.length === 1 ? 'a command' : `${spools.length} commands`} in the background was cut off.`,
+    message:
+      `The output of ${spools.length === 1 ? 'a command' : `${spools.length} commands`} in the background ` +
+      'was cut off.',
     action: 'What was in it is in quarantine/; the task that ran the command has failed.',
   }))
 
@@ -62,7 +64,9 @@ const sweptFound = (root: string, [first, ...others]: readonly string[]): Found[
           code: 'leftovers_cleared',
           severity: 'info',
           file: relative(root, first),
-          message: `A start cleared ${others.length === 0 ? 'a file' : `${others.length + 1} files`} that a stop had left.`,
+          message:
+            `A start cleared ${others.length === 0 ? 'a file' : `${others.length + 1} files`} ` +
+            'that a stop had left.',
           action: 'Nothing that counted was on them.',
         },
       ]

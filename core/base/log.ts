@@ -37,8 +37,10 @@ interface Line {
 
 const two = (n: number): string => String(Math.floor(n) % 60).padStart(2, '0')
 /** Time of day, UTC. */
-const face = (ms: number): string =>
-  `${String(Math.floor(ms / 3_600_000) % 24).padStart(2, '0')}:${two(ms / 60_000)}:${two(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`
+const face = (ms: number): string => {
+  const hours = String(Math.floor(ms / 3_600_000) % 24).padStart(2, '0')
+  return `${hours}:${two(ms / 60_000)}:${two(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`
+}
 
 const text = (value: unknown): string => (typeof value === 'string' ? visibleLine(value) : JSON.stringify(value))
 

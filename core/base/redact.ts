@@ -4,6 +4,7 @@
  * like. `_` counts as a boundary, which `\b` does not do.
  */
 
+import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
 import { atOnce, type Portions } from './turns.js'
 
@@ -34,6 +35,8 @@ const withoutKey = (run: string): string => {
   return run
 }
 
+/** The rest of the line that begins or ends a private key. */
+const privateKey = '[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----'
 const beginning = (text: string): RegExp => new RegExp(`${from}(?:${text})`, 'gu')
 
 /**
@@ -42,8 +45,7 @@ const beginning = (text: string): RegExp => new RegExp(`${from}(?:${text})`, 'gu
  */
 const tokens: readonly Shape[] = [
   {
-    pattern:
-      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/gu,
+    pattern: new RegExp(`-----BEGIN ${privateKey}[\\s\\S]*?(?:-----END ${privateKey}|$)`, 'gu'),
     instead: marked,
   },
   { pattern: /sk-(?<![A-Za-z0-9]sk-)[A-Za-z0-9_-]{20,}/gu, instead: withoutKey },
@@ -83,6 +85,11 @@ const plain = '(?!<redacted>|\\[redacted\\])[^\\s"\'`,;<>(){}\\\\\\[\\]]{3,}'
 const afterName = (_: string, name: unknown, mark: unknown): string =>
   `${String(name)}${typeof mark === 'string' ? mark : ''}${secretMark}`
 
+/** Words after "the password is" that are no password. */
+const saidOfPasswords =
+  'a an the not no now too in on at by wrong right correct incorrect required missing invalid expired empty set ' +
+  'changed reset stored kept needed optional weak strong long short safe secret'
+
 /** Values with a name in front: `password: x`, `"api_key": "x"`, `X_TOKEN=x`; the name stays. */
 const named: readonly Shape[] = [
   new RegExp(
@@ -96,7 +103,11 @@ const named: readonly Shape[] = [
       `\\t]+)(?=[^\\s]{0,200}[0-9!@#$%^&*_+/=])${plain}`,
     'giu',
   ),
-  /((?:passw(?:or)?d|passphrase)[ \t]+is[ \t]+)(?!<redacted>|\[redacted\]|(?:a|an|the|not|no|now|too|in|on|at|by|wrong|right|correct|incorrect|required|missing|invalid|expired|empty|set|changed|reset|stored|kept|needed|optional|weak|strong|long|short|safe|secret)\b)[^\s"'`,;<>]{3,}/giu,
+  new RegExp(
+    '((?:passw(?:or)?d|passphrase)[ \\t]+is[ \\t]+)' +
+      `(?!<redacted>|\\[redacted\\]|(?:${saidOfPasswords.replaceAll(' ', '|')})\\b)[^\\s"'\`,;<>]{3,}`,
+    'giu',
+  ),
   /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
 ].map((pattern) => ({ pattern, instead: afterName }))
 
@@ -114,8 +125,18 @@ const phrases = new RegExp(
     `token|token)\\s{0,4}(?:is(?![A-Za-z0-9])|:|=)|authorization\\s{0,4}:?\\s{0,4}bearer)`,
   'iu',
 )
-const squashed =
-  /(?:access|bearer|refresh|secret|auth|personal_?-?access)[_-]?token=|secret[_-]?key=|(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)[=:]|(?:password|passphrase)=|(?<![a-z0-9])(?:token|bearer)=|(?<![a-z0-9])pat[=:](?!\/\/)|authorization:bearer/iu
+const squashed = anyOf(
+  [
+    /(?:access|bearer|refresh|secret|auth|personal_?-?access)[_-]?token=/u,
+    /secret[_-]?key=/u,
+    /(?:api[_-]?key|client[_-]?secret|personal[_-]?access[_-]?token|private[_-]?key)[=:]/u,
+    /(?:password|passphrase)=/u,
+    /(?<![a-z0-9])(?:token|bearer)=/u,
+    /(?<![a-z0-9])pat[=:](?!\/\/)/u,
+    /authorization:bearer/u,
+  ],
+  'iu',
+)
 const keys = [
   'access token',
   'api key',

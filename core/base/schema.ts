@@ -7,6 +7,7 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
+import { ruleOf } from './issue-rule.js'
 import { allowNulls, fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
 import { walk } from './schema-walk.js'
 
@@ -292,7 +293,9 @@ const quickCheck = (struct: AnyStruct): Fits => {
 /** Whoever mends the first ones is told of the next. */
 const mostIssues = 20
 
-/** Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values. */
+/**
+ * Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values.
+ */
 export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
   if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
   try {
@@ -301,28 +304,13 @@ export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
       ? { ok: true, value: unsafeCast<T>(walked.value) }
       : {
           ok: false,
-          issues: walked.failures.map((failure) => ({ path: failure.path.join('.'), rule: sentence(failure) })),
+          issues: walked.failures.map((failure) => ({ path: failure.path.join('.'), rule: ruleOf(failure) })),
         }
   } catch (error) {
     // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
     if (!(error instanceof TypeError)) throw error
     return { ok: false, issues: [{ path: '', rule: 'has a value of a wrong kind' }] }
   }
-}
-
-const sentence = (failure: ss.Failure): string => {
-  if (failure.type === 'never') return 'is not a known field'
-  if (failure.value === undefined) return 'is required'
-  if (failure.refinement !== undefined && !failure.message.startsWith('Expected')) return failure.message
-  return `must be ${kindOf(failure)}`
-}
-/** What was wanted. The library's message names it before the received value, which never leaves. */
-const kindOf = ({ type, message }: ss.Failure): string => {
-  const wanted = /^Expected (?:one of|the literal) `(.*?)`, but received/u.exec(message)?.[1]
-  if (type === 'enums' && wanted !== undefined) return `one of ${wanted.replaceAll(',', ', ')}`
-  if (type === 'literal' && wanted !== undefined) return wanted
-  if (type === 'union') return 'of one of the allowed forms'
-  return type === 'type' || type === 'record' ? 'an object' : `${/^[aeiou]/u.test(type) ? 'an' : 'a'} ${type}`
 }
 
 /**

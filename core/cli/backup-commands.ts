@@ -61,8 +61,8 @@ const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   const found = [...faults, ...root.findings].map(({ file, offset, rule }) => `${file} at byte ${offset}: ${rule}`)
   return [
     ...found.slice(0, 20),
-    `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, made at ` +
-      `${backup.created_at_ms} (Unix ms)`,
+    `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, ` +
+      `made at ${backup.created_at_ms} (Unix ms)`,
   ].join('\n')
 }
 

@@ -21,7 +21,8 @@ const streamEvents = defineCommand({
     cursor: { kind: 'text', summary: 'Replay what came after this event id.' },
   },
   run: async ({ client, flags, output, print, signal }) => {
-    const path = `/v1/events/stream${query({ session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] })}`
+    const wanted = { session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] }
+    const path = `/v1/events/stream${query(wanted)}`
     for await (const { event, id, data } of await client.stream(path, signal)) {
       if (output === 'json') print(JSON.stringify({ event, ...(id !== undefined && { id }), data }))
       else if (event !== 'heartbeat') print(`${id ?? '-'} ${event} ${JSON.stringify(data)}`)

@@ -82,10 +82,9 @@ const verdict = ({ findings, clean, live, sequence }: VerifyReport): string => {
   const [first] = findings.filter(({ severity }) => severity !== 'leftover')
   const prefix = live ? `A daemon is at work on this root: checked as of commit ${sequence}.\n` : ''
   if (first !== undefined) return `${prefix}NOT CLEAN: first at ${first.file} byte ${first.offset}: ${first.rule}`
-  return (
-    `${prefix}clean up to commit ` +
-    `${sequence}${clean && findings.length > 0 ? `; the next start clears ${count(findings.length, 'leftover')} of a kill` : ''}`
-  )
+  const leftovers =
+    clean && findings.length > 0 ? `; the next start clears ${count(findings.length, 'leftover')} of a kill` : ''
+  return `${prefix}clean up to commit ${sequence}${leftovers}`
 }
 
 const showReport = (report: VerifyAnswer): string => {

@@ -38,7 +38,9 @@ export interface HostState {
 export const activePlugins = ({ order }: HostState): PluginEntry[] =>
   order.filter(({ state }) => state === 'registered' || state === 'ready')
 
-/** Undoes what a plugin registered and began. False if it took too long: then it is cut off and changes nothing more. */
+/**
+ * Undoes what a plugin registered and began. False if it took too long: then it is cut off and changes nothing more.
+ */
 export const closeScope = async ({ options, faults }: HostState, entry: PluginEntry): Promise<boolean> => {
   const { candidate, scope, stopMs } = entry
   const ms = options.patienceMs + stopMs

@@ -24,7 +24,10 @@ export interface Registry {
   route(owner: string, route: Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
-  /** The collection, stream, document or area of this name belongs to the owner from now on; throws if it is another's. */
+  /**
+   * The collection, stream, document or area of this name belongs to the owner from now on; throws if it is
+   * another's.
+   */
   claim(owner: string, kind: string, name: string): void
   readonly repairs: () => readonly Owned<RepairStep>[]
   readonly checks: () => readonly Owned<HealthCheck>[]

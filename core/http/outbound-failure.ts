@@ -22,11 +22,21 @@ const codeIn = (error: unknown): string => {
   return 'code' in error && typeof error.code === 'string' ? error.code : codeIn(error.cause)
 }
 
+const unreachable = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+  'ETIMEDOUT',
+  'EINVAL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
 const kinds: readonly (readonly [RegExp, OutboundCode])[] = [
-  [
-    /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM|ETIMEDOUT|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/u,
-    'outbound_connection_failed',
-  ],
+  [new RegExp(`^(${unreachable.join('|')})$`, 'u'), 'outbound_connection_failed'],
   [/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO)/u, 'outbound_certificate_refused'],
   [/^UND_ERR_(HEADERS_OVERFLOW|RES_EXCEEDED_MAX_SIZE)$/u, 'outbound_answer_too_large'],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/u, 'outbound_request_invalid'],

@@ -1,7 +1,6 @@
 /** The HTTP server: node:http carries the connection, polka the request, the route table finds the route. */
 import { setMaxListeners } from 'node:events'
 import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import polka from 'polka'
 import type { Clock } from '../base/clock.js'
 import type { Problem, ProblemFactory } from '../base/errors.js'
@@ -9,15 +8,16 @@ import type { Bus } from '../events/bus.js'
 import type { Log } from '../base/log.js'
 import { createAdmission, hostName } from './admit.js'
 import type { Auth } from './auth.js'
-import { badRequest, httpErrors, startErrors } from './errors.js'
+import { httpErrors, startErrors } from './errors.js'
 import { createExchange, type Exchange } from './exchange.js'
-import { createInFlight } from './in-flight.js'
+import { createInFlight, type InFlight } from './in-flight.js'
+import { answerMalformed } from './malformed.js'
 import { createOpenapi } from './openapi.js'
 import { createOriginPolicy, type OriginPolicy } from './origin.js'
 import { createOwnRoutes, type Readiness } from './own-routes.js'
-import { send, sendRaw } from './reply.js'
+import { send } from './reply.js'
 import { unsafeCast } from '../base/schema.js'
-import { createStreams } from './stream.js'
+import { createStreams, type Streams } from './stream.js'
 import type { RouteTable } from './table.js'
 import { createUnsent, type UnsentLimits } from './unsent.js'
 
@@ -90,50 +90,83 @@ export interface HttpServer {
   readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
 }
 
+interface Serving {
+  readonly options: ServerOptions
+  readonly server: Server
+  readonly origins: OriginPolicy
+  readonly streams: Streams
+  readonly exchange: Exchange
+  readonly inFlight: InFlight
+  /** Aborts when the server begins to drain. */
+  readonly leaving: AbortController
+  /** Names that a Host header may carry. */
+  readonly hosts: string[]
+  draining: boolean
+}
+
 export const createServer = (options: ServerOptions): HttpServer => {
-  const { routes, auth, bus, log, clock, onFault, watch, version, redact = (text) => text } = options
-  const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
-  const origins = createOriginPolicy(options.corsOrigins)
+  const { routes: table, auth, bus, log, clock, onFault, watch, redact = (text) => text } = options
   const limits = { ...defaults, ...options.limits }
+  const origins = createOriginPolicy(options.corsOrigins)
   const unsent = createUnsent(limits)
   const streams = createStreams({ bus, clock, unsent })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal)
+  const unloaded = (): Problem | undefined => options.storage?.().reads
   const exchange = createExchange({
-    table: routes,
+    table,
     auth,
     origins,
     streams,
     unsent,
     watch,
-    unloaded: () => refusals().reads,
+    unloaded,
     leaving: leaving.signal,
     log,
     redact,
     onFault,
   })
   const server = createNode(limits)
+  const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
   const inFlight = createInFlight(server, clock)
-  let draining = false
-  const refusals = (): StorageRefusals => options.storage?.() ?? {}
-  const readiness = (): Readiness => {
-    if (draining) return httpErrors.daemon_draining({ retryAfter: 5 })
-    if (options.ready?.() === false) return httpErrors.daemon_starting({ retryAfter: 1 })
-    const { reads, changes } = refusals()
-    return reads ?? changes ?? 'ready'
+  const serving = { options, server, origins, streams, exchange, inFlight, leaving, hosts, draining: false }
+  addOwnRoutes(serving)
+  answerRequests(serving)
+  answerMalformed(server, exchange)
+  return {
+    cors: origins,
+    connections: () => countConnections(server),
+    get unsentBytes() {
+      return unsent.bytes
+    },
+    listen: (place) => listen(serving, place),
+    drain: (ms) => drain(serving, ms),
+    close: () => close(serving),
   }
-  for (const route of createOwnRoutes({
-    readiness,
-    document: createOpenapi({ table: routes, version, problems: options.problems ?? [] }),
-  }))
-    routes.add('core', route)
+}
 
+const addOwnRoutes = (serving: Serving): void => {
+  const { routes: table, version, problems = [] } = serving.options
+  const document = createOpenapi({ table, version, problems })
+  for (const route of createOwnRoutes({ readiness: () => readiness(serving), document })) table.add('core', route)
+}
+
+const readiness = ({ options, draining }: Serving): Readiness => {
+  if (draining) return httpErrors.daemon_draining({ retryAfter: 5 })
+  if (options.ready?.() === false) return httpErrors.daemon_starting({ retryAfter: 1 })
+  const { reads, changes } = options.storage?.() ?? {}
+  return reads ?? changes ?? 'ready'
+}
+
+const answerRequests = (serving: Serving): void => {
+  const { server, origins, exchange, inFlight, hosts } = serving
+  const { auth, routes } = serving.options
   const admit = createAdmission(() => hosts)
   const forward = createApp({ server, routes, exchange })
   server.on('request', (request, response) => {
     try {
       admit(request)
-      if (draining) refuseLate(request, response)
+      if (serving.draining) refuseLate(request, response)
       else inFlight.track(response)
       if (!origins.admits(request)) throw auth.refuseOrigin(request)
       if (request.method === 'OPTIONS') preflight(request, response, origins)
@@ -142,34 +175,34 @@ export const createServer = (options: ServerOptions): HttpServer => {
       exchange.refuse(request, response, error)
     }
   })
-  watchFaults(server, exchange)
-  return {
-    cors: origins,
-    connections: () =>
-      new Promise((resolve, reject) =>
-        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
-      ),
-    get unsentBytes() {
-      return unsent.bytes
-    },
-    async listen({ host, port }) {
-      const name = hostName(host.includes(':') ? `[${host}]` : host)
-      if (name !== undefined) hosts.push(name)
-      return { port: await bind(server, { host, port }) }
-    },
-    async drain(ms) {
-      draining = true
-      leaving.abort()
-      streams.endAll()
-      if (!(await inFlight.drained(ms))) server.closeAllConnections()
-    },
-    async close() {
-      draining = true
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeAllConnections()
-      await closed
-    },
-  }
+}
+
+const countConnections = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
+
+const listen = async (
+  { server, hosts }: Serving,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ readonly port: number }> => {
+  const name = hostName(host.includes(':') ? `[${host}]` : host)
+  if (name !== undefined) hosts.push(name)
+  return { port: await bind(server, { host, port }) }
+}
+
+const drain = async (serving: Serving, ms: number): Promise<void> => {
+  serving.draining = true
+  serving.leaving.abort()
+  serving.streams.endAll()
+  if (!(await serving.inFlight.drained(ms))) serving.server.closeAllConnections()
+}
+
+const close = async (serving: Serving): Promise<void> => {
+  serving.draining = true
+  const closed = new Promise<void>((resolve) => serving.server.close(() => resolve()))
+  serving.server.closeAllConnections()
+  await closed
 }
 
 const createNode = (limits: ServerLimits): Server => {
@@ -229,47 +262,6 @@ const preflight = (request: IncomingMessage, response: ServerResponse, origins: 
     status: 204,
     headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) },
   })
-
-interface Open {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** No earlier answer is owed on the connection. */ readonly alone: boolean
-}
-
-/** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
-const watchFaults = (server: Server, exchange: Exchange): void => {
-  const latest = new WeakMap<object, Open>()
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    latest.set(request.socket, {
-      request,
-      response,
-      alone: latest.get(request.socket)?.response.writableFinished ?? true,
-    })
-  })
-  const quiet = (socket: Socket): boolean => {
-    const open = latest.get(socket)
-    if (open === undefined) return true
-    return open.request.complete ? open.response.writableFinished : open.alone && !open.response.headersSent
-  }
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))
-    else socket.destroy()
-  })
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => socket.destroy())
-    sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } }))
-  })
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    exchange.refuse(request, response, httpErrors.expectation_failed()),
-  )
-}
-
-const unreadable = (code: string | undefined) => {
-  if (code === 'HPE_HEADER_OVERFLOW') return httpErrors.headers_too_large()
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    ? httpErrors.request_timeout()
-    : badRequest({ path: 'request', rule: 'must be well-formed HTTP/1.1' })
-}
 
 const reasons = new Map([
   ['EADDRINUSE', 'another process listens there already'],

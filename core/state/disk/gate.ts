@@ -3,7 +3,10 @@ import { storageErrors } from '../storage-errors.js'
 import type { Disk, DiskFile } from './disk.js'
 
 export interface Gate {
-  /** Whether it is known that nothing may be written: for the bytes of open files, which no reader counts by themselves. */
+  /**
+   * Whether it is known that nothing may be written: for the bytes of open files, which no reader counts by
+   * themselves.
+   */
   readonly wasHalted: () => boolean
   /** Looks whether the root is still ours: for everything that makes, replaces or removes a name. */
   readonly isHalted: () => boolean

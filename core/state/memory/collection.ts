@@ -18,7 +18,10 @@ export interface DirtyRecord<T> {
   /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
 }
 
-/** What a checkpoint has to write of a collection as of one sequence: changed records, and ids with their tombstones' reasons. */
+/**
+ * What a checkpoint has to write of a collection as of one sequence: changed records, and ids with their tombstones'
+ * reasons.
+ */
 export interface DirtyRecords<T> {
   readonly records: ReadonlyMap<string, DirtyRecord<T>>
   readonly tombstones: ReadonlyMap<string, string>

@@ -1,4 +1,6 @@
-/** The pages of every collection and stream of the root: made when it is declared, loaded from what the manifest names. */
+/**
+ * The pages of every collection and stream of the root: made when it is declared, loaded from what the manifest names.
+ */
 import { join } from 'node:path'
 import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'

@@ -23,7 +23,10 @@ export interface Guard {
   readonly mechanism: Mechanism
   /** False when the file that carries the guard was removed or replaced: somebody else may then hold another. */
   intact(): boolean
-  /** The last process that held the guard by this very file; the kernel took it from the dead. Undefined: nobody knows. */
+  /**
+   * The last process that held the guard by this very file; the kernel took it from the dead. Undefined: nobody
+   * knows.
+   */
   readonly freed: ProcessMark | undefined
   /** Writes who we are into the guard's file: for the one who is refused, and for the one who comes after our death. */
   sign(): void

@@ -38,7 +38,9 @@ export interface OpenStateOptions {
   readonly publish: Publish
   /** Of the lock: it is in the header of every segment. */
   readonly generation: number
-  /** Asked before each batch is written, before it is acknowledged, and before files are named: false halts the state. */
+  /**
+   * Asked before each batch is written, before it is acknowledged, and before files are named: false halts the state.
+   */
   readonly owned?: () => boolean
   readonly tuning?: Partial<Tuning>
   /** Cuts damage off instead of starting read-only: an operator decided so. What is cut goes to the quarantine. */

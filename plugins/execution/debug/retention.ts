@@ -47,8 +47,8 @@ export const dropEvidence = async (
 }
 
 /**
- * Evidence with a stamp from the future, which a wrong clock left, is as old as what runs after its own left: ids are in
- * order whatever the clock says.
+ * Evidence with a stamp from the future, which a wrong clock left, is as old as what runs after its own left: ids are
+ * in order whatever the clock says.
  */
 const expired = (records: readonly DebugRecord[], { now, ttl }: { now: number; ttl: number }): DebugRecord[] => {
   const isOld = ({ updated_at_ms }: DebugRecord): boolean => updated_at_ms <= now - ttl

@@ -46,7 +46,8 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
   let payload: number | undefined
   for (const handle of item.targets) {
     // Without the agent a fresh root with old session names would repeat ids that receivers have seen.
-    const delivery_id = `delivery_${hash(item.agent_id, item.session_id, item.output, handle.plugin, handle.address).slice(0, 32)}`
+    const digest = hash(item.agent_id, item.session_id, item.output, handle.plugin, handle.address)
+    const delivery_id = `delivery_${digest.slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })
     const target = targetOf(handle)

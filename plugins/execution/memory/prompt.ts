@@ -4,8 +4,9 @@ import type { LearnedEntry } from './contract.js'
 import type { Recall } from './recall.js'
 
 /** Words with which a person asks for what is remembered, in English and French. */
-const asksForMemory =
-  /\b(?:memory|memories|remember(?:ed|s)?|recall|learnings?|learned context|m[ée]moires?|souvenirs?|souviens|souvenez|rappelle[sz]?|rappelez|apprentissages?)\b/iu
+const english = 'memory|memories|remember(?:ed|s)?|recall|learnings?|learned context'
+const french = 'm[ée]moires?|souvenirs?|souviens|souvenez|rappelle[sz]?|rappelez|apprentissages?'
+const asksForMemory = new RegExp(`\\b(?:${english}|${french})\\b`, 'iu')
 
 /** Runs whose text is kept. */
 const kept = 256

@@ -54,76 +54,94 @@ const sessionsPerCommit = 8
 /** Open runs that a mark names; when there are more, the next start looks at all that were submitted after these. */
 const openNamed = 1_000
 
-export const createRecorder = (parts: RecorderParts): Recorder => {
-  const { store, clock, log, policy } = parts
-  const report: Report = { pending: 0, recorded: 0, failed: 0, last_recorded_at_ms: undefined }
-  let pending = new Map<string, SettledRun[]>()
-  let cancel: (() => void) | undefined
-  let marking = false
-  let tail: Promise<void> = Promise.resolve()
+interface Recording extends RecorderParts {
+  readonly report: Report
+  /** Ended runs that are not written yet, by session. */
+  pending: Map<string, SettledRun[]>
+  cancel: (() => void) | undefined
+  /** True: each commit moves the mark. */
+  marking: boolean
+  tail: Promise<void>
+}
 
-  const add = (run: SettledRun): void => {
-    const waiting = pending.get(run.session_id) ?? []
-    waiting.splice(waiting.findLastIndex(({ finished_at_ms }) => finished_at_ms <= run.finished_at_ms) + 1, 0, run)
-    if (waiting.length > policy.max_tracked_per_session) waiting.shift()
-    else report.pending += 1
-    pending.set(run.session_id, waiting)
-  }
-  const arm = (): void => {
-    cancel ??= clock.after(delayMs, () => {
-      cancel = undefined
-      flush().catch((error: unknown) => {
-        log.warn('ended runs could not be remembered yet', { error: String(error) })
-        arm()
-      })
-    })
-  }
-  const takeAll = (): [string, SettledRun[]][] => {
-    const all = [...pending]
-    pending = new Map()
-    report.pending = 0
-    return all
-  }
-  const write = async (): Promise<void> => {
-    const mark = marking ? markOf(parts.runs) : undefined
-    await store.state.durable()
-    const batch = takeAll()
-    let done = 0
-    try {
-      for (; done < batch.length; done += sessionsPerCommit) {
-        const last = done + sessionsPerCommit >= batch.length
-        const part = batch.slice(done, done + sessionsPerCommit)
-        const written = await store.state.commit((tx) => writePart(parts, tx, { part, mark: last ? mark : undefined }))
-        report.recorded += written.count
-        report.last_recorded_at_ms = written.now
-      }
-    } catch (error) {
-      report.failed += 1
-      for (const [, runs] of batch.slice(done)) runs.forEach(add)
-      throw error
-    } finally {
-      parts.shared.forget(batch.map(([session_id]) => session_id))
-    }
-  }
-  const flush = (): Promise<void> => {
-    const turn = tail.then(() => (report.pending === 0 ? undefined : write()))
-    tail = turn.catch(() => {})
-    return turn
+export const createRecorder = (parts: RecorderParts): Recorder => {
+  const report: Report = { pending: 0, recorded: 0, failed: 0, last_recorded_at_ms: undefined }
+  const recording: Recording = {
+    ...parts,
+    report,
+    pending: new Map(),
+    cancel: undefined,
+    marking: false,
+    tail: Promise.resolve(),
   }
   return {
     report,
-    flush,
+    flush: () => flush(recording),
     take(run) {
-      add(run)
-      arm()
+      add(recording, run)
+      arm(recording)
     },
     caughtUp() {
-      marking = true
+      recording.marking = true
     },
-    end() {
-      cancel?.()
-    },
+    end: () => recording.cancel?.(),
   }
+}
+
+const add = ({ pending, report, policy }: Recording, run: SettledRun): void => {
+  const waiting = pending.get(run.session_id) ?? []
+  waiting.splice(waiting.findLastIndex(({ finished_at_ms }) => finished_at_ms <= run.finished_at_ms) + 1, 0, run)
+  if (waiting.length > policy.max_tracked_per_session) waiting.shift()
+  else report.pending += 1
+  pending.set(run.session_id, waiting)
+}
+
+const arm = (recording: Recording): void => {
+  recording.cancel ??= recording.clock.after(delayMs, () => {
+    recording.cancel = undefined
+    flush(recording).catch((error: unknown) => {
+      recording.log.warn('ended runs could not be remembered yet', { error: String(error) })
+      arm(recording)
+    })
+  })
+}
+
+const flush = (recording: Recording): Promise<void> => {
+  const turn = recording.tail.then(() => (recording.report.pending === 0 ? undefined : write(recording)))
+  recording.tail = turn.catch(() => {})
+  return turn
+}
+
+const write = async (recording: Recording): Promise<void> => {
+  const { store, report } = recording
+  const mark = recording.marking ? markOf(recording.runs) : undefined
+  await store.state.durable()
+  const batch = takeAll(recording)
+  let done = 0
+  try {
+    for (; done < batch.length; done += sessionsPerCommit) {
+      const last = done + sessionsPerCommit >= batch.length
+      const part = batch.slice(done, done + sessionsPerCommit)
+      const written = await store.state.commit((tx) =>
+        writePart(recording, tx, { part, mark: last ? mark : undefined }),
+      )
+      report.recorded += written.count
+      report.last_recorded_at_ms = written.now
+    }
+  } catch (error) {
+    report.failed += 1
+    for (const [, runs] of batch.slice(done)) for (const run of runs) add(recording, run)
+    throw error
+  } finally {
+    recording.shared.forget(batch.map(([session_id]) => session_id))
+  }
+}
+
+const takeAll = (recording: Recording): [string, SettledRun[]][] => {
+  const all = [...recording.pending]
+  recording.pending = new Map()
+  recording.report.pending = 0
+  return all
 }
 
 /** Must be taken before what has ended is: a run that ends in between is then in both, not in neither. */

@@ -15,8 +15,8 @@ const foldAll = (text: string): string =>
     .toLowerCase()
 
 /** Scripts that put no blanks between words. */
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const scripts = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+const unspaced = new RegExp(`[${scripts.map((script) => `\\p{Script=${script}}`).join('')}]`, 'u')
 let segmenter: Intl.Segmenter | undefined
 /** Made when it is first needed: it takes a tenth of a second, which a start does not have. */
 const segmenterOf = (): Intl.Segmenter => (segmenter ??= new Intl.Segmenter('en', { granularity: 'word' }))

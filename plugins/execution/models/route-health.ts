@@ -5,8 +5,8 @@ import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './con
 const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length', 'invalid_output', 'truncated'])
 
 const action =
-  'See that the model server runs and that --provider-base-url, --model and the key fit it. A call that succeeds ends ' +
-  'this warning; holdfast runs retry RUN_ID makes a new run of one that failed.'
+  'See that the model server runs and that --provider-base-url, --model and the key fit it. A call that succeeds ' +
+  'ends this warning; holdfast runs retry RUN_ID makes a new run of one that failed.'
 
 /** The same connection, whose readiness is a warning from a failed call until one that succeeds. */
 export const watchedRoute = (connection: ModelConnection): ModelConnection => {

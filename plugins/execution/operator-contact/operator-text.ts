@@ -3,7 +3,7 @@
  * anything that reaches somebody or opens something (sessions-24). Pure. Refuses too much rather than too little: these
  * are a name and a manner of speaking.
  */
-import { looksSecret } from '../../../core/plugin.js'
+import { anyOf, looksSecret } from '../../../core/plugin.js'
 
 interface TextRule {
   readonly what: string
@@ -16,13 +16,34 @@ const rules: readonly TextRule[] = [
   { what: 'webhook details', pattern: /web[ _-]?hook|hooks\.\w/iu },
   {
     what: 'a URL',
-    pattern:
-      /[a-z0-9+.-]:\/\/|\bwww\.|\b(?:mailto|tel|tg|slack):\S|[a-z0-9-]\.[a-z]{2,}(?:\/|:\d)|[a-z0-9-]\.(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/iu,
+    pattern: anyOf(
+      [
+        /[a-z0-9+.-]:\/\//u,
+        /\bwww\./u,
+        /\b(?:mailto|tel|tg|slack):\S/u,
+        /[a-z0-9-]\.[a-z]{2,}(?:\/|:\d)/u,
+        /[a-z0-9-]\.(?:com|org|net|io|dev|app|me|co|ai|de|uk|eu|info|chat)\b/u,
+        /\b\d{1,3}(?:\.\d{1,3}){3}\b/u,
+      ],
+      'iu',
+    ),
   },
   {
     what: 'a token',
-    pattern:
-      /\b(?:sk|pk|rk)[-_][\w-]{8,}|\bxox[a-z]-\S+|\bgh[a-z]_\w{10,}|\bgithub_pat_\w+|\bglpat-\S+|\bAKIA[A-Z0-9]{8,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}|\b\d{6,}:[\w-]{20,}/u,
+    pattern: anyOf(
+      [
+        /\b(?:sk|pk|rk)[-_][\w-]{8,}/u,
+        /\bxox[a-z]-\S+/u,
+        /\bgh[a-z]_\w{10,}/u,
+        /\bgithub_pat_\w+/u,
+        /\bglpat-\S+/u,
+        /\bAKIA[A-Z0-9]{8,}/u,
+        /\bAIza[\w-]{10,}/u,
+        /\beyJ[\w-]{8,}/u,
+        /\b\d{6,}:[\w-]{20,}/u,
+      ],
+      'u',
+    ),
   },
   {
     what: 'a channel id',

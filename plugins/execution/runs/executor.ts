@@ -72,7 +72,10 @@ export const createExecutor = (parts: EngineParts): Executor => {
       if (run !== undefined) launch(run.run_id)
     }
   }
-  /** One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them again. */
+  /**
+   * One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them
+   * again.
+   */
   const lookLater = (): void => {
     if (looking || !open) return
     looking = true

@@ -1,4 +1,6 @@
-/** What a run asks a person for, as text, with the command lines that answer it. Approvals and questions show the same. */
+/**
+ * What a run asks a person for, as text, with the command lines that answer it. Approvals and questions show the same.
+ */
 import {
   array,
   boolean,

@@ -25,8 +25,8 @@ const generationFor = (stored: JsonObject | undefined, sameRoute: boolean): Subm
 }
 
 /**
- * What a retry of this run submits. Another route than the run's own is taken if it is named, or if the daemon no longer
- * has the run's. Throws `run_not_retryable` for a run that is open or completed.
+ * What a retry of this run submits. Another route than the run's own is taken if it is named, or if the daemon no
+ * longer has the run's. Throws `run_not_retryable` for a run that is open or completed.
  */
 export const retryOf = (parts: EngineParts, run: RunRecord, wanted: string | undefined): Submission => {
   const { run_id, session_id, status } = run

@@ -160,8 +160,8 @@ const events = ({ parts }: RunRouteParts): Route =>
     method: 'GET',
     path: '/v1/sessions/:session_id/events',
     summary:
-      'Reads the journal of a session, its outputs and the events of its runs: the newest entries, or those after one, ' +
-      'as many as fit into 2 MiB.',
+      'Reads the journal of a session, its outputs and the events of its runs: the newest entries, or those after ' +
+      'one, as many as fit into 2 MiB.',
     access: 'read',
     params,
     query: object({

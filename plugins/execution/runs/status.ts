@@ -186,8 +186,12 @@ const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
         severity: 'warning',
         code: 'runs_failing',
         related_id: session_id,
-        message: `The last ${manyFailures} runs of session ${session_id} failed. The latest: ${(last.error ?? 'no reason.').slice(0, 200)}`,
-        action: `See why: ${commandLine('runs get', last.run_id)}. When the cause is gone: ${commandLine('runs retry', last.run_id)}`,
+        message:
+          `The last ${manyFailures} runs of session ${session_id} failed. ` +
+          `The latest: ${(last.error ?? 'no reason.').slice(0, 200)}`,
+        action:
+          `See why: ${commandLine('runs get', last.run_id)}. ` +
+          `When the cause is gone: ${commandLine('runs retry', last.run_id)}`,
       },
     ]
   })

@@ -74,8 +74,9 @@ const detail = (schedule: Schedule): string =>
       .slice(-5)
       .map(
         ({ fire_at_ms, status, run_id, error }) =>
-          `  ${moment(fire_at_ms)}  ` +
-          `${statusText(status)}${run_id === undefined ? '' : `  ${run_id}`}${error === undefined ? '' : `  ${visibleLine(error)}`}`,
+          `  ${moment(fire_at_ms)}  ${statusText(status)}` +
+          (run_id === undefined ? '' : `  ${run_id}`) +
+          (error === undefined ? '' : `  ${visibleLine(error)}`),
       ),
     `  next     ${visibleLine(commandLine('schedules preview', schedule.schedule_id))}`,
   ].join('\n')
@@ -151,7 +152,8 @@ export const scheduleCommands: readonly Command[] = [
     flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' } },
     run: ({ client, flags }) =>
       client.get(
-        `/v1/schedules?limit=100${typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''}`,
+        '/v1/schedules?limit=100' +
+          (typeof flags['session'] === 'string' ? `&session_id=${encodeURIComponent(flags['session'])}` : ''),
       ),
     answer: array(Schedule),
     show: showAll,

@@ -30,89 +30,123 @@ export interface Rounds {
 
 type Change = (record: ScheduleRecord) => ScheduleRecord
 
-export const createRounds = (parts: ScheduleParts): Rounds => {
-  const {
-    store,
-    store: { state, schedules },
-    runs,
-    clock,
-  } = parts
-  const dispatching = new Set<string>()
+interface State extends ScheduleParts {
+  /** Keys of the fires whose runs are being made. */
+  readonly dispatching: Set<string>
   /** Schedules by run, for executions that have been dispatched: derived, made again by `sweep`. */
-  const executing = new Map<string, string>()
-  const update = (tx: Tx, schedule_id: string, change: Change): ScheduleRecord | undefined => {
-    const record = store.find(schedule_id)
-    const changed = record === undefined ? undefined : change(record)
-    if (changed !== undefined && changed !== record)
-      store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
-    if (record !== undefined && changed !== undefined) tellFailure(parts, tx, { record, changed })
-    return changed
-  }
-  const hasRun = (record: ScheduleRecord, fire: number): boolean => runs.replayed(receiptOf(record, fire)) !== undefined
-  const withEndings: Change = (record) =>
-    record.executions.reduce((changed, { status, run_id, fire_at_ms }) => {
-      if (status !== 'dispatched' || run_id === undefined) return changed
-      const ending = endingOf(runs.find(run_id), clock.now())
-      if (ending === undefined) executing.set(run_id, record.schedule_id)
-      else executing.delete(run_id)
-      return ending === undefined ? changed : settled(changed, fire_at_ms, ending)
-    }, record)
+  readonly executing: Map<string, string>
+}
+
+export const createRounds = (parts: ScheduleParts): Rounds => {
+  const rounds: State = { ...parts, dispatching: new Set(), executing: new Map() }
+  const { schedules } = parts.store
   return {
     due: (now) =>
       schedules
         .list({ index: 'due', group: 'due', limit: batch })
         .filter((record) => (wakeOf(record) ?? Infinity) <= now),
-    claim: (due, { now, awake_since }) =>
-      state.commit((tx) =>
-        due.flatMap(({ schedule_id }) => {
-          const record = update(tx, schedule_id, (found) => advance(found, { now, awake_since, has_run: hasRun }))
-          return record === undefined ? [] : wanting(record, now)
-        }),
-      ),
-    async send(due) {
-      const ordered = due.toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
-      const keys = ordered.map(({ record, execution }) => keyOf(record.schedule_id, execution.fire_at_ms))
-      for (const key of keys) dispatching.add(key)
-      try {
-        const outcomes = await Promise.all(ordered.map((one) => dispatch(parts, one)))
-        for (const outcome of outcomes) if ('run' in outcome) executing.set(outcome.run.run_id, outcome.schedule_id)
-        const now = clock.now()
-        await state.commit((tx) => {
-          for (const outcome of outcomes)
-            update(tx, outcome.schedule_id, (record) => noted(parts, record, { outcome, now }))
-        })
-      } finally {
-        for (const key of keys) dispatching.delete(key)
-      }
-    },
-    async reckon(now, later) {
-      const ahead = (): ScheduleRecord[] =>
-        schedules
-          .list({ index: 'reckoned', group: 'reckoned', limit: batch, order: 'desc' })
-          .filter((record) => record.reckoned_at_ms > later)
-      for (let found = ahead(); found.length > 0; found = ahead()) {
-        await state.commit((tx) => {
-          for (const { schedule_id } of found) update(tx, schedule_id, (record) => reckonAgain(record, now))
-        })
-      }
-    },
-    async sweep() {
-      const over = schedules.ids('open', 'open').filter((id) => {
-        const record = schedules.find(id)
-        return record !== undefined && withEndings(record) !== record
-      })
-      for (let at = 0; at < over.length; at += batch)
-        await state.commit((tx) => {
-          for (const id of over.slice(at, at + batch)) update(tx, id, withEndings)
-        })
-    },
-    settle({ run_id }) {
-      const schedule_id = executing.get(run_id)
-      return schedule_id === undefined ? undefined : state.commit((tx) => void update(tx, schedule_id, withEndings))
-    },
-    isDispatching: (schedule_id, fire) => dispatching.has(keyOf(schedule_id, fire)),
+    claim: (due, moment) => claim(rounds, due, moment),
+    send: (due) => send(rounds, due),
+    reckon: (now, later) => reckon(rounds, now, later),
+    sweep: () => sweep(rounds),
+    settle: (run) => settle(rounds, run),
+    isDispatching: (schedule_id, fire) => rounds.dispatching.has(keyOf(schedule_id, fire)),
   }
 }
+
+/** Puts the changed record of a schedule, if there is one and it differs. */
+const update = (
+  rounds: State,
+  tx: Tx,
+  { schedule_id, change }: { schedule_id: string; change: Change },
+): ScheduleRecord | undefined => {
+  const record = rounds.store.find(schedule_id)
+  if (record === undefined) return undefined
+  const changed = change(record)
+  if (changed !== record) rounds.store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
+  tellFailure(rounds, tx, { record, changed })
+  return changed
+}
+
+const claim = (
+  rounds: State,
+  due: readonly ScheduleRecord[],
+  { now, awake_since }: { now: number; awake_since: number },
+): Promise<Due[]> => {
+  const has_run = (record: ScheduleRecord, fire: number): boolean =>
+    rounds.runs.replayed(receiptOf(record, fire)) !== undefined
+  const change: Change = (record) => advance(record, { now, awake_since, has_run })
+  return rounds.store.state.commit((tx) =>
+    due.flatMap(({ schedule_id }) => {
+      const record = update(rounds, tx, { schedule_id, change })
+      return record === undefined ? [] : wanting(record, now)
+    }),
+  )
+}
+
+const send = async (rounds: State, due: readonly Due[]): Promise<void> => {
+  const { dispatching, executing, clock, store } = rounds
+  const ordered = due.toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
+  const keys = ordered.map(({ record, execution }) => keyOf(record.schedule_id, execution.fire_at_ms))
+  for (const key of keys) dispatching.add(key)
+  try {
+    const outcomes = await Promise.all(ordered.map((one) => dispatch(rounds, one)))
+    for (const outcome of outcomes) if ('run' in outcome) executing.set(outcome.run.run_id, outcome.schedule_id)
+    const now = clock.now()
+    await store.state.commit((tx) => {
+      for (const outcome of outcomes) {
+        const change: Change = (record) => noted(rounds, record, { outcome, now })
+        update(rounds, tx, { schedule_id: outcome.schedule_id, change })
+      }
+    })
+  } finally {
+    for (const key of keys) dispatching.delete(key)
+  }
+}
+
+const reckon = async (rounds: State, now: number, later: number): Promise<void> => {
+  const { state, schedules } = rounds.store
+  const change: Change = (record) => reckonAgain(record, now)
+  const ahead = (): ScheduleRecord[] =>
+    schedules
+      .list({ index: 'reckoned', group: 'reckoned', limit: batch, order: 'desc' })
+      .filter((record) => record.reckoned_at_ms > later)
+  for (let found = ahead(); found.length > 0; found = ahead()) {
+    await state.commit((tx) => {
+      for (const { schedule_id } of found) update(rounds, tx, { schedule_id, change })
+    })
+  }
+}
+
+const sweep = async (rounds: State): Promise<void> => {
+  const { state, schedules } = rounds.store
+  const over = schedules.ids('open', 'open').filter((id) => {
+    const record = schedules.find(id)
+    return record !== undefined && withEndings(rounds, record) !== record
+  })
+  for (let at = 0; at < over.length; at += batch)
+    await state.commit((tx) => {
+      for (const id of over.slice(at, at + batch)) endExecutions(rounds, tx, id)
+    })
+}
+
+const settle = (rounds: State, { run_id }: RunRecord): Promise<void> | undefined => {
+  const schedule_id = rounds.executing.get(run_id)
+  if (schedule_id === undefined) return undefined
+  return rounds.store.state.commit((tx) => endExecutions(rounds, tx, schedule_id))
+}
+
+const endExecutions = (rounds: State, tx: Tx, schedule_id: string): void =>
+  void update(rounds, tx, { schedule_id, change: (record) => withEndings(rounds, record) })
+
+const withEndings = ({ runs, clock, executing }: State, record: ScheduleRecord): ScheduleRecord =>
+  record.executions.reduce((changed, { status, run_id, fire_at_ms }) => {
+    if (status !== 'dispatched' || run_id === undefined) return changed
+    const ending = endingOf(runs.find(run_id), clock.now())
+    if (ending === undefined) executing.set(run_id, record.schedule_id)
+    else executing.delete(run_id)
+    return ending === undefined ? changed : settled(changed, fire_at_ms, ending)
+  }, record)
 
 const tellFailure = (
   { log }: ScheduleParts,

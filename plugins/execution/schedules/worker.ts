@@ -7,7 +7,7 @@ import type { Rounds } from './rounds.js'
 import { wakeOf } from './store.js'
 
 /** Longest time between two looks. */
-const watch = 60_000
+const longestMs = 60_000
 /** A look that comes later than this shows that nobody was looking; a clock that is behind by more has gone back. */
 const tolerance = 15_000
 
@@ -18,105 +18,122 @@ export interface Worker {
   poke(): void
 }
 
-export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = watch): Worker => {
-  const {
-    store: { schedules },
-    runs,
-    clock,
-    ids,
-    log,
-    config,
-  } = parts
-  let awakeSince = 0
-  let expected = 0
+interface Watch extends ScheduleParts {
+  readonly rounds: Rounds
+  readonly longest: number
+  awakeSince: number
+  expected: number
   /** On the clock that never jumps: since then the wall clock has not been looked at. */
-  let planned = 0
-  let failures = 0
-  let mustSweep = false
-  let swept = 0
-  let running: Promise<void> | undefined
-  let again = false
-  let ended = true
-  let cancelTimer = (): void => {}
+  planned: number
+  failures: number
+  mustSweep: boolean
+  swept: number
+  running: Promise<void> | undefined
+  again: boolean
+  ended: boolean
+  readonly settling: Set<Promise<void>>
+  cancelTimer: () => void
+}
 
-  const work = async (): Promise<void> => {
-    const began = clock.now()
-    const idle = clock.elapsed() - planned
-    if (began > expected + tolerance) awakeSince = began
-    else if (began < awakeSince) awakeSince = began - idle
-    if (mustSweep || clock.elapsed() >= swept + longest) {
-      mustSweep = false
-      swept = clock.elapsed()
-      await rounds.sweep()
-    }
-    await rounds.reckon(began - idle, began + tolerance)
-    for (let due = rounds.due(began); due.length > 0 && !ended; due = rounds.due(clock.now())) {
-      await rounds.send(await rounds.claim(due, { now: clock.now(), awake_since: awakeSince }))
-    }
-    failures = 0
+export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = longestMs): Worker => {
+  const watch: Watch = {
+    ...parts,
+    rounds,
+    longest,
+    awakeSince: 0,
+    expected: 0,
+    planned: 0,
+    failures: 0,
+    mustSweep: false,
+    swept: 0,
+    running: undefined,
+    again: false,
+    ended: true,
+    settling: new Set(),
+    cancelTimer: () => {},
   }
+  return { begin: () => begin(watch), poke: () => look(watch) }
+}
 
-  const arm = (delay: number): void => {
-    cancelTimer()
-    if (!ended) cancelTimer = clock.after(delay, look)
+const begin = (watch: Watch): (() => Promise<void>) => {
+  watch.ended = false
+  watch.awakeSince = watch.clock.now()
+  watch.expected = watch.awakeSince
+  watch.planned = watch.clock.elapsed()
+  watch.mustSweep = true
+  const unhook = watch.runs.onSettled((run) => hear(watch, run))
+  look(watch)
+  return async () => {
+    watch.ended = true
+    unhook()
+    watch.cancelTimer()
+    await Promise.all([watch.running, ...watch.settling])
   }
+}
 
-  const plan = (): void => {
-    const [first] = schedules.list({ index: 'due', group: 'due', limit: 1 })
-    const wake = (first === undefined ? undefined : wakeOf(first)) ?? Infinity
-    const delay = Math.min(longest, Math.max(0, wake - clock.now()))
-    expected = clock.now() + delay
-    planned = clock.elapsed()
-    arm(delay)
-  }
-
-  const failed = (error: unknown): void => {
-    failures += 1
-    mustSweep = true
-    if (!(error instanceof Problem)) log.error('schedules could not be looked at', { error: String(error) })
-    arm(retryDelay(config, failures, ids))
-  }
-
-  const look = (): void => {
-    if (ended) return
-    again = running !== undefined
-    running ??= work()
-      .then(plan, failed)
-      .finally(() => {
-        running = undefined
-        if (again) look()
-      })
-  }
-
-  const settling = new Set<Promise<void>>()
-  const heard = (run: RunRecord): void => {
-    const settled = rounds.settle(run)?.catch(() => {
-      mustSweep = true
+const look = (watch: Watch): void => {
+  if (watch.ended) return
+  watch.again = watch.running !== undefined
+  watch.running ??= work(watch)
+    .then(
+      () => plan(watch),
+      (error: unknown) => fail(watch, error),
+    )
+    .finally(() => {
+      watch.running = undefined
+      if (watch.again) look(watch)
     })
-    if (settled === undefined) return
-    settling.add(settled)
-    void settled.then(() => {
-      settling.delete(settled)
-      look()
-    })
-  }
+}
 
-  return {
-    begin() {
-      ended = false
-      awakeSince = clock.now()
-      expected = awakeSince
-      planned = clock.elapsed()
-      mustSweep = true
-      const unhook = runs.onSettled(heard)
-      look()
-      return async () => {
-        ended = true
-        unhook()
-        cancelTimer()
-        await Promise.all([running, ...settling])
-      }
-    },
-    poke: look,
+const work = async (watch: Watch): Promise<void> => {
+  const { clock, rounds } = watch
+  const began = clock.now()
+  const idle = clock.elapsed() - watch.planned
+  if (began > watch.expected + tolerance) watch.awakeSince = began
+  else if (began < watch.awakeSince) watch.awakeSince = began - idle
+  if (watch.mustSweep || clock.elapsed() >= watch.swept + watch.longest) {
+    watch.mustSweep = false
+    watch.swept = clock.elapsed()
+    await rounds.sweep()
   }
+  await rounds.reckon(began - idle, began + tolerance)
+  for (let due = rounds.due(began); due.length > 0 && !watch.ended; due = rounds.due(clock.now())) {
+    await rounds.send(await rounds.claim(due, { now: clock.now(), awake_since: watch.awakeSince }))
+  }
+  watch.failures = 0
+}
+
+const plan = (watch: Watch): void => {
+  const { clock, store, longest } = watch
+  const [first] = store.schedules.list({ index: 'due', group: 'due', limit: 1 })
+  const wake = (first === undefined ? undefined : wakeOf(first)) ?? Infinity
+  const delay = Math.min(longest, Math.max(0, wake - clock.now()))
+  watch.expected = clock.now() + delay
+  watch.planned = clock.elapsed()
+  arm(watch, delay)
+}
+
+const fail = (watch: Watch, error: unknown): void => {
+  watch.failures += 1
+  watch.mustSweep = true
+  if (!(error instanceof Problem)) watch.log.error('schedules could not be looked at', { error: String(error) })
+  arm(watch, retryDelay(watch.config, watch.failures, watch.ids))
+}
+
+const arm = (watch: Watch, delay: number): void => {
+  watch.cancelTimer()
+  if (!watch.ended) watch.cancelTimer = watch.clock.after(delay, () => look(watch))
+}
+
+/** An ended run: what a schedule waits for, perhaps. */
+const hear = (watch: Watch, run: RunRecord): void => {
+  const settled = watch.rounds.settle(run)?.catch(() => {
+    watch.mustSweep = true
+  })
+  if (settled === undefined) return
+  watch.settling.add(settled)
+  void settled.then(() => {
+    watch.settling.delete(settled)
+    look(watch)
+  })
 }

@@ -55,8 +55,9 @@ const two = (n: number): string => String(n).padStart(2, '0')
 /** `2026-03-29T03:00:00+02:00`. */
 export const localText = (at: number, timezone: string): string => {
   const minutes = Math.round(offsetOf(at, timezone) / 60_000)
-  const sign = minutes < 0 ? '-' : '+'
-  return `${new Date(wallOf(at, timezone)).toISOString().slice(0, 19)}${sign}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`
+  const [sign, size] = [minutes < 0 ? '-' : '+', Math.abs(minutes)]
+  const wall = new Date(wallOf(at, timezone)).toISOString().slice(0, 19)
+  return `${wall}${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
 /** `02:30`, or `02:30:15` if there are seconds. */

@@ -1,6 +1,6 @@
 /**
- * Who sees where outputs go. An address may be all that is needed to write to somebody, and may hold a credential: it is
- * shown to those who may change it, and to nobody else. Every surface asks here.
+ * Who sees where outputs go. An address may be all that is needed to write to somebody, and may hold a credential: it
+ * is shown to those who may change it, and to nobody else. Every surface asks here.
  */
 import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import {

@@ -43,27 +43,29 @@ export const SessionAnswer = open({
 export const showSessions = (rows: Infer<typeof SessionRows>): string => {
   if (rows.length === 0) return 'No sessions yet. Create one: holdfast sessions create'
   return rows
-    .map(
-      (row) =>
-        `${visibleLine(row.session_id)}  ` +
-        `${row.ended_at_ms === undefined ? row.status : 'ended'}${row.pending_approvals + row.pending_questions > 0 ? `  waits for ${count(row.pending_approvals, 'approval')}, ${count(row.pending_questions, 'question')}` : ''}`,
-    )
+    .map((row) => {
+      const waits = `${count(row.pending_approvals, 'approval')}, ${count(row.pending_questions, 'question')}`
+      return (
+        `${visibleLine(row.session_id)}  ${row.ended_at_ms === undefined ? row.status : 'ended'}` +
+        (row.pending_approvals + row.pending_questions > 0 ? `  waits for ${waits}` : '')
+      )
+    })
     .join('\n')
 }
 
 export const showSession = (session: Infer<typeof SessionAnswer>): string => {
   const { session_id, snapshot, persona, route_policy } = session
   const ended = snapshot.agent.closed_at_ms !== undefined
+  const route =
+    route_policy === undefined
+      ? undefined
+      : [route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim()
   return [
     `${visibleLine(session_id)}  ${ended ? 'ended' : snapshot.agent.status}`,
     ...(persona === undefined
       ? []
       : [`  as     ${visibleLine(persona.display_name)}, version ${persona.persona_version}`]),
-    ...(route_policy === undefined
-      ? []
-      : [
-          `  route  ${visibleLine([route_policy.provider ?? 'default', route_policy.generation?.model ?? ''].join(' ').trim())}`,
-        ]),
+    ...(route === undefined ? [] : [`  route  ${visibleLine(route)}`]),
     ...(snapshot.last_assistant_message === null
       ? []
       : [`  said   ${visibleBlock(snapshot.last_assistant_message, 9)}`]),

@@ -9,8 +9,26 @@ import { hasEnded } from './store.js'
 const metadataBytes = 16 * 1024
 
 /** Keys by which the daemon says what it knows; a model cannot say it in its place. */
-const reserved =
-  /^(?:kind|created_by_run_id|tool_call_id|command|workdir|pid|pid_started|exit_code|signal|ended_at_ms|output_lost_bytes|terminal_reason|recovered_on_boot|stop_requested|stop_reason|silent_since_ms|process_tree_.*)$/u
+const reservedKeys = [
+  'kind',
+  'created_by_run_id',
+  'tool_call_id',
+  'command',
+  'workdir',
+  'pid',
+  'pid_started',
+  'exit_code',
+  'signal',
+  'ended_at_ms',
+  'output_lost_bytes',
+  'terminal_reason',
+  'recovered_on_boot',
+  'stop_requested',
+  'stop_reason',
+  'silent_since_ms',
+  'process_tree_.*',
+]
+const reserved = new RegExp(`^(?:${reservedKeys.join('|')})$`, 'u')
 
 export interface NewTask {
   readonly title: string

@@ -100,7 +100,8 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
       : [
           [
             'model',
-            `${visibleLine(`${active.provider}/${active.model}`)}, ${active.state === 'ok' ? 'ready' : visibleLine(active.message)}`,
+            `${visibleLine(`${active.provider}/${active.model}`)}, ` +
+              (active.state === 'ok' ? 'ready' : visibleLine(active.message)),
           ] as const,
         ]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),

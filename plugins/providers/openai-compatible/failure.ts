@@ -2,7 +2,7 @@
  * Sorts what can go wrong by what can be done about it. Sentences are ours; what the provider itself said stands behind
  * them, made safe and short.
  */
-import { Problem } from '../../../core/plugin.js'
+import { anyOf, Problem } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
 import { retryAfter } from './retry-after.js'
 import { safeWords, saidIn } from './vendor-words.js'
@@ -76,8 +76,14 @@ interface Row {
 const row = (cls: FailureClass, retryable: boolean, sentence: string): Row => ({ class: cls, retryable, sentence })
 
 const outOfCredit = /insufficient_quota|insufficient[ _]credits?|billing_hard_limit|exceeded your current quota/iu
-const tooLong =
-  /context[ _]length|context[ _]window|context[ _]size|maximum context|too many (?:input )?tokens|prompt is too long|input is too long|exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/iu
+const tooLong = anyOf(
+  [
+    /context[ _]length|context[ _]window|context[ _]size|maximum context/u,
+    /too many (?:input )?tokens|prompt is too long|input is too long/u,
+    /exceeds? the (?:model'?s )?(?:maximum|available) (?:context|number of tokens)/u,
+  ],
+  'iu',
+)
 
 const noModel = row('bad_request', false, 'The provider does not have this model')
 const nothingThere = row(

@@ -8,7 +8,7 @@ import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } fr
 import { backgroundOutput } from './background-output.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
-import { launch } from './launch.js'
+import { launch, type Launched } from './launch.js'
 import { belongsTo, stopProcesses } from './process-tree.js'
 
 export const backgroundKind = 'background_shell'
@@ -41,9 +41,17 @@ export interface Background {
 }
 
 /** A command whose task is on record. It was `asked` to end, perhaps before there was a process. */
-interface Place {
+interface Entry {
   asked: boolean
   life?: Life
+}
+
+interface Commands extends BackgroundParts {
+  /** By the id of the task. */
+  readonly entries: Map<string, Entry>
+  /** Starts and clean-ups under way: a stop waits for them. */
+  readonly works: Set<Promise<unknown>>
+  leaving: boolean
 }
 
 const stopped: EndReason = { status: 'cancelled', terminal_reason: 'stopped' }
@@ -69,157 +77,174 @@ const metadataOf = ({ command, workdir, call }: Order): JsonObject => ({
 export const leaveMs = 7_000
 
 export const createBackground = (parts: BackgroundParts): Background => {
-  const { state, tasks, clock, ids, config, spools, log } = parts
-  const places = new Map<string, Place>()
-  /** Starts and clean-ups under way: a stop waits for them. */
-  const works = new Set<Promise<unknown>>()
-  const own = <T>(work: Promise<T>): Promise<T> => {
-    const owned = work.finally(() => works.delete(owned))
-    works.add(owned)
-    return owned
-  }
-  let leaving = false
-
-  /** Limits and record are one commit, so that no two starts can pass the same last place. */
-  const claim = (order: Order, id: string): Promise<SessionTask> =>
-    state.commit((tx) => {
-      const open = tasks.listOpen({ runner: backgroundKind })
-      const own = open.filter(({ session_id }) => session_id === order.call.session_id).length
-      if (own >= config.background_per_session)
-        throw shellErrors.background_limit({ details: { limit: config.background_per_session, whose: 'this session' } })
-      if (open.length >= config.background_total)
-        throw shellErrors.background_limit({ details: { limit: config.background_total, whose: 'the daemon' } })
-      return tasks.add(tx, {
-        id,
-        session_id: order.call.session_id,
-        runner: backgroundKind,
-        title: titleOf(order),
-        description: order.description ?? '',
-        metadata: metadataOf(order),
-      })
-    })
-  const giveUp = (ref: TaskRef): Promise<void> =>
-    state.commit((tx) =>
-      tasks.tell(tx, ref, { status: 'failed', metadata: { terminal_reason: 'not_started', stop_requested: null } }),
-    )
-
-  const begin = async (order: Order, task: SessionTask, place: Place): Promise<Life | undefined> => {
-    const spool = await spools.begin(task.id)
-    if (leaving) {
-      await spool.close()
-      return undefined
-    }
-    const marker = parts.makeMarker(task.id)
-    const launched = launch({
-      command: order.command,
-      folder: order.folder,
-      environment: parts.environment(marker),
-      marker,
-      merged: true,
-    })
-    const { group } = launched
-    if (group === undefined) {
-      await spool.close()
-      return undefined
-    }
-    const life = beginLife(parts, task, {
-      launched,
-      group,
-      spool,
-      tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array(),
-    })
-    place.life = life
-    if (place.asked) life.end(stopped)
-    const inTime =
-      config.background_time_limit_ms === 0
-        ? () => {}
-        : clock.after(config.background_time_limit_ms, () => life.end(outOfTime))
-    const after = async (): Promise<void> => {
-      await life.done
-      inTime()
-      places.delete(task.id)
-      if (!leaving) await tidy()
-    }
-    own(after()).catch((error: unknown) => log.warn('old outputs could not be removed', { error: String(error) }))
-    return life
-  }
-  const start = (order: Order): Promise<ToolOutcome> => own(begun(order))
-  const begun = async (order: Order): Promise<ToolOutcome> => {
-    const id = ids.make('shell-task').replace('_', '-')
-    const place: Place = { asked: false }
-    places.set(id, place)
-    try {
-      const task = await claim(order, id)
-      const life = await begin(order, task, place).catch((error: unknown) =>
-        log.warn('a command could not be started', { error: String(error) }),
-      )
-      if (life === undefined) {
-        await giveUp(task)
-        places.delete(id)
-        return failedCall(shellErrors.command_not_started())
-      }
-      await state.commit((tx) =>
-        tasks.tell(tx, task, {
-          metadata: {
-            pid: life.group.pid,
-            ...(life.group.started !== undefined && { pid_started: life.group.started }),
-          },
-        }),
-      )
-      return started(tasks.find(task.session_id, id) ?? task)
-    } catch (error) {
-      if (place.life === undefined) places.delete(id)
-      place.life?.end({ status: 'failed', terminal_reason: 'not_recorded' })
-      if (error instanceof Problem) return failedCall(error)
-      throw error
-    }
-  }
-  const started = (task: SessionTask): ToolOutcome => ({
-    type: 'result',
-    output: {
-      success: true,
-      stdout: '',
-      stderr: '',
-      exit_code: null,
-      background_task_id: task.id,
-      backgrounded_by_user: false,
-      task: unsafeCast<Json>(tasks.view(task)),
-    },
-  })
-  const stop: TaskRunner['stop'] = async (task, reason) => {
-    const place = places.get(task.id)
-    if (place === undefined) return
-    await state.commit((tx) => {
-      // Of several requests the reason of the first one stands.
-      if (tasks.find(task.session_id, task.id)?.metadata?.['stop_requested'] === true) return
-      tasks.tell(tx, task, { metadata: { stop_requested: true, ...(reason !== undefined && { stop_reason: reason }) } })
-    })
-    place.asked = true
-    place.life?.end(stopped)
-  }
-  const tidy = async (): Promise<void> =>
-    void (await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...places.keys()]))
-  const leave = async (): Promise<void> => {
-    leaving = true
-    const lives = [...places.values()].flatMap(({ life }) => life ?? [])
-    for (const life of lives) life.leave()
-    if (lives.length > 0)
-      await stopProcesses({
-        clock,
-        grace_ms: config.grace_ms,
-        of: (rows) => {
-          const groups = lives.map(({ group }) => belongsTo(group, rows))
-          return (row) => groups.some((belongs) => belongs(row))
-        },
-      })
-    const late = new AbortController()
-    await Promise.race([Promise.allSettled(works), clock.sleep(leaveMs, late.signal)])
-    late.abort()
-  }
+  const commands: Commands = { ...parts, entries: new Map(), works: new Set(), leaving: false }
   return {
-    runner: { kind: backgroundKind, stop, output: (task, wish) => backgroundOutput(spools, task, wish) },
-    start,
-    tidy,
-    leave,
+    runner: {
+      kind: backgroundKind,
+      stop: (task, reason) => stop(commands, task, reason),
+      output: (task, wish) => backgroundOutput(parts.spools, task, wish),
+    },
+    start: (order) => track(commands, start(commands, order)),
+    tidy: () => tidy(commands),
+    leave: () => leave(commands),
   }
 }
+
+const track = <T>({ works }: Commands, work: Promise<T>): Promise<T> => {
+  const tracked = work.finally(() => works.delete(tracked))
+  works.add(tracked)
+  return tracked
+}
+
+const start = async (commands: Commands, order: Order): Promise<ToolOutcome> => {
+  const { ids, entries, tasks } = commands
+  const id = ids.make('shell-task').replace('_', '-')
+  const entry: Entry = { asked: false }
+  entries.set(id, entry)
+  try {
+    const task = await claim(commands, order, id)
+    const life = await begin(commands, order, { task, entry }).catch((error: unknown) =>
+      commands.log.warn('a command could not be started', { error: String(error) }),
+    )
+    if (life === undefined) {
+      await giveUp(commands, task)
+      entries.delete(id)
+      return failedCall(shellErrors.command_not_started())
+    }
+    await recordProcess(commands, task, life)
+    return started(commands, tasks.find(task.session_id, id) ?? task)
+  } catch (error) {
+    if (entry.life === undefined) entries.delete(id)
+    entry.life?.end({ status: 'failed', terminal_reason: 'not_recorded' })
+    if (error instanceof Problem) return failedCall(error)
+    throw error
+  }
+}
+
+/** Limits and record are one commit, so that no two starts can pass the same last place. */
+const claim = ({ state, tasks, config }: Commands, order: Order, id: string): Promise<SessionTask> =>
+  state.commit((tx) => {
+    const open = tasks.listOpen({ runner: backgroundKind })
+    const own = open.filter(({ session_id }) => session_id === order.call.session_id).length
+    if (own >= config.background_per_session)
+      throw shellErrors.background_limit({ details: { limit: config.background_per_session, whose: 'this session' } })
+    if (open.length >= config.background_total)
+      throw shellErrors.background_limit({ details: { limit: config.background_total, whose: 'the daemon' } })
+    return tasks.add(tx, {
+      id,
+      session_id: order.call.session_id,
+      runner: backgroundKind,
+      title: titleOf(order),
+      description: order.description ?? '',
+      metadata: metadataOf(order),
+    })
+  })
+
+const giveUp = ({ state, tasks }: Commands, ref: TaskRef): Promise<void> =>
+  state.commit((tx) =>
+    tasks.tell(tx, ref, { status: 'failed', metadata: { terminal_reason: 'not_started', stop_requested: null } }),
+  )
+
+const recordProcess = ({ state, tasks }: Commands, task: TaskRef, { group: { pid, started } }: Life): Promise<void> =>
+  state.commit((tx) =>
+    tasks.tell(tx, task, { metadata: { pid, ...(started !== undefined && { pid_started: started }) } }),
+  )
+
+/** Undefined if there is no process: the daemon stops, or the system refuses one. */
+const begin = async (
+  commands: Commands,
+  order: Order,
+  { task, entry }: { task: SessionTask; entry: Entry },
+): Promise<Life | undefined> => {
+  const { spools } = commands
+  const spool = await spools.begin(task.id)
+  const launched = commands.leaving ? undefined : launchOrder(commands, order, task)
+  const group = launched?.group
+  if (launched === undefined || group === undefined) {
+    await spool.close()
+    return undefined
+  }
+  const life = beginLife(commands, task, {
+    launched,
+    group,
+    spool,
+    tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array(),
+  })
+  entry.life = life
+  if (entry.asked) life.end(stopped)
+  void track(commands, watch(commands, task, life)).catch((error: unknown) =>
+    commands.log.warn('old outputs could not be removed', { error: String(error) }),
+  )
+  return life
+}
+
+const launchOrder = ({ makeMarker, environment }: Commands, order: Order, { id }: SessionTask): Launched => {
+  const marker = makeMarker(id)
+  const { command, folder } = order
+  return launch({ command, folder, environment: environment(marker), marker, merged: true })
+}
+
+/** Ends a command that takes too long, and clears up after one that has ended. */
+const watch = async (commands: Commands, { id }: TaskRef, life: Life): Promise<void> => {
+  const { clock, config } = commands
+  const limit = config.background_time_limit_ms
+  const cancelLimit = limit === 0 ? () => {} : clock.after(limit, () => life.end(outOfTime))
+  await life.done
+  cancelLimit()
+  commands.entries.delete(id)
+  if (!commands.leaving) await tidy(commands)
+}
+
+const started = ({ tasks }: Commands, task: SessionTask): ToolOutcome => ({
+  type: 'result',
+  output: {
+    success: true,
+    stdout: '',
+    stderr: '',
+    exit_code: null,
+    background_task_id: task.id,
+    backgrounded_by_user: false,
+    task: unsafeCast<Json>(tasks.view(task)),
+  },
+})
+
+const stop = async (
+  { state, tasks, entries }: Commands,
+  task: SessionTask,
+  reason: string | undefined,
+): Promise<void> => {
+  const entry = entries.get(task.id)
+  if (entry === undefined) return
+  await state.commit((tx) => {
+    // Of several requests the reason of the first one stands.
+    if (tasks.find(task.session_id, task.id)?.metadata?.['stop_requested'] === true) return
+    tasks.tell(tx, task, { metadata: { stop_requested: true, ...(reason !== undefined && { stop_reason: reason }) } })
+  })
+  entry.asked = true
+  entry.life?.end(stopped)
+}
+
+const tidy = async ({ spools, tasks, config, entries }: Commands): Promise<void> => {
+  await spools.keepOnly([...tasks.newest(backgroundKind, config.background_kept_outputs), ...entries.keys()])
+}
+
+const leave = async (commands: Commands): Promise<void> => {
+  const { clock, entries, works } = commands
+  commands.leaving = true
+  const lives = [...entries.values()].flatMap(({ life }) => life ?? [])
+  for (const life of lives) life.leave()
+  if (lives.length > 0) await stopAll(commands, lives)
+  const late = new AbortController()
+  await Promise.race([Promise.allSettled(works), clock.sleep(leaveMs, late.signal)])
+  late.abort()
+}
+
+const stopAll = ({ clock, config }: Commands, lives: readonly Life[]): Promise<unknown> =>
+  stopProcesses({
+    clock,
+    grace_ms: config.grace_ms,
+    of: (rows) => {
+      const groups = lives.map(({ group }) => belongsTo(group, rows))
+      return (row) => groups.some((belongs) => belongs(row))
+    },
+  })

@@ -24,8 +24,11 @@ const usual = new RegExp(
 /** Where something is installed: `JAVA_HOME`, `PKG_CONFIG_PATH`, `XDG_RUNTIME_DIR`. */
 const folder = /_(?:HOME|ROOT|PATH|PREFIX|DIRS?)$/u
 
-const secretName =
-  /PASS|PWD|SECRET|TOKEN|KEY|AUTH(?!ORS?(?:_|$))|COOKIE|CREDENTIAL|DSN|CONN(?:ECTION)?_?STR|PRIVATE|SIGN|SALT|(?:^|_)PAT(?:_|$)/iu
+const secretName = new RegExp(
+  'PASS|PWD|SECRET|TOKEN|KEY|AUTH(?!ORS?(?:_|$))|COOKIE|CREDENTIAL|DSN|CONN(?:ECTION)?_?STR|' +
+    'PRIVATE|SIGN|SALT|(?:^|_)PAT(?:_|$)',
+  'iu',
+)
 const urlWithPassword = /:\/\/[^/\s:@]*:[^/\s@]+@/u
 
 export interface EnvironmentParts {

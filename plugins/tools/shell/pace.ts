@@ -1,4 +1,6 @@
-/** How fast the output of a command in the background is taken: one that prints for ever must not keep the disk busy. */
+/**
+ * How fast the output of a command in the background is taken: one that prints for ever must not keep the disk busy.
+ */
 import type { Clock } from '../../../core/plugin.js'
 
 const mebibyte = 1024 * 1024

@@ -28,6 +28,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
     'run_memory_policy',
     'scheduler_policy',
     'state_root',
+    'system_prompt',
     'tool_runtime_limits',
     'workspace_root',
   ])
