@@ -244,9 +244,9 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
       ? (variants[tag] as AnyStruct)
       : (fallback as unknown as AnyStruct)
   })
-  return note(struct as never, { oneOf: Object.values(variants).map((variant) => jsonSchema(variant)) }, () =>
-    Object.values(variants),
-  )
+  const schemas = Object.values(variants).map((variant) => jsonSchema(variant))
+  const schema = schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas }
+  return note(struct as never, schema, () => Object.values(variants))
 }
 /**
  * One struct for objects that have a field, another for everything else; errors are those of the one that was chosen.

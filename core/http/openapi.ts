@@ -11,9 +11,10 @@ import {
   type JsonSchema,
 } from '../base/schema.js'
 import { createInputSchemas } from './input-schemas.js'
-import { describeOperation } from './operation.js'
+import { describeOperation, tagOf } from './operation.js'
 import { sharedProblems, describeProblems, problemSchema } from './operation-problems.js'
-import type { RouteTable } from './table.js'
+import { describeEvents, eventsOf } from './stream-events.js'
+import type { Entry, RouteTable } from './table.js'
 
 export interface OpenapiOptions {
   readonly table: RouteTable
@@ -39,10 +40,11 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
   const paths: Record<string, Record<string, unknown>> = {}
   const { inputs, answers } = componentsOf(table)
   const bodies = createInputSchemas(inputs, answers)
+  const events = describeEvents(eventsOf(table.list()))
   for (const entry of table.list()) {
     const { method, path } = entry.route
     const methods = (paths[template(path)] ??= {})
-    methods[method.toLowerCase()] = describeOperation(entry, { shared, bodies })
+    methods[method.toLowerCase()] = describeOperation(entry, { shared, bodies, events })
   }
   return {
     openapi: '3.1.0',
@@ -52,12 +54,14 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
       description:
         'Durable agent sessions and the runs inside them. Errors are problem documents with a stable `code`. ' +
         'In a request, null for a field that may be left out says the same as leaving it out.',
+      contact: { name: 'The operator of this daemon' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
+    tags: tagsOf(table.list()),
     paths,
     components: {
-      schemas: { Problem: problemSchema, ...sorted({ ...bodies.components(), ...answers }) },
+      schemas: { Problem: problemSchema, ...sorted({ ...bodies.components(), ...answers, ...events.schemas }) },
       responses: Object.fromEntries(
         [...shared].map(([status, factories]) => [`Problem${status}`, describeProblems(status, factories)]),
       ),
@@ -71,6 +75,15 @@ const describe = ({ table, version, problems }: OpenapiOptions): Record<string, 
       },
     },
   }
+}
+
+/** Tags with the plugins whose routes have them. */
+const tagsOf = (entries: readonly Entry[]): { name: string; description: string }[] => {
+  const owners = new Map<string, Set<string>>()
+  for (const { owner, route } of entries) owners.set(tagOf(route), (owners.get(tagOf(route)) ?? new Set()).add(owner))
+  return [...owners]
+    .map(([name, of]) => ({ name, description: `Routes of ${[...of].sort().join(', ')}.` }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 const sorted = <T>(named: Readonly<Record<string, T>>): Record<string, T> =>
@@ -89,6 +102,7 @@ const componentsOf = (table: RouteTable) => {
     for (const struct of [route.params, route.query, route.reply.kind === 'json' ? route.reply.body : undefined])
       add(struct, answers)
   }
+  for (const event of eventsOf(table.list())) add(event.data, answers)
   return { inputs: inputs.schemas(), answers: answers.schemas() }
 }
 

@@ -2,10 +2,11 @@
 import { isOptional, jsonSchema, type AnyStruct } from '../base/schema.js'
 import { defaultBodyLimit } from './body.js'
 import { httpErrors } from './errors.js'
+import { exampleOf } from './example.js'
 import type { InputSchemas } from './input-schemas.js'
 import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
-import type { Access, ReplySpec, Route } from './route.js'
-import { streamType } from './stream.js'
+import type { Access, Route } from './route.js'
+import type { DescribedEvents } from './stream-events.js'
 import type { Entry } from './table.js'
 
 type Parameter = Readonly<Record<string, unknown>>
@@ -71,24 +72,50 @@ const requestBody = (
         'x-body-limit-bytes': bodyLimit ?? defaultBodyLimit,
       }
 
-const success = (reply: ReplySpec, example: Route['example']): Record<string, unknown> => {
+const success = ({ reply, example }: Route, events: DescribedEvents): Record<string, unknown> => {
+  if (reply.kind === 'stream') return events.answer
   if (reply.kind === 'text')
-    return { description: 'Plain text.', content: { 'text/plain': { schema: { type: 'string' } } } }
-  if (reply.kind === 'stream')
     return {
-      description: 'Server-sent events until the client or the daemon ends the stream.',
-      content: { [streamType]: { schema: { type: 'string' } } },
+      description: 'Plain text.',
+      content: { 'text/plain': { schema: { type: 'string' }, example: example?.reply ?? 'Text.' } },
     }
   return {
     description: reply.status === 202 ? 'Accepted: durable, and worked on from now.' : 'Done.',
     content: {
       'application/json': {
         schema: jsonSchema(reply.body),
-        ...(example?.reply !== undefined && { example: example.reply }),
+        ...(example?.reply === undefined
+          ? { examples: { shape: { summary: 'Made-up values.', value: exampleOf(reply.body) } } }
+          : { example: example.reply }),
       },
     },
   }
 }
+
+/** The first part of the id. */
+export const tagOf = ({ id }: Route): string => id.split('.', 1).join('')
+
+const openTo: Readonly<Record<Access, string>> = {
+  public: 'Needs no token.',
+  read: 'Open to the read-only token.',
+  admin: 'Needs the admin token.',
+  ingress: 'Has a check of its own.',
+}
+const safety = {
+  A: 'What it changes is on disk before the answer.',
+  B: 'What it changes is on disk within a second.',
+  C: 'What it changes can be made again.',
+} as const
+
+const descriptionOf = ({ summary, durability, idempotent }: Route, access: Access): string =>
+  [
+    summary,
+    openTo[access],
+    durability === undefined ? '' : safety[durability],
+    idempotent === true ? 'Takes an idempotency key.' : '',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
 
 const security = (access: Access): Record<string, string[]>[] => {
   if (access === 'public' || access === 'ingress') return []
@@ -101,17 +128,22 @@ const ownProblems = ({ problems = [], reply }: Route) =>
 export interface Shared {
   readonly shared: ProblemsByStatus
   readonly bodies: InputSchemas
+  readonly events: DescribedEvents
 }
-export const describeOperation = ({ route, access }: Entry, { shared, bodies }: Shared): Record<string, unknown> => {
+export const describeOperation = (
+  { route, access }: Entry,
+  { shared, bodies, events }: Shared,
+): Record<string, unknown> => {
   const found = parameters(route)
   return {
     operationId: route.id,
     summary: route.summary,
-    tags: [route.id.split('.', 1).join('')],
+    description: descriptionOf(route, access),
+    tags: [tagOf(route)],
     ...(found.length > 0 && { parameters: found }),
     ...requestBody(route, bodies),
     responses: {
-      [String(route.reply.status)]: success(route.reply, route.example),
+      [String(route.reply.status)]: success(route, events),
       ...problemResponses(ownProblems(route), shared),
     },
     security: security(access),

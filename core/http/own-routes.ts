@@ -22,6 +22,7 @@ export const createOwnRoutes = ({
     access: 'public',
     withoutState: true,
     reply: textReply(),
+    example: { reply: 'ok' },
     handler: () => 'ok',
   }),
   defineRoute({
@@ -32,6 +33,7 @@ export const createOwnRoutes = ({
     access: 'public',
     withoutState: true,
     reply: textReply(),
+    example: { reply: 'ready' },
     problems: [httpErrors.daemon_draining, httpErrors.daemon_starting],
     handler: () => {
       const state = readiness()

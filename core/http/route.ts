@@ -3,7 +3,7 @@
  * reference page and the auth matrix. Handlers get parsed input and return a
  * value; they never see the request, check auth or set a status.
  */
-import type { EventFilter } from '../events/contract.js'
+import type { EventFilter, EventSpec } from '../events/contract.js'
 import { unsafeCast, type AnyStruct, type Infer, type Json, type Struct } from '../base/schema.js'
 import type { ProblemFactory } from '../base/errors.js'
 import type { Sliced } from './sliced.js'
@@ -15,7 +15,7 @@ export type Access = 'public' | 'read' | 'admin' | 'ingress'
 export type ReplySpec =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: AnyStruct }
   | { readonly kind: 'text'; readonly status: 200 }
-  | { readonly kind: 'stream'; readonly status: 200 }
+  | { readonly kind: 'stream'; readonly status: 200; readonly events?: readonly EventSpec<any>[] }
 
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
 export interface StreamReply {
@@ -30,7 +30,10 @@ export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 =
   status: C = unsafeCast<C>(200),
 ): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
 export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
-export const streamReply = (): { kind: 'stream'; status: 200 } => ({ kind: 'stream', status: 200 })
+/** A stream of events; those named here are described in the OpenAPI document. */
+export const streamReply = (
+  ...events: EventSpec<any>[]
+): { kind: 'stream'; status: 200; events: readonly EventSpec<any>[] } => ({ kind: 'stream', status: 200, events })
 
 const asCommitted = Symbol('committed')
 /** An answer that leaves as soon as a commit of its request is on disk. */

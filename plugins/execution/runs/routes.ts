@@ -19,7 +19,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
+import { OutputMade, RunEventEntry, runErrors, runStatuses, RunUpdated, RunView, Trace, type Runs } from './contract.js'
 import type { Executor } from './executor.js'
 import type { EngineParts } from './parts.js'
 import { runEvents } from './run-events.js'
@@ -120,7 +120,7 @@ const stream = ({ runs }: RunRouteParts): Route =>
     access: 'read',
     params,
     query: cursor,
-    reply: streamReply(),
+    reply: streamReply(RunUpdated, OutputMade, Trace),
     problems: [runErrors.run_not_found],
     handler: (input) => ({ filter: { scope: 'run', id: runs.get(input.params.run_id).run_id } }),
   })
@@ -186,7 +186,7 @@ const everything = (): Route =>
       run_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this run.')),
       cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
     }),
-    reply: streamReply(),
+    reply: streamReply(RunUpdated, OutputMade, Trace),
     handler: ({ query }) => {
       const session = query.session_id === undefined ? undefined : { scope: 'session', id: query.session_id }
       if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id, within: session } }

@@ -15,7 +15,15 @@ import {
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import { SessionId, SessionSnapshotTaken, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
+import {
+  SessionId,
+  SessionInterrupted,
+  SessionSnapshotTaken,
+  SessionStateChanged,
+  SessionView,
+  SessionViewSummary,
+  sessionErrors,
+} from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
@@ -89,7 +97,7 @@ const stream = ({ sessions }: SessionRouteParts): Route =>
       snapshot: optional(doc(boolean(), 'Begins with a frame session_snapshot: the session as it is now.')),
       cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
     }),
-    reply: streamReply(),
+    reply: streamReply(SessionStateChanged, SessionSnapshotTaken, SessionInterrupted),
     problems: [sessionErrors.session_not_found],
     handler: ({ params: { session_id }, query: { run_id, snapshot }, caller }) => {
       const session = sessions.get(session_id)

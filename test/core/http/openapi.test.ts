@@ -1,4 +1,5 @@
 import test from 'ava'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { defineErrors } from '../../../core/base/errors.js'
 import { defineRoute, jsonReply, streamReply } from '../../../core/http/route.js'
@@ -16,6 +17,8 @@ import {
   literal,
   type Struct,
 } from '../../../core/base/schema.js'
+import { declarationsOf } from '../../../core/host/declarations.js'
+import { shippedPlugins } from '../../../core/host/candidates.js'
 import { startServer } from '../../support/http.js'
 import { createOpenapiCheck } from '../../support/openapi-check.js'
 
@@ -122,7 +125,14 @@ test('http-5: each route shows its parameters, body, limits, problems, access an
     code: 'shelf_not_found',
     domain: 'shelves',
   })
-  t.deepEqual(Object.keys(body.components.schemas).sort(), ['Problem', 'Put', 'ShelfItem', 'Tree'])
+  t.deepEqual(Object.keys(body.components.schemas).sort(), [
+    'HeartbeatEvent',
+    'Problem',
+    'Put',
+    'ShelfItem',
+    'StreamGapEvent',
+    'Tree',
+  ])
   const list = body.paths['/v1/shelves'].get
   t.deepEqual(
     list.parameters.map(({ name }: { name: string }) => name),
@@ -207,4 +217,55 @@ test('the document follows routes that come and go, and one name cannot have two
   })
   t.is((await server.ask('GET', '/v1/openapi.json')).status, 500)
   t.regex(String(server.faults[0]?.error), /Thing/u)
+})
+
+const described = (schema: any, schemas: any): boolean =>
+  schema.description !== undefined ||
+  (schema.$ref !== undefined && schemas[schema.$ref.split('/').at(-1)].description !== undefined)
+
+/** Each property that the value shows, and whether a sentence tells of it. */
+const propertiesIn = (value: any, schemas: any): boolean[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const own = typeof value.properties === 'object' && value.const === undefined ? Object.values(value.properties) : []
+  return [
+    ...own.map((field) => described(field, schemas)),
+    ...Object.values(value).flatMap((inner) => propertiesIn(inner, schemas)),
+  ]
+}
+
+test('every shipped operation has its sentences, its tag and an example that fits; events have schemas', async (t) => {
+  const { routes } = await declarationsOf(await shippedPlugins())
+  const { body } = await (await startServer(t, { routes })).ask('GET', '/v1/openapi.json')
+  const { schemas } = body.components
+  const tags: string[] = body.tags.map(({ name }: { name: string }) => name)
+  const operations: any[] = Object.values<any>(body.paths).flatMap((methods) => Object.values(methods))
+  t.is(new Set(tags).size, tags.length)
+  t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length)
+  t.truthy(body.info.contact)
+  const ajv = new Ajv2020({ strict: false })
+  ajv.addSchema({ $id: 'https://document/', components: { schemas } })
+  const address = (schema: object): object =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"https://document/#/components'))
+  const names = Object.keys(schemas).filter((name) => name.endsWith('Event'))
+  t.true(['RunUpdatedEvent', 'OutputEvent', 'TraceEvent', 'StreamGapEvent'].every((name) => names.includes(name)))
+  for (const { operationId: id, summary, description, tags: own, responses } of operations) {
+    for (const sentence of [summary, description]) t.regex(String(sentence), /\.$/u, id)
+    t.true(own.length === 1 && tags.includes(own[0]), id)
+    t.true(
+      Object.keys(responses).some((status) => status.startsWith('4')),
+      id,
+    )
+    const [content = {}]: any[] = Object.keys(responses)
+      .filter((status) => status.startsWith('2'))
+      .flatMap((status) => Object.values(responses[status].content))
+    const example = content.example ?? content.examples?.shape.value
+    const fits = ajv.compile(address(content.schema))
+    t.true(fits(example), `${id}: ${JSON.stringify(example)} ${ajv.errorsText(fits.errors)}`)
+    for (const { $ref } of Object.values<any>(content['x-events'] ?? {}))
+      t.true(names.includes($ref.split('/').at(-1)), `${id}: ${$ref}`)
+  }
+  const shown = propertiesIn({ schemas, bodies: operations.map(({ requestBody }) => requestBody ?? {}) }, schemas)
+  const share = shown.filter(Boolean).length / shown.length
+  t.log(`${Math.round(share * 100)} % of ${shown.length} properties have a sentence`)
+  t.true(share >= 0.25, String(share))
 })
