@@ -68,116 +68,131 @@ const takeBatch = (queue: Pending[]): Pending[] => {
   return queue.splice(0, count)
 }
 
-export const createCommitLog = (options: CommitLogOptions): CommitLog => {
-  const lines = createLineBuffer()
-  const tasks: (() => Promise<void>)[] = []
-  let queue: Pending[] = []
-  let batch: Pending[] = []
-  let segment: SegmentFile | undefined
-  let sequence = options.sequence
-  let written = 0
-  let running = false
-  let undone = 0
+class BatchWriter implements CommitLog {
+  readonly #options: CommitLogOptions
+  readonly #lines = createLineBuffer()
+  readonly #tasks: (() => Promise<void>)[] = []
+  #queue: Pending[] = []
+  #batch: Pending[] = []
+  #segment: SegmentFile | undefined
+  #sequence: number
+  #written = 0
+  #undone = 0
+  #isRunning = false
 
-  const abandon = (problem: Problem): void => {
-    const lost = [...batch, ...queue]
-    batch = []
-    queue = []
-    if (lost.some((pending) => pending.text !== undefined)) undone += 1
+  constructor(options: CommitLogOptions) {
+    this.#options = options
+    this.#sequence = options.sequence
+  }
+
+  get sequence(): number {
+    return this.#sequence
+  }
+  get written(): number {
+    return this.#written
+  }
+  get idle(): boolean {
+    return this.#batch.length === 0 && this.#queue.length === 0
+  }
+  get segment(): SegmentFile | undefined {
+    return this.#segment
+  }
+  get undone(): number {
+    return this.#undone
+  }
+
+  push(pending: Pending): void {
+    this.#queue.push(pending)
+    this.#wake()
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.idle) resolve()
+      else this.push({ text: undefined, settle: resolve, undo: () => {}, reject: () => resolve() })
+    })
+  }
+
+  between<R>(task: () => Promise<R>): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push(() => task().then(resolve, reject))
+      this.#wake()
+    })
+  }
+
+  use(segment: SegmentFile): void {
+    this.#segment = segment
+    this.#written = 0
+  }
+
+  abandon(problem: Problem): void {
+    const lost = [...this.#batch, ...this.#queue]
+    this.#batch = []
+    this.#queue = []
+    if (lost.some((pending) => pending.text !== undefined)) this.#undone += 1
     for (const pending of lost.toReversed()) pending.undo()
     for (const pending of lost) pending.reject(problem)
   }
-  const fail = (wrote: boolean, error: unknown): void => {
-    const make = wrote ? storageErrors.storage_sync_failed : storageErrors.storage_write_failed
-    abandon(make({ cause: error, retryAfter: 5 }))
-    options.failed(wrote ? 'sync_failed' : reasonOf(error), error)
+
+  #wake(): void {
+    if (!this.#isRunning) void this.#run()
   }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    while (this.#tasks.length > 0 || this.#queue.length > 0) {
+      await setImmediate()
+      await this.#tasks.shift()?.()
+      if (this.#queue.length > 0) await this.#writeBatch()
+    }
+    this.#isRunning = false
+  }
+
+  async #writeBatch(): Promise<void> {
+    this.#batch = takeBatch(this.#queue)
+    let wrote = false
+    try {
+      if (this.#segment === undefined || !this.#options.permitted()) throw fault('there is no segment to write to')
+      const count = this.#compose(this.#segment.seed)
+      if (count > 0)
+        await this.#segment.append(this.#lines.bytes(), () => {
+          wrote = true
+        })
+      else this.#lines.clear()
+      if (this.#options.halted()) throw fault('the lock was lost while writing')
+      this.#settle(count)
+    } catch (error) {
+      this.#fail(wrote, error)
+    }
+  }
+
   /** Lines of the batch, each naming the first sequence of the batch. */
-  const compose = (seed: number): number => {
-    const first = sequence + 1
+  #compose(seed: number): number {
+    const first = this.#sequence + 1
     let next = first
-    lines.clear()
-    for (const { text } of batch) {
+    this.#lines.clear()
+    for (const { text } of this.#batch) {
       if (text === undefined) continue
-      lines.add(`{"s":${next},"b":${first},${text}`, seed)
+      this.#lines.add(`{"s":${next},"b":${first},${text}`, seed)
       next += 1
     }
     return next - first
   }
-  const settle = (count: number): void => {
-    sequence += count
-    written += lines.length
-    const done = batch
-    batch = []
+
+  #settle(count: number): void {
+    this.#sequence += count
+    this.#written += this.#lines.length
+    const done = this.#batch
+    this.#batch = []
     for (const pending of done) pending.settle()
-    if (count > 0) options.advanced()
+    if (count > 0) this.#options.advanced()
   }
-  const writeBatch = async (): Promise<void> => {
-    batch = takeBatch(queue)
-    let wrote = false
-    try {
-      if (segment === undefined || !options.permitted()) throw fault('there is no segment to write to')
-      const count = compose(segment.seed)
-      if (count > 0)
-        await segment.append(lines.bytes(), () => {
-          wrote = true
-        })
-      else lines.clear()
-      if (options.halted()) throw fault('the lock was lost while writing')
-      settle(count)
-    } catch (error) {
-      fail(wrote, error)
-    }
-  }
-  const run = async (): Promise<void> => {
-    running = true
-    while (tasks.length > 0 || queue.length > 0) {
-      await setImmediate()
-      await tasks.shift()?.()
-      if (queue.length > 0) await writeBatch()
-    }
-    running = false
-  }
-  const wake = (): void => {
-    if (!running) void run()
-  }
-  const isIdle = (): boolean => batch.length === 0 && queue.length === 0
-  const push = (pending: Pending): void => {
-    queue.push(pending)
-    wake()
-  }
-  const between = <R>(task: () => Promise<R>): Promise<R> =>
-    new Promise((resolve, reject) => {
-      tasks.push(() => task().then(resolve, reject))
-      wake()
-    })
-  return {
-    get sequence() {
-      return sequence
-    },
-    get written() {
-      return written
-    },
-    get idle() {
-      return isIdle()
-    },
-    get segment() {
-      return segment
-    },
-    get undone() {
-      return undone
-    },
-    push,
-    drained: () =>
-      new Promise((resolve) => {
-        if (isIdle()) resolve()
-        else push({ text: undefined, settle: resolve, undo: () => {}, reject: () => resolve() })
-      }),
-    between,
-    use: (next) => {
-      segment = next
-      written = 0
-    },
-    abandon,
+
+  #fail(wrote: boolean, error: unknown): void {
+    const make = wrote ? storageErrors.storage_sync_failed : storageErrors.storage_write_failed
+    this.abandon(make({ cause: error, retryAfter: 5 }))
+    this.#options.failed(wrote ? 'sync_failed' : reasonOf(error), error)
   }
 }
+
+export const createCommitLog = (options: CommitLogOptions): CommitLog => new BatchWriter(options)

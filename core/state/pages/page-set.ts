@@ -73,147 +73,226 @@ interface OpenPage {
   readonly seed: number
 }
 const mostOpen = 24
+const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
 
-export const createPageSet = ({
-  disk,
-  folder,
-  ids,
-  root,
-  of,
-  version,
-  pageBytes,
-  onDamage,
-}: PageSetOptions): PageSet => {
-  const open = new Map<number, OpenPage>()
-  let refs: readonly PageRef[] = []
-  let nextNo = 1
-  const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
-  let window = noWindow
-  const path = (page: number): string => join(folder, pageName(page))
-  const shut = (page: number): void => {
-    void open.get(page)?.file.close()
-    open.delete(page)
+/** Reads lines of pages, with the newest files open and the bytes around the last line in memory. */
+class PageReader {
+  readonly #options: PageSetOptions
+  readonly #open = new Map<number, OpenPage>()
+  #window = noWindow
+
+  constructor(options: PageSetOptions) {
+    this.#options = options
   }
+
+  read(location: Location): unknown {
+    const { page, offset, length } = location
+    const { file, seed } = this.#openPage(page)
+    const bytes = this.#bytesAt(file, location)
+    const check = checkLine(bytes, 0, seed)
+    if (check.ok && check.end === length) return lineValue(bytes, 0, length)
+    throw this.#damage({
+      file: file.path,
+      offset,
+      rule: check.ok ? 'the line is shorter than its row says' : check.rule,
+    })
+  }
+
+  /** Forgets what was read, and closes the pages that are not to be kept. */
+  keep(isKept: (page: number) => boolean): void {
+    this.#window = noWindow
+    for (const page of this.#open.keys()) if (!isKept(page)) this.#shut(page)
+  }
+
+  #shut(page: number): void {
+    void this.#open.get(page)?.file.close()
+    this.#open.delete(page)
+  }
+
   /** Damage is told before the reader learns of it, so that nothing is written on top of it. */
-  const found = (fault: Fault): Error => {
-    onDamage(fault)
+  #damage(fault: Fault): Error {
+    this.#options.onDamage(fault)
     return damaged(fault)
   }
-  const openPage = (page: number): OpenPage => {
-    const known = open.get(page)
+
+  #openPage(page: number): OpenPage {
+    const known = this.#open.get(page)
     if (known !== undefined) return known
-    const oldest = open.keys().next().value
-    if (open.size >= mostOpen && oldest !== undefined) shut(oldest)
-    const file = disk.openSync(path(page))
+    const oldest = this.#open.keys().next().value
+    if (this.#open.size >= mostOpen && oldest !== undefined) this.#shut(oldest)
+    const file = this.#options.disk.openSync(pathOf(this.#options, page))
     const header = readHeader(file.path, file.read(0, 4096))
     if (!header.ok) {
       void file.close()
-      throw found(header.fault)
+      throw this.#damage(header.fault)
     }
-    const made = { file, seed: saltSeed(header.header.salt) }
-    open.set(page, made)
-    return made
+    const opened = { file, seed: saltSeed(header.header.salt) }
+    this.#open.set(page, opened)
+    return opened
   }
+
   /** A first read takes the line alone; one close to the last read takes what lies in its direction too. */
-  const bytesAt = (file: DiskFile, { page, offset, length }: Location): Uint8Array => {
-    const { start, bytes } = window
-    if (window.page === page && offset >= start && offset + length <= start + bytes.length)
+  #bytesAt(file: DiskFile, { page, offset, length }: Location): Uint8Array {
+    const { start, bytes } = this.#window
+    const isNear = this.#window.page === page
+    if (isNear && offset >= start && offset + length <= start + bytes.length)
       return bytes.subarray(offset - start, offset - start + length)
-    const distance = window.page === page ? offset - start : Infinity
+    const distance = isNear ? offset - start : Infinity
     if (length >= windowBytes || Math.abs(distance) > 2 * windowBytes) {
-      window = { page, start: offset, bytes: file.read(offset, length) }
-      return window.bytes
+      this.#window = { page, start: offset, bytes: file.read(offset, length) }
+      return this.#window.bytes
     }
     const from = distance < 0 ? Math.max(0, offset + length - windowBytes) : offset
-    window = { page, start: from, bytes: file.read(from, windowBytes) }
-    return window.bytes.subarray(offset - from, offset - from + length)
+    this.#window = { page, start: from, bytes: file.read(from, windowBytes) }
+    return this.#window.bytes.subarray(offset - from, offset - from + length)
   }
-  const read = (location: Location): unknown => {
-    const { page, offset, length } = location
-    const { file, seed } = openPage(page)
-    const bytes = bytesAt(file, location)
-    const check = checkLine(bytes, 0, seed)
-    if (check.ok && check.end === length) return lineValue(bytes, 0, length)
-    throw found({ file: file.path, offset, rule: check.ok ? 'the line is shorter than its row says' : check.rule })
-  }
-  const createPage = async (no: number): Promise<LineFile> =>
-    createLineFile(disk, path(no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
+}
 
-  const draft = (): PageDraft => {
-    const live = new Map(refs.map((ref) => [ref.no, ref.live]))
-    const lengths = new Map(refs.map((ref) => [ref.no, ref.length]))
-    const written: LineFile[] = []
-    let current: { file: LineFile; no: number } | undefined
-    const begin = async (): Promise<{ file: LineFile; no: number }> => {
-      const last = refs.at(-1)
-      const reuse = written.length === 0 && last !== undefined && last.length < pageBytes && live.has(last.no)
-      const no = reuse ? last.no : nextNo
-      if (!reuse) nextNo += 1
-      const file = reuse ? await openLineFile(disk, path(no), last.length) : await createPage(no)
-      written.push(file)
-      current = { file, no }
-      return current
-    }
-    const add = async (text: string): Promise<Location> => {
-      const { file, no } = current === undefined || current.file.length >= pageBytes ? await begin() : current
-      const { offset, length } = file.add(text)
-      live.set(no, (live.get(no) ?? 0) + length)
-      lengths.set(no, file.length)
-      if (file.full) await file.flush()
-      return { page: no, offset, length }
-    }
-    const finish = async (): Promise<readonly PageRef[]> => {
-      for (const file of written) await file.sync()
-      for (const file of written) await file.close()
-      return [...lengths]
-        .map(([no, length]) => ({ no, length, live: live.get(no) ?? 0 }))
-        .toSorted((a, b) => a.no - b.no)
-    }
-    const waste = (no: number): number => (lengths.get(no) ?? 0) - 2 * (live.get(no) ?? 0)
-    return {
-      add,
-      finish,
-      release: ({ page, length }) => void live.set(page, (live.get(page) ?? 0) - length),
-      wasteful: () =>
-        refs
-          .map((ref) => ref.no)
-          .filter((no) => no !== refs.at(-1)?.no && no !== current?.no && waste(no) > 0)
-          .toSorted((a, b) => waste(b) - waste(a)),
-      drop: (page) => {
-        live.delete(page)
-        lengths.delete(page)
-      },
-      abandon: async () => {
-        for (const file of written) await file.close().catch(() => undefined)
-      },
-    }
+interface DraftParts {
+  readonly options: PageSetOptions
+  /** The pages that count now. */
+  readonly refs: readonly PageRef[]
+  readonly takeNo: () => number
+}
+interface DraftPage {
+  readonly file: LineFile
+  readonly no: number
+}
+
+class Draft implements PageDraft {
+  readonly #parts: DraftParts
+  readonly #live: Map<number, number>
+  readonly #lengths: Map<number, number>
+  readonly #written: LineFile[] = []
+  #current: DraftPage | undefined
+
+  constructor(parts: DraftParts) {
+    this.#parts = parts
+    this.#live = new Map(parts.refs.map((ref) => [ref.no, ref.live]))
+    this.#lengths = new Map(parts.refs.map((ref) => [ref.no, ref.length]))
   }
-  const missing = (): Fault | undefined => {
-    for (const { no, length } of refs) {
-      const size = disk.stat(path(no))?.size ?? 0
-      if (size < length) return { file: path(no), offset: size, rule: `the file ends before its ${length} bytes` }
+
+  async add(text: string): Promise<Location> {
+    const current = this.#current
+    const isFull = current === undefined || current.file.length >= this.#parts.options.pageBytes
+    const { file, no } = isFull ? await this.#begin() : current
+    const { offset, length } = file.add(text)
+    this.#live.set(no, (this.#live.get(no) ?? 0) + length)
+    this.#lengths.set(no, file.length)
+    if (file.full) await file.flush()
+    return { page: no, offset, length }
+  }
+
+  release({ page, length }: Location): void {
+    this.#live.set(page, (this.#live.get(page) ?? 0) - length)
+  }
+
+  wasteful(): readonly number[] {
+    const { refs } = this.#parts
+    return refs
+      .map((ref) => ref.no)
+      .filter((no) => no !== refs.at(-1)?.no && no !== this.#current?.no && this.#waste(no) > 0)
+      .toSorted((a, b) => this.#waste(b) - this.#waste(a))
+  }
+
+  drop(page: number): void {
+    this.#live.delete(page)
+    this.#lengths.delete(page)
+  }
+
+  async finish(): Promise<readonly PageRef[]> {
+    for (const file of this.#written) await file.sync()
+    for (const file of this.#written) await file.close()
+    return [...this.#lengths]
+      .map(([no, length]) => ({ no, length, live: this.#live.get(no) ?? 0 }))
+      .toSorted((a, b) => a.no - b.no)
+  }
+
+  async abandon(): Promise<void> {
+    for (const file of this.#written) await file.close().catch(() => undefined)
+  }
+
+  /** Goes on with the last page while it has room, else begins a new one. */
+  async #begin(): Promise<DraftPage> {
+    const { options, refs, takeNo } = this.#parts
+    const last = refs.at(-1)
+    const goesOn =
+      this.#written.length === 0 && last !== undefined && last.length < options.pageBytes && this.#live.has(last.no)
+    const no = goesOn ? last.no : takeNo()
+    const file = goesOn
+      ? await openLineFile(options.disk, pathOf(options, no), last.length)
+      : await createPage(options, no)
+    this.#written.push(file)
+    this.#current = { file, no }
+    return this.#current
+  }
+
+  #waste(no: number): number {
+    return (this.#lengths.get(no) ?? 0) - 2 * (this.#live.get(no) ?? 0)
+  }
+}
+
+const pathOf = ({ folder }: PageSetOptions, page: number): string => join(folder, pageName(page))
+
+const createPage = (options: PageSetOptions, no: number): Promise<LineFile> => {
+  const { disk, ids, root, of, version } = options
+  return createLineFile(disk, pathOf(options, no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
+}
+
+class StoredPages implements PageSet {
+  readonly #options: PageSetOptions
+  readonly #reader: PageReader
+  #refs: readonly PageRef[] = []
+  #nextNo = 1
+
+  constructor(options: PageSetOptions) {
+    this.#options = options
+    this.#reader = new PageReader(options)
+  }
+
+  get pages(): readonly PageRef[] {
+    return this.#refs
+  }
+
+  load(pages: readonly PageRef[]): void {
+    const { disk, folder } = this.#options
+    this.#refs = pages
+    const there = disk.list(folder).map((name) => numberOf(name) ?? 0)
+    this.#nextNo = 1 + Math.max(0, ...there, ...pages.map((page) => page.no))
+  }
+
+  read(location: Location): unknown {
+    return this.#reader.read(location)
+  }
+
+  draft(): PageDraft {
+    const takeNo = (): number => {
+      this.#nextNo += 1
+      return this.#nextNo - 1
+    }
+    return new Draft({ options: this.#options, refs: this.#refs, takeNo })
+  }
+
+  apply(pages: readonly PageRef[]): void {
+    this.#refs = pages
+    this.#reader.keep((page) => pages.some((ref) => ref.no === page))
+  }
+
+  path(page: number): string {
+    return pathOf(this.#options, page)
+  }
+
+  missing(): Fault | undefined {
+    for (const { no, length } of this.#refs) {
+      const size = this.#options.disk.stat(this.path(no))?.size ?? 0
+      if (size < length) return { file: this.path(no), offset: size, rule: `the file ends before its ${length} bytes` }
     }
     return undefined
   }
-  return {
-    missing,
-    get pages() {
-      return refs
-    },
-    load: (pages) => {
-      refs = pages
-      nextNo = 1 + Math.max(0, ...disk.list(folder).map((name) => numberOf(name) ?? 0), ...pages.map((page) => page.no))
-    },
-    read,
-    draft,
-    path,
-    apply: (pages) => {
-      refs = pages
-      window = noWindow
-      for (const page of open.keys()) if (!pages.some((ref) => ref.no === page)) shut(page)
-    },
-    close: async () => {
-      for (const page of open.keys()) shut(page)
-    },
+
+  async close(): Promise<void> {
+    this.#reader.keep(() => false)
   }
 }
+
+export const createPageSet = (options: PageSetOptions): PageSet => new StoredPages(options)
