@@ -51,7 +51,7 @@ export { anyOf } from './base/pattern.js'
 export { visibleBlock, visibleLine } from './base/visible.js'
 export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/redact.js'
 export { isShallow } from './base/nesting.js'
-export { inTurns, type Portions } from './base/turns.js'
+export { createPause, inTurns, type Portions } from './base/turns.js'
 export type {
   State,
   Tx,

@@ -20,3 +20,14 @@ export const inTurns = async <T>(work: Portions<T>): Promise<T> => {
     await setImmediate()
   }
 }
+
+/** For a loop whose steps wait for what is there already: every so many steps, others are served. */
+export const createPause = (steps: number): (() => Promise<void> | undefined) => {
+  let left = steps
+  return () => {
+    left -= 1
+    if (left > 0) return undefined
+    left = steps
+    return setImmediate()
+  }
+}

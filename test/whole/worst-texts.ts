@@ -76,6 +76,17 @@ export const longestOther = async (url: string, work: () => Promise<unknown>): P
   return longest
 }
 
+/** Above what a busy machine does to a request now and then, far below what a bad text does to it each time. */
+export const most = 1_000
+const tries = 3
+
+/** As `longestOther`, of work that is repeated while it seems to keep others waiting. */
+export const leastOfTries = async (url: string, work: () => Promise<unknown>): Promise<number> => {
+  let longest = Infinity
+  for (let round = 0; round < tries && longest > most; round += 1) longest = await longestOther(url, work)
+  return longest
+}
+
 /** Flags that a daemon is started with for these. */
 export const worstFlags: readonly string[] = ['--debug-level', 'redacted', '--permission-mode', 'bypassPermissions']
 

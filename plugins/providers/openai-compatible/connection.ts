@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/plugin.js'
+import { createPause, type Clock } from '../../../core/plugin.js'
 import type {
   ConnectionOptions,
   ModelConnection,
@@ -95,6 +95,9 @@ const failureOf = (error: unknown, call: Call, asked: Asked): ModelFailure => {
   return ended === 'aborted' ? failures.aborted() : failures.silent()
 }
 
+/** Parts that are read in one turn of the event loop: a server may send very many at once. */
+const partsInOneTurn = 32
+
 async function* answer(link: Link, request: ModelRequest, call: Call): AsyncGenerator<ModelEvent> {
   const { base_url, api_key, transport } = link
   const fetch = await transport.fetchFor(call)
@@ -102,9 +105,11 @@ async function* answer(link: Link, request: ModelRequest, call: Call): AsyncGene
   const { stream } = await call.wait(model.doStream(chatOptions(request, call.signal)))
   const reader = stream.getReader()
   const so = createAnswer(askedOf(link, request))
+  const pause = createPause(partsInOneTurn)
   for (;;) {
     const { done, value } = await call.wait(reader.read())
     if (done) break
+    await pause()
     const text = so.take(value)
     if (text !== undefined) yield { type: 'text_delta', text }
   }
