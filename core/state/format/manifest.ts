@@ -4,7 +4,7 @@
  * a new segment: bytes and files that it does not name hold nothing that was
  * acknowledged.
  */
-import { unsafeCast, type JsonObject } from '../../base/schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'
@@ -75,7 +75,7 @@ export const readManifest = (disk: Disk, path: string): ManifestRead => {
   return { ok: true, manifest: unsafeCast<Manifest>(value) }
 }
 
-const bytesOf = (manifest: Manifest): Uint8Array => seal(unsafeCast<JsonObject>(manifest))
+const bytesOf = (manifest: Manifest): Uint8Array => seal(manifest)
 
 export interface ManifestHolder {
   readonly current: Manifest

@@ -13,7 +13,7 @@ const digestLength = 64
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** The bytes of a sealed file. `value` has at least one member and none called `sha256`. */
-export const seal = (value: JsonObject): Uint8Array => {
+export const seal = (value: object): Uint8Array => {
   const body = Buffer.from(JSON.stringify(value, undefined, 2).slice(0, -2))
   return Buffer.concat([body, Buffer.from(`${marker}${digest(body)}${ending}`)])
 }

@@ -1,18 +1,7 @@
 /** `backup.json`: what a backup holds, file by file. Its presence says that the backup is whole. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import {
-  array,
-  integer,
-  literal,
-  object,
-  parse,
-  string,
-  timestamp,
-  unsafeCast,
-  type Infer,
-  type JsonObject,
-} from '../../base/schema.js'
+import { array, integer, literal, object, parse, string, timestamp, type Infer } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'
@@ -39,7 +28,7 @@ export const copyFolder = 'root'
 export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 export const writeBackupFile = (disk: Disk, folder: string, file: BackupFile): Promise<void> =>
-  disk.replace(join(folder, backupFileName), seal(unsafeCast<JsonObject>(file)))
+  disk.replace(join(folder, backupFileName), seal(file))
 
 /** Throws `backup_incomplete` where there is none, `backup_damaged` where it is not as it was written. */
 export const readBackupFile = (disk: Disk, folder: string): BackupFile => {

@@ -1,7 +1,7 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
-import { unsafeCast, type JsonObject } from '../../base/schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import { createCopy, prepareTarget, sourceOf } from './backup.js'
 import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
@@ -90,6 +90,6 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   const facts = readRoot({ root: from, disk })
   if (facts === undefined) throw errors.backup_incomplete({ details: { path: folder } })
   const generation = facts.generation + 1
-  await disk.replace(join(target, 'root.json'), seal(unsafeCast<JsonObject>({ ...facts, generation })))
+  await disk.replace(join(target, 'root.json'), seal({ ...facts, generation }))
   return { root: target, root_id: facts.root_id, sequence: backup.sequence, generation, files: backup.files.length }
 }

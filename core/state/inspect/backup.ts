@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
-import { unsafeCast, type JsonObject } from '../../base/schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { Problem } from '../../base/errors.js'
@@ -171,7 +171,7 @@ const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[
     if (bytes !== undefined) files.push(await copy.write(relative(root, path), sourceOf(bytes)))
   }
   const { root: id, generation } = cut.manifest
-  files.push(await copy.write('manifest.json', sourceOf(seal(unsafeCast<JsonObject>(cut.manifest)))))
+  files.push(await copy.write('manifest.json', sourceOf(seal(cut.manifest))))
   files.push(
     await copy.write(
       'watermark.json',

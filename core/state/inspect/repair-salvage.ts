@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
-import { unsafeCast, type JsonObject } from '../../base/schema.js'
+import { unsafeCast } from '../../base/schema.js'
 import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from '../disk/disk.js'
 import { numberOf, type Layout } from '../format/layout.js'
@@ -197,10 +197,7 @@ export const salvage = async (options: SalvageOptions): Promise<void> => {
   if (known === undefined && disk.stat(paths.manifest) !== undefined)
     await linkAside(options, { ...fault, file: paths.manifest, offset: 0 })
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence, clean: false })
-  await disk.replace(
-    paths.manifest,
-    seal(unsafeCast<JsonObject>({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments })),
-  )
+  await disk.replace(paths.manifest, seal({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments }))
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence: last, clean: false })
   for (const drop of drops) await drop()
 }

@@ -7,7 +7,6 @@ import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
 import type { Log } from '../../base/log.js'
-import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { takeGuard } from '../root/guard.js'
@@ -63,7 +62,7 @@ const look = ({ root, disk, clock, declared }: RepairOptions): Promise<VerifyRep
   verifyRoot({ root, disk, clock, live: false, ...(declared !== undefined && { declared }) })
 
 const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
-  disk.replace(layout(root).manifest, seal(unsafeCast<JsonObject>(manifest)))
+  disk.replace(layout(root).manifest, seal(manifest))
 
 const lastOf = (disk: Disk, root: string, manifest: Manifest): number =>
   replayLog({ disk, folder: layout(root).log, manifest, watermark: undefined, visit: () => {} }).sequence
@@ -159,10 +158,7 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
     if (disk.stat(wanted.file) !== undefined)
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
-    await disk.replace(
-      wanted.file,
-      seal(unsafeCast<JsonObject>(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation }))),
-    )
+    await disk.replace(wanted.file, seal(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation })))
   } finally {
     await guard.release()
   }

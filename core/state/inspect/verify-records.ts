@@ -1,5 +1,5 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
-import { parse, unsafeCast, type AnyStruct, type Json } from '../../base/schema.js'
+import { parse, type AnyStruct, type Json } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'
@@ -21,7 +21,7 @@ interface Named {
 
 const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | undefined => {
   if (struct === undefined) return undefined
-  const parsed = parse(struct, unsafeCast<Json>(value))
+  const parsed = parse(struct, value)
   return parsed.ok ? undefined : `${parsed.issues[0]?.path ?? ''} ${parsed.issues[0]?.rule ?? ''}`.trim()
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { enums, integer, open, optional, parse, string, unsafeCast, type Infer, type Json } from '../../base/schema.js'
+import { enums, integer, open, optional, parse, string, type Infer } from '../../base/schema.js'
 import { codeOf } from '../errors.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const
@@ -74,7 +74,7 @@ const readRecord = (path: string): OwnerRecord | undefined => {
   const text = textOf(() => readFileSync(path, 'utf8'))
   if (text === '') return undefined
   try {
-    const parsed = parse(record, unsafeCast<Json>(JSON.parse(text)))
+    const parsed = parse(record, JSON.parse(text))
     return parsed.ok ? parsed.value : undefined
   } catch {
     return undefined

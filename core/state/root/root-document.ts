@@ -1,16 +1,6 @@
 /** `root.json`: what this root is, which formats it holds, and how often it was opened. */
 import { join } from 'node:path'
-import {
-  array,
-  integer,
-  open,
-  parse,
-  string,
-  timestamp,
-  unsafeCast,
-  type Infer,
-  type JsonObject,
-} from '../../base/schema.js'
+import { array, integer, open, parse, string, timestamp, type Infer } from '../../base/schema.js'
 import { codeOf, errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'
 import type { Clock } from '../../base/clock.js'
@@ -72,7 +62,7 @@ export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening):
     before === undefined
       ? createRootFacts({ root_id: ids.random(16), created_at_ms: clock.now(), generation: 1 })
       : { ...before, generation: before.generation + 1 }
-  await refusable(root, () => disk.replace(join(root, 'root.json'), seal(unsafeCast<JsonObject>(next))))
+  await refusable(root, () => disk.replace(join(root, 'root.json'), seal(next)))
   return next
 }
 

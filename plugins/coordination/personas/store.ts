@@ -1,12 +1,5 @@
 import { hash } from 'node:crypto'
-import {
-  unsafeCast,
-  type Collection,
-  type CollectionSpec,
-  type Json,
-  type State,
-  canonical,
-} from '../../../core/plugin.js'
+import { type Collection, type CollectionSpec, type State, canonical } from '../../../core/plugin.js'
 import { sessionErrors, type PersonaSource } from '../../execution/sessions/contract.js'
 import { Persona } from './contract.js'
 import { draftOf, type PersonaDraft, type PersonaRequest } from './draft.js'
@@ -55,7 +48,7 @@ export const createPersonas = (state: State): PersonaStore => {
       state.commit((tx) => {
         const before = get(persona_id)
         const draft = draftOf(settable(before), asked)
-        if (canonical(unsafeCast<Json>(draft)) === canonical(unsafeCast<Json>(settable(before)))) return before
+        if (canonical(draft) === canonical(settable(before))) return before
         const persona: Persona = {
           persona_id,
           ...draft,

@@ -8,7 +8,6 @@ import {
   pageOf,
   pageProblems,
   string,
-  unsafeCast,
   type Route,
   type Skip,
   digest,
@@ -67,9 +66,7 @@ type Request = { readonly idempotency_key?: string | undefined; readonly resolut
 
 const receiptOf = (target: string, header: string | undefined, body: Request): ReceiptKey | undefined => {
   const key = idempotencyKey(header, body.idempotency_key)
-  return key === undefined
-    ? undefined
-    : { scope: `approvals:${target}`, key, digest: digest(unsafeCast(body.resolutions)) }
+  return key === undefined ? undefined : { scope: `approvals:${target}`, key, digest: digest(body.resolutions) }
 }
 
 /** The last run of a session that answers to nobody any more, if time decided on what the body names. */

@@ -10,7 +10,6 @@ import {
   pageOf,
   pageProblems,
   string,
-  unsafeCast,
   type ListReply,
   type PageRequest,
   type Route,
@@ -56,7 +55,7 @@ const receiptOf = (
   { idempotency_key, resolution }: Answer,
 ): ReceiptKey | undefined => {
   const key = idempotencyKey(header, idempotency_key)
-  return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(unsafeCast(resolution)) }
+  return key === undefined ? undefined : { scope: `questions:${target}`, key, digest: digest(resolution) }
 }
 
 /** Pending requests by session and request id. Only what is shown is read from the journal. */

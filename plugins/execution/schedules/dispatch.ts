@@ -1,5 +1,5 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
-import { unsafeCast, digest } from '../../../core/plugin.js'
+import { digest } from '../../../core/plugin.js'
 import { type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import type { ScheduleExecution } from './contract.js'
 import { scheduleErrors } from './errors.js'
@@ -22,7 +22,7 @@ export type Dispatched = { readonly schedule_id: string; readonly fire: number }
 export const receiptOf = ({ schedule_id, payload }: ScheduleRecord, fire: number): ReceiptKey => ({
   scope: `schedule:${schedule_id}`,
   key: String(fire),
-  digest: digest(unsafeCast(payload)),
+  digest: digest(payload),
 })
 
 const makeRun = ({ runs, payloads }: ScheduleParts, { record, execution: { fire_at_ms } }: Due): Promise<RunRecord> => {

@@ -1,5 +1,5 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
-import { unsafeCast, type Json, type State, type Caller, canonical } from '../../../core/plugin.js'
+import { unsafeCast, type State, type Caller, canonical } from '../../../core/plugin.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingChange, SettingName } from './contract.js'
 import { noteOf } from './views.js'
 
@@ -33,7 +33,7 @@ export const changeSetting = async <N extends SettingName>(
     const before = sessions.get(session_id)
     if (!changesWhileBusy.has(name)) sessions.requireIdle(session_id)
     const value = next(before, tx.now)
-    if (canonical(unsafeCast<Json>(value)) === canonical(unsafeCast<Json>(before[name]))) return
+    if (canonical(value) === canonical(before[name])) return
     const after = withSetting(before, name, value)
     tx.put(sessions.collection, after)
     activity()?.record(tx, session_id, noteOf(after, name))

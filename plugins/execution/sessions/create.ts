@@ -6,10 +6,8 @@ import {
   object,
   optional,
   string,
-  unsafeCast,
   type Ids,
   type Infer,
-  type Json,
   type Route,
   type Tx,
   canonical,
@@ -146,7 +144,7 @@ const reuse = async (
  * again.
  */
 const checkReuse = (known: SessionRecord, { draft, body }: Reuse): void => {
-  const same = (a: unknown, b: unknown): boolean => canonical(unsafeCast<Json>(a)) === canonical(unsafeCast<Json>(b))
+  const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b)
   const differs = {
     thread_id: known.thread_id !== undefined && body.thread_id !== undefined && known.thread_id !== body.thread_id,
     persona_id: body.persona_id !== undefined && known.persona?.persona_id !== body.persona_id,

@@ -226,7 +226,7 @@ test('state-4: a root of a newer version is refused by name, unknown compatible 
   await first.release()
   const path = join(root, 'root.json')
   const good = unsafeCast<Record<string, string>>(unseal(readFileSync(path)))
-  const write = (change: object): void => writeFileSync(path, seal(unsafeCast({ ...good, ...change })))
+  const write = (change: object): void => writeFileSync(path, seal({ ...good, ...change }))
   write({ incompat: ['zstd_pages'] })
   await t.throwsAsync(take(root), { code: 'state_root_incompatible', message: /zstd_pages/u })
   write({ format: 2 })
