@@ -52,6 +52,7 @@ export { visibleBlock, visibleLine } from './base/visible.js'
 export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/redact.js'
 export { isShallow } from './base/nesting.js'
 export { createPause, inTurns, type Portions } from './base/turns.js'
+export { timeKey } from './base/time-key.js'
 export type {
   State,
   Tx,

@@ -13,7 +13,7 @@ export interface SegmentFile {
   readonly seed: number
   /** Bytes that are on disk and acknowledged. */
   readonly length: number
-  /** Writes and syncs. `synced` is called between the two, to tell which of them failed. */
+  /** Writes and syncs. `written` is called between the two, to tell which of them failed. */
   append(bytes: Uint8Array, written: () => void): Promise<void>
   close(): Promise<void>
 }

@@ -18,7 +18,6 @@ export interface RecordIndex<T> {
   groups(): string[]
   ids(group: string): readonly string[]
   page(query: PageQuery): string[]
-  clear(): void
 }
 
 /** A place in the order of a group. */
@@ -135,6 +134,5 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     groups: () => [...groups.keys()],
     ids: (group) => groups.get(group)?.ids.slice() ?? [],
     page,
-    clear: () => groups.clear(),
   }
 }

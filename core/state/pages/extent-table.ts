@@ -14,7 +14,6 @@ export interface ExtentTable {
   /** The extents that hold entries with `after < seq <= upto`, oldest first. */
   range(owner: string, after: number, upto: number): Extent[]
   owners(): Iterable<string>
-  clear(): void
 }
 
 const width = 6
@@ -60,9 +59,5 @@ export const createExtentTable = (): ExtentTable => {
     length,
     range,
     owners: () => lasts.keys(),
-    clear: () => {
-      lasts.clear()
-      used = 0
-    },
   }
 }

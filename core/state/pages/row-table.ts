@@ -8,7 +8,6 @@ export interface RowTable {
   set(id: string, location: Location): void
   delete(id: string): void
   ids(): Iterable<string>
-  clear(): void
 }
 
 const grown = (column: Uint32Array): Uint32Array<ArrayBuffer> => {
@@ -53,11 +52,6 @@ export const createRowTable = (): RowTable => {
     slots.delete(id)
     free.push(slot)
   }
-  const clear = (): void => {
-    slots.clear()
-    free.length = 0
-    used = 0
-  }
   return {
     get size() {
       return slots.size
@@ -67,6 +61,5 @@ export const createRowTable = (): RowTable => {
     set,
     delete: remove,
     ids: () => slots.keys(),
-    clear,
   }
 }

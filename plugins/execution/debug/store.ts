@@ -1,4 +1,11 @@
-import type { BlobRef, Blobs, Collection, CollectionSpec, State } from '../../../core/plugin.js'
+import {
+  timeKey,
+  type BlobRef,
+  type Blobs,
+  type Collection,
+  type CollectionSpec,
+  type State,
+} from '../../../core/plugin.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
 
 /** What is kept of one run. `made` counts every attempt and call that was seen, so that no id is given twice. */
@@ -21,7 +28,7 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   indexes: {
     oldest: {
       group: ({ artifacts }) => (artifacts.length > 0 ? 'all' : 'empty'),
-      sort: ({ updated_at_ms }) => String(updated_at_ms).padStart(16, '0'),
+      sort: ({ updated_at_ms }) => timeKey(updated_at_ms),
     },
   },
   settled: () => true,

@@ -4,6 +4,7 @@ import {
   object,
   optional,
   string,
+  timeKey,
   type Collection,
   type CollectionSpec,
   type IndexSpec,
@@ -27,9 +28,6 @@ export type MemoryRecord = {
  */
 export type MarkRecord = { readonly id: string; readonly after: string; readonly open: readonly string[] }
 export const markId = 'runs'
-
-/** Sort key of a time. */
-export const timeKey = (ms: number): string => String(ms).padStart(16, '0')
 
 const first = ({ memories }: MemoryRecord): string | undefined =>
   memories.length === 0 ? undefined : timeKey(memories[0]?.recorded_at_ms ?? 0)

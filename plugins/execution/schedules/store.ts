@@ -1,4 +1,11 @@
-import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../core/plugin.js'
+import {
+  timeKey,
+  type Collection,
+  type CollectionSpec,
+  type JsonObject,
+  type State,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { SubmitInputRequest } from '../runs/contract.js'
 import type {
   Cadence,
@@ -72,7 +79,6 @@ export const wakeOf = (record: ScheduleRecord): number | undefined => {
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-const padded = (ms: number | undefined): string => String(ms ?? 0).padStart(16, '0')
 const when = (holds: boolean, group: string): string | undefined => (holds ? group : undefined)
 /** Failures in a row from which a schedule is named in the status. */
 export const manyFailures = 3
@@ -87,10 +93,10 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
     owner: { group: (record) => (isTerminal(record) ? undefined : ownerOf(record)) },
     made_by: { group: (record) => record.owner_session_id },
     status: { group: (record) => record.status },
-    due: { group: (record) => when(wakeOf(record) !== undefined, 'due'), sort: (record) => padded(wakeOf(record)) },
+    due: { group: (record) => when(wakeOf(record) !== undefined, 'due'), sort: (record) => timeKey(wakeOf(record)) },
     reckoned: {
       group: (record) => when(wakeOf(record) !== undefined, 'reckoned'),
-      sort: (record) => padded(record.reckoned_at_ms),
+      sort: (record) => timeKey(record.reckoned_at_ms),
     },
     open: { group: (record) => when(openOf(record).length > 0, 'open') },
     backoff: {

@@ -21,7 +21,6 @@ import {
  */
 export type Effect = 'read' | 'idempotent' | 'once'
 
-/** What a tool knows of the call it runs for. */
 /** What a tool may reach, from nothing of its own to the network; `inherited` leaves it to what the tool calls. */
 export const sandboxes = ['inherited', 'read_only', 'workspace_write', 'network_enabled'] as const
 /** One of `sandboxes`. */
