@@ -9,8 +9,8 @@ const given = rule(json(), 'must not be null', (value) => value !== null)
 export const ApprovalResolution = named(
   'ApprovalResolution',
   object({
-    request_id: string({ min: 1, max: 200 }),
-    behavior: enums(['allow', 'deny']),
+    request_id: doc(string({ min: 1, max: 200 }), 'Id of the request.'),
+    behavior: doc(enums(['allow', 'deny']), 'Whether the call is allowed or denied.'),
     updated_input: optional(doc(given, 'Replaces the input of the call; only with `allow`.')),
     justification: optional(
       doc(string({ max: 4000 }), 'Why; told to the model when the call is denied and there is no reason.'),

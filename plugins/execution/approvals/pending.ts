@@ -1,5 +1,6 @@
 import { ApprovalRequestView } from '../sessions/contract.js'
 import {
+  doc,
   arraySource,
   enums,
   fault,
@@ -18,10 +19,10 @@ import { runKinds, type Runs, type WaitingRun } from '../runs/contract.js'
 export const PendingApprovalView = named(
   'PendingApprovalView',
   object({
-    session_id: string(),
-    agent_id: string(),
-    run_id: string(),
-    run_kind: enums(runKinds),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
+    run_id: doc(string(), 'Id of the run.'),
+    run_kind: doc(enums(runKinds), 'What kind of run it is.'),
     request: ApprovalRequestView,
   }),
 )

@@ -58,7 +58,7 @@ export type DebugArtifactView = Infer<typeof DebugArtifactView>
 export const RunDebugView = named(
   'RunDebugView',
   object({
-    run_id: string(),
+    run_id: doc(string(), 'Id of the run.'),
     level: doc(enums(debugLevels), 'The level of the latest artifact.'),
     artifacts: doc(array(DebugArtifactView), 'Oldest first.'),
     dropped_artifact_count: doc(integer({ min: 0 }), 'Attempts and calls that a limit kept out.'),

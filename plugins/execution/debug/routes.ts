@@ -112,7 +112,7 @@ const PruneRequest = named(
       integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
       'Runs that ended so long ago or longer. Milliseconds.',
     ),
-    session_id: optional(string({ min: 1, max: 200 })),
+    session_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the session.')),
     limit: optional(doc(integer({ min: 1, max: 100_000 }), 'Most runs to prune, the oldest evidence first.')),
     dry_run: defaulted(doc(boolean(), 'Says what would be pruned, and prunes nothing.'), false),
   }),

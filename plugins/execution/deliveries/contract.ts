@@ -32,10 +32,10 @@ export const deliveryStatuses = ['pending', 'retrying', 'delivered', 'dead_lette
 export const DeliveryView = named(
   'DeliveryView',
   object({
-    delivery_id: string(),
+    delivery_id: doc(string(), 'Id of the delivery.'),
     status: enums(deliveryStatuses),
-    session_id: string(),
-    thread_id: optional(string()),
+    session_id: doc(string(), 'Id of the session.'),
+    thread_id: optional(doc(string(), 'Id of the thread of the conversation.')),
     run_id: optional(doc(string(), 'Absent for what the daemon itself says.')),
     plugin: string(),
     target: doc(string(), 'Plugin and digest of the address; equal for deliveries to the same place.'),
@@ -44,13 +44,13 @@ export const DeliveryView = named(
     delivered_at_ms: optional(timestamp()),
     dead_lettered_at_ms: optional(timestamp()),
     dead_letter_resolved_at_ms: optional(timestamp()),
-    dead_letter_resolution_reason: optional(string()),
+    dead_letter_resolution_reason: optional(doc(string(), 'Why the dead letter is settled.')),
     last_error: optional(doc(string(), 'Code of the last attempt that failed.')),
     terminal_error: optional(doc(string(), 'Code of the reason why no more is attempted.')),
-    replayed_from_delivery_id: optional(string()),
-    content_size_bytes: integer({ min: 0 }),
-    parts_count: integer({ min: 0 }),
-    artifacts_count: integer({ min: 0 }),
+    replayed_from_delivery_id: optional(doc(string(), 'Id of the dead letter that it sends again.')),
+    content_size_bytes: doc(integer({ min: 0 }), 'Size of the content in bytes.'),
+    parts_count: doc(integer({ min: 0 }), 'Number of parts.'),
+    artifacts_count: doc(integer({ min: 0 }), 'Number of artifacts.'),
   }),
 )
 /** The value form of `DeliveryView`. */

@@ -96,10 +96,10 @@ export const ExternalActionView = named(
   object({
     action_id: doc(string(), 'The same for every attempt, over restarts.'),
     timestamp_ms: doc(timestamp(), 'When the first attempt was recorded, before it was made.'),
-    session_id: string(),
-    agent_id: optional(string()),
-    run_id: optional(string()),
-    tool_call_id: optional(string()),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: optional(doc(string(), 'Id of the agent.')),
+    run_id: optional(doc(string(), 'Id of the run.')),
+    tool_call_id: optional(doc(string(), 'Id of the tool call.')),
     kind: enums(actionKinds),
     target: doc(string(), 'The name of the tool, or a redacted name of where a delivery goes.'),
     request_digest: doc(string(), 'SHA-256 of what was sent: of a tool call, of the canonical JSON of its input.'),
@@ -108,7 +108,7 @@ export const ExternalActionView = named(
       enums([...actionOutcomes, 'pending']),
       '`unknown`: the daemon ended between the attempt and its outcome, so nobody can tell. `pending`: no outcome yet.',
     ),
-    attempts: integer({ min: 1 }),
+    attempts: doc(integer({ min: 1 }), 'Attempts made so far.'),
     approved_by: object({
       type: enums(['approval', 'rule', 'mode', 'configuration']),
       id: doc(string(), 'The approval request, the pattern of the rule, the effect of the mode.'),

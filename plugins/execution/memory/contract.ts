@@ -34,7 +34,7 @@ export type LearningScope = Infer<typeof LearningScope>
 export const RunMemory = named(
   'RunMemory',
   object({
-    run_id: string(),
+    run_id: doc(string(), 'Id of the run.'),
     recorded_at_ms: doc(timestamp(), 'When the run ended.'),
     status: enums(['completed', 'failed', 'interrupted', 'cancelled']),
     request_preview: optional(string()),
@@ -89,9 +89,9 @@ export const SkillSummary = named(
       blocked_tools: optional(array(string())),
       context: enums(['inline', 'fork']),
       agent_profile: optional(string()),
-      provider: optional(string()),
+      provider: optional(doc(string(), 'The provider of the model.')),
       model: optional(string()),
-      fallback_model: optional(string()),
+      fallback_model: optional(doc(string(), 'The model that is asked when the first one fails.')),
     }),
   }),
 )
@@ -130,7 +130,7 @@ export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('mem
 export const LearnedEntry = named(
   'LearnedEntry',
   object({
-    learning_id: string(),
+    learning_id: doc(string(), 'Id of the learning.'),
     kind: enums(['fact', 'preference', 'decision']),
     published_at_ms: timestamp(),
     content: string(),
@@ -143,9 +143,9 @@ export type LearnedEntry = Infer<typeof LearnedEntry>
 export const SessionMemoryContextView = named(
   'SessionMemoryContextView',
   object({
-    session_id: string(),
-    effective_capability_scope: optional(CapabilityScope),
-    learning_scopes: array(LearningScope),
+    session_id: doc(string(), 'Id of the session.'),
+    effective_capability_scope: optional(doc(CapabilityScope, 'What applies after all scopes are combined.')),
+    learning_scopes: doc(array(LearningScope), 'Scopes whose learnings are seen.'),
     learned_context: object({ entries: array(LearnedEntry), truncated: boolean() }),
     recovered_memory: object({ entries: array(RunMemory), truncated: boolean() }),
     visible_skills: array(SkillSummary),
@@ -157,7 +157,7 @@ export type SessionMemoryContextView = Infer<typeof SessionMemoryContextView>
 const row = {
   source_id: string(),
   title: string(),
-  excerpt: string(),
+  excerpt: doc(string(), 'The part of the text that was found.'),
   score: doc(number({ min: 0 }), '0 without a query.'),
   timestamp_ms: timestamp(),
   scope: LearningScope,
@@ -179,9 +179,9 @@ export type MemorySearchResult = Infer<typeof MemorySearchResult>
 export const SessionMemorySearchView = named(
   'SessionMemorySearchView',
   object({
-    session_id: string(),
-    effective_capability_scope: optional(CapabilityScope),
-    learning_scopes: array(LearningScope),
+    session_id: doc(string(), 'Id of the session.'),
+    effective_capability_scope: optional(doc(CapabilityScope, 'What applies after all scopes are combined.')),
+    learning_scopes: doc(array(LearningScope), 'Scopes whose learnings are seen.'),
     query: optional(string()),
     truncated: doc(boolean(), 'True if there is more than the limit lets through.'),
     results: array(MemorySearchResult),

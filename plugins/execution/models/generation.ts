@@ -51,11 +51,11 @@ export const GenerationSettings = named(
   'GenerationSettings',
   object({
     model: optional(string({ min: 1, max: 200 })),
-    fallback_model: optional(string({ min: 1, max: 200 })),
+    fallback_model: optional(doc(string({ min: 1, max: 200 }), 'The model that is asked when the first one fails.')),
     tool_choice: optional(ToolChoiceSettings),
-    allow_parallel_tool_calls: optional(boolean()),
-    max_output_tokens: optional(integer({ min: 1, max: 10_000_000 })),
-    temperature: optional(number({ min: 0, max: 10 })),
+    allow_parallel_tool_calls: optional(doc(boolean(), 'Whether a turn may call several tools.')),
+    max_output_tokens: optional(doc(integer({ min: 1, max: 10_000_000 }), 'Tokens of an answer at most.')),
+    temperature: optional(doc(number({ min: 0, max: 10 }), "Sampling temperature; the provider's own when absent.")),
     reasoning: optional(doc(ReasoningSettings, 'Refused by a route whose provider cannot pass a field of it on.')),
     response_format: optional(
       doc(ResponseFormat, '`structured_json` is refused by a route whose provider cannot pass it on.'),

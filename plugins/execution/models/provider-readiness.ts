@@ -1,5 +1,6 @@
 /** What `/v1/status` says about the routes (models-13). */
 import {
+  doc,
   array,
   boolean,
   enums,
@@ -15,14 +16,14 @@ import type { StatusSection } from '../../operator/status/contract.js'
 import { routeCapabilityFields, type ModelRoute, type Models, type Readiness } from './contract.js'
 
 const routeReadiness = object({
-  route_id: string(),
-  provider: string(),
+  route_id: doc(string(), 'Id of the model route.'),
+  provider: doc(string(), 'The provider of the model.'),
   model: string(),
   capabilities: object(routeCapabilityFields),
   active: boolean(),
   auth_ref: optional(string()),
   state: enums(['ok', 'warning', 'error']),
-  code: string(),
+  code: doc(string(), 'A stable code.'),
   message: string(),
   action: optional(string()),
 })

@@ -21,11 +21,11 @@ import type { ResolvedQuestion, UserQuestionRequest } from '../sessions/contract
 export const UserQuestionResolution = named(
   'UserQuestionResolution',
   object({
-    request_id: string({ min: 1, max: 200 }),
+    request_id: doc(string({ min: 1, max: 200 }), 'Id of the request.'),
     answers: defaulted(
       array(
         object({
-          question_id: string({ max: 200 }),
+          question_id: doc(string({ max: 200 }), 'Id of the question.'),
           selected_option_ids: defaulted(array(string({ max: 200 }), { max: 100 }), []),
           freeform_answer: optional(doc(string({ max: 20_000 }), 'An answer in own words; up to 20,000 characters.')),
         }),

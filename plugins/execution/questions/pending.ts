@@ -1,5 +1,5 @@
 import { UserQuestionRequestView } from '../sessions/contract.js'
-import { enums, named, object, string, type Infer } from '../../../core/plugin.js'
+import { doc, enums, named, object, string, type Infer } from '../../../core/plugin.js'
 import { runKinds } from '../runs/contract.js'
 import { questionAskerFields } from './contract.js'
 
@@ -7,10 +7,10 @@ import { questionAskerFields } from './contract.js'
 export const PendingQuestionView = named(
   'PendingQuestionView',
   object({
-    session_id: string(),
-    agent_id: string(),
-    run_id: string(),
-    run_kind: enums(runKinds),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
+    run_id: doc(string(), 'Id of the run.'),
+    run_kind: doc(enums(runKinds), 'What kind of run it is.'),
     ...questionAskerFields,
     request: UserQuestionRequestView,
   }),

@@ -1,5 +1,6 @@
 /** One execution attempt in a session, and the journal that it is made of. Rules: docs/rules/runs.md. */
 import {
+  doc,
   array,
   defineEvent,
   defineToken,
@@ -71,14 +72,14 @@ export const RunEventView = tagged('type', {
   started: object({ type: literal('started'), ...projected }),
   waiting_for_approval: object({
     type: literal('waiting_for_approval'),
-    request_ids: array(string()),
-    requests: array(ApprovalRequestView),
+    request_ids: doc(array(string()), 'Ids of the requests.'),
+    requests: doc(array(ApprovalRequestView), 'The requests in full.'),
   }),
   approval_resolved: object({ type: literal('approval_resolved'), resolutions: array(ResolvedApproval) }),
   waiting_for_user_question: object({
     type: literal('waiting_for_user_question'),
-    request_ids: array(string()),
-    requests: array(UserQuestionRequestView),
+    request_ids: doc(array(string()), 'Ids of the requests.'),
+    requests: doc(array(UserQuestionRequestView), 'The requests in full.'),
   }),
   user_question_resolved: object({ type: literal('user_question_resolved'), resolution: ResolvedQuestionView }),
   output: object({ type: literal('output'), output: DaemonOutputRecord }),
@@ -93,9 +94,9 @@ export const RunEventEntry = named(
   'RunEventEntry',
   object({
     timestamp_ms: timestamp(),
-    run_id: string(),
-    session_id: string(),
-    agent_id: string(),
+    run_id: doc(string(), 'Id of the run.'),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
     event: RunEventView,
   }),
 )

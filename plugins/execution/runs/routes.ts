@@ -57,7 +57,7 @@ const list = ({ parts, runs, skip }: RunRouteParts): Route =>
     summary: 'Lists runs in order of submission. The plain array holds the newest.',
     access: 'read',
     query: object({
-      session_id: optional(string({ min: 1, max: 200 })),
+      session_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the session.')),
       status: optional(enums(runStatuses)),
       unknown: optional(
         doc(

@@ -48,9 +48,9 @@ export type RunStatus = (typeof runStatuses)[number]
 export const RunRequestSummary = named(
   'RunRequestSummary',
   object({
-    source_plugin: string(),
-    source_kind: string(),
-    actor_id: string(),
+    source_plugin: doc(string(), 'The plugin that sent it.'),
+    source_kind: doc(string(), 'Kind of its source.'),
+    actor_id: doc(string(), 'Id of who sent the input, as its sender gave it.'),
     text_preview: optional(string()),
     provider: optional(doc(string(), 'Id of the route that the run uses.')),
     model: optional(doc(string(), 'The model in use: `fallback_model` from the moment when that took over.')),
@@ -78,9 +78,9 @@ export const RouteWaitView = named(
 export const RunView = named(
   'RunView',
   object({
-    run_id: string(),
-    session_id: string(),
-    agent_id: string(),
+    run_id: doc(string(), 'Id of the run.'),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
     kind: enums(runKinds),
     status: enums(runStatuses),
     submitted_at_ms: timestamp(),
@@ -89,12 +89,12 @@ export const RunView = named(
     finished_at_ms: optional(timestamp()),
     queued_position: optional(doc(integer(), '1 is next.')),
     request: RunRequestSummary,
-    input_metadata: optional(jsonObject()),
-    pending_approval_ids: optional(array(string())),
-    pending_approvals: optional(array(ApprovalRequestView)),
-    pending_question_ids: optional(array(string())),
-    pending_questions: optional(array(UserQuestionRequestView)),
-    outputs: optional(array(DaemonOutputRecord)),
+    input_metadata: optional(doc(jsonObject(), 'Metadata of the input.')),
+    pending_approval_ids: optional(doc(array(string()), 'Ids of the approvals that the run waits for.')),
+    pending_approvals: optional(doc(array(ApprovalRequestView), 'Approvals that wait for a decision.')),
+    pending_question_ids: optional(doc(array(string()), 'Ids of the questions that the run waits for.')),
+    pending_questions: optional(doc(array(UserQuestionRequestView), 'Questions that wait for an answer.')),
+    outputs: optional(doc(array(DaemonOutputRecord), 'What was put out.')),
     deliveries: optional(
       doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
     ),
@@ -117,15 +117,15 @@ export const runStepFields = {
   model_attempt_failed: object({
     type: literal('model_attempt_failed'),
     attempt: integer({ min: 1 }),
-    code: string(),
+    code: doc(string(), 'A stable code.'),
     message: string(),
     next_attempt_at_ms: timestamp(),
   }),
   model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
   tool_ended: object({
     type: literal('tool_ended'),
-    tool_name: string(),
-    tool_call_id: string(),
+    tool_name: doc(string(), 'Name of the tool.'),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
     outcome: enums(['done', 'failed', 'refused', 'unknown']),
   }),
 }

@@ -1,5 +1,6 @@
 /** `SessionEventLogView`: the journal of a session as it is shown (sessions-28). */
 import {
+  doc,
   integer,
   json,
   object,
@@ -20,7 +21,7 @@ import { outputViewer } from './views.js'
 /** An entry of the session journal as it is shown. */
 export const JournalView = object({
   seq: integer(),
-  run_id: string(),
+  run_id: doc(string(), 'Id of the run.'),
   timestamp_ms: timestamp(),
   type: string(),
   entry: json(),

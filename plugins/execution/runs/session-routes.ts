@@ -175,11 +175,11 @@ const events = ({ parts }: RunRouteParts): Route =>
     reply: jsonReply(
       object({
         session: object({
-          session_id: string(),
+          session_id: doc(string(), 'Id of the session.'),
           journal: array(JournalView),
           checkpoints: array(json()),
           audits: array(json()),
-          outputs: array(DaemonOutputRecord),
+          outputs: doc(array(DaemonOutputRecord), 'What was put out.'),
           metadata: jsonObject(),
         }),
         daemon_outputs: array(DaemonOutputRecord),

@@ -19,7 +19,7 @@ import { GenerationSettings } from '../models/contract.js'
 const id = () => string({ min: 1, max: 400 })
 const assetFields = {
   file_name: doc(string({ max: 400 }), 'Must not be blank.'),
-  media_type: string({ min: 1, max: 200 }),
+  media_type: doc(string({ min: 1, max: 200 }), 'The media type of the content.'),
   content_base64: doc(string(), 'Must not be empty.'),
 }
 /** A file in the request itself (runs-7). */
@@ -61,9 +61,9 @@ export const submitFields = {
       "Route for this run; the session's route policy when absent, and without one the default route.",
     ),
   ),
-  source_plugin: optional(string({ min: 1, max: 200 })),
-  source_kind: optional(string({ min: 1, max: 200 })),
-  actor_id: optional(string({ min: 1, max: 200 })),
+  source_plugin: optional(doc(string({ min: 1, max: 200 }), 'The plugin that sent it.')),
+  source_kind: optional(doc(string({ min: 1, max: 200 }), 'Kind of its source.')),
+  actor_id: optional(doc(string({ min: 1, max: 200 }), 'Id of who sent the input, as its sender gave it.')),
   content: defaulted(doc(string(), 'What the model is told.'), ''),
   input_items: optional(
     doc(

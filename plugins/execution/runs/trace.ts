@@ -50,10 +50,10 @@ export const Trace = defineEvent({
   data: object({
     trace: object({
       timestamp_ms: timestamp(),
-      session_id: string(),
-      agent_id: optional(string()),
-      run_id: optional(string()),
-      tool_call_id: optional(string()),
+      session_id: doc(string(), 'Id of the session.'),
+      agent_id: optional(doc(string(), 'Id of the agent.')),
+      run_id: optional(doc(string(), 'Id of the run.')),
+      tool_call_id: optional(doc(string(), 'Id of the tool call.')),
       kind: TraceKind,
     }),
   }),

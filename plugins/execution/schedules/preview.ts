@@ -1,5 +1,5 @@
 /** The next fires of a schedule as people read them, with what clock changes do to them named. */
-import { array, integer, named, object, string, timestamp, type Infer } from '../../../core/plugin.js'
+import { doc, array, integer, named, object, string, timestamp, type Infer } from '../../../core/plugin.js'
 import { fireAfter } from './cadence.js'
 import { openCron } from './cron.js'
 import { isTerminal, type ScheduleRecord } from './store.js'
@@ -8,8 +8,8 @@ import { clockText, localText, secondOccurrence, wallOf } from './zone.js'
 export const SchedulePreview = named(
   'SchedulePreview',
   object({
-    schedule_id: string(),
-    timezone: string(),
+    schedule_id: doc(string(), 'Id of the schedule.'),
+    timezone: doc(string(), 'IANA name of the time zone.'),
     fires: array(object({ fire_at_ms: timestamp(), utc: string(), local: string(), notes: array(string()) })),
   }),
 )

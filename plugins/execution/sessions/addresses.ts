@@ -4,6 +4,7 @@
  */
 import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
 import {
+  doc,
   array,
   having,
   open,
@@ -27,7 +28,7 @@ export const shownHandle = ({ plugin, address }: ReplyHandle, caller?: Caller): 
 })
 
 const Replies = open({
-  reply_targets: optional(array(having('type', ReplyTargetRequest, ReplyHandle))),
+  reply_targets: optional(doc(array(having('type', ReplyTargetRequest, ReplyHandle)), 'Where the outputs go.')),
   reply_address: optional(string()),
 })
 

@@ -86,8 +86,8 @@ export const OutputPart = object({ type: literal('text'), text: string() })
 export const DaemonOutputRecord = named(
   'DaemonOutputRecord',
   object({
-    session_id: string(),
-    run_id: string(),
+    session_id: doc(string(), 'Id of the session.'),
+    run_id: doc(string(), 'Id of the run.'),
     content: doc(string(), 'Plain text of all parts.'),
     parts: optional(array(OutputPart)),
     source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
@@ -118,12 +118,12 @@ export const ManagedAgentSnapshot = named(
       sidechain_session_id: nullable(string()),
       fork_context: nullable(object({})),
     }),
-    pending_approvals: array(ApprovalRequestView),
-    pending_questions: optional(array(UserQuestionRequestView)),
-    last_assistant_message: nullable(string()),
-    journal_len: integer(),
-    checkpoint_len: integer(),
-    last_error: nullable(string()),
+    pending_approvals: doc(array(ApprovalRequestView), 'Approvals that wait for a decision.'),
+    pending_questions: optional(doc(array(UserQuestionRequestView), 'Questions that wait for an answer.')),
+    last_assistant_message: doc(nullable(string()), 'The newest answer; null before the first.'),
+    journal_len: doc(integer(), 'Entries of the journal.'),
+    checkpoint_len: doc(integer(), 'Checkpoints that are kept.'),
+    last_error: doc(nullable(string()), 'The newest error; null if there was none.'),
   }),
 )
 /** The value form of `ManagedAgentSnapshot`. */
@@ -133,11 +133,11 @@ export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
 export const SessionView = named(
   'SessionView',
   object({
-    session_id: string(),
-    agent_id: string(),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
     snapshot: ManagedAgentSnapshot,
     ...settingFields,
-    outputs: array(DaemonOutputRecord),
+    outputs: doc(array(DaemonOutputRecord), 'What was put out.'),
   }),
 )
 /** The value form of `SessionView`. */
@@ -147,11 +147,11 @@ export type SessionView = Infer<typeof SessionView>
 export const SessionViewSummary = named(
   'SessionViewSummary',
   object({
-    session_id: string(),
-    agent_id: string(),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
     status: enums(agentStatuses),
-    pending_approvals: integer(),
-    pending_questions: integer(),
+    pending_approvals: doc(integer(), 'Approvals that wait for a decision.'),
+    pending_questions: doc(integer(), 'Questions that wait for an answer.'),
     ...settingFields,
   }),
 )
@@ -299,11 +299,11 @@ export const SessionStateChanged = defineEvent({
   name: 'session_state_changed',
   summary: 'The state of a session changed.',
   data: object({
-    session_id: string(),
-    agent_id: string(),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
     status: enums(agentStatuses),
-    pending_approvals: integer(),
-    pending_questions: integer(),
+    pending_approvals: doc(integer(), 'Approvals that wait for a decision.'),
+    pending_questions: doc(integer(), 'Questions that wait for an answer.'),
   }),
 })
 /** The event of a snapshot (events-16). */

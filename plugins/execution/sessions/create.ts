@@ -29,8 +29,8 @@ const CreateSession = object({
   session_id: optional(doc(string({ max: 200 }), 'Chosen by the caller, or made by the daemon.')),
   thread_id: optional(doc(string({ min: 1, max: 200 }), 'The thread of this session at the provider.')),
   persona_id: optional(doc(string({ min: 1, max: 200 }), 'Bound as the persona is now.')),
-  capability_scope: optional(CapabilityScope),
-  credential_scope: optional(CredentialScope),
+  capability_scope: optional(doc(CapabilityScope, 'What the session may see and call at most.')),
+  credential_scope: optional(doc(CredentialScope, 'Which credentials the session may use at most.')),
 })
 
 /** What a request says about a session, its scopes as they are stored. */

@@ -38,8 +38,8 @@ export const ApprovalRequestView = named(
   'ApprovalRequest',
   object({
     id: string(),
-    tool_call_id: string(),
-    tool_name: string(),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
+    tool_name: doc(string(), 'Name of the tool.'),
     input: doc(json(), 'What the tool would be called with.'),
     input_digest: optional(
       doc(
@@ -65,12 +65,12 @@ export type Decider = (typeof deciders)[number]
 export const ResolvedApproval = named(
   'ResolvedApproval',
   object({
-    request_id: string(),
-    behavior: enums(['allow', 'deny']),
+    request_id: doc(string(), 'Id of the request.'),
+    behavior: doc(enums(['allow', 'deny']), 'Whether the call is allowed or denied.'),
     updated_input: optional(json()),
-    justification: optional(string()),
+    justification: optional(doc(string(), 'Why, in the words of who decided.')),
     reason: optional(string()),
-    decided_by: enums(deciders),
+    decided_by: doc(enums(deciders), 'Who or what decided.'),
     input_digest: doc(string(), 'SHA-256 of the canonical JSON of the input that was decided on.'),
   }),
 )
@@ -109,16 +109,16 @@ export const UserQuestionRequestView = named(
   'UserQuestionRequest',
   object({
     id: string(),
-    tool_call_id: string(),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
     questions: array(
       object({
         id: string(),
-        header: string(),
-        question: string(),
+        header: doc(string(), 'A short heading.'),
+        question: doc(string(), 'The question in full.'),
         options: array(
           object({ id: string(), label: string(), description: optional(string()), preview: optional(string()) }),
         ),
-        multi_select: boolean(),
+        multi_select: doc(boolean(), 'True if more than one option may be chosen.'),
       }),
     ),
     created_at_ms: timestamp(),
@@ -130,12 +130,12 @@ export const UserQuestionRequestView = named(
 export const ResolvedQuestionView = named(
   'ResolvedQuestion',
   object({
-    request_id: string(),
+    request_id: doc(string(), 'Id of the request.'),
     answers: array(
       object({ question_id: string(), selected_option_ids: array(string()), freeform_answer: optional(string()) }),
     ),
-    declined: boolean(),
-    justification: optional(string()),
+    declined: doc(boolean(), 'True if the questions were declined.'),
+    justification: optional(doc(string(), 'Why, in the words of who decided.')),
     decided_by: doc(enums(deciders), 'Who or what answered.'),
   }),
 )

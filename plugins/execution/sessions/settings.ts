@@ -101,9 +101,9 @@ export const PersonaSource: Token<PersonaSource> = defineToken<PersonaSource>('p
 export const SessionPersona = named(
   'SessionPersona',
   object({
-    persona_id: string(),
+    persona_id: doc(string(), 'Id of the persona.'),
     persona_version: integer({ min: 1 }),
-    display_name: string(),
+    display_name: doc(string(), 'A name for people.'),
     bound_at_ms: timestamp(),
   }),
 )
@@ -127,20 +127,20 @@ export type SettingName = keyof typeof settingKeys
 
 /** The settings that a session's views show; empty ones are left out (sessions-6). */
 export const settingFields = {
-  route_policy: optional(SessionRoutePolicy),
-  capability_scope: optional(CapabilityScope),
+  route_policy: optional(doc(SessionRoutePolicy, 'Which model routes the session uses.')),
+  capability_scope: optional(doc(CapabilityScope, 'What the session may see and call at most.')),
   effective_capability_scope: optional(
     doc(CapabilityScope, 'The baseline of the persona, restricted by the scope of the session.'),
   ),
-  credential_scope: optional(CredentialScope),
+  credential_scope: optional(doc(CredentialScope, 'Which credentials the session may use at most.')),
   effective_credential_scope: optional(
     doc(
       CredentialScope,
       'With connector credentials denied where connectors are scoped and no credential is allowed by name.',
     ),
   ),
-  persona: optional(SessionPersona),
-  reply_targets: optional(array(ReplyHandle)),
-  operator: optional(OperatorContact),
+  persona: optional(doc(SessionPersona, 'The persona that the session speaks as.')),
+  reply_targets: optional(doc(array(ReplyHandle), 'Where the outputs go.')),
+  operator: optional(doc(OperatorContact, 'Whether and how the model may contact the operator.')),
   ended_at_ms: optional(doc(timestamp(), 'When the session was ended; absent while it is open.')),
 }

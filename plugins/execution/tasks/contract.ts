@@ -37,7 +37,7 @@ export const TaskRecord = named(
     title: string(),
     description: string(),
     status: enums(taskStatuses),
-    owner_agent_id: optional(string()),
+    owner_agent_id: optional(doc(string(), 'Id of the agent that owns it.')),
     blocked_by: optional(doc(array(string()), 'Tasks that must end before this one.')),
     blocks: optional(doc(array(string()), 'Tasks that wait for this one.')),
     output: optional(string()),

@@ -29,12 +29,12 @@ import { routeCapabilityFields } from '../../execution/models/contract.js'
 export const ToolLimitsView = named(
   'ToolLimits',
   object({
-    max_input_bytes: integer({ min: 1 }),
-    max_output_bytes: integer({ min: 1 }),
+    max_input_bytes: doc(integer({ min: 1 }), 'Bytes of a tool input at most.'),
+    max_output_bytes: doc(integer({ min: 1 }), 'Bytes of a tool output at most.'),
     max_result_envelope_bytes: integer({ min: 1 }),
-    max_timeout_ms: integer({ min: 1 }),
-    max_parallel_tools: integer({ min: 1 }),
-    max_calls_per_turn: integer({ min: 1 }),
+    max_timeout_ms: doc(integer({ min: 1 }), 'Milliseconds that a call may take at most.'),
+    max_parallel_tools: doc(integer({ min: 1 }), 'Calls at the same time at most.'),
+    max_calls_per_turn: doc(integer({ min: 1 }), 'Calls of one turn at most.'),
     max_cumulative_output_bytes: integer({ min: 1 }),
     max_cumulative_result_envelope_bytes: integer({ min: 1 }),
     max_sandbox: enums(sandboxes),
@@ -44,8 +44,8 @@ export const ToolLimitsView = named(
 const RouteView = named(
   'RuntimeRouteView',
   object({
-    route_id: string(),
-    provider: string(),
+    route_id: doc(string(), 'Id of the model route.'),
+    provider: doc(string(), 'The provider of the model.'),
     model: doc(string(), 'Empty if none is named and the provider has no default.'),
     auth_ref: optional(string()),
     ...routeCapabilityFields,
@@ -55,9 +55,9 @@ const RouteView = named(
 const RouteDiagnostic = named(
   'RouteDiagnostic',
   object({
-    severity: enums(['info', 'warning', 'error']),
-    code: string(),
-    route_id: optional(string()),
+    severity: doc(enums(['info', 'warning', 'error']), 'How serious it is.'),
+    code: doc(string(), 'A stable code.'),
+    route_id: optional(doc(string(), 'Id of the model route.')),
     message: string(),
   }),
 )
@@ -65,7 +65,7 @@ const RouteDiagnostic = named(
 const ownFields = {
   default_route: string(),
   route_id: doc(string(), 'The route that runs without a wish of their own use.'),
-  provider: string(),
+  provider: doc(string(), 'The provider of the model.'),
   model: string(),
   routes: array(RouteView),
   route_diagnostics: doc(array(RouteDiagnostic), 'Routes that are not entirely ready.'),

@@ -1,5 +1,16 @@
 /** The dry-run answer about one tool (tools-8). */
-import { boolean, enums, literal, named, nullable, object, optional, string, type Infer } from '../../../core/plugin.js'
+import {
+  doc,
+  boolean,
+  enums,
+  literal,
+  named,
+  nullable,
+  object,
+  optional,
+  string,
+  type Infer,
+} from '../../../core/plugin.js'
 import { permissionAudit, permissionModes, type PermissionDecision } from '../../execution/tools/contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
@@ -14,15 +25,15 @@ const AuditPreview = named(
   'PermissionAudit',
   object({
     scope: Scope,
-    tool_name: string(),
-    tool_call_id: optional(string()),
+    tool_name: doc(string(), 'Name of the tool.'),
+    tool_call_id: optional(doc(string(), 'Id of the tool call.')),
     decision: Behavior,
     base_decision: optional(Behavior),
     effective_mode: optional(enums(permissionModes)),
     mode_effect: optional(string()),
     matched_rule_pattern: optional(string()),
     matched_rule_origin: optional(enums(['static', 'hook_update'])),
-    justification: nullable(string()),
+    justification: doc(nullable(string()), 'Why, in the words of who decided.'),
     reason: nullable(string()),
     approval_request_id: nullable(string()),
   }),
@@ -31,8 +42,8 @@ const AuditPreview = named(
 export const PermissionExplanation = named(
   'PermissionExplanation',
   object({
-    tool_call_id: string(),
-    tool_name: string(),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
+    tool_name: doc(string(), 'Name of the tool.'),
     effective_mode: enums(permissionModes),
     decision: Behavior,
     base_decision: optional(Behavior),

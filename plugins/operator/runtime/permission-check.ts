@@ -4,8 +4,8 @@ import { permissionErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
 
 const CheckBody = object({
-  tool_name: string({ min: 1, max: 200 }),
-  tool_call_id: optional(string({ min: 1, max: 200 })),
+  tool_name: doc(string({ min: 1, max: 200 }), 'Name of the tool.'),
+  tool_call_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the tool call.')),
   session_id: optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules.")),
   input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only.')),
 })

@@ -26,7 +26,7 @@ import type { StatusSection } from './contract.js'
 const severity = enums(['info', 'warning', 'error'])
 const WarningView = object({
   severity,
-  code: string(),
+  code: doc(string(), 'A stable code.'),
   message: string(),
   related_id: optional(string()),
   action: optional(string()),
@@ -38,7 +38,7 @@ const Probe = object({
   state: enums(['ok', 'read_only', 'closed']),
   writable: boolean(),
   latency_ms: doc(number({ min: 0 }), 'How long it took until everything written before was on disk.'),
-  code: string(),
+  code: doc(string(), 'A stable code.'),
   message: string(),
   action: optional(string()),
 })
