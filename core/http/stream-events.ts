@@ -70,7 +70,12 @@ export const describeEvents = (events: readonly EventSpec<object>[]) => {
         `schema that \`x-events\` gives for its event: ${shown.map(({ name }) => `\`${name}\``).join(', ')}.`,
       content: {
         'text/event-stream': {
-          schema: { type: 'string' },
+          schema: {
+            type: 'string',
+            contentSchema: {
+              oneOf: shown.map(({ name }) => ({ $ref: `#/components/schemas/${componentOf(name)}` })),
+            },
+          },
           example: 'event: heartbeat\ndata: {"type":"heartbeat"}\n\n',
           'x-events': Object.fromEntries(
             shown.map(({ name }) => [name, { $ref: `#/components/schemas/${componentOf(name)}` }]),
