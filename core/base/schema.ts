@@ -127,7 +127,7 @@ export const boolean = (): Struct<boolean, null> => note(ss.boolean(), { type: '
 /** Any JSON value. */
 export const json = (): Struct<Json, null> =>
   note(
-    ss.define<Json>('json', () => true),
+    ss.define<Json>('json', (value) => value !== undefined),
     {},
   )
 export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>

@@ -11,7 +11,7 @@ import { writeBackup, type BackupReport } from '../state/inspect/backup.js'
 import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/inspect/backup-restore.js'
 import { errors } from '../state/errors.js'
 import { acquireLock } from '../state/root/lock.js'
-import { mayLive, readOwner } from '../state/root/owner.js'
+import { mayLive } from '../state/root/owner.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { readRoot } from '../state/root/root-document.js'
 import { cutStopped } from '../state/inspect/snapshot.js'
@@ -41,7 +41,7 @@ const create: Command = defineCommand({
     const [root, to] = [rootOf(flags), path.resolve(args['folder'] ?? '')]
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
-    if (mayLive(readOwner(path.join(root, 'owner.json'))))
+    if (mayLive(root))
       return unsafeCast<BackupReport>(await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id }))
     return backupStopped(root, to)
   },

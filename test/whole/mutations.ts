@@ -9,8 +9,12 @@ export interface Mutation {
   readonly text: string
 }
 
-const resolve = (schema: Tree, components: Tree): Tree =>
-  typeof schema['$ref'] === 'string' ? resolve(components[schema['$ref'].split('/').at(-1) ?? ''], components) : schema
+/** What a schema refers to; one that also lets null is shown by its other type, as `nullable`. */
+const resolve = (schema: Tree, components: Tree): Tree => {
+  if (typeof schema['$ref'] === 'string') return resolve(components[schema['$ref'].split('/').at(-1) ?? ''], components)
+  if (!Array.isArray(schema['type'])) return schema
+  return { ...schema, type: schema['type'].find((type) => type !== 'null'), nullable: schema['type'].includes('null') }
+}
 
 /** A value that fits; every field is there, of each union the variant `choice` picks. */
 export const sampleOf = (given: Tree, components: Tree, choice = 0): unknown => {
@@ -121,7 +125,8 @@ const kindsOf = (schema: Tree, components: Tree): Set<string> => {
   if (variants.length > 0)
     return new Set(variants.flatMap((variant) => [...kindsOf(resolve(variant, components), components)]))
   const literals: unknown[] = 'const' in schema ? [schema['const']] : (schema['enum'] ?? [])
-  return new Set([...(schema['type'] === undefined ? [] : [schema['type']]), ...literals.map((value) => typeof value)])
+  const types = [schema['type'], schema['nullable'] === true ? 'null' : undefined].filter((type) => type !== undefined)
+  return new Set([...types, ...literals.map((value) => (value === null ? 'null' : typeof value))])
 }
 const samples = {
   null: 'null',

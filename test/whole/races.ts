@@ -7,7 +7,7 @@ import { openSession, submit, until } from '../support/runs.js'
 
 export interface Race {
   readonly path: string
-  /** A body; different numbers give different payloads. */
+  /** A body; 0 and 1 give different payloads, and so do other numbers where a body can say so much. */
   body(n: number): object
   /** What was done, in a form that two effects make longer. */
   effects(): Promise<readonly unknown[]>
@@ -87,6 +87,16 @@ const submission = async (daemon: SpawnedDaemon, segment: string): Promise<Race>
   }
 }
 
+const retry = async (daemon: SpawnedDaemon): Promise<Race> => {
+  const { session_id, run_id } = await begin(daemon, '/fail fatal no')
+  await until(daemon, run_id, 'failed')
+  return {
+    path: `/v1/runs/${run_id}/retry`,
+    body: (n) => (n % 2 === 0 ? {} : { provider: 'demo' }),
+    effects: async () => (await runsOf(daemon, session_id)).slice(1),
+  }
+}
+
 const answerBody = (request_id: string, n: number): object => ({
   resolution: { request_id, answers: [{ question_id: 'q1', selected_option_ids: [], freeform_answer: `n${n}` }] },
 })
@@ -104,6 +114,7 @@ export const races: Readonly<Record<string, (daemon: SpawnedDaemon) => Promise<R
       ends: 'cancelled',
       effects: 2,
     }),
+  'runs.retry': retry,
   'sessions.approval_runs': (daemon) =>
     approval(daemon, ({ session_id }) => `/v1/sessions/${session_id}/approval-runs`),
   'sessions.approvals': (daemon) => approval(daemon, ({ session_id }) => `/v1/sessions/${session_id}/approvals`),

@@ -204,7 +204,7 @@ const applyAll = async (options: RepairOptions): Promise<void> => {
  */
 export const repairRoot = async (options: RepairOptions): Promise<RepairReport> => {
   const { root, disk, apply = false, acceptLoss = false } = options
-  if (mayLive(readOwner(join(root, 'owner.json')))) throw lockedBy(root)
+  if (mayLive(root)) throw lockedBy(root)
   const before = await look(options)
   const plan = planRepair(before)
   if (!apply || plan.actions.length === 0) return { ...plan, root, applied: false, after: before }

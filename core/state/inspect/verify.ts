@@ -13,7 +13,7 @@ import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout, type Layout } from '../format/layout.js'
 import { readManifest, type Manifest } from '../format/manifest.js'
-import { mayLive, readOwner } from '../root/owner.js'
+import { mayLive } from '../root/owner.js'
 import { readRoot, type RootFacts } from '../root/root-document.js'
 import { survey, type SurveyVisitor } from './survey.js'
 import type { LinePlace } from '../format/segment.js'
@@ -190,7 +190,7 @@ export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> 
   const { root, disk } = options
   if (disk.stat(root)?.kind !== 'folder' || disk.list(root).length === 0)
     throw errors.state_root_absent({ details: { path: root } })
-  const live = options.live ?? mayLive(readOwner(join(root, 'owner.json')))
+  const live = options.live ?? mayLive(root)
   for (let tries = 1; ; tries += 1) {
     const before = readManifest(disk, layout(root).manifest)
     const report = checkOnce({ ...options, live })

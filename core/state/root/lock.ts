@@ -112,7 +112,7 @@ interface Holding extends LockOptions {
 
 const holdRoot = async (holding: Holding): Promise<Lock> => {
   const { root, disk, clock, guard } = holding
-  const verdict = judgeOwner(readOwner(join(root, 'owner.json')), guard.freed)
+  const verdict = judgeOwner(root, readOwner(join(root, 'owner.json')), guard.freed)
   if (verdict === 'alive') throw locked(root)
   const loss = createLoss(holding)
   const unlock = await takeLockfile(holding, { ownerIsDead: verdict === 'dead', lose: loss.lose }).catch((cause) => {

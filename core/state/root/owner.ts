@@ -1,7 +1,7 @@
 /** Who holds a state root: `owner.json`, for people and for the next start. */
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname } from 'node:path'
+import { join } from 'node:path'
 import { enums, integer, open, optional, parse, string, type Infer } from '../../base/schema.js'
 import { codeOf } from '../errors.js'
 
@@ -64,13 +64,7 @@ export const describeOwner = (facts: {
   folder: folderOf(facts.root),
 })
 
-/** The record of who holds this very root; undefined if there is none, or if it came along from another folder. */
 export const readOwner = (path: string): OwnerRecord | undefined => {
-  const written = readRecord(path)
-  return written?.folder === undefined || written.folder === folderOf(dirname(path)) ? written : undefined
-}
-
-const readRecord = (path: string): OwnerRecord | undefined => {
   const text = textOf(() => readFileSync(path, 'utf8'))
   if (text === '') return undefined
   try {
@@ -97,13 +91,21 @@ export type OwnerVerdict = 'dead' | 'alive' | 'unknown'
  * under a live owner. `freed` is the process that the kernel took this very
  * file from, which it does from the dead only; else boot and process tell.
  */
-export const judgeOwner = (last: OwnerRecord | undefined, freed: ProcessMark | undefined): OwnerVerdict => {
+export const judgeOwner = (
+  root: string,
+  last: OwnerRecord | undefined,
+  freed: ProcessMark | undefined,
+): OwnerVerdict => {
   if (last === undefined) return freed === undefined ? 'unknown' : 'dead'
   if (freed?.pid === last.pid && freed.start_ticks === last.start_ticks) return 'dead'
   if (last.boot_id !== bootId()) return last.host === hostname() ? 'dead' : 'unknown'
   if (last.boot_id === '' || last.pid_space !== pidSpace()) return 'unknown'
+  if (cameAlong(root, last)) return 'dead'
   return isRunning(last.pid) && last.start_ticks === startTicks(last.pid) ? 'alive' : 'dead'
 }
+
+/** True for a record of this machine that was copied with its root: it tells who holds the original. */
+const cameAlong = (root: string, { folder }: OwnerRecord): boolean => folder !== undefined && folder !== folderOf(root)
 
 export const isRunning = (pid: number): boolean => {
   try {
@@ -114,7 +116,9 @@ export const isRunning = (pid: number): boolean => {
 }
 
 /** Whether the process of a record can still be at work, for those who only look: without proof of its death it can. */
-export const mayLive = (owner: OwnerRecord | undefined): boolean => {
+export const mayLive = (root: string): boolean => {
+  const owner = readOwner(join(root, 'owner.json'))
   if (owner === undefined || (owner.boot_id !== '' && owner.boot_id !== bootId())) return false
-  return owner.pid_space !== pidSpace() || (isRunning(owner.pid) && owner.start_ticks === startTicks(owner.pid))
+  if (owner.pid_space !== pidSpace()) return true
+  return !cameAlong(root, owner) && isRunning(owner.pid) && owner.start_ticks === startTicks(owner.pid)
 }
