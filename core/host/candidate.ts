@@ -29,8 +29,8 @@ const checkConfig = (plugin: AnyPlugin): void => {
   if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
 }
 
-/** Checks what a main file exports; a function is called with the kit. */
-export const pluginOf = (module: Partial<PluginModule>, id: string): AnyPlugin => {
+/** Checks what a main file exports; a function is called with the kit. `id` is what the plugin is listed as. */
+export const pluginOf = (module: Partial<PluginModule>, id?: string): AnyPlugin => {
   const exported = module.default
   const plugin: AnyPlugin =
     typeof exported === 'function' ? unsafeCast<(made: Kit) => AnyPlugin>(exported)(kit) : unsafeCast(exported)
@@ -43,7 +43,7 @@ export const pluginOf = (module: Partial<PluginModule>, id: string): AnyPlugin =
     )
   if (typeof plugin.register !== 'function')
     return refuse('its default export is not a plugin: register must be a function')
-  if (plugin.id !== id) return refuse(`it calls itself ${plugin.id}, but is listed as ${id}`)
+  if (id !== undefined && plugin.id !== id) return refuse(`it calls itself ${plugin.id}, but is listed as ${id}`)
   checkConfig(plugin)
   return plugin
 }

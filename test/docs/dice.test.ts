@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
-import { shipped } from '../../plugins/index.js'
-import type { ShippedPlugin } from '../../core/plugin.js'
-import { conformPlugin } from '../conform/plugin.js'
+import { assertPassed, checkPlugin } from '../../core/testing/contract.js'
+import makeDice from '../../docs/examples/dice/plugin.js'
 import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
 
-const dice: ShippedPlugin = { id: 'dice', required: false, load: () => import('../../docs/examples/dice/plugin.js') }
-
-conformPlugin(test, [...shipped, dice], 'dice')
+test.serial('dice: it keeps what a plugin must keep', async (t) => {
+  assertPassed(await checkPlugin(makeDice))
+  t.pass()
+})
 
 test.serial('dice: an author compiles it in a folder of its own, against the package', async (t) => {
   const folder = await freshRoot()
@@ -30,12 +30,22 @@ test.serial('dice: an author compiles it in a folder of its own, against the pac
     '',
   )
   writeFileSync(join(folder, 'package.json'), readFileSync(join(repository, 'docs/examples/dice/package.json')))
-  writeFileSync(join(folder, 'plugin.ts'), imports + source)
+  const testing = "export type { checkPlugin, CheckResult } from 'holdfast/testing'\n"
+  writeFileSync(join(folder, 'plugin.ts'), imports + testing + source)
   const compile = blocksFor('docs/plugin-guide.md', 'author').join('')
   const { code, out } = await sh(compile, folder)
   t.deepEqual([code, out], [0, ''])
   const { default: make } = await import(pathToFileURL(join(folder, 'plugin.js')).href)
   t.is(make(kit).id, 'dice')
+  const [example = '', command = ''] = blocksFor('docs/plugin-guide.md', 'author-test')
+  writeFileSync(join(folder, 'plugin.test.js'), example)
+  const tested = await sh(command, folder)
+  t.deepEqual([tested.code, tested.err], [0, ''], tested.out)
+  writeFileSync(join(folder, 'plugin.test.js'), example.replace('(plugin)', '({ ...plugin, id: "Dice" })'))
+  const refused = await sh(command, folder)
+  t.is(refused.code, 1)
+  t.regex(refused.out, /export failed: its default export is not a plugin/u)
+  t.regex(refused.out, /stop skipped: its default export is not a plugin/u)
   writeFileSync(join(folder, 'plugin.ts'), imports + source.replace('sides: number', 'sides: string'))
   t.not((await sh(compile, folder)).code, 0, 'the types of the package are looked at')
 })

@@ -1,18 +1,14 @@
 /** The second plugin of the guide, with one of everything. */
 import test from 'ava'
 import * as kit from '../../core/plugin.js'
-import type { ShippedPlugin } from '../../core/plugin.js'
+import { assertPassed, checkPlugin } from '../../core/testing/contract.js'
 import makePantry, { Pantry, Suppliers } from '../../docs/examples/pantry/plugin.js'
-import { conformPlugin } from '../conform/plugin.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
 
-const pantry: ShippedPlugin = {
-  id: 'pantry',
-  required: false,
-  load: () => import('../../docs/examples/pantry/plugin.js'),
-}
-
-conformPlugin(test, [pantry], 'pantry')
+test.serial('pantry: it keeps what a plugin must keep', async (t) => {
+  assertPassed(await checkPlugin(makePantry))
+  t.pass()
+})
 
 // part: test
 test.serial('pantry: what was taken is gone, also after a restart', async (t) => {

@@ -1,8 +1,16 @@
 import test from 'ava'
+import { checkPlugin } from '../../core/testing/contract.js'
 import { shipped } from '../../plugins/index.js'
-import { conformPlugin } from '../conform/plugin.js'
 
-for (const { id } of shipped) conformPlugin(test, shipped, id)
+for (const { id, load } of shipped)
+  test.serial(`${id} keeps what a plugin must keep`, async (t) => {
+    const results = await checkPlugin((await load()).default)
+    t.deepEqual(
+      results.filter(({ outcome }) => outcome !== 'passed'),
+      [],
+    )
+    t.is(results.length, 6)
+  })
 
 test('the shipped list names each plugin once', (t) => {
   const ids = shipped.map(({ id }) => id)

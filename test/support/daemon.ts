@@ -11,17 +11,13 @@ import path from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { fault } from '../../core/base/assert.js'
 import { createClock, type Clock } from '../../core/base/clock.js'
-import { startDaemon, type Daemon } from '../../core/daemon.js'
-import { declarationsOf } from '../../core/host/declarations.js'
+import type { Daemon } from '../../core/daemon.js'
 import { shippedPlugins } from '../../core/host/candidates.js'
-import type { Log } from '../../core/base/log.js'
 import type { AnyPlugin, ShippedPlugin } from '../../core/plugin.js'
 import { unsafeCast, type JsonObject } from '../../core/base/schema.js'
-import { createSecrets } from '../../core/base/secrets.js'
-import { readSettings } from '../../core/base/settings.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
-import { verifyRoot } from '../../core/state/inspect/verify.js'
+import { rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
 import { bundledMain } from './bundle.js'
 import { createOpenapiCheck, type OpenapiCheck } from './openapi-check.js'
 
@@ -33,12 +29,6 @@ export interface Answer {
 }
 export type Headers = Readonly<Record<string, string>>
 export type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Answer>
-
-export interface LogEntry {
-  readonly level: string
-  readonly fact: string
-  readonly details: Readonly<Record<string, unknown>>
-}
 
 interface Reachable {
   readonly url: string
@@ -130,39 +120,15 @@ const createAsk = (url: string, always: Headers): Ask => {
   }
 }
 
-const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
-  const entries: LogEntry[] = []
-  const at =
-    (level: string): Log['info'] =>
-    (fact, details = {}) => {
-      entries.push({ level, fact, details })
-    }
-  return { entries, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
-}
-
 const asShipped = (plugin: AnyPlugin): ShippedPlugin => ({
   id: plugin.id,
   required: false,
   load: () => Promise.resolve({ default: plugin }),
 })
 
-interface Ended {
-  readonly root: string
-  readonly disk: Disk
-  readonly clock: Clock
-  readonly shipped: readonly ShippedPlugin[]
-}
-
-/**
- * A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there: the workspace
- * is in the root.
- */
-const checkRoot = async ({ root, disk, clock, shipped }: Ended): Promise<void> => {
-  if (disk.stat(path.join(root, 'root.json')) === undefined) return
-  const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declarationsOf(shipped) })
-  const [first] = findings.filter(({ kind, severity }) => kind !== 'stranger' && severity !== 'leftover')
-  if (first !== undefined)
-    throw fault(`the state root is not clean: ${first.file} at byte ${first.offset}: ${first.rule}`)
+const checkRoot = (faults: readonly string[]): void => {
+  const [first] = faults
+  if (first !== undefined) throw fault(first)
 }
 
 /** A daemon in this process, on a free port. */
@@ -171,32 +137,21 @@ export const startTestDaemon = async (
   options: TestDaemonOptions = {},
 ): Promise<TestDaemon> => {
   const root = options.root ?? (await freshRoot())
-  const { disk = createDisk(), clock = createClock(), plugins = [], shipped = await shippedPlugins() } = options
-  const all = [...shipped, ...plugins.map(asShipped)]
-  const { log, entries } = createLog()
-  const flags = new Map(
-    Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }),
-  )
-  const daemon = await startDaemon({
-    settings: readSettings({ environment: {}, flags, guard: () => {} }),
-    shipped: all,
-    log,
-    disk,
-    clock,
-    flags,
-    secrets: createSecrets({ disk, root }),
-    config: options.config ?? {},
-    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+  const { plugins = [], shipped = await shippedPlugins() } = options
+  const { daemon, log, rootFaults } = await startInProcess({
+    ...options,
+    root,
+    plugins: [...shipped, ...plugins.map(asShipped)],
   })
   const stop = async (): Promise<void> => {
     await daemon.stop()
   }
   t.teardown(async () => {
     await stop()
-    await checkRoot({ root, disk, clock, shipped: all })
+    checkRoot(await rootFaults())
     if (options.root === undefined) await rm(root, { recursive: true, force: true })
   })
-  return { url: daemon.url, root, daemon, log: entries, request: createAsk(daemon.url, options.headers ?? {}), stop }
+  return { url: daemon.url, root, daemon, log, request: createAsk(daemon.url, options.headers ?? {}), stop }
 }
 
 export interface SpawnOptions {
@@ -283,7 +238,7 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   const kill = async (signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<Exit> => {
     child.kill(signal)
     const exit = await exited
-    await checkRoot({ root, disk: createDisk(), clock: createClock(), shipped: await shippedPlugins() })
+    checkRoot(await rootFaults({ root, disk: createDisk(), clock: createClock(), plugins: await shippedPlugins() }))
     return exit
   }
   const stop = async (): Promise<void> => {

@@ -1,0 +1,21 @@
+/** The plugins that one plugin needs, directly or not. */
+import { Host } from '../host/contract.js'
+import { needed } from '../host/order.js'
+import type { AnyPlugin } from '../plugin.js'
+
+export type Closure =
+  | { readonly kind: 'whole'; readonly plugins: readonly AnyPlugin[] }
+  | { readonly kind: 'lacking'; readonly token: string }
+
+/** In the order of `all`; the first that provides a token is taken. The host is always there. */
+export const closureOf = (plugin: AnyPlugin, all: readonly AnyPlugin[]): Closure => {
+  const wanted = new Set([plugin])
+  for (const { needs } of wanted)
+    for (const [, { token }] of needed({ ...plugin, needs })) {
+      if (token === Host.token) continue
+      const provider = all.find(({ provides = [] }) => provides.some((entry) => entry.token === token))
+      if (provider === undefined) return { kind: 'lacking', token }
+      wanted.add(provider)
+    }
+  return { kind: 'whole', plugins: all.filter((entry) => wanted.has(entry)) }
+}

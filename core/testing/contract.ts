@@ -1,0 +1,8 @@
+/**
+ * What the test of a plugin uses, with any test runner: `holdfast/testing`. Nothing here knows a test runner; a check
+ * that does not hold is data, and `assertPassed` throws.
+ */
+export { checkPlugin } from './check-plugin.js'
+export type { PluginCheckOptions } from './check-plugin.js'
+export { assertPassed } from './check-result.js'
+export type { AssertOptions, CheckResult } from './check-result.js'

@@ -1,0 +1,110 @@
+/** A whole daemon in the process of a test, on a root of its own. */
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createClock, type Clock } from '../base/clock.js'
+import { createIds } from '../base/ids.js'
+import type { Log } from '../base/log.js'
+import type { JsonObject } from '../base/schema.js'
+import { createSecrets } from '../base/secrets.js'
+import { readSettings } from '../base/settings.js'
+import { startDaemon, type Daemon } from '../daemon.js'
+import { declarationsOf } from '../host/declarations.js'
+import type { ShippedPlugin } from '../plugin.js'
+import type { Disk } from '../state/disk/disk.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import { verifyRoot } from '../state/inspect/verify.js'
+
+/** A line that the daemon logged. */
+export interface LogEntry {
+  readonly level: string
+  readonly fact: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export interface InProcessOptions {
+  readonly root: string
+  readonly plugins: readonly ShippedPlugin[]
+  /** Configuration by plugin id. */
+  readonly config?: Readonly<Record<string, JsonObject>>
+  /** Flags of serve without dashes. */
+  readonly flags?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly disk?: Disk
+  /** Most milliseconds that one plugin may take to start or stop. */
+  readonly patienceMs?: number
+}
+
+export interface InProcessDaemon {
+  readonly daemon: Daemon
+  readonly log: readonly LogEntry[]
+  /** What is wrong with the root, in sentences. Ask when the daemon has stopped. */
+  rootFaults(): Promise<readonly string[]>
+}
+
+const createLog = (): { readonly log: Log; readonly entries: LogEntry[] } => {
+  const entries: LogEntry[] = []
+  const at =
+    (level: string): Log['info'] =>
+    (fact, details = {}) => {
+      entries.push({ level, fact, details })
+    }
+  return { entries, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
+}
+
+export interface StoppedRoot {
+  readonly root: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly plugins: readonly ShippedPlugin[]
+}
+
+/**
+ * A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there, because the
+ * workspace is in the root.
+ */
+export const rootFaults = async ({ root, disk, clock, plugins }: StoppedRoot): Promise<readonly string[]> => {
+  if (disk.stat(path.join(root, 'root.json')) === undefined) return []
+  const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declarationsOf(plugins) })
+  return findings
+    .filter(({ kind, severity }) => kind !== 'stranger' && severity !== 'leftover')
+    .map(({ file, offset, rule }) => `the state root is not clean: ${file} at byte ${offset}: ${rule}`)
+}
+
+/** A daemon in this process, on a free port. */
+export const startInProcess = async (options: InProcessOptions): Promise<InProcessDaemon> => {
+  const { root, plugins, disk = createDisk(), clock = createClock() } = options
+  const { log, entries } = createLog()
+  const flags = new Map(
+    Object.entries({ bind: '127.0.0.1:0', 'state-root': root, 'workspace-root': root, ...options.flags }),
+  )
+  const daemon = await startDaemon({
+    settings: readSettings({ environment: {}, flags, guard: () => {} }),
+    shipped: plugins,
+    log,
+    disk,
+    clock,
+    flags,
+    secrets: createSecrets({ disk, root }),
+    config: options.config ?? {},
+    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+  })
+  return { daemon, log: entries, rootFaults: () => rootFaults({ root, disk, clock, plugins }) }
+}
+
+const removeTree = async (disk: Disk, at: string): Promise<void> => {
+  if (disk.stat(at)?.kind !== 'folder') return disk.unlink(at)
+  for (const name of disk.list(at)) await removeTree(disk, path.join(at, name))
+  await disk.removeFolder(at)
+}
+
+/** Runs with a fresh folder that is removed afterwards. */
+export const withFolder = async <T>(run: (folder: string) => Promise<T>): Promise<T> => {
+  const disk = createDisk()
+  const folder = path.join(tmpdir(), `holdfast-${createIds(createClock()).random(8)}`)
+  await disk.makeFolder(folder)
+  try {
+    return await run(folder)
+  } finally {
+    await removeTree(disk, folder)
+  }
+}
