@@ -8,8 +8,9 @@ import { createIds } from '../../core/base/ids.js'
 import { unsafeCast } from '../../core/base/schema.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
-import type { RunEvent, RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'
+import type { RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'
 import { declareStore } from '../../plugins/execution/runs/store.js'
+import { sessionJournal, type RunEvent } from '../../plugins/execution/sessions/journal.js'
 import { spawnTestDaemon } from '../support/daemon.js'
 import { eventTypes, openSession, submit, until } from '../support/runs.js'
 
@@ -30,7 +31,7 @@ const addWaiting = async (
     publish: quiet,
     generation: 2,
   })
-  const store = declareStore(opened.state)
+  const store = declareStore(opened.state, { journal: opened.state.stream(sessionJournal) })
   await opened.load()
   await opened.state.commit((tx) => {
     for (const {

@@ -7,11 +7,12 @@ import { unsafeCast } from '../../core/base/schema.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
 import { editRun, type EditParts, type RunEdit } from '../../plugins/execution/runs/edit.js'
-import type { JournalEntry, RunRecord, RunStatus } from '../../plugins/execution/runs/contract.js'
+import type { RunRecord, RunStatus } from '../../plugins/execution/runs/contract.js'
 import { createActivity } from '../../plugins/execution/runs/activity.js'
 import { createSessions } from '../../plugins/execution/sessions/directory.js'
+import { sessionJournal } from '../../plugins/execution/sessions/journal.js'
 import { sessionCollection } from '../../plugins/execution/sessions/store.js'
-import type { Sessions } from '../../plugins/execution/sessions/contract.js'
+import type { JournalEntry, Sessions } from '../../plugins/execution/sessions/contract.js'
 import { declareStore } from '../../plugins/execution/runs/store.js'
 import { freshRoot } from './daemon.js'
 
@@ -51,10 +52,12 @@ export const openRunStore = async (
     publish: ({ name, data }) => void published.push({ type: name, ...data() }),
     generation: 5,
   })
-  const store = declareStore(opened.state)
+  const journal = opened.state.stream(sessionJournal)
+  const store = declareStore(opened.state, { journal })
   const service = createSessions({
     state: opened.state,
     collection: opened.state.collection(sessionCollection),
+    journal,
     activity: () => createActivity(store),
     holds: () => [],
     guards: () => [],

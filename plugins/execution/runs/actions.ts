@@ -1,7 +1,7 @@
 /** Tool calls in the ledger of effects: what let them act, what is about to be done, and what came of it. */
 import { type Json, type Tx, digest } from '../../../core/plugin.js'
 import type { ActionIntent, ActionOutcome } from '../external-actions/contract.js'
-import type { OutcomeState } from './contract.js'
+import type { OutcomeState } from '../sessions/contract.js'
 import type { Execution } from './parts.js'
 import type { Ready } from './tool-call.js'
 import type { Call } from './turn.js'

@@ -26,14 +26,12 @@ export const createActivity = (store: RunStore): SessionActivity => ({
     const active = activeRun(store, session_id)
     const ended = lastEnded(store, session_id)
     const message = lastMessage(store, session_id)
-    const journal_len = store.journal.length(session_id)
     return () => {
       const questions = active === undefined ? [] : openQuestions(store, active)
       return {
         pending_approvals: active === undefined ? [] : openApprovals(store, active),
         ...(questions.length > 0 && { pending_questions: questions }),
         last_assistant_message: message(),
-        journal_len,
         last_error: ended !== undefined && 'error' in ended ? (ended.error ?? null) : null,
       }
     }
@@ -49,10 +47,7 @@ export const createActivity = (store: RunStore): SessionActivity => ({
     }
     return found.toReversed().flat()
   },
-  record: (tx, session_id, note) => {
-    tx.append(store.journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
-    emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' })
-  },
+  noted: (tx, session_id) => emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' }),
 })
 
 const activeStatus = (run: RunRecord): AgentStatus =>

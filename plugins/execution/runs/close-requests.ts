@@ -1,7 +1,6 @@
 /** What a run still asks when it ends or starts anew: no request is left open in the history. */
-import type { Decider, ResolvedApproval } from '../sessions/contract.js'
+import type { Decider, ResolvedApproval, RunEvent } from '../sessions/contract.js'
 import { digest } from '../../../core/plugin.js'
-import type { RunEvent } from './journal-entry.js'
 import type { RunRecord } from './run-record.js'
 import type { RunStore } from './store.js'
 import { openApprovals, openQuestions } from './views.js'

@@ -1,56 +1,25 @@
 /**
- * What must hold before a run completes. Judged by files, before and after,
+ * What must hold before a run completes. Judged by checks, before and after,
  * and by the outcomes of the run's own calls, never by what the model says.
  */
-import { isDeepStrictEqual } from 'node:util'
-import { Problem } from '../../../core/plugin.js'
-import type { CompletionRequirement, FileMark, JournalEntry, RunRecord } from './contract.js'
-import { runErrors } from './errors.js'
+import { checkOf } from './completion-checks.js'
+import type { CompletionMark, JournalEntry } from '../sessions/contract.js'
+import type { CompletionRequirement, RunRecord } from './contract.js'
 import { change, type EngineParts, type Execution } from './parts.js'
 import { entryAt, type RunStore } from './store.js'
 
 /** How often a model is told what is missing before its run fails. */
 export const mostReminders = 2
 
-/** Refuses requirements that no run can meet. */
-export const checkRequirements = async (
-  parts: EngineParts,
-  requirements: readonly CompletionRequirement[],
-): Promise<void> => {
-  for (const [at, { path }] of requirements.entries()) {
-    const reason = await refusalOf(parts, path)
-    if (reason !== undefined)
-      throw runErrors.completion_requirement_invalid({
-        details: { reason },
-        errors: [{ path: `body.completion_requirements.${at}.path`, rule: 'must be a file inside the workspace' }],
-      })
-  }
-}
-
-const refusalOf = async ({ files, tools }: EngineParts, path: string | undefined): Promise<string | undefined> => {
-  const look = files()
-  if (look === undefined) return 'no plugin looks at files.'
-  if (path === undefined) return undefined
-  try {
-    await look.check(tools.workspace, path)
-    return undefined
-  } catch (error) {
-    if (error instanceof Problem) return error.message
-    throw error
-  }
-}
-
-/** Writes down what the required files are before the run does anything. */
+/** Writes down how things are before the run does anything. */
 export const takeBaseline = async (
   execution: Execution,
   { requirements }: NonNullable<RunRecord['completion']>,
 ): Promise<void> => {
-  const { parts } = execution
-  const files: FileMark[] = []
-  for (const { path } of requirements) {
-    if (path === undefined) continue
-    const found = await parts.files()?.look(parts.tools.workspace, path)
-    files.push({ path, ...(found !== undefined && { state: found.state }) })
+  const files: CompletionMark[] = []
+  for (const requirement of requirements) {
+    const mark = await checkOf(execution.parts.checks, requirement)?.mark(requirement)
+    if (mark !== undefined) files.push(mark)
   }
   await change(execution, (edit) => {
     const baseline = edit.note({ type: 'baseline', files })
@@ -63,33 +32,20 @@ export const missingOf = async (parts: EngineParts, run: RunRecord): Promise<str
   const written = writtenPaths(parts, run)
   const marks = baselineOf(parts.store, run)
   const missing: string[] = []
-  for (const { path } of run.completion?.requirements ?? []) {
-    if (!(path === undefined ? await anyFile(parts, written) : await oneFile(parts, { path, marks, written })))
-      missing.push(path === undefined ? 'a file of the workspace' : `the file ${path}`)
+  for (const requirement of run.completion?.requirements ?? []) {
+    const mark = marks.find(({ path }) => path === requirement.path)
+    const isMet = await checkOf(parts.checks, requirement)?.isMet(requirement, { mark, written })
+    if (isMet !== true) missing.push(phraseOf(requirement))
   }
   return missing
 }
 
-const baselineOf = (store: RunStore, run: RunRecord): readonly FileMark[] => {
+const phraseOf = ({ path }: CompletionRequirement): string =>
+  path === undefined ? 'a file of the workspace' : `the file ${path}`
+
+const baselineOf = (store: RunStore, run: RunRecord): readonly CompletionMark[] => {
   const entry = entryAt(store, run.session_id, run.completion?.baseline ?? 0)
   return entry?.type === 'baseline' ? entry.files : []
-}
-
-const anyFile = async ({ files, tools }: EngineParts, written: ReadonlySet<string>): Promise<boolean> => {
-  for (const path of written) if ((await files()?.look(tools.workspace, path)) !== undefined) return true
-  return false
-}
-
-interface Wanted {
-  readonly path: string
-  readonly marks: readonly FileMark[]
-  readonly written: ReadonlySet<string>
-}
-
-const oneFile = async ({ files, tools }: EngineParts, { path, marks, written }: Wanted): Promise<boolean> => {
-  const now = await files()?.look(tools.workspace, path)
-  if (now === undefined) return false
-  return written.has(now.path) || !isDeepStrictEqual(marks.find((mark) => mark.path === path)?.state, now.state)
 }
 
 const chunk = 500

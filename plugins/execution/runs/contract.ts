@@ -26,12 +26,12 @@ import {
   type Decider,
   ResolvedQuestionView,
   UserQuestionRequestView,
+  type OutputDraft,
   type ResolvedQuestion,
   type UserQuestionRequest,
 } from '../sessions/contract.js'
 import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
 import type { RunHistory } from './history.js'
-import type { OutputDraft } from './journal-entry.js'
 import type { RunOrigin } from './origin.js'
 import { runStepFields, RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -51,15 +51,17 @@ export {
   showRequest,
 } from './request-text.js'
 
+/** What judges whether a run has done what it must. */
+export { CompletionChecks } from './completion-checks.js'
+/** One check, what it keeps of the beginning of a run, and what it judges by. */
+export type { CompletionCheck, CompletionEvidence } from './completion-checks.js'
+
 /** What a run is and how it is shown. */
 export { RouteWaitView, RunRequestSummary, runKinds, runStatuses } from './run-view.js'
 /** Its kinds and statuses. */
 export type { RunKind, RunStatus } from './run-view.js'
 /** A run as clients see it. */
 export { RunView }
-
-/** What a session's journal is made of. */
-export type { FileMark, JournalEntry, OutcomeState, OutputDraft, RunEvent } from './journal-entry.js'
 
 /** What the daemon keeps of a run, by its status. */
 export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'

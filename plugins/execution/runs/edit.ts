@@ -1,16 +1,8 @@
 /** Changes of one run within one commit: entries, steps, events, and the record put once at the end. */
 import type { ReplyHandle } from '../deliveries/contract.js'
 import type { Tx } from '../../../core/plugin.js'
-import {
-  OutputMade,
-  RunUpdated,
-  type JournalEntry,
-  type OutputDraft,
-  type RunEvent,
-  type RunRecord,
-  type WaitingRun,
-} from './contract.js'
-import { shownHandle, type Sessions } from '../sessions/contract.js'
+import { OutputMade, RunUpdated, type RunRecord, type WaitingRun } from './contract.js'
+import { type JournalEntry, type OutputDraft, type RunEvent, shownHandle, type Sessions } from '../sessions/contract.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import { callErrors } from './call-errors.js'
 import { closeRequests, type Closing } from './close-requests.js'

@@ -1,5 +1,5 @@
 /** What others need to remember runs by. */
-import type { JournalEntry } from './journal-entry.js'
+import type { JournalEntry } from '../sessions/contract.js'
 import type { RunRecord } from './run-record.js'
 import { entryAt, type RunStore } from './store.js'
 

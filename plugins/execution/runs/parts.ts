@@ -2,7 +2,7 @@
 import type { Clock, Events, Ids, Log, Tx } from '../../../core/plugin.js'
 import type { Models, SystemSection } from '../models/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
-import type { WorkspaceFiles } from '../../tools/files/contract.js'
+import type { Checks } from './completion-checks.js'
 import type { RunsConfig } from './config.js'
 import { type RunRecord, type StopRequest, type TraceData, Trace } from './contract.js'
 import { editRun, type EditParts, type RunEdit } from './edit.js'
@@ -13,8 +13,7 @@ import type { Threads } from './threads.js'
 export interface EngineParts extends EditParts {
   readonly models: Models
   readonly tools: ToolRegistry
-  /** Looks at files; absent while no plugin does. */
-  readonly files: () => WorkspaceFiles | undefined
+  readonly checks: Checks
   readonly threads: Threads
   readonly clock: Clock
   readonly ids: Ids

@@ -1,10 +1,9 @@
 /** What becomes of the calls of one model answer before any of them runs. */
-import type { ApprovalRequest } from '../sessions/contract.js'
+import type { ApprovalRequest, OutcomeState } from '../sessions/contract.js'
 import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../core/plugin.js'
 import type { ToolCallPart } from '../models/contract.js'
 import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
 import { callErrors } from './call-errors.js'
-import type { OutcomeState } from './contract.js'
 import type { EngineParts } from './parts.js'
 import { weighJson } from './thread.js'
 

@@ -3,7 +3,6 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
-import { WorkspaceFiles } from '../../tools/files/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -13,7 +12,7 @@ import { traceActions } from './action-trace.js'
 import { createActivity, runHold } from './activity.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './config.js'
-import { ReservedKeys, RunObserver, Runs, type RunRecord } from './contract.js'
+import { CompletionChecks, ReservedKeys, RunObserver, Runs, type RunRecord } from './contract.js'
 import { announceDelivery } from './delivered.js'
 import { createDues } from './dues.js'
 import { ownReservedKeys } from './origin.js'
@@ -39,15 +38,15 @@ export default definePlugin({
   api: 1,
   summary: 'The run engine: queues, steps, effects, waits and restart repair.',
   needs: { host: Host, sessions: Sessions, models: Models, tools: ToolRegistry },
-  wants: { outbox: Outbox, ledger: ExternalActions, observer: RunObserver, files: WorkspaceFiles },
+  wants: { outbox: Outbox, ledger: ExternalActions, observer: RunObserver },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
   commands: [...runCommands, ...actionCommands],
-  register(ctx, { host, sessions, models, tools, outbox, ledger, observer, files }) {
+  register(ctx, { host, sessions, models, tools, outbox, ledger, observer }) {
     const { config, clock, ids, log, events } = ctx
-    const store = declareStore(ctx.state, outbox)
+    const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const rests = createRests(store)
     const dues = createDues({ store, clock, log })
     const rested = (run: RunRecord): void => {
@@ -63,7 +62,6 @@ export default definePlugin({
       observer,
       models,
       tools,
-      files,
       threads,
       clock,
       ids,
@@ -73,6 +71,7 @@ export default definePlugin({
       rested,
       sections: ctx.view(SystemSections),
       reserved: ctx.view(ReservedKeys),
+      checks: ctx.view(CompletionChecks),
     }
     const executor = createExecutor(parts)
     const runs = createRuns({ parts, executor }, { rests, dues })

@@ -1,7 +1,8 @@
 /** One verdict for every open run that an earlier life of the daemon left (runs-40 to runs-43). */
 import type { RepairStep } from '../../../core/plugin.js'
 import { closeRequests } from './close-requests.js'
-import type { RunEvent, RunRecord, StopRequest } from './contract.js'
+import type { RunRecord, StopRequest } from './contract.js'
+import type { RunEvent } from '../sessions/contract.js'
 import { editRun, type EditParts } from './edit.js'
 import { isSettled, requeue } from './machine.js'
 

@@ -1,7 +1,8 @@
 /** A new run of one that ended without completing: the same input, settings and targets, in the same session. */
 import { parse, type JsonObject } from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
-import type { RunEvent, RunRecord, Submission, SubmitInputRequest } from './contract.js'
+import type { RunRecord, Submission, SubmitInputRequest } from './contract.js'
+import type { RunEvent } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import { isSettled } from './machine.js'
 import type { EngineParts } from './parts.js'

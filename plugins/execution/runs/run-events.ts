@@ -1,7 +1,7 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
 import { fault, type Caller, type StreamEntry } from '../../../core/plugin.js'
-import type { JournalEntry, RunEvent, RunEventEntry, RunRecord, RunView } from './contract.js'
-import type { DaemonOutputRecord } from '../sessions/contract.js'
+import type { RunEventEntry, RunRecord, RunView } from './contract.js'
+import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../sessions/contract.js'
 import { shownMetadata } from './origin.js'
 import type { RunStore } from './store.js'
 import { approvalsOf, frameOf, outputViewer, ownEntries, questionsOf } from './views.js'

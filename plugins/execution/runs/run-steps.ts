@@ -1,6 +1,7 @@
 /** The steps of a run between its events: model answers and failed attempts, tool calls and how they ended. */
 import type { Caller } from '../../../core/plugin.js'
-import type { JournalEntry, RunEventEntry, RunRecord } from './contract.js'
+import type { RunEventEntry, RunRecord } from './contract.js'
+import type { JournalEntry } from '../sessions/contract.js'
 import { eventsBySequence } from './run-events.js'
 import type { RunStore } from './store.js'
 import { ownEntries } from './views.js'

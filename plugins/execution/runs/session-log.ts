@@ -12,8 +12,8 @@ import {
   type Stream,
   type StreamEntry,
 } from '../../../core/plugin.js'
-import type { DaemonOutputRecord, SessionRecord, Sessions } from '../sessions/contract.js'
-import type { JournalEntry, RunEventEntry } from './contract.js'
+import type { DaemonOutputRecord, SessionRecord, Sessions, JournalEntry } from '../sessions/contract.js'
+import type { RunEventEntry } from './contract.js'
 import type { RunStore } from './store.js'
 import { eventsBySequence } from './run-events.js'
 import { outputViewer } from './views.js'

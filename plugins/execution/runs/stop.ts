@@ -1,6 +1,7 @@
 /** Ending work on purpose. A run is ended only when what it started has ended, within bounds. */
 import type { Tx } from '../../../core/plugin.js'
-import type { RunRecord, RunEvent, StopRequest } from './contract.js'
+import type { RunRecord, StopRequest } from './contract.js'
+import type { RunEvent } from '../sessions/contract.js'
 import { editRun } from './edit.js'
 import { runErrors } from './errors.js'
 import { tellToStop, type Desk } from './executor.js'

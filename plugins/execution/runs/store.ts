@@ -1,7 +1,7 @@
-import type { Collection, CollectionSpec, State, Stream, StreamSpec } from '../../../core/plugin.js'
-import type { JournalEntry } from './journal-entry.js'
+import type { Collection, CollectionSpec, State, Stream } from '../../../core/plugin.js'
 import type { RunRecord } from './run-record.js'
 import type { Outbox } from '../deliveries/contract.js'
+import type { JournalEntry } from '../sessions/contract.js'
 import { isSettled } from './machine.js'
 
 /** An idempotency key that was used; `id` is the digest of scope and key. */
@@ -54,8 +54,6 @@ const runCollection: CollectionSpec<RunRecord> = {
   references: (run) => [{ collection: 'sessions', id: run.session_id }],
 }
 
-const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
-
 const receiptCollection: CollectionSpec<ReceiptRecord> = {
   name: 'receipts',
   version: 1,
@@ -77,6 +75,7 @@ const bindingCollection: CollectionSpec<BindingRecord> = {
 export interface RunStore {
   readonly state: State
   readonly runs: Collection<RunRecord>
+  /** The journal of each session, which sessions keep. */
   readonly journal: Stream<JournalEntry>
   readonly receipts: Collection<ReceiptRecord>
   readonly bindings: Collection<BindingRecord>
@@ -84,11 +83,14 @@ export interface RunStore {
   readonly outbox: () => Outbox | undefined
 }
 
-export const declareStore = (state: State, outbox: RunStore['outbox'] = () => undefined): RunStore => ({
+export const declareStore = (
+  state: State,
+  { journal, outbox = () => undefined }: Pick<RunStore, 'journal'> & Partial<Pick<RunStore, 'outbox'>>,
+): RunStore => ({
   state,
+  journal,
   outbox,
   runs: state.collection(runCollection),
-  journal: state.stream(sessionJournal),
   receipts: state.collection(receiptCollection),
   bindings: state.collection(bindingCollection),
 })

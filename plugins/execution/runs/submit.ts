@@ -3,7 +3,7 @@ import type { ReplyHandle } from '../deliveries/contract.js'
 import { Problem, type JsonObject } from '../../../core/plugin.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
 import { bind, bindingKeys } from './bindings.js'
-import { checkRequirements } from './completion.js'
+import { checkRequirements } from './completion-checks.js'
 import { editRun, type RunEdit } from './edit.js'
 import { runErrors } from './errors.js'
 import type { Desk } from './executor.js'
@@ -32,7 +32,7 @@ export const submitRun = async (desk: Desk, submission: Submission): Promise<Sub
   if (requirements !== undefined && requirements.length > 0) {
     desk.parts.sessions.get(session_id)
     // A repeated submission is answered by its receipt, whatever the workspace is like by now.
-    if (replayed(desk.parts.store, receipt) === undefined) await checkRequirements(desk.parts, requirements)
+    if (replayed(desk.parts.store, receipt) === undefined) await checkRequirements(desk.parts.checks, requirements)
   }
   return acceptRun(desk, submission)
 }

@@ -5,7 +5,7 @@ import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
 import { callFailure } from '../tools/contract.js'
 import { callErrors } from './call-errors.js'
-import type { JournalEntry, RunEvent } from './contract.js'
+import type { JournalEntry, RunEvent } from '../sessions/contract.js'
 import { beginProgress, countFailure, type Call, type Progress } from './turn.js'
 
 export interface Thread {

@@ -1,10 +1,9 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
-import type { UserQuestionRequest } from '../sessions/contract.js'
+import type { UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
 import { type Json, type Problem, digest } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
-import type { OutcomeState } from './contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './actions.js'
 import { activeMs, change, changeLazily, trace, type EngineParts, type Execution } from './parts.js'
 import { callErrors } from './call-errors.js'

@@ -1,7 +1,8 @@
 import { array, boolean, defaulted, doc, literal, object, optional, string, tagged } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool } from '../tools/contract.js'
 import { callErrors } from './call-errors.js'
-import type { OutputDraft, Runs } from './contract.js'
+import type { Runs } from './contract.js'
+import type { OutputDraft } from '../sessions/contract.js'
 
 const EmitOutput = object({
   content: optional(doc(string(), 'Text to send out.')),

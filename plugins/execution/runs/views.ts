@@ -1,12 +1,14 @@
 /** Runs as clients see them: made from the record and the journal. */
 import type { Caller, StreamEntry } from '../../../core/plugin.js'
-import type { JournalEntry, RunEvent, RunRecord, RunView } from './contract.js'
+import type { RunRecord, RunView } from './contract.js'
 import type { RouteWait } from './run-record.js'
 import { isSettled } from './machine.js'
 import { shownMetadata } from './origin.js'
 import { entryAt, queuedLane, type RunStore } from './store.js'
 import type { RunDeliveries, ReplyHandle } from '../deliveries/contract.js'
 import {
+  type JournalEntry,
+  type RunEvent,
   shownHandle,
   type DaemonOutputRecord,
   type ApprovalRequest,

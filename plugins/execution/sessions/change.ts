@@ -1,6 +1,7 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
 import { unsafeCast, type State, type Caller, canonical } from '../../../core/plugin.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingChange, SettingName } from './contract.js'
+import { noteChange } from './journal.js'
 import { noteOf } from './views.js'
 
 export interface SettingParts {
@@ -36,7 +37,7 @@ export const changeSetting = async <N extends SettingName>(
     if (canonical(value) === canonical(before[name])) return
     const after = withSetting(before, name, value)
     tx.put(sessions.collection, after)
-    activity()?.record(tx, session_id, noteOf(after, name))
+    noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: noteOf(after, name) })
   })
 }
 

@@ -8,7 +8,6 @@ import {
   doc,
   enums,
   integer,
-  literal,
   named,
   nullable,
   object,
@@ -20,10 +19,13 @@ import {
   type Infer,
   type Json,
   type Point,
+  type Stream,
   type StructOf,
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import type { JournalEntry } from './journal.js'
+import { DaemonOutputRecord } from './output.js'
 import { ApprovalRequestView, UserQuestionRequestView } from './requests.js'
 import {
   settingFields,
@@ -60,6 +62,10 @@ export type SessionRecord = {
 export * from './settings.js'
 /** What a session asks people: the structs of its requests and their resolutions. */
 export * from './requests.js'
+/** What runs say to the outside. */
+export { DaemonOutputRecord, OutputPart } from './output.js'
+/** What the journal of a session is made of. */
+export type { CompletionMark, JournalEntry, OutcomeState, OutputDraft, RunEvent, SessionNote } from './journal.js'
 /** Reply targets and requests that name them, as far as a caller may see them. */
 export { shownHandle, shownPayload, shownReplies } from './addresses.js'
 /** Scopes as they are stored, and whether one lets a name pass. */
@@ -79,28 +85,6 @@ export const agentStatuses = [
 ] as const
 /** One of `agentStatuses`. */
 export type AgentStatus = (typeof agentStatuses)[number]
-
-/** One part of an output (runs-23). */
-export const OutputPart = object({ type: literal('text'), text: string() })
-/** What a run said to the outside (runs-23). */
-export const DaemonOutputRecord = named(
-  'DaemonOutputRecord',
-  object({
-    session_id: doc(string(), 'Id of the session.'),
-    run_id: doc(string(), 'Id of the run.'),
-    content: doc(string(), 'Plain text of all parts.'),
-    parts: optional(array(OutputPart)),
-    source_kind: enums(['assistant_text', 'emit_output', 'daemon_emit_output', 'operator_notification']),
-    plugin: optional(doc(string(), 'The reply plugin of its first target.')),
-    address: doc(
-      nullable(string()),
-      'The address of its first target: `hidden` on event streams and for a read-only token, null if only readers of ' +
-        'the session see it.',
-    ),
-  }),
-)
-/** The value form of `DaemonOutputRecord`. */
-export type DaemonOutputRecord = Infer<typeof DaemonOutputRecord>
 
 /** The live state of a session's root agent (sessions-6). */
 export const ManagedAgentSnapshot = named(
@@ -156,12 +140,6 @@ export const SessionViewSummary = named(
   }),
 )
 
-/** A change of a session itself, as its journal keeps it: no soul of a persona and no address of a reply target. */
-export type SessionNote =
-  | { readonly change: 'ended' | 'interrupted' | 'opened'; readonly reason?: string }
-  | { readonly change: 'set'; readonly key: string; readonly value: Json }
-  | { readonly change: 'cleared'; readonly key: string }
-
 /** State of a session's root agent with the numbers of its open requests, as they are shown. */
 export interface SessionState {
   readonly status: AgentStatus
@@ -185,15 +163,15 @@ export interface SessionActivity {
     session_id: string,
   ): () => Pick<
     ManagedAgentSnapshot,
-    'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'journal_len' | 'last_error'
+    'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'last_error'
   >
   /** The newest outputs, oldest first, as far as the caller may see them. */
   outputs(
     session_id: string,
     page: { readonly limit: number; readonly caller: Caller | undefined },
   ): DaemonOutputRecord[]
-  /** Adds a change of the session itself to its journal, in a commit. */
-  record(tx: Tx, session_id: string, note: SessionNote): void
+  /** Called when a commit adds a change of the session itself to its journal. */
+  noted(tx: Tx, session_id: string): void
 }
 /** Provided by the run engine. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
@@ -251,6 +229,8 @@ export interface SettingChange<N extends SettingName> {
 /** The sessions of this daemon. */
 export interface Sessions {
   readonly collection: Collection<SessionRecord>
+  /** Messages, steps, run events and outputs of each session: runs append to it. */
+  readonly journal: Stream<JournalEntry>
   find(session_id: string): SessionRecord | undefined
   /** Throws `session_not_found` (404). */
   get(session_id: string): SessionRecord

@@ -22,6 +22,7 @@ import {
   type PersonaSource,
   type SettingName,
 } from './contract.js'
+import { noteChange } from './journal.js'
 import { checkedScope, rebound } from './rules.js'
 import { noteOf } from './views.js'
 
@@ -113,7 +114,9 @@ const create = ({ sessions, ids, personas, activity }: CreateParts, tx: Tx, { pe
   const set = (['persona', 'capability_scope', 'credential_scope'] satisfies SettingName[]).filter(
     (name) => session[name] !== undefined,
   )
-  for (const name of set) activity()?.record(tx, session.session_id, noteOf(session, name))
+  const { session_id } = session
+  for (const name of set)
+    noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: noteOf(session, name) })
 }
 
 interface Reuse {
@@ -134,7 +137,7 @@ const reuse = async (
     tx.put(sessions.collection, { ...kept, ...(draft.thread_id !== undefined && { thread_id: draft.thread_id }) })
     if (ended_at_ms === undefined) return
     const { session_id } = known
-    activity()?.record(tx, session_id, { change: 'opened' })
+    noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: { change: 'opened' } })
     sessions.announce(tx, session_id)
   })
 }

@@ -1,5 +1,5 @@
 /** The sessions service: records, views and the events that announce them. */
-import type { Caller, Collection, Json, State, Tx } from '../../../core/plugin.js'
+import type { Caller, Collection, Json, State, Stream, Tx } from '../../../core/plugin.js'
 import { changeSetting } from './change.js'
 import {
   SessionSnapshotTaken,
@@ -21,20 +21,22 @@ import {
   mayUseRoute,
 } from './effective.js'
 import { sessionErrors } from './errors.js'
+import { noteChange, type JournalEntry } from './journal.js'
 import { metadataOf, shownSettings } from './views.js'
 
 const shownOutputs = 100
 
 const quiet: SessionActivity = {
   state: () => ({ status: 'idle', approvals: 0, questions: 0 }),
-  facts: () => () => ({ pending_approvals: [], last_assistant_message: null, journal_len: 0, last_error: null }),
+  facts: () => () => ({ pending_approvals: [], last_assistant_message: null, last_error: null }),
   outputs: () => [],
-  record: () => {},
+  noted: () => {},
 }
 
 export interface DirectoryParts {
   readonly state: State
   readonly collection: Collection<SessionRecord>
+  readonly journal: Stream<JournalEntry>
   readonly activity: () => SessionActivity | undefined
   readonly holds: () => readonly SessionHold[]
   readonly guards: () => readonly SessionEndGuard[]
@@ -44,6 +46,7 @@ export interface DirectoryParts {
 export const createSessions = ({
   state: kept,
   collection,
+  journal,
   activity,
   holds,
   guards,
@@ -67,7 +70,8 @@ export const createSessions = ({
   const snapshotNow = (session: SessionRecord): (() => ManagedAgentSnapshot) => {
     const agent = agentOf(session, state(session))
     const facts = live().facts(session.session_id)
-    return () => ({ agent, checkpoint_len: 0, ...facts() })
+    const journal_len = journal.length(session.session_id)
+    return () => ({ agent, checkpoint_len: 0, ...facts(), journal_len })
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => snapshotNow(session)()
   const view = (session: SessionRecord, caller?: Caller): SessionView => ({
@@ -92,7 +96,8 @@ export const createSessions = ({
     if (veto !== undefined) throw sessionErrors.session_end_refused({ details: { session_id, reason: veto } })
     const ended_at_ms = Math.max(tx.now, session.created_at_ms)
     tx.put(collection, { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) })
-    live().record(tx, session_id, { change: 'ended', ...(reason !== undefined && { reason }) })
+    const note = { change: 'ended' as const, ...(reason !== undefined && { reason }) }
+    noteChange({ journal, activity }, tx, { session_id, note })
     announce(tx, session_id)
   }
   const requireIdle = (session_id: string): void => {
@@ -101,6 +106,7 @@ export const createSessions = ({
   }
   const sessions: Sessions = {
     collection,
+    journal,
     find: (id) => collection.find(id),
     get,
     view,

@@ -11,6 +11,7 @@ import {
   Sessions,
 } from './contract.js'
 import { createSessions } from './directory.js'
+import { sessionJournal } from './journal.js'
 import { sessionRoutes } from './routes.js'
 import { personaSection } from './sections.js'
 import { sessionsSection } from './status.js'
@@ -31,6 +32,7 @@ export default definePlugin({
     const sessions = createSessions({
       state,
       collection: state.collection(sessionCollection),
+      journal: state.stream(sessionJournal),
       activity,
       holds: ctx.view(SessionHolds),
       guards: ctx.view(SessionEndGuards),

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { unsafeCast, type Stream } from '../../../../core/plugin.js'
-import type { JournalEntry } from '../../../../plugins/execution/runs/contract.js'
+import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
 import { readEntries } from '../../../../plugins/execution/runs/session-log.js'
 
 /** A journal of entries whose texts have these lengths. */

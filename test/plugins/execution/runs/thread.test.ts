@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { JournalEntry } from '../../../../plugins/execution/runs/contract.js'
+import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
 import { beginThread, foldEntry, weighJson } from '../../../../plugins/execution/runs/thread.js'
 import { unpaired } from '../../../support/scripted-provider.js'
 import { type Json, unsafeCast } from '../../../../core/base/schema.js'

@@ -1,16 +1,15 @@
-/** What a session's journal is made of. */
-import type { Json, JsonObject } from '../../../core/plugin.js'
-import type { FileState } from '../../tools/files/contract.js'
+/** The journal of a session: what its entries are, and how the session itself adds to it. */
+import type { Json, JsonObject, Stream, StreamSpec, Tx } from '../../../core/plugin.js'
 import type { ModelMessage, Usage } from '../models/contract.js'
-import type {
-  ApprovalRequest,
-  DaemonOutputRecord,
-  ResolvedApproval,
-  ResolvedQuestion,
-  SessionNote,
-  UserQuestionRequest,
-} from '../sessions/contract.js'
 import type { Effect, PermissionAudit } from '../tools/contract.js'
+import type { DaemonOutputRecord } from './output.js'
+import type { ApprovalRequest, ResolvedApproval, ResolvedQuestion, UserQuestionRequest } from './requests.js'
+
+/** A change of a session itself: no soul of a persona and no address of a reply target. */
+export type SessionNote =
+  | { readonly change: 'ended' | 'interrupted' | 'opened'; readonly reason?: string }
+  | { readonly change: 'set'; readonly key: string; readonly value: Json }
+  | { readonly change: 'cleared'; readonly key: string }
 
 /** An output as the journal keeps it. */
 export type OutputDraft = {
@@ -36,8 +35,8 @@ export type RunEvent =
   | { type: 'interrupted'; error?: string }
   | { type: 'cancelled'; error?: string }
 
-/** A required file as it was when its run began; without a state there was none. */
-export type FileMark = { path: string; state?: FileState }
+/** What a completion requirement names, as it was when its run began; without a state it was not there. */
+export type CompletionMark = { path: string; state?: JsonObject }
 
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
@@ -58,8 +57,26 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'outcome'; tool_call_id: string; tool_name: string; state: OutcomeState; output: Json }
   | { type: 'audit'; audit: PermissionAudit }
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
-  | { type: 'baseline'; files: FileMark[] }
+  | { type: 'baseline'; files: CompletionMark[] }
   | { type: 'fallback'; from: string; to: string }
   | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
   | ({ type: 'session' } & SessionNote)
 )
+
+export const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
+
+/** Where changes of sessions are written down, and who is told. */
+export interface JournalParts {
+  readonly journal: Stream<JournalEntry>
+  readonly activity: () => { noted(tx: Tx, session_id: string): void } | undefined
+}
+
+/** Adds a change of the session itself to its journal, in a commit. */
+export const noteChange = (
+  { journal, activity }: JournalParts,
+  tx: Tx,
+  { session_id, note }: { readonly session_id: string; readonly note: SessionNote },
+): void => {
+  tx.append(journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
+  activity()?.noted(tx, session_id)
+}
