@@ -37,6 +37,9 @@ type Attempt = Guard | 'held' | 'unavailable'
 
 const guardName = 'daemon.lock'
 
+/** A timer of the clock would not keep a process alive that has nothing else to do yet. */
+export const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 /** The guard by the first mechanism that works here; undefined if another process has it. */
 export const takeGuard = async (root: string, kinds: readonly Mechanism[]): Promise<Guard | undefined> => {
   const carrier = openCarrier(join(root, guardName))
@@ -78,13 +81,22 @@ const openCarrier = (path: string): Carrier => ({
 })
 
 /** The lock belongs to the open file, not to the program that takes it on our behalf: it stays ours when that ends. */
+const tryFlock = ({ file }: Carrier): number | null =>
+  spawnSync('flock', ['-n', '-x', '3'], { stdio: ['ignore', 'ignore', 'ignore', file], timeout: 5000 }).status
+const heldStatus = 1
+
+/**
+ * A program that the last holder was about to start has a copy of its open file until it executes: such a lock is gone
+ * in a moment, and asking ten times waits for it.
+ */
 const takeFlock = (carrier: Carrier): Attempt => {
   if (process.platform === 'darwin') return takeExclusiveOpen(carrier)
-  const { status } = spawnSync('flock', ['-n', '-x', '3'], {
-    stdio: ['ignore', 'ignore', 'ignore', carrier.file],
-    timeout: 5000,
-  })
-  if (status === 1) return 'held'
+  let status = tryFlock(carrier)
+  for (let again = 0; again < 10 && status === heldStatus; again += 1) {
+    pause(20)
+    status = tryFlock(carrier)
+  }
+  if (status === heldStatus) return 'held'
   return status === 0 ? hold(carrier, 'flock', async () => {}) : 'unavailable'
 }
 

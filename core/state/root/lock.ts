@@ -13,7 +13,7 @@ import type { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/log.js'
 import type { Disk } from '../disk/disk.js'
 import { codeOf, errors } from '../errors.js'
-import { guardHolder, takeGuard, type Guard } from './guard.js'
+import { guardHolder, pause, takeGuard, type Guard } from './guard.js'
 import {
   describeOwner,
   isRunning,
@@ -177,9 +177,6 @@ const locked = (root: string): Problem => {
   const host = owner !== undefined && owner.pid === pid ? owner.host : 'this machine'
   return errors.state_root_locked({ details: { path: root, pid: pid ?? 'unknown', host }, members: { pid: pid ?? 0 } })
 }
-
-/** A timer of the clock would not keep a process alive that has nothing else to do yet. */
-const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 /** Why the root is no longer ours; undefined if nothing speaks against it. */
 type Look = () => LossReason | undefined

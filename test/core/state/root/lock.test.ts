@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   mkdirSync,
@@ -73,6 +75,19 @@ for (const guard of ['flock', 'socket', 'lockfile'] as const) {
     await lock.release()
   })
 }
+
+test('state-1: a lock that is only held for a moment, by a program that is being started, is waited for', async (t) => {
+  const root = folder(t)
+  const carrier = join(root, 'daemon.lock')
+  writeFileSync(carrier, '', { mode: 0o600 })
+  const starting = spawn('flock', ['-x', carrier, 'sh', '-c', 'echo held; sleep 0.08'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(starting.stdout, 'data')
+  const lock = await take(root, { guards: ['flock'] })
+  t.is(lock.owner.mechanism, 'flock')
+  await lock.release()
+})
 
 for (const guard of ['flock', 'socket'] as const) {
   test(`state-1: behind ${guard} a killed owner is replaced at once`, async (t) => {
