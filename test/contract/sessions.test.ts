@@ -6,6 +6,7 @@ import test from 'ava'
 import { spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
 import { startReceiver } from '../support/receiver.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
+import { capabilityScope, credentialScope } from '../support/scopes.js'
 
 const start = async (t: any) => {
   const daemon = await spawnTestDaemon(t)
@@ -23,24 +24,8 @@ const pathOf = ({ body }: Answer): string => body.errors?.[0]?.path
 const wait = async (daemon: SpawnedDaemon, content = '/ask Which? | A | B'): Promise<any> =>
   until(daemon, (await submit(daemon, 's1', content)).run_id, 'waiting_for_user_question', 'waiting_for_approval')
 
-const capability = {
-  skill_allow: [],
-  skill_deny: [],
-  mcp_server_allow: [],
-  mcp_server_deny: [],
-  mcp_tool_allow: [],
-  mcp_tool_deny: [],
-}
-const credential = {
-  route_allow: [],
-  route_deny: [],
-  connector_allow: [],
-  connector_deny: [],
-  connector_credential_allow: [],
-  connector_credential_deny: [],
-  mcp_server_allow: [],
-  mcp_server_deny: [],
-}
+const capability = capabilityScope()
+const credential = credentialScope()
 const target = { type: 'http', url: 'https://example.com/hook', headers: { 'x-team': 'a' } }
 
 test.serial(

@@ -30,34 +30,36 @@ export const only = (folder: string, start = ''): string =>
 export const lineAt = (file: string, line: number): number =>
   readFileSync(file, 'latin1').split('\n').slice(0, line).join('\n').length + 1
 
+type Place = { file: string; offset: number }
 export interface Damage {
   readonly what: string
   readonly kind: string
-  readonly make: (
-    root: string,
-    t: ExecutionContext<any>,
-  ) => { file: string; offset: number } | Promise<{ file: string; offset: number }>
+  readonly make: (root: string, t: ExecutionContext<any>) => Place | Promise<Place>
 }
+
+/** Flips a bit of a file; what is found there begins at `offset`. */
+const flipIn = (file: string, { at, offset = 0 }: { at: number; offset?: number }): Place => {
+  flip(file, offset + at)
+  return { file, offset }
+}
+/** Flips a bit of a line; the first is line 0. */
+const flipLine = (file: string, line: number, at: number): Place => flipIn(file, { at, offset: lineAt(file, line) })
+const remove = (file: string): Place => {
+  rmSync(file)
+  return { file, offset: 0 }
+}
+const notesPage = (root: string): string => only(join(root, 'data/notes'), 'page')
 
 export const damages: readonly Damage[] = [
   {
     what: 'a flipped bit in a page',
     kind: 'page',
-    make: (root) => {
-      const file = only(join(root, 'data/notes'), 'page')
-      const offset = lineAt(file, 3)
-      flip(file, offset + 20)
-      return { file, offset }
-    },
+    make: (root) => flipLine(notesPage(root), 3, 20),
   },
   {
     what: 'a flipped bit in the header of a page',
     kind: 'page',
-    make: (root) => {
-      const file = only(join(root, 'data/notes'), 'page')
-      flip(file, 8)
-      return { file, offset: 0 }
-    },
+    make: (root) => flipIn(notesPage(root), { at: 8 }),
   },
   {
     what: 'a page that was cut',
@@ -72,21 +74,12 @@ export const damages: readonly Damage[] = [
   {
     what: 'a page that is gone',
     kind: 'page',
-    make: (root) => {
-      const file = only(join(root, 'data/notes'), 'page')
-      rmSync(file)
-      return { file, offset: 0 }
-    },
+    make: (root) => remove(notesPage(root)),
   },
   {
     what: 'a flipped bit in a stream page',
     kind: 'page',
-    make: (root) => {
-      const file = only(join(root, 'streams/journal'), 'page')
-      const offset = lineAt(file, 1)
-      flip(file, offset + 30)
-      return { file, offset }
-    },
+    make: (root) => flipLine(only(join(root, 'streams/journal'), 'page'), 1, 30),
   },
   {
     what: 'pages that were swapped',
@@ -111,41 +104,22 @@ export const damages: readonly Damage[] = [
   {
     what: 'a flipped bit in an index',
     kind: 'index',
-    make: (root) => {
-      const file = only(join(root, 'data/notes'), 'index')
-      const offset = lineAt(file, 1)
-      flip(file, offset + 12)
-      return { file, offset }
-    },
+    make: (root) => flipLine(only(join(root, 'data/notes'), 'index'), 1, 12),
   },
   {
     what: 'a flipped bit in the tombstones',
     kind: 'tombstones',
-    make: (root) => {
-      const file = join(root, 'tombstones/notes.ndjson')
-      const offset = lineAt(file, 1)
-      flip(file, offset + 4)
-      return { file, offset }
-    },
+    make: (root) => flipLine(join(root, 'tombstones/notes.ndjson'), 1, 4),
   },
   {
     what: 'a flipped bit in the middle of the log',
     kind: 'log',
-    make: (root) => {
-      const file = only(join(root, 'log'))
-      const offset = lineAt(file, 4)
-      flip(file, offset + 9)
-      return { file, offset }
-    },
+    make: (root) => flipLine(only(join(root, 'log')), 4, 9),
   },
   {
     what: 'a log that is gone',
     kind: 'log',
-    make: (root) => {
-      const file = only(join(root, 'log'))
-      rmSync(file)
-      return { file, offset: 0 }
-    },
+    make: (root) => remove(only(join(root, 'log'))),
   },
   {
     what: 'the log of another root',
@@ -159,60 +133,37 @@ export const damages: readonly Damage[] = [
   {
     what: 'a flipped bit in the manifest',
     kind: 'manifest',
-    make: (root) => {
-      flip(join(root, 'manifest.json'), 50)
-      return { file: join(root, 'manifest.json'), offset: 0 }
-    },
+    make: (root) => flipIn(join(root, 'manifest.json'), { at: 50 }),
   },
   {
     what: 'a manifest that is gone',
     kind: 'manifest',
-    make: (root) => {
-      rmSync(join(root, 'manifest.json'))
-      return { file: join(root, 'manifest.json'), offset: 0 }
-    },
+    make: (root) => remove(join(root, 'manifest.json')),
   },
   {
     what: 'a flipped bit in root.json',
     kind: 'root',
-    make: (root) => {
-      flip(join(root, 'root.json'), 30)
-      return { file: join(root, 'root.json'), offset: 0 }
-    },
+    make: (root) => flipIn(join(root, 'root.json'), { at: 30 }),
   },
   {
     what: 'a flipped bit in the watermark',
     kind: 'watermark',
-    make: (root) => {
-      flip(join(root, 'watermark.json'), 30)
-      return { file: join(root, 'watermark.json'), offset: 0 }
-    },
+    make: (root) => flipIn(join(root, 'watermark.json'), { at: 30 }),
   },
   {
     what: 'a flipped bit in a document',
     kind: 'document',
-    make: (root) => {
-      flip(join(root, 'documents/settings.json'), 8)
-      return { file: join(root, 'documents/settings.json'), offset: 0 }
-    },
+    make: (root) => flipIn(join(root, 'documents/settings.json'), { at: 8 }),
   },
   {
     what: 'a flipped bit in a blob',
     kind: 'blob',
-    make: (root) => {
-      const file = only(only(join(root, 'blobs/pictures')))
-      flip(file, 3)
-      return { file, offset: 0 }
-    },
+    make: (root) => flipIn(only(only(join(root, 'blobs/pictures'))), { at: 3 }),
   },
   {
     what: 'a flipped bit in the header of a spool',
     kind: 'spool',
-    make: (root) => {
-      const file = only(join(root, 'spools/tasks'))
-      flip(file, 12)
-      return { file, offset: 0 }
-    },
+    make: (root) => flipIn(only(join(root, 'spools/tasks')), { at: 12 }),
   },
   {
     what: 'a file that anyone may read',

@@ -19,6 +19,13 @@ export const layout = (root: string) => ({
 })
 export type Layout = ReturnType<typeof layout>
 
+/** Folders that commits fill; a copy of a root has all of them. */
+export const commitFolders = ['log', 'data', 'streams', 'tombstones', 'quarantine'] as const
+/** Folders that the daemon makes and owns; `lock` is an empty one of the lock's package. */
+export const ownFolders = [...commitFolders, 'documents', 'blobs', 'spools', 'lock'] as const
+/** Folders that people fill; only the privacy of `secrets` is looked at. */
+export const theirFolders = ['config', 'plugins', 'skills', 'secrets'] as const
+
 /** Files of the log, a page or an index, by number. */
 export const segmentName = (no: number): string => `${number(no)}.ndjson`
 export const pageName = (no: number): string => `page-${number(no)}.ndjson`

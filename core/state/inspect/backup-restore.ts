@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import { unsafeCast } from '../../base/schema.js'
 import { createCopy, prepareTarget, sourceOf } from './backup.js'
+import { commitFolders } from '../format/layout.js'
 import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
@@ -80,7 +81,7 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   await prepareTarget(disk, target)
   const copy = createCopy(disk, target)
   const from = join(resolve(folder), copyFolder)
-  for (const name of ['log', 'data', 'streams', 'tombstones', 'quarantine']) await copy.makeFolder(name)
+  for (const name of commitFolders) await copy.makeFolder(name)
   for (const { path } of backup.files)
     if (path !== 'root.json' && path !== join('documents', `${holdDocument}.json`))
       await copy.write(path, sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(from, path)))))

@@ -11,7 +11,7 @@ import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type Bac
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { Problem } from '../../base/errors.js'
 import { codeOf, errors } from '../errors.js'
-import { layout, type Layout } from '../format/layout.js'
+import { commitFolders, layout, type Layout } from '../format/layout.js'
 import type { Manifest } from '../format/manifest.js'
 import { readRoot } from '../root/root-document.js'
 import { seal } from '../format/sealed.js'
@@ -156,14 +156,12 @@ const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
   )
 }
 
-const folders = ['log', 'data', 'streams', 'tombstones', 'quarantine']
-
 const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[]> => {
   const { root, disk, cut } = options
   const paths = layout(root)
   const copy = createCopy(disk, to)
   const files: BackupEntry[] = []
-  for (const folder of folders) await copy.makeFolder(folder)
+  for (const folder of commitFolders) await copy.makeFolder(folder)
   for (const [path, length] of namedFiles(paths, cut.manifest))
     files.push(await copyCounted(options, copy, { path, length: length ?? 0 }))
   for (const path of wholeFiles(disk, paths)) {

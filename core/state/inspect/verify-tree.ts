@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Disk, FileStat } from '../disk/disk.js'
-import { indexName, numberOf, pageName, segmentName, type Layout } from '../format/layout.js'
+import { indexName, numberOf, ownFolders, pageName, segmentName, theirFolders, type Layout } from '../format/layout.js'
 import type { Manifest, PagesRef } from '../format/manifest.js'
 import { unseal } from '../format/sealed.js'
 import { isSpoolName } from '../side/spool.js'
@@ -21,8 +21,7 @@ export interface TreeOptions {
   readonly inspection: Inspection
 }
 
-/** Written by people; only their privacy is looked at, and only of secrets. */
-const theirs: ReadonlySet<string> = new Set(['config', 'plugins', 'skills', 'secrets', 'lost+found', 'README.md'])
+const theirs: ReadonlySet<string> = new Set([...theirFolders, 'lost+found', 'README.md'])
 const files: ReadonlySet<string> = new Set([
   'root.json',
   'manifest.json',
@@ -31,18 +30,7 @@ const files: ReadonlySet<string> = new Set([
   'owner.json',
   'daemon.lock',
 ])
-/** `lock` is an empty folder of the lock's package: it has nothing to hide. */
-const folders: ReadonlySet<string> = new Set([
-  'log',
-  'data',
-  'streams',
-  'documents',
-  'blobs',
-  'spools',
-  'tombstones',
-  'quarantine',
-  'lock',
-])
+const folders: ReadonlySet<string> = new Set(ownFolders)
 
 const exposed = ({ mode, uid }: FileStat): string | undefined => {
   if (uid !== (process.getuid?.() ?? uid)) return `it belongs to user ${uid}`
@@ -100,7 +88,7 @@ const lookAtPages = (options: TreeOptions, folder: string, refs: Readonly<Record
 
 const lookAtFolders = (options: TreeOptions): void => {
   const { paths, manifest, disk } = options
-  for (const name of folders) if (name !== 'lock') lookAt(options, join(paths.root, name), 'folder')
+  for (const name of ownFolders) if (name !== 'lock') lookAt(options, join(paths.root, name), 'folder')
   lookInside(options, paths.log, numberedIn(new Set((manifest?.segments ?? []).map(({ no }) => segmentName(no)))))
   lookAtPages(options, paths.data, manifest?.collections ?? {})
   lookAtPages(options, paths.streams, manifest?.streams ?? {})

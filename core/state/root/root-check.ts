@@ -2,22 +2,8 @@
 import { join } from 'node:path'
 import { errors } from '../errors.js'
 import type { Disk, FileStat } from '../disk/disk.js'
+import { ownFolders, theirFolders } from '../format/layout.js'
 
-/** Folders that the daemon makes and owns. */
-const ownFolders = [
-  'log',
-  'data',
-  'streams',
-  'documents',
-  'blobs',
-  'spools',
-  'tombstones',
-  'quarantine',
-  'lock',
-  'secrets',
-] as const
-/** Folders that people fill. */
-const theirFolders = ['config', 'plugins', 'skills'] as const
 /**
  * What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left
  * behind.

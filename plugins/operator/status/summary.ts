@@ -14,6 +14,17 @@ import {
   type Infer,
 } from '../../../core/plugin.js'
 
+const runCounts = {
+  queued: integer(),
+  running: integer(),
+  waiting_for_approval: integer(),
+  waiting_for_user_question: integer(),
+  completed: integer(),
+  failed: integer(),
+  interrupted: integer(),
+  cancelled: integer(),
+}
+
 export const StatusAnswer = open({
   status: string(),
   version: string(),
@@ -37,19 +48,7 @@ export const StatusAnswer = open({
     }),
   ),
   sessions: optional(open({ total: integer() })),
-  runs: optional(
-    open({
-      total: integer(),
-      queued: integer(),
-      running: integer(),
-      waiting_for_approval: integer(),
-      waiting_for_user_question: integer(),
-      completed: integer(),
-      failed: integer(),
-      interrupted: integer(),
-      cancelled: integer(),
-    }),
-  ),
+  runs: optional(open({ total: integer(), ...runCounts })),
   health: open({
     warnings: optional(
       array(open({ severity: string(), code: string(), message: string(), action: optional(string()) })),
@@ -58,21 +57,10 @@ export const StatusAnswer = open({
 })
 type Answer = Infer<typeof StatusAnswer>
 
-const statuses = [
-  'queued',
-  'running',
-  'waiting_for_approval',
-  'waiting_for_user_question',
-  'completed',
-  'failed',
-  'interrupted',
-  'cancelled',
-] as const
-
 const runsLine = (runs: NonNullable<Answer['runs']>): string => {
-  const parts = statuses
-    .filter((status) => runs[status] > 0)
-    .map((status) => `${runs[status]} ${status.replaceAll('_', ' ')}`)
+  const parts = Object.entries(runs)
+    .filter(([status, runCount]) => status in runCounts && runCount > 0)
+    .map(([status, runCount]) => `${runCount} ${status.replaceAll('_', ' ')}`)
   return parts.length === 0 ? '0' : `${runs.total}: ${parts.join(', ')}`
 }
 

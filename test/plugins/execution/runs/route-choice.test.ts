@@ -4,7 +4,12 @@ import { type GenerationSettings, type ModelRoute, textOnly } from '../../../../
 import { createModels } from '../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../plugins/execution/runs/route-choice.js'
 import { mayUseRoute } from '../../../../plugins/execution/sessions/effective.js'
-import type { SessionRecord, SessionRoutePolicy } from '../../../../plugins/execution/sessions/contract.js'
+import type {
+  CredentialScope,
+  SessionRecord,
+  SessionRoutePolicy,
+} from '../../../../plugins/execution/sessions/contract.js'
+import { credentialScope } from '../../../support/scopes.js'
 
 const route = (route_id: string, model: string): ModelRoute => ({
   route_id,
@@ -79,24 +84,10 @@ test('models-4: generation is merged field by field, and what a type says anyway
 })
 
 test('a route outside the credential scope of the session is refused', (t) => {
-  const none = {
-    route_allow: [],
-    route_deny: [],
-    connector_allow: [],
-    connector_deny: [],
-    connector_credential_allow: [],
-    connector_credential_deny: [],
-    mcp_server_allow: [],
-    mcp_server_deny: [],
-  }
-  const choice = (scope: Partial<typeof none>) =>
-    chooseRoute(
-      { models, sessions: { mayUseRoute } },
-      session({ credential_scope: unsafeCast({ ...none, ...scope }) }),
-      {
-        content: 'x',
-      },
-    ).provider
+  const choice = (scope: Partial<CredentialScope>) =>
+    chooseRoute({ models, sessions: { mayUseRoute } }, session({ credential_scope: credentialScope(scope) }), {
+      content: 'x',
+    }).provider
   t.is(choice({}), 'house')
   t.is(choice({ route_allow: unsafeCast(['*']) }), 'house')
   for (const scope of [

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { credentialScope } from '../../../support/scopes.js'
 import type { CredentialScope, SessionRecord } from '../../../../plugins/execution/sessions/contract.js'
 import {
   effectiveCapabilityScope,
@@ -10,17 +11,7 @@ import {
 const bare: SessionRecord = { session_id: 's1', agent_id: 'a1', created_at_ms: 1 }
 const scoped = (more: Partial<CredentialScope>): SessionRecord => ({
   ...bare,
-  credential_scope: {
-    route_allow: [],
-    route_deny: [],
-    connector_allow: [],
-    connector_deny: [],
-    connector_credential_allow: [],
-    connector_credential_deny: [],
-    mcp_server_allow: [],
-    mcp_server_deny: [],
-    ...more,
-  },
+  credential_scope: credentialScope(more),
 })
 const mail = { connector: 'mail', credential: 'MAIL_KEY' }
 

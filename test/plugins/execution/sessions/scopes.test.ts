@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { CapabilityScope, CredentialScope } from '../../../../plugins/execution/sessions/contract.js'
+import type { CapabilityScope } from '../../../../plugins/execution/sessions/contract.js'
+import { capabilityScope as capability, credentialScope as credential } from '../../../support/scopes.js'
 import {
   blankEntry,
   normalNames,
@@ -17,26 +18,6 @@ const names = ['a', 'b', 'c', '*']
 const list = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 })
 const pair = fc.record({ allow: list, deny: list })
 const asked = fc.constantFrom('a', 'b', 'c', 'd')
-const capability = (more: Partial<CapabilityScope> = {}): CapabilityScope => ({
-  skill_allow: [],
-  skill_deny: [],
-  mcp_server_allow: [],
-  mcp_server_deny: [],
-  mcp_tool_allow: [],
-  mcp_tool_deny: [],
-  ...more,
-})
-const credential = (more: Partial<CredentialScope> = {}): CredentialScope => ({
-  route_allow: [],
-  route_deny: [],
-  connector_allow: [],
-  connector_deny: [],
-  connector_credential_allow: [],
-  connector_credential_deny: [],
-  mcp_server_allow: [],
-  mcp_server_deny: [],
-  ...more,
-})
 
 test('a list is trimmed, sorted and without repetition, and a star stands alone', (t) => {
   t.deepEqual(normalNames([' b', 'a ', 'b', 'a']), ['a', 'b'])

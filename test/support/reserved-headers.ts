@@ -1,0 +1,22 @@
+/** Names that the headers of a reply target must not have. */
+export const reservedHeaders: readonly string[] = [
+  'Authorization',
+  'Connection',
+  'Content-Length',
+  'Content-Type',
+  'Cookie',
+  'Forwarded',
+  'Host',
+  'Idempotency-Key',
+  'Proxy-Authorization',
+  'TE',
+  'Trailer',
+  'Transfer-Encoding',
+  'Upgrade',
+  'X-Api-Key',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'X-Forwarded-',
+  'Expect',
+  'Keep-Alive',
+]
