@@ -54,9 +54,11 @@ const run = (args: readonly string[]): Promise<number> => {
 }
 
 onReaderGone(() => exit(0))
-const code = await run(process.argv.slice(2)).catch((error: unknown) => {
-  const { text, code: failed } = explain(error)
+const told = (error: unknown): number => {
+  const { text, code } = explain(error)
   printError(text)
-  return failed
-})
-afterPrinting(() => exit(code))
+  return code
+}
+void run(process.argv.slice(2))
+  .catch(told)
+  .then((code) => afterPrinting(() => exit(code)))
