@@ -25,7 +25,8 @@ import { createHold, releaseRoute, type Hold } from './records/hold.js'
 import { createIds, type IdSource } from './base/ids.js'
 import { keepAlive } from './base/keep-alive.js'
 import type { Log } from './base/log.js'
-import type { ShippedPlugin } from './plugin.js'
+import * as kit from './plugin.js'
+import type { ShippedPlugin } from './plugin/contract.js'
 import type { JsonObject } from './base/schema.js'
 import type { Secrets } from './base/secrets.js'
 import { daemonSettings, type Settings } from './base/settings.js'
@@ -105,6 +106,7 @@ const loaderOptions = (
   options: DaemonOptions & Pick<PluginLoaderOptions, 'clock' | 'patienceMs'>,
 ): PluginLoaderOptions => ({
   ...options,
+  kit,
   safe: options.settings.safe,
   environment: options.environment ?? {},
   flags: options.flags ?? new Map(),

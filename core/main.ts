@@ -19,10 +19,10 @@ const show = async (text: string): Promise<void> => {
 }
 
 const runClient = async (args: readonly string[]): Promise<number> => {
-  const client = await import('./cli/client-line.js')
+  const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
-  return client.runClient({ args, environment: environment(), signal: interrupted.signal, print, show })
+  return client.runClient({ args, shipped, environment: environment(), signal: interrupted.signal, print, show })
 }
 
 const runServe = async (args: readonly string[]): Promise<number> => {
@@ -30,11 +30,11 @@ const runServe = async (args: readonly string[]): Promise<number> => {
   const [surplus] = words
   if (surplus !== undefined)
     throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
-  if (flags.has('help'))
-    return (
-      print((await import('./cli/help.js')).serveHelp(await (await import('./cli/plugin-commands.js')).pluginFlags())),
-      0
-    )
+  if (flags.has('help')) {
+    const { pluginFlags } = await import('./cli/plugin-commands.js')
+    const plugins = await (await import('./shipped.js')).shipped.plugins()
+    return (print((await import('./cli/help.js')).serveHelp(pluginFlags(plugins))), 0)
+  }
   return (await import('./serve.js')).serve({ flags, environment: environment(), exit, print })
 }
 

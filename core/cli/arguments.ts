@@ -1,5 +1,5 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
-import type { Command } from './command.js'
+import type { Command } from '../plugin/command.js'
 import { errors, type Flags } from '../base/config.js'
 
 export interface Arguments {

@@ -2,9 +2,7 @@
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
 import { count } from './command-text.js'
-import { defineCommand, type Command, type CommandInput } from './command.js'
-import { declarationsOf } from '../host/declarations.js'
-import { shippedPlugins } from '../host/candidates.js'
+import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/log.js'
 import { unsafeCast } from '../base/schema.js'
 import { writeBackup, type BackupReport } from '../state/inspect/backup.js'
@@ -16,6 +14,7 @@ import { createDisk } from '../state/disk/real-disk.js'
 import { readRoot } from '../state/root/root-document.js'
 import { cutStopped } from '../state/inspect/snapshot.js'
 import { errors as cliErrors } from './errors.js'
+import type { ShippedView } from './shipped-view.js'
 import { rootFlag, rootOf } from './state-commands.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -50,11 +49,11 @@ const create: Command = defineCommand({
     'Secrets, config, plugins and skills are not in it.',
 })
 
-const place = async (folder: string) => ({
+const place = async (shipped: ShippedView, folder: string) => ({
   folder: path.resolve(folder),
   disk: createDisk(),
   clock: createClock(),
-  declared: await declarationsOf(await shippedPlugins()),
+  declared: await shipped.declarations(),
 })
 
 const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
@@ -66,29 +65,31 @@ const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   ].join('\n')
 }
 
-const verify: Command = defineCommand({
-  path: ['backup', 'verify'],
-  summary: 'Compare every file of a backup with its digest and check the root inside.',
-  args: ['folder'],
-  run: async ({ args }) => verifyBackup(await place(args['folder'] ?? '')),
-  show: showCheck,
-  status: ({ clean }) => (clean ? 0 : 1),
-})
+const verify = (shipped: ShippedView): Command =>
+  defineCommand({
+    path: ['backup', 'verify'],
+    summary: 'Compare every file of a backup with its digest and check the root inside.',
+    args: ['folder'],
+    run: async ({ args }) => verifyBackup(await place(shipped, args['folder'] ?? '')),
+    show: showCheck,
+    status: ({ clean }) => (clean ? 0 : 1),
+  })
 
-const restore: Command = defineCommand({
-  path: ['backup', 'restore'],
-  summary: 'Make a state root of a backup, in an absent or empty folder.',
-  args: ['folder'],
-  flags: { to: { kind: 'text', summary: 'The state root to make; must be absent or empty.' } },
-  run: async ({ args, flags }) => {
-    const { to } = flags
-    if (typeof to !== 'string')
-      throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
-    return restoreBackup(await place(args['folder'] ?? ''), to)
-  },
-  show: ({ root, sequence, generation }: RestoreReport) =>
-    `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
-    'back, then start a daemon on it.',
-})
+const restore = (shipped: ShippedView): Command =>
+  defineCommand({
+    path: ['backup', 'restore'],
+    summary: 'Make a state root of a backup, in an absent or empty folder.',
+    args: ['folder'],
+    flags: { to: { kind: 'text', summary: 'The state root to make; must be absent or empty.' } },
+    run: async ({ args, flags }) => {
+      const { to } = flags
+      if (typeof to !== 'string')
+        throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
+      return restoreBackup(await place(shipped, args['folder'] ?? ''), to)
+    },
+    show: ({ root, sequence, generation }: RestoreReport) =>
+      `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
+      'back, then start a daemon on it.',
+  })
 
-export const backupCommands: readonly Command[] = [create, verify, restore]
+export const backupCommands = (shipped: ShippedView): readonly Command[] => [create, verify(shipped), restore(shipped)]

@@ -1,25 +1,28 @@
 /** One command line that is no serve: from its words to its exit code. */
-import type { Command } from './command.js'
+import type { Command } from '../plugin/command.js'
 import { parseArguments, switchesOf } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, overview } from './help.js'
-import { pluginCommands } from './plugin-commands.js'
+import { pluginCommands, pluginFlags } from './plugin-commands.js'
+import type { ShippedView } from './shipped-view.js'
 
 export interface ClientLine extends Omit<Line, 'words' | 'flags'> {
   readonly args: readonly string[]
+  readonly shipped: ShippedView
 }
 
-export const allCommands = async (): Promise<readonly Command[]> => {
-  const commands = [...(await pluginCommands()), ...coreCommands]
-  return [...commands, completionCommand(commands)]
+export const allCommands = async (shipped: ShippedView): Promise<readonly Command[]> => {
+  const plugins = await shipped.plugins()
+  const commands = [...pluginCommands(plugins), ...coreCommands(shipped)]
+  return [...commands, completionCommand(commands, pluginFlags(plugins))]
 }
 
 /** Resolves with the exit code; 130 when it was interrupted. */
-export const runClient = async ({ args, ...line }: ClientLine): Promise<number> => {
+export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise<number> => {
   const { print, signal } = line
-  const commands = await allCommands()
+  const commands = await allCommands(shipped)
   const { words, flags } = parseArguments(args, switchesOf(commands))
   if (words.length === 0 || words[0] === 'help') return (print(overview(commands)), 0)
   const group = commands.filter(

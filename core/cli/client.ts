@@ -1,5 +1,5 @@
 /** Calls a daemon over HTTP. */
-import type { Client } from './command.js'
+import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { array, open, optional, parse, string, type Json } from '../base/schema.js'
 import { errors } from './errors.js'

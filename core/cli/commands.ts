@@ -1,10 +1,11 @@
 /** Sub-commands that belong to no plugin. */
-import { defineCommand, type Command } from './command.js'
+import { defineCommand, type Command } from '../plugin/command.js'
 import { array, json, open, optional, parse, string, type Infer } from '../base/schema.js'
 import { visibleLine } from '../base/visible.js'
 import { backupCommands } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
 import { releaseCommand } from './release-command.js'
+import type { ShippedView } from './shipped-view.js'
 import { stateCommands } from './state-commands.js'
 
 const query = (values: Readonly<Record<string, string | boolean | undefined>>): string => {
@@ -68,12 +69,12 @@ const openapi = defineCommand({
   run: ({ client }) => client.get('/v1/openapi.json'),
 })
 
-export const coreCommands: readonly Command[] = [
+export const coreCommands = (shipped: ShippedView): readonly Command[] => [
   streamEvents,
   listPlugins,
   openapi,
-  ...stateCommands,
+  ...stateCommands(shipped),
   findingsCommand,
   releaseCommand,
-  ...backupCommands,
+  ...backupCommands(shipped),
 ]

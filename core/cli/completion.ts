@@ -1,9 +1,9 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
-import { defineCommand, type Command } from './command.js'
+import { defineCommand, type Command } from '../plugin/command.js'
 import { daemonSettings } from '../base/settings.js'
 import { switchesOf } from './arguments.js'
 import { errors } from './errors.js'
-import { pluginFlags } from './plugin-commands.js'
+import type { PluginFlag } from './help.js'
 
 /** What may follow some words: further words, and flags. */
 interface Place {
@@ -151,14 +151,15 @@ export const completionScript = (shell: string, commands: readonly Command[], se
 }
 
 /** The command itself is in its own table. */
-export const completionCommand = (others: readonly Command[]): Command => {
+export const completionCommand = (others: readonly Command[], flags: readonly PluginFlag[]): Command => {
   const completion: Command = defineCommand({
     path: ['completion'],
     summary: 'A script for bash, zsh or fish that completes command lines.',
     args: ['shell'],
-    run: async ({ args, print }) => {
-      const serve = [...daemonSettings, ...(await pluginFlags())].map(({ flag }) => flag)
+    run: ({ args, print }) => {
+      const serve = [...daemonSettings, ...flags].map(({ flag }) => flag)
       print(completionScript(args['shell'] ?? '', [...others, completion], serve))
+      return Promise.resolve()
     },
   })
   return completion

@@ -1,6 +1,6 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../base/clock.js'
-import type { Command, CommandInput } from './command.js'
+import type { Command, CommandInput } from '../plugin/command.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { nearest } from '../base/nearest.js'
 import { parse } from '../base/schema.js'

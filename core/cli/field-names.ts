@@ -1,5 +1,5 @@
 /** Problems of a daemon name the fields of a request; who typed a command line knows its words and flags. */
-import type { Command } from './command.js'
+import type { Command } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 
 const ownName = ({ args = [], flags = {} }: Command, path: string): string | undefined => {

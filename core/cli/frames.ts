@@ -1,5 +1,5 @@
 /** Reads the frames of an SSE stream. */
-import type { Frame } from './command.js'
+import type { Frame } from '../plugin/command.js'
 import { errors } from './errors.js'
 
 const largest = 1_048_576

@@ -1,5 +1,5 @@
 /** Texts of `--help`. */
-import type { Command } from './command.js'
+import type { Command } from '../plugin/command.js'
 import { daemonSettings, Settings } from '../base/settings.js'
 import { inlineSchema, unsafeCast, type JsonSchema } from '../base/schema.js'
 

@@ -1,17 +1,12 @@
 /** What the shipped plugins add to the command line. */
-import type { Command } from './command.js'
+import type { Command } from '../plugin/command.js'
 import { settingsOf } from '../base/config.js'
-import { shippedPlugins } from '../host/candidates.js'
-import { shippedCandidate } from '../host/candidate.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import { inlineSchema, unsafeCast, type JsonSchema } from '../base/schema.js'
 import type { PluginFlag } from './help.js'
 
-const plugins = async (): Promise<readonly AnyPlugin[]> =>
-  Promise.all((await shippedPlugins()).map((entry) => shippedCandidate(entry).load()))
-
-export const pluginCommands = async (): Promise<readonly Command[]> =>
-  (await plugins()).flatMap(({ commands = [] }) => commands)
+export const pluginCommands = (plugins: readonly AnyPlugin[]): readonly Command[] =>
+  plugins.flatMap(({ commands = [] }) => commands)
 
 const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
   const properties =
@@ -24,4 +19,5 @@ const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
     description: String(properties[field]?.['description'] ?? ''),
   }))
 }
-export const pluginFlags = async (): Promise<readonly PluginFlag[]> => (await plugins()).flatMap(flagsOf)
+
+export const pluginFlags = (plugins: readonly AnyPlugin[]): readonly PluginFlag[] => plugins.flatMap(flagsOf)

@@ -1,5 +1,5 @@
 /** `release`: lets a daemon that holds begin its work. */
-import { defineCommand, type Command } from './command.js'
+import { defineCommand, type Command } from '../plugin/command.js'
 import { boolean, open } from '../base/schema.js'
 
 export const releaseCommand: Command = defineCommand({

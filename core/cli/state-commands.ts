@@ -2,11 +2,9 @@
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
 import { count } from './command-text.js'
-import { defineCommand, type Command, type CommandInput } from './command.js'
+import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'
-import { declarationsOf } from '../host/declarations.js'
-import { shippedPlugins } from '../host/candidates.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/log.js'
 import { unsafeCast, type Json } from '../base/schema.js'
@@ -24,6 +22,7 @@ import {
   type Shown,
 } from '../state/inspect/show.js'
 import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
+import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
 
 export const rootFlag = {
@@ -38,13 +37,13 @@ export const rootOf = (flags: CommandInput['flags']): string => {
 type Unreadable = { readonly unreadable: { readonly code: string; readonly sentence: string } }
 type VerifyAnswer = VerifyReport | Unreadable
 
-const verify = async (root: string): Promise<VerifyAnswer> => {
+const verify = async (shipped: ShippedView, root: string): Promise<VerifyAnswer> => {
   try {
     return await verifyRoot({
       root,
       disk: createDisk(),
       clock: createClock(),
-      declared: await declarationsOf(await shippedPlugins()),
+      declared: await shipped.declarations(),
     })
   } catch (error) {
     const code =
@@ -104,17 +103,18 @@ const showReport = (report: VerifyAnswer): string => {
   ].join('\n')
 }
 
-const verifyCommand: Command = defineCommand({
-  path: ['state', 'verify'],
-  summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
-  flags: rootFlag,
-  run: ({ flags }) => verify(rootOf(flags)),
-  show: showReport,
-  status: (report) => {
-    if ('unreadable' in report) return 2
-    return report.clean ? 0 : 1
-  },
-})
+const verifyCommand = (shipped: ShippedView): Command =>
+  defineCommand({
+    path: ['state', 'verify'],
+    summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
+    flags: rootFlag,
+    run: ({ flags }) => verify(shipped, rootOf(flags)),
+    show: showReport,
+    status: (report) => {
+      if ('unreadable' in report) return 2
+      return report.clean ? 0 : 1
+    },
+  })
 
 const warn = (faults: readonly Fault[]): void => {
   const [first] = faults
@@ -178,7 +178,7 @@ const show: Command = defineCommand({
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-const repairPlace = async (root: string) => {
+const repairPlace = async (shipped: ShippedView, root: string) => {
   const clock = createClock()
   return {
     root,
@@ -186,7 +186,7 @@ const repairPlace = async (root: string) => {
     clock,
     ids: createIds(clock),
     log: silent,
-    declared: await declarationsOf(await shippedPlugins()),
+    declared: await shipped.declarations(),
   }
 }
 
@@ -208,23 +208,29 @@ const showPlan = ({ root, actions, byHand, applied, after }: RepairReport): stri
   return [...did, ...left, end].join('\n')
 }
 
-const repair: Command = defineCommand({
-  path: ['state', 'repair'],
-  summary: 'Say what a repair of a stopped root would do; do it with --apply. What is taken away goes to quarantine/.',
-  flags: {
-    ...rootFlag,
-    apply: { kind: 'switch', summary: 'Do it.' },
-    'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
-  },
-  run: async ({ flags }) =>
-    repairRoot({
-      ...(await repairPlace(rootOf(flags))),
-      apply: flags['apply'] === true,
-      acceptLoss: flags['accept-loss'] === true,
-    }),
-  show: showPlan,
-  status: ({ actions, applied, byHand, after }) =>
-    (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1,
-})
+const repair = (shipped: ShippedView): Command =>
+  defineCommand({
+    path: ['state', 'repair'],
+    summary:
+      'Say what a repair of a stopped root would do; do it with --apply. What is taken away goes to quarantine/.',
+    flags: {
+      ...rootFlag,
+      apply: { kind: 'switch', summary: 'Do it.' },
+      'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
+    },
+    run: async ({ flags }) =>
+      repairRoot({
+        ...(await repairPlace(shipped, rootOf(flags))),
+        apply: flags['apply'] === true,
+        acceptLoss: flags['accept-loss'] === true,
+      }),
+    show: showPlan,
+    status: ({ actions, applied, byHand, after }) =>
+      (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1,
+  })
 
-export const stateCommands: readonly Command[] = [verifyCommand, repair, show]
+export const stateCommands = (shipped: ShippedView): readonly Command[] => [
+  verifyCommand(shipped),
+  repair(shipped),
+  show,
+]

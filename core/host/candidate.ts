@@ -1,6 +1,5 @@
 /** A plugin that may be loaded, before any of its code ran. */
-import * as kit from '../plugin.js'
-import type { AnyPlugin, Kit, PluginModule, ShippedPlugin } from '../plugin.js'
+import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from '../plugin/contract.js'
 import { literal, open, parse, string, unsafeCast } from '../base/schema.js'
 import { errors } from './errors.js'
 
@@ -29,8 +28,11 @@ const checkConfig = (plugin: AnyPlugin): void => {
   if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
 }
 
-/** Checks what a main file exports; a function is called with the kit. `id` is what the plugin is listed as. */
-export const pluginOf = (module: Partial<PluginModule>, id?: string): AnyPlugin => {
+/** What a function that makes a plugin is called with: `core/plugin.ts`, which the host itself does not know. */
+export type Kit = object
+
+/** Checks what a main file exports. `id` is what the plugin is listed as. */
+export const pluginOf = (module: Partial<AnyPluginModule>, kit: Kit, id?: string): AnyPlugin => {
   const exported = module.default
   const plugin: AnyPlugin =
     typeof exported === 'function' ? unsafeCast<(made: Kit) => AnyPlugin>(exported)(kit) : unsafeCast(exported)
@@ -48,10 +50,10 @@ export const pluginOf = (module: Partial<PluginModule>, id?: string): AnyPlugin 
   return plugin
 }
 
-export const shippedCandidate = ({ id, required, load }: ShippedPlugin): Candidate => ({
+export const shippedCandidate = ({ id, required, load }: ShippedPlugin, kit: Kit): Candidate => ({
   id,
   required,
   from: 'shipped',
   folder: `/${id}/`,
-  load: async () => pluginOf(await load(), id),
+  load: async () => pluginOf(await load(), kit, id),
 })

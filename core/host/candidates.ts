@@ -1,20 +1,16 @@
-/** Where plugins come from. */
+/** Whether there are third-party plugins, asked before any of their code or ours for them is loaded. */
 import path from 'node:path'
-import type { ShippedPlugin } from '../plugin.js'
 import type { Disk } from '../state/disk/disk.js'
 import type { Candidate } from './candidate.js'
-
-/** The shipped list; core names no plugin. */
-export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> =>
-  (await import('../../plugins/index.js')).shipped
+import type { ThirdPartyPlace } from './third-party.js'
 
 /** Whether `config/plugins.toml` may name plugins. */
 export const mayHaveThirdParty = (disk: Disk, root: string): boolean =>
   disk.stat(path.join(root, 'config', 'plugins.toml')) !== undefined
 
 /** What the operator added in `config/plugins.toml`. */
-export const thirdParty = async (disk: Disk, root: string): Promise<readonly Candidate[]> => {
-  if (!mayHaveThirdParty(disk, root)) return []
+export const thirdParty = async (place: ThirdPartyPlace): Promise<readonly Candidate[]> => {
+  if (!mayHaveThirdParty(place.disk, place.root)) return []
   const { thirdPartyCandidates } = await import('./third-party.js')
-  return thirdPartyCandidates(disk, root)
+  return thirdPartyCandidates(place)
 }

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { nearest } from '../base/nearest.js'
 import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../base/config.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import { object, type JsonObject } from '../base/schema.js'
 import type { Disk } from '../state/disk/disk.js'
 import { errors } from './errors.js'

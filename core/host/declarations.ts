@@ -10,12 +10,12 @@ import type { Route } from '../http/route.js'
 import { createRouteTable } from '../http/table.js'
 import { createKnownValues } from '../base/known-values.js'
 import type { Log } from '../base/log.js'
-import type { ShippedPlugin } from '../plugin.js'
+import type { ShippedPlugin } from '../plugin/contract.js'
 import { parse, unsafeCast, type Json } from '../base/schema.js'
 import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../state/contract.js'
 import type { Declarations } from '../state/inspect/verify-records.js'
 import { version } from '../base/version.js'
-import { shippedCandidate } from './candidate.js'
+import { shippedCandidate, type Kit } from './candidate.js'
 import { Host } from './contract.js'
 import { createHost } from './host.js'
 import { loadAll } from './load.js'
@@ -60,6 +60,7 @@ const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 /** `routes` are those of the plugins; core's own are added by the server. */
 export const declarationsOf = async (
   shipped: readonly ShippedPlugin[],
+  kit: Kit,
 ): Promise<Declarations & { readonly routes: readonly Route[] }> => {
   const table = createRouteTable()
   const clock = createClock()
@@ -79,7 +80,10 @@ export const declarationsOf = async (
       },
       events: createBus({ epoch: 0, capacity: 1, onFault: () => {} }),
     },
-    loaded: await loadAll(shipped.map(shippedCandidate), { clock, ms: patienceMs }),
+    loaded: await loadAll(
+      shipped.map((entry) => shippedCandidate(entry, kit)),
+      { clock, ms: patienceMs },
+    ),
     services: [
       [
         Host,

@@ -1,6 +1,6 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
 import type { RouteTable } from '../http/table.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import type { Token } from '../base/token.js'
 import { bounded } from './bounded.js'
 import type { Core } from './context.js'

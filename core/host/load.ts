@@ -1,6 +1,6 @@
 /** Imports the plugins' code. One that cannot be imported is a fact to report, not an error. */
 import type { Clock } from '../base/clock.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import { bounded } from './bounded.js'
 import type { Candidate } from './candidate.js'
 

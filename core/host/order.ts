@@ -1,5 +1,5 @@
 /** The order in which plugins load: whoever provides comes before whoever needs. */
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import type { Token } from '../base/token.js'
 
 export interface Refused {

@@ -1,5 +1,5 @@
 /** One plugin in the host, from candidate to stopped. */
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import type { Candidate } from './candidate.js'
 import type { StartRun } from './context.js'
 import type { PluginReport } from './contract.js'

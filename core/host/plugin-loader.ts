@@ -1,8 +1,8 @@
 /** From the candidates to imported plugins whose flags are known, and the watch over their files. */
-import type { ShippedPlugin } from '../plugin.js'
+import type { ShippedPlugin } from '../plugin/contract.js'
 import type { Clock } from '../base/clock.js'
 import type { Log } from '../base/log.js'
-import { shippedCandidate } from './candidate.js'
+import { shippedCandidate, type Kit } from './candidate.js'
 import { mayHaveThirdParty, thirdParty } from './candidates.js'
 import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from './configure.js'
 import { loadAll, type Loaded, type LoadBound } from './load.js'
@@ -10,6 +10,7 @@ import type { PluginHost } from './host.js'
 
 export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
   readonly shipped: readonly ShippedPlugin[]
+  readonly kit: Kit
   /** True: third-party plugins are left out. */
   readonly safe: boolean
   readonly clock: Clock
@@ -26,7 +27,10 @@ const boundOf = ({ clock, patienceMs }: PluginLoaderOptions): LoadBound => ({ cl
 /** What is wrong with the command line is said before the root is touched. */
 export const loadShipped = async (options: PluginLoaderOptions, root: string): Promise<readonly Loaded[]> => {
   const { disk, safe, flags, taken } = options
-  const shipped = await loadAll(options.shipped.map(shippedCandidate), boundOf(options))
+  const shipped = await loadAll(
+    options.shipped.map((entry) => shippedCandidate(entry, options.kit)),
+    boundOf(options),
+  )
   checkFlags(options, shipped)
   if (safe || !mayHaveThirdParty(disk, root)) refuseUnknownFlags(flags, taken, shipped)
   return shipped
@@ -38,8 +42,8 @@ export const loadThirdParty = async (
   root: string,
   shipped: readonly Loaded[],
 ): Promise<readonly Loaded[]> => {
-  const { disk, safe, flags, taken } = options
-  const added = await loadAll(safe ? [] : await thirdParty(disk, root), boundOf(options))
+  const { disk, kit, safe, flags, taken } = options
+  const added = await loadAll(safe ? [] : await thirdParty({ disk, root, kit }), boundOf(options))
   checkFlags(options, added)
   const loaded = [...shipped, ...added]
   refuseUnknownFlags(flags, taken, loaded)

@@ -1,5 +1,5 @@
 /** Every plugin declares, in the order of needs. */
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import { unsafeCast } from '../base/schema.js'
 import { disable, fail, type HostState } from './host-state.js'
 import { openContext } from './context.js'

@@ -1,7 +1,8 @@
 /**
  * The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo.
  */
-import type { HealthCheck, RepairStep } from '../plugin.js'
+import type { HealthCheck } from '../base/health.js'
+import type { RepairStep } from '../plugin/contract.js'
 import type { Route } from '../http/route.js'
 import type { RouteTable } from '../http/table.js'
 import { unsafeCast } from '../base/schema.js'

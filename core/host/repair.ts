@@ -1,5 +1,5 @@
 /** Repair steps in their order: check, fix, check again. */
-import type { RepairStep } from '../plugin.js'
+import type { RepairStep } from '../plugin/contract.js'
 import { errors } from './errors.js'
 
 export interface OwnedStep {

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors } from '../base/config.js'
-import type { AnyPlugin, PluginModule } from '../plugin.js'
+import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import {
   boolean,
   defaulted,
@@ -19,7 +19,7 @@ import {
   type Json,
 } from '../base/schema.js'
 import type { Disk } from '../state/disk/disk.js'
-import { pluginOf, type Candidate } from './candidate.js'
+import { pluginOf, type Candidate, type Kit } from './candidate.js'
 import { errors } from './errors.js'
 import { importFault } from './syntax-fault.js'
 import { readToml } from './toml.js'
@@ -91,14 +91,22 @@ const folderOf = (disk: Disk, root: string, from: string): string => {
   return found ?? refuse(`there is no folder ${path.join(places[0] ?? '', name)}`)
 }
 
-const importPlugin = async (disk: Disk, file: string, id: string): Promise<AnyPlugin> => {
-  const module: Partial<PluginModule> = await import(pathToFileURL(file).href).catch(async (error: unknown) => {
-    throw await importFault(disk, file, error)
-  })
-  return pluginOf(module, id)
+/** Where third-party plugins are looked for, and what they are given. */
+export interface ThirdPartyPlace {
+  readonly disk: Disk
+  readonly root: string
+  readonly kit: Kit
 }
 
-const candidate = (disk: Disk, root: string, [id, entry]: readonly [string, Entry]): Candidate => {
+const importPlugin = async ({ disk, kit }: ThirdPartyPlace, file: string, id: string): Promise<AnyPlugin> => {
+  const module: Partial<AnyPluginModule> = await import(pathToFileURL(file).href).catch(async (error: unknown) => {
+    throw await importFault(disk, file, error)
+  })
+  return pluginOf(module, kit, id)
+}
+
+const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]): Candidate => {
+  const { disk, root } = place
   const { from, required } = entry
   const name = from.replace(/^[a-z]+:/u, '')
   return {
@@ -108,17 +116,17 @@ const candidate = (disk: Disk, root: string, [id, entry]: readonly [string, Entr
     folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
     load: async () => {
       const folder = folderOf(disk, root, from)
-      return importPlugin(disk, mainFile(disk, folder, readManifest(disk, folder)), id)
+      return importPlugin(place, mainFile(disk, folder, readManifest(disk, folder)), id)
     },
   }
 }
 
 /** What `config/plugins.toml` names, in its order. A file that cannot be read stops the start. */
-export const thirdPartyCandidates = (disk: Disk, root: string): readonly Candidate[] => {
-  const tables = readToml(disk, path.join(root, 'config', 'plugins.toml')) ?? {}
+export const thirdPartyCandidates = (place: ThirdPartyPlace): readonly Candidate[] => {
+  const tables = readToml(place.disk, path.join(place.root, 'config', 'plugins.toml')) ?? {}
   return Object.entries(tables).map(([id, table]) => {
     const entry = parse(PluginEntry, table)
-    if (entry.ok) return candidate(disk, root, [id, entry.value])
+    if (entry.ok) return candidate(place, [id, entry.value])
     throw configErrors.config_invalid({
       details: {
         source: 'config/plugins.toml',

@@ -3,12 +3,11 @@ import { fault } from '../base/assert.js'
 import type { Clock } from '../base/clock.js'
 import { keepAlive } from '../base/keep-alive.js'
 import { inlineSchema, object, parse, unsafeCast, type JsonSchema } from '../base/schema.js'
-import { pluginOf } from '../host/candidate.js'
-import { shippedPlugins } from '../host/candidates.js'
 import type { PluginReport } from '../host/contract.js'
 import type { PluginHost } from '../host/host.js'
 import { needed } from '../host/order.js'
-import type { AnyPlugin, PluginModule } from '../plugin.js'
+import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
+import { loadPlugin, shippedPlugins } from '../shipped.js'
 import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './check-result.js'
 import { closureOf, type Closure } from './closure.js'
 import { createCountingClock, footprint, settledFootprint } from './footprint.js'
@@ -19,7 +18,7 @@ import { sealedContext, withoutNetwork } from './untouchable.js'
 /** What the checks of a plugin are told. */
 export interface PluginCheckOptions {
   /** Default exports of plugins that provide what it needs. Shipped plugins need not be named. */
-  readonly beside?: readonly PluginModule['default'][]
+  readonly beside?: readonly AnyPluginModule['default'][]
 }
 
 interface Subject {
@@ -169,7 +168,7 @@ const onWholeDaemons: ReadonlySet<string> = new Set(['stop', 'repair'])
 
 const pluginsOf = async ({ beside = [] }: PluginCheckOptions, plugin: AnyPlugin): Promise<readonly AnyPlugin[]> => {
   const shipped = await Promise.all((await shippedPlugins()).map(({ load }) => load()))
-  const given = [...beside.map((exported) => ({ default: exported })), ...shipped].map((module) => pluginOf(module))
+  const given = [...beside.map((exported) => ({ default: exported })), ...shipped].map((module) => loadPlugin(module))
   return [plugin, ...given.filter(({ id }) => id !== plugin.id)]
 }
 
@@ -195,14 +194,14 @@ const checkMade = async (plugin: AnyPlugin, options: PluginCheckOptions): Promis
  * Never rejects for what a plugin does.
  */
 export const checkPlugin = async (
-  exported: PluginModule['default'],
+  exported: AnyPluginModule['default'],
   options: PluginCheckOptions = {},
 ): Promise<readonly CheckResult[]> => {
   const release = keepAlive()
   try {
     const made: AnyPlugin[] = []
     const first = await runCheck('export', () => {
-      made.push(pluginOf({ default: exported }))
+      made.push(loadPlugin({ default: exported }))
       return verdictOf([], 'its default export is a plugin')
     })
     const [plugin] = made

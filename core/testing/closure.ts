@@ -1,7 +1,7 @@
 /** The plugins that one plugin needs, directly or not. */
 import { Host } from '../host/contract.js'
 import { needed } from '../host/order.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 
 export type Closure =
   | { readonly kind: 'whole'; readonly plugins: readonly AnyPlugin[] }

@@ -8,7 +8,7 @@ import { Host } from '../host/contract.js'
 import { createHost, type PluginHost } from '../host/host.js'
 import { needed } from '../host/order.js'
 import { createRouteTable } from '../http/table.js'
-import type { AnyPlugin } from '../plugin.js'
+import type { AnyPlugin } from '../plugin/contract.js'
 import { untouchable, untouchableHost } from './untouchable.js'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,7 +1,7 @@
 /** Services that a plugin may hold and pass on, and must not call while it registers. */
 import { fault } from '../base/assert.js'
 import { unsafeCast } from '../base/schema.js'
-import type { PluginContext } from '../plugin.js'
+import type { PluginContext } from '../plugin/contract.js'
 import type { State } from '../state/contract.js'
 
 /** Calling it, or anything in it, throws. */

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { allCommands } from '../../core/cli/client-line.js'
 import { createAudit } from '../../core/records/audit.js'
 import { createClock } from '../../core/base/clock.js'
-import type { Command } from '../../core/cli/command.js'
+import type { Command } from '../../core/plugin/command.js'
 import { startDaemon } from '../../core/daemon.js'
-import { shippedCandidate } from '../../core/host/candidate.js'
-import { shippedPlugins } from '../../core/host/candidates.js'
+import { loadPlugin, shipped, shippedPlugins } from '../../core/shipped.js'
 import type {
   AnyPlugin,
   CollectionSpec,
@@ -130,7 +129,7 @@ const notingContext = (context: PluginContext<unknown>, into: Declared): PluginC
 const noting = async (
   entry: ShippedPlugin,
 ): Promise<{ readonly shipped: ShippedPlugin; readonly facts: PluginFacts }> => {
-  const plugin = await shippedCandidate(entry).load()
+  const plugin = loadPlugin(await entry.load(), entry.id)
   const declared = nothing()
   const noted: AnyPlugin = {
     ...plugin,
@@ -211,7 +210,7 @@ export const gather = async (): Promise<Facts> => {
     shared: Object.values<Record<string, any>>(document['components'].responses).flatMap(codesOf),
     plugins,
     core: coreDeclared(documents.filter((name) => !theirs.has(name))),
-    commands: await allCommands(),
+    commands: await allCommands(shipped),
     modules: await readModules(),
   }
 }

@@ -101,6 +101,17 @@ test('no module imports itself through others, types counted', (t) => {
   none(t, circlesOf(new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))))
 })
 
+test('no folder of core imports itself through others, types counted', (t) => {
+  const graph = new Map<string, Set<string>>()
+  for (const { path, imports } of sources) {
+    if (!path.startsWith('core/')) continue
+    const folder = dirname(path)
+    const others = imports.map(({ target }) => dirname(target)).filter((other) => other.startsWith('core'))
+    graph.set(folder, new Set([...(graph.get(folder) ?? []), ...others.filter((other) => other !== folder)]))
+  }
+  none(t, circlesOf(graph))
+})
+
 test('no plugin needs itself through others, types counted', (t) => {
   const graph = new Map<string, Set<string>>()
   for (const { path, imports } of sources) {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { daemonSettings } from '../../core/base/settings.js'
+import { shipped } from '../../core/shipped.js'
 import { pluginFlags } from '../../core/cli/plugin-commands.js'
 import { mainFile, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh } from '../support/docs.js'
@@ -53,7 +54,7 @@ test('a backup under work and its restore, exactly as printed, bring back what w
 })
 
 test('the unit and the container file start the daemon with flags and variables that it has', async (t) => {
-  const settings = [...daemonSettings, ...(await pluginFlags())]
+  const settings = [...daemonSettings, ...pluginFlags(await shipped.plugins())]
   const flags = new Set(settings.map(({ flag }) => `--${flag}`))
   const variables = new Set(settings.map(({ variable }) => variable))
   const page = readFileSync(join(repository, 'docs/operations.md'), 'utf8')

@@ -135,10 +135,12 @@ test('what a page finds in a file is in that file', (t) => {
   )
 })
 
-/** Names of the members of an interface in `core/plugin.ts`. */
+/** Names of the members of an interface in `core/plugin/contract.ts`. */
 const membersOf = (name: string): string[] => {
   const [, body = ''] =
-    new RegExp(`export interface ${name}<[^\\n]*\\{\\n([\\s\\S]*?)^\\}`, 'mu').exec(textOf('core/plugin.ts')) ?? []
+    new RegExp(`export interface ${name}<[^\\n]*\\{\\n([\\s\\S]*?)^\\}`, 'mu').exec(
+      textOf('core/plugin/contract.ts'),
+    ) ?? []
   return [...body.matchAll(/^  (?:readonly )?(\w+)\??[:(<]/gmu)].map(([, member = '']) => member)
 }
 

@@ -1,5 +1,6 @@
 /** The command line in this process, against one daemon. */
 import { runClient } from '../../core/cli/client-line.js'
+import { shipped } from '../../core/shipped.js'
 import { explain } from '../../core/cli/explain.js'
 import { visible } from '../../core/base/visible.js'
 
@@ -18,7 +19,7 @@ export const createCommandLine =
   async (...args) => {
     const printed: string[] = []
     const print = (text: string): void => void printed.push(`${visible(text)}\n`)
-    const end = await runClient({ args: [`--base-url=${url}`, ...args], environment: {}, signal, print })
+    const end = await runClient({ shipped, args: [`--base-url=${url}`, ...args], environment: {}, signal, print })
       .then((code) => ({ code, text: '' }))
       .catch(explain)
     return { code: end.code, out: printed.join(''), err: end.text === '' ? '' : `${visible(end.text)}\n` }

@@ -1,4 +1,5 @@
 import { commandHelp, overview, serveHelp, usage } from '../../../core/cli/help.js'
+import { shipped } from '../../../core/shipped.js'
 import { pluginFlags } from '../../../core/cli/plugin-commands.js'
 import type { Facts } from '../gather.js'
 import { page } from '../markdown.js'
@@ -13,7 +14,7 @@ export const commandLinePage = async ({ commands }: Facts): Promise<string> =>
       'end with 3, when the run waits for a person.',
     block(overview(commands)),
     '## holdfast serve',
-    block(serveHelp(await pluginFlags())),
+    block(serveHelp(pluginFlags(await shipped.plugins()))),
     ...commands
       .toSorted((a, b) => (usage(a) < usage(b) ? -1 : 1))
       .map((command) => [`## holdfast ${command.path.join(' ')}`, block(commandHelp(command))]),

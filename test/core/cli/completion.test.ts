@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
+import { shipped } from '../../../core/shipped.js'
 import { allCommands } from '../../../core/cli/client-line.js'
 import { completionScript } from '../../../core/cli/completion.js'
 import { createCommandLine } from '../../support/command-line.js'
@@ -19,7 +20,7 @@ const choicesOf = async (script: string, ...words: string[]): Promise<string[]> 
 test('bash completes every command word by word, and its flags', async (t) => {
   const { out, code } = await run('completion', 'bash')
   t.is(code, 0)
-  for (const { path } of await allCommands())
+  for (const { path } of await allCommands(shipped))
     for (const [at, word] of path.entries()) {
       const typed = [...path.slice(0, at), word.slice(0, 2)]
       if (at > 0 || word !== 'approvals') t.true((await choicesOf(out, ...typed)).includes(word), typed.join(' '))
@@ -34,7 +35,7 @@ test('bash completes every command word by word, and its flags', async (t) => {
 })
 
 test('zsh and fish are given the same table; another shell is refused', async (t) => {
-  const commands = await allCommands()
+  const commands = await allCommands(shipped)
   for (const shell of ['zsh', 'fish']) {
     const script = completionScript(shell, commands, ['bind'])
     for (const word of ['submit', 'reply-to', 'bind', 'completion']) t.true(script.includes(word), `${shell} ${word}`)

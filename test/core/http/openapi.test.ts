@@ -17,8 +17,7 @@ import {
   literal,
   type Struct,
 } from '../../../core/base/schema.js'
-import { declarationsOf } from '../../../core/host/declarations.js'
-import { shippedPlugins } from '../../../core/host/candidates.js'
+import { declarationsOf, shippedPlugins } from '../../../core/shipped.js'
 import { startServer } from '../../support/http.js'
 import { createOpenapiCheck } from '../../support/openapi-check.js'
 

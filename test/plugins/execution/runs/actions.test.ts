@@ -1,6 +1,6 @@
 import { groundsOf } from '../../../../plugins/execution/runs/grounds.js'
 import test from 'ava'
-import { shippedPlugins } from '../../../../core/host/candidates.js'
+import { shippedPlugins } from '../../../../core/shipped.js'
 import { definePlugin, object, type AnyPlugin, type ShippedPlugin, digest } from '../../../../core/plugin.js'
 import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'

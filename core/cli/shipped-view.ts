@@ -1,0 +1,9 @@
+import type { AnyPlugin } from '../plugin/contract.js'
+import type { Declarations } from '../state/inspect/verify.js'
+
+/** The shipped plugins as the command line sees them. They are imported when they are asked for. */
+export interface ShippedView {
+  plugins(): Promise<readonly AnyPlugin[]>
+  /** The collections and streams that they declare. */
+  declarations(): Promise<Declarations>
+}

@@ -1,0 +1,23 @@
+/** The shipped plugins, for whoever starts a daemon or looks at a root without one. */
+import type { ShippedView } from './cli/shipped-view.js'
+import { pluginOf } from './host/candidate.js'
+import { declarationsOf as declarationsWith } from './host/declarations.js'
+import * as kit from './plugin.js'
+import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from './plugin/contract.js'
+
+/** The shipped list; core names no plugin. */
+export const shippedPlugins = async (): Promise<readonly ShippedPlugin[]> =>
+  (await import('../plugins/index.js')).shipped
+
+/** What a main file exports, checked; `id` is what it is listed as. */
+export const loadPlugin = (module: Partial<AnyPluginModule>, id?: string): AnyPlugin => pluginOf(module, kit, id)
+
+/** What plugins declare. Nothing of them is started. */
+export const declarationsOf = (plugins: readonly ShippedPlugin[]): ReturnType<typeof declarationsWith> =>
+  declarationsWith(plugins, kit)
+
+/** The shipped plugins as the command line sees them. */
+export const shipped: ShippedView = {
+  plugins: async () => Promise.all((await shippedPlugins()).map(async ({ id, load }) => loadPlugin(await load(), id))),
+  declarations: async () => declarationsOf(await shippedPlugins()),
+}
