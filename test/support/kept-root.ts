@@ -14,6 +14,15 @@ import { note, notesSpec, tempRoot, type Note } from './notes.js'
 
 export const clock = createClock()
 export const disk = createDisk()
+/** Files that grow can only be read in pieces on it, as if each were larger than a buffer can be (A6). */
+export const smallReads: Disk = {
+  ...disk,
+  readFile: (path) => {
+    if (/\/(blobs|data|streams|log)\//u.test(path)) throw new Error(`${path} was read whole`)
+    return disk.readFile(path)
+  },
+}
+
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 interface Person {

@@ -1,5 +1,4 @@
 /** `backup.json`: what a backup holds, file by file. Its presence says that the backup is whole. */
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { array, integer, literal, object, parse, string, timestamp, type Infer } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
@@ -24,8 +23,6 @@ export type BackupEntry = BackupFile['files'][number]
 export const backupFileName = 'backup.json'
 /** The copied root is a folder of its own in the backup. */
 export const copyFolder = 'root'
-
-export const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 export const writeBackupFile = (disk: Disk, folder: string, file: BackupFile): Promise<void> =>
   disk.replace(join(folder, backupFileName), seal(file))

@@ -1,11 +1,11 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
-import { unsafeCast } from '../../base/schema.js'
-import { createCopy, prepareTarget, sourceOf } from './backup.js'
+import { copyWhole, createCopy, prepareTarget } from './backup.js'
 import { commitFolders } from '../format/layout.js'
-import { copyFolder, digestOf, readBackupFile, type BackupFile } from './backup-file.js'
+import { copyFolder, readBackupFile, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
+import { digestFile, sourceOf } from '../disk/pieces.js'
 import { errors } from '../errors.js'
 import { holdDocument, type StoredHold } from '../root/hold-document.js'
 import type { Fault } from '../format/line.js'
@@ -35,13 +35,15 @@ const filesBelow = (disk: Disk, folder: string): string[] =>
     return disk.stat(path)?.kind === 'folder' ? filesBelow(disk, path) : [path]
   })
 
-const firstDifference = (
-  bytes: Uint8Array | undefined,
-  wanted: { readonly bytes: number; readonly sha256: string },
-): string | undefined => {
-  if (bytes === undefined) return 'the file is missing'
-  if (bytes.length !== wanted.bytes) return `it has ${bytes.length} bytes instead of ${wanted.bytes}`
-  return digestOf(bytes) === wanted.sha256 ? undefined : 'its bytes do not match their digest'
+interface Digest {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+const firstDifference = (found: Digest | undefined, wanted: Digest): string | undefined => {
+  if (found === undefined) return 'the file is missing'
+  if (found.bytes !== wanted.bytes) return `it has ${found.bytes} bytes instead of ${wanted.bytes}`
+  return found.sha256 === wanted.sha256 ? undefined : 'its bytes do not match their digest'
 }
 
 /** Compares every file with `backup.json`, then checks the root inside. Throws where there is no whole backup. */
@@ -52,7 +54,7 @@ export const verifyBackup = async ({ folder, disk, clock, declared }: BackupPlac
   const named = new Set(backup.files.map(({ path }) => join(copy, path)))
   for (const wanted of backup.files) {
     const file = join(copy, wanted.path)
-    const rule = firstDifference(disk.readFile(file), wanted)
+    const rule = firstDifference(digestFile(disk, file), wanted)
     if (rule !== undefined) faults.push({ file, offset: 0, rule })
   }
   for (const file of filesBelow(disk, copy))
@@ -84,7 +86,7 @@ export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: st
   for (const name of commitFolders) await copy.makeFolder(name)
   for (const { path } of backup.files)
     if (path !== 'root.json' && path !== join('documents', `${holdDocument}.json`))
-      await copy.write(path, sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(from, path)))))
+      await copyWhole(disk, copy, { from, path })
   const hold: StoredHold = { held: true, reason: 'restored', since_ms: clock.now() }
   await copy.write(join('documents', `${holdDocument}.json`), sourceOf(seal(hold)))
   await copy.finish()

@@ -3,12 +3,11 @@
  * the commit queue, between two batches; what it names is then copied beside
  * the commits, because nothing that counts changes any more.
  */
-import { createHash } from 'node:crypto'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
-import { unsafeCast } from '../../base/schema.js'
 import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
-import type { Disk, DiskFile } from '../disk/disk.js'
+import type { Disk } from '../disk/disk.js'
+import { copyPieces, rangeOf, reading, sourceOf, type ByteSource } from '../disk/pieces.js'
 import { Problem } from '../../base/errors.js'
 import { codeOf, errors } from '../errors.js'
 import { commitFolders, layout, type Layout } from '../format/layout.js'
@@ -80,29 +79,6 @@ export const prepareTarget = (disk: Disk, to: string): Promise<void> =>
 
 const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
 
-/** Bytes to copy; read in pieces, so that a running daemon answers in between. */
-export interface CopySource {
-  readonly length: number
-  read(position: number, length: number): Uint8Array
-}
-
-export const sourceOf = (bytes: Uint8Array): CopySource => ({
-  length: bytes.length,
-  read: (position, length) => bytes.subarray(position, position + length),
-})
-
-const pieceBytes = 512 * 1024
-
-const copyPieces = async (file: DiskFile, source: CopySource): Promise<string> => {
-  const hash = createHash('sha256')
-  for (let at = 0; at < source.length; at += pieceBytes) {
-    const piece = source.read(at, Math.min(pieceBytes, source.length - at))
-    hash.update(piece)
-    await file.write(piece, at)
-  }
-  return hash.digest('hex')
-}
-
 /** Writes files below one folder; every folder is made once and synced at the end. */
 export const createCopy = (disk: Disk, to: string) => {
   const made = new Set([to])
@@ -112,7 +88,7 @@ export const createCopy = (disk: Disk, to: string) => {
     await disk.makeFolder(folder)
     made.add(folder)
   }
-  const write = (path: string, source: CopySource): Promise<BackupEntry> =>
+  const write = (path: string, source: ByteSource): Promise<BackupEntry> =>
     onTarget(to, async () => {
       const target = join(to, path)
       await makeFolder(dirname(target))
@@ -131,21 +107,25 @@ export const createCopy = (disk: Disk, to: string) => {
     })
   return { write, makeFolder: (path: string) => onTarget(to, () => makeFolder(join(to, path))), finish }
 }
+type Copy = ReturnType<typeof createCopy>
 
 /** Copies the bytes of a file that count. */
-const copyCounted = async (
+const copyCounted = (
   { disk, root }: BackupOptions,
-  copy: ReturnType<typeof createCopy>,
+  copy: Copy,
   { path, length }: { path: string; length: number },
-): Promise<BackupEntry> => {
-  const file = disk.openSync(path)
-  try {
+): Promise<BackupEntry> =>
+  reading(disk, path, (file) => {
     if (file.size() < length) throw errors.state_root_damaged({ details: { path } })
-    return await copy.write(relative(root, path), { length, read: (position, wanted) => file.read(position, wanted) })
-  } finally {
-    await file.close()
-  }
-}
+    return copy.write(relative(root, path), rangeOf(file, 0, length))
+  })
+
+/** Copies a file as it is. */
+export const copyWhole = (
+  disk: Disk,
+  copy: Copy,
+  { from, path }: { from: string; path: string },
+): Promise<BackupEntry> => reading(disk, join(from, path), (file) => copy.write(path, rangeOf(file)))
 
 /** Documents and blobs: whole files that are replaced, never changed. */
 const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
@@ -164,10 +144,9 @@ const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[
   for (const folder of commitFolders) await copy.makeFolder(folder)
   for (const [path, length] of namedFiles(paths, cut.manifest))
     files.push(await copyCounted(options, copy, { path, length: length ?? 0 }))
-  for (const path of wholeFiles(disk, paths)) {
-    const bytes = disk.readFile(path)
-    if (bytes !== undefined) files.push(await copy.write(relative(root, path), sourceOf(bytes)))
-  }
+  for (const path of wholeFiles(disk, paths))
+    if (disk.stat(path) !== undefined)
+      files.push(await copyWhole(disk, copy, { from: root, path: relative(root, path) }))
   const { root: id, generation } = cut.manifest
   files.push(await copy.write('manifest.json', sourceOf(seal(cut.manifest))))
   files.push(
@@ -176,7 +155,7 @@ const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[
       sourceOf(seal({ v: 1, k: 'watermark', root: id, generation, sequence: cut.sequence, clean: true })),
     ),
   )
-  files.push(await copy.write('root.json', sourceOf(unsafeCast<Uint8Array>(disk.readFile(join(root, 'root.json'))))))
+  files.push(await copyWhole(disk, copy, { from: root, path: 'root.json' }))
   await copy.finish()
   return files
 }

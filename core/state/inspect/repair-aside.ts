@@ -1,6 +1,7 @@
 /** Moves files and tails into the quarantine, each with its reason; nothing is deleted. */
 import { dirname, join, relative } from 'node:path'
 import type { Disk } from '../disk/disk.js'
+import { rangeOf, reading } from '../disk/pieces.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { setAside } from '../format/quarantine.js'
@@ -49,15 +50,12 @@ export const moveAside = async (options: AsideOptions, fault: Fault): Promise<vo
 /** Copies the bytes from the fault on; the file keeps them until it is cut. */
 export const copyTail = async (options: AsideOptions, fault: Fault): Promise<void> => {
   const { disk, paths } = options
-  const bytes = disk.readFile(fault.file)?.subarray(fault.offset) ?? new Uint8Array()
   await disk.makeFolder(paths.quarantine)
-  if (bytes.length > 0)
-    await setAside(disk, {
-      folder: paths.quarantine,
-      name: freeName(options, fault.file, `-${fault.offset}.tail`),
-      bytes,
-      fault,
-    })
+  if ((disk.stat(fault.file)?.size ?? 0) <= fault.offset) return
+  const name = freeName(options, fault.file, `-${fault.offset}.tail`)
+  await reading(disk, fault.file, (file) =>
+    setAside(disk, { folder: paths.quarantine, name, source: rangeOf(file, fault.offset), fault }),
+  )
 }
 
 export const cutFile = async ({ disk }: AsideOptions, { file, offset }: Fault): Promise<void> => {

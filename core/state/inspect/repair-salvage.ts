@@ -8,8 +8,9 @@ import type { Ids } from '../../base/ids.js'
 import { unsafeCast } from '../../base/schema.js'
 import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from '../disk/disk.js'
+import { checkLineAt, createFileLines } from '../format/file-lines.js'
 import { numberOf, type Layout } from '../format/layout.js'
-import { checkLine, createLineBuffer, lineValue, type Fault } from '../format/line.js'
+import { createLineBuffer, lineValue, type Fault } from '../format/line.js'
 import { emptyManifest, readManifest, type Manifest, type SegmentRef, type PagesRef } from '../format/manifest.js'
 import { seal } from '../format/sealed.js'
 import type { SegmentHeader } from '../format/segment.js'
@@ -50,11 +51,12 @@ const pagesIn = (disk: Disk, folder: string): Record<string, PagesRef> =>
 
 const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
   disk.list(folder).flatMap((name) => {
-    const bytes = disk.readFile(join(folder, name)) ?? new Uint8Array()
-    const check = checkLine(bytes, 0, 0)
-    const header = check.ok ? unsafeCast<SegmentHeader>(lineValue(bytes, 0, check.end)) : undefined
+    const lines = createFileLines(disk, join(folder, name))
+    const { line, ...check } = checkLineAt(lines, 0, { seed: 0, end: lines.length })
+    const header =
+      check.ok && line !== undefined ? unsafeCast<SegmentHeader>(lineValue(line, 0, line.length)) : undefined
     return header?.k === 'segment' && numberOf(name) === header.no
-      ? [{ no: header.no, first: header.first, length: bytes.length }]
+      ? [{ no: header.no, first: header.first, length: lines.length }]
       : []
   })
 

@@ -1,7 +1,7 @@
 /** Every name under a state root: who may read it, whose it is, and whether anything counts on it. */
-import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Disk, FileStat } from '../disk/disk.js'
+import { digestFile } from '../disk/pieces.js'
 import { indexName, numberOf, ownFolders, pageName, segmentName, theirFolders, type Layout } from '../format/layout.js'
 import type { Manifest, PagesRef } from '../format/manifest.js'
 import { unseal } from '../format/sealed.js'
@@ -137,10 +137,10 @@ const verifyShard = (options: TreeOptions, shard: string): void => {
   lookInside(options, shard, (name) => (blobName.test(name) && name.startsWith(basename(shard)) ? 'named' : 'stranger'))
   for (const name of disk.list(shard).filter((found) => blobName.test(found))) {
     const file = join(shard, name)
-    const bytes = disk.readFile(file)
+    const found = digestFile(disk, file)
     inspection.count({ items: 1 })
-    if (bytes !== undefined && createHash('sha256').update(bytes).digest('hex') !== name)
-      inspection.add('blob', { file, offset: 0, rule: `its ${bytes.length} bytes are not those of its name` })
+    if (found !== undefined && found.sha256 !== name)
+      inspection.add('blob', { file, offset: 0, rule: `its ${found.bytes} bytes are not those of its name` })
   }
 }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { createBlobs, type BlobAreas } from './blobs.js'
 import { createDocuments, type Documents } from './document.js'
 import type { Disk } from '../disk/disk.js'
+import { rangeOf, reading } from '../disk/pieces.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { setAside } from '../format/quarantine.js'
@@ -47,13 +48,10 @@ export const createSideFiles = ({ disk, paths, mode, refuse, freeBytes }: SideFi
     }
   }
   const quarantine = async (path: string, rule: string): Promise<void> => {
-    const bytes = disk.readFile(path) ?? new Uint8Array()
-    await setAside(disk, {
-      folder: paths.quarantine,
-      name: path.slice(path.lastIndexOf('/') + 1),
-      bytes,
-      fault: { file: path, offset: 0, rule },
-    })
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    await reading(disk, path, (file) =>
+      setAside(disk, { folder: paths.quarantine, name, source: rangeOf(file), fault: { file: path, offset: 0, rule } }),
+    )
     await disk.unlink(path)
     await disk.syncFolder(dirname(path))
   }

@@ -1,6 +1,7 @@
 /** What start-up does with a root that was used before: replay, cut, set aside, and say so. */
 import { join } from 'node:path'
 import type { Disk, DiskFile } from '../disk/disk.js'
+import { rangeOf } from '../disk/pieces.js'
 import { segmentName, type Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
@@ -63,11 +64,11 @@ const cutBehind = async (
   handle: DiskFile,
   fault: Fault,
 ): Promise<{ bytes: number; quarantine: string }> => {
-  const bytes = handle.read(fault.offset, handle.size() - fault.offset)
+  const source = rangeOf(handle, fault.offset)
   const name = `${fault.file.slice(fault.file.lastIndexOf('/') + 1)}-${fault.offset}.tail`
-  const quarantine = await setAside(disk, { folder: paths.quarantine, name, bytes, fault })
+  const quarantine = await setAside(disk, { folder: paths.quarantine, name, source, fault })
   await handle.truncate(fault.offset)
-  return { bytes: bytes.length, quarantine }
+  return { bytes: source.length, quarantine }
 }
 
 const sealAll = (replay: Replay): SegmentRef[] =>

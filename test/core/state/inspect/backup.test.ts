@@ -1,4 +1,5 @@
 import test from 'ava'
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -7,7 +8,16 @@ import { restoreBackup, verifyBackup } from '../../../../core/state/inspect/back
 import { showEntries, showRecords } from '../../../../core/state/inspect/show.js'
 import { cutStopped } from '../../../../core/state/inspect/snapshot.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
-import { clock, declared, disk, holdRoot, keptRoot, writeNotes, type HeldRoot } from '../../../support/kept-root.js'
+import {
+  clock,
+  declared,
+  disk,
+  holdRoot,
+  keptRoot,
+  smallReads,
+  writeNotes,
+  type HeldRoot,
+} from '../../../support/kept-root.js'
 import { tempRoot } from '../../../support/notes.js'
 
 const backupOf = (held: HeldRoot, to: string) =>
@@ -136,4 +146,21 @@ test('state-28: a backup or a restore never writes where something is, nor into 
   await t.throwsAsync(writeBackup({ root, to: join(away, 'a/b'), disk, clock, cut }), { message: /does not exist/u })
   await t.throwsAsync(restoreBackup({ folder, disk, clock }, root), { message: /not an empty folder/u })
   t.deepEqual((await verifyRoot({ root, disk, clock, declared })).findings, [])
+})
+
+test('A6: a backup is made, checked and restored without reading a file of it whole', async (t) => {
+  const root = await keptRoot(t)
+  const held = await holdRoot(root)
+  const large = randomBytes(1_300_000)
+  const picture = await held.state.blobs('pictures').put(large)
+  const to = join(tempRoot(t), 'backup')
+  await held.snapshot((cut) => writeBackup({ root, to, disk: smallReads, clock, cut }))
+  await held.end()
+  const check = await verifyBackup({ folder: to, disk: smallReads, clock, declared })
+  t.deepEqual([...check.faults, ...check.root.findings], [])
+  const copy = join(tempRoot(t), 'copy')
+  await restoreBackup({ folder: to, disk: smallReads, clock }, copy)
+  const restored = await holdRoot(copy)
+  t.deepEqual(Buffer.from((await restored.state.blobs('pictures').read(picture)) ?? []), large)
+  await restored.end()
 })

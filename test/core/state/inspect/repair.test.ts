@@ -5,14 +5,14 @@ import { createIds } from '../../../../core/base/ids.js'
 import { repairRoot, type RepairOptions } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { damages, flip, lineAt, only } from '../../../support/damages.js'
-import { clock, declared, disk, holdRoot, keptRoot, writeNotes } from '../../../support/kept-root.js'
+import { clock, declared, holdRoot, keptRoot, smallReads, writeNotes } from '../../../support/kept-root.js'
 import { note } from '../../../support/notes.js'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const repair = (root: string, more: Partial<RepairOptions> = {}) =>
-  repairRoot({ root, disk, clock, ids: createIds(clock), log: silent, declared, ...more })
+  repairRoot({ root, disk: smallReads, clock, ids: createIds(clock), log: silent, declared, ...more })
 const losing = { apply: true, acceptLoss: true }
-const verify = (root: string) => verifyRoot({ root, disk, clock, declared })
+const verify = (root: string) => verifyRoot({ root, disk: smallReads, clock, declared })
 /** Every file but those of the lock, with its bytes. */
 const filesOf = (root: string): string[] =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })
