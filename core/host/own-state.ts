@@ -3,8 +3,9 @@
  * changes nothing any more.
  */
 import type { Problem } from '../base/errors.js'
-import type { Blobs, Document, Spools, State, Tx } from '../state/contract.js'
-import type { JsonObject } from '../base/schema.js'
+import type { Blobs, Collection, Document, Spools, State, Stream, Tx } from '../state/contract.js'
+import type { EventKeys, EventSpec } from '../events/contract.js'
+import type { Json, JsonObject } from '../base/schema.js'
 import { errors } from './errors.js'
 import type { Faults } from './faults.js'
 import type { Registry } from './registry.js'
@@ -50,14 +51,48 @@ const ownSpools = (spools: Spools, late: Late): Spools => ({
   keepOnly: (owners) => late<number>('a removal of spools') ?? spools.keepOnly(owners),
 })
 
+/** A transaction whose effects are charged to the plugin if they throw. */
+class OwnTx implements Tx {
+  readonly now: number
+  readonly #tx: Tx
+  readonly #parts: OwnStateParts
+
+  constructor(tx: Tx, parts: OwnStateParts) {
+    this.now = tx.now
+    this.#tx = tx
+    this.#parts = parts
+  }
+
+  insert<T extends object>(collection: Collection<T>, record: T): void {
+    this.#tx.insert(collection, record)
+  }
+
+  put<T extends object>(collection: Collection<T>, record: T): void {
+    this.#tx.put(collection, record)
+  }
+
+  remove<T extends object>(collection: Collection<T>, id: string, reason: string): void {
+    this.#tx.remove(collection, id, reason)
+  }
+
+  append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number {
+    return this.#tx.append(stream, owner, entry)
+  }
+
+  emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void {
+    this.#tx.emit(event, keys, data)
+  }
+
+  after(effect: () => void): void {
+    const { owner, faults } = this.#parts
+    this.#tx.after(faults.guard(owner, 'an effect of a commit', effect))
+  }
+}
+
 export const ownState = (parts: OwnStateParts): State => {
-  const { owner, state, registry, faults } = parts
+  const { owner, state, registry } = parts
   const late = lateness(parts)
   const claim = (kind: string, name: string): void => registry.claim(owner, kind, name)
-  const ownTx = (tx: Tx): Tx => ({
-    ...tx,
-    after: (effect) => tx.after(faults.guard(owner, 'an effect of a commit', effect)),
-  })
   return {
     collection: (spec) => {
       claim('collection', spec.name)
@@ -79,7 +114,7 @@ export const ownState = (parts: OwnStateParts): State => {
       claim('spool area', area)
       return ownSpools(state.spools(area), late)
     },
-    commit: <R>(change: (tx: Tx) => R) => late<R>('a commit') ?? state.commit((tx) => change(ownTx(tx))),
+    commit: <R>(change: (tx: Tx) => R) => late<R>('a commit') ?? state.commit((tx) => change(new OwnTx(tx, parts))),
     durable: (since) => state.durable(since),
     get health() {
       return state.health

@@ -1,17 +1,13 @@
 /** Opens segments, keeps the watermark, and brings the log back after a failed write. */
-import { join } from 'node:path'
 import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
 import type { Log } from '../../base/log.js'
 import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from '../disk/disk.js'
-import { createFileLines } from '../format/file-lines.js'
-import { numberOf, segmentName, type Layout } from '../format/layout.js'
+import type { Layout } from '../format/layout.js'
 import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
-import { longestTail } from './replay.js'
-import { scanSegment } from '../format/segment.js'
-import { createSegmentFile, type SegmentFile } from './segment-file.js'
+import { Segments } from './segments.js'
 import { lastingReason, reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { Tuning } from '../tuning.js'
@@ -53,201 +49,178 @@ export interface LogKeeper {
   close(): Promise<boolean>
 }
 
-const sealLast = (segments: readonly SegmentRef[], length: number): SegmentRef[] =>
-  segments.map((segment) => (segment.length === null ? { ...segment, length } : segment))
+class Keeper implements LogKeeper {
+  readonly commits: CommitLog
+  readonly #options: LogKeeperOptions
+  readonly #segments: Segments
+  /** The segments behind which the log begins; undefined until it is started. */
+  #sealed: readonly SegmentRef[] | undefined
+  #marked = -1
+  #cancelMark: (() => void) | undefined
+  #cancelRetry: (() => void) | undefined
+  #pause: number
+  #isClosed = false
 
-export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => {
-  const { disk, paths, manifest, mode, clock, tuning, generation } = options
-  const root = manifest.current.root
-  let nextNo = 1 + Math.max(0, ...disk.list(paths.log).map((name) => numberOf(name) ?? 0))
-  let marked = -1
-  let cancelMark: (() => void) | undefined
-  let cancelRetry: (() => void) | undefined
-  let pause = tuning.retryMs
-  let closed = false
-  let begin = async (): Promise<void> => {
-    throw fault('the log was not started')
+  constructor(options: LogKeeperOptions) {
+    const { sequence, isHalted, manifest, tuning } = options
+    this.#options = options
+    this.#pause = tuning.retryMs
+    this.commits = createCommitLog({
+      sequence,
+      failed: (reason, error) => this.#failed(reason, error),
+      advanced: () => this.#advanced(),
+      permitted: () => !isHalted() && !manifest.uncertain,
+      halted: isHalted,
+    })
+    this.#segments = new Segments(options, this.commits)
   }
 
-  const mark = async (clean: boolean): Promise<void> => {
-    const sequence = commits.sequence
-    await writeWatermark(disk, paths.watermark, { root, generation, sequence, clean })
-    marked = sequence
+  get dirty(): boolean {
+    return this.commits.sequence > this.#options.manifest.current.sequence
+  }
+
+  hasRoom(): boolean {
+    const { disk, paths, tuning } = this.#options
+    return disk.space(paths.root).free >= tuning.freeBytes
+  }
+
+  async start(sealed: readonly SegmentRef[]): Promise<void> {
+    const { mode } = this.#options
+    this.#sealed = sealed
+    try {
+      await this.#begin()
+    } catch (error) {
+      mode.refuse(lastingReason(error) ?? reasonOf(error))
+      if (!mode.passing) throw error
+      this.#scheduleRetry()
+    }
+  }
+
+  rotate(frozen: () => void): Promise<number> {
+    const { mode } = this.#options
+    return this.commits.between(async () => {
+      const { segment } = this.commits
+      if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
+      await this.#segments.openNext(segment)
+      frozen()
+      return this.commits.sequence + 1
+    })
+  }
+
+  async recover(how?: 'at any cost'): Promise<boolean> {
+    const { mode, tuning, log } = this.#options
+    if (!mode.passing || this.#isClosed) return mode.mode === 'ok'
+    try {
+      if (how === undefined && !this.hasRoom())
+        throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
+      await this.commits.between(() => this.#reopen())
+      this.#pause = tuning.retryMs
+      if (!mode.recover()) return false
+      log.info('storage takes changes again')
+      return true
+    } catch (error) {
+      if (this.hasRoom()) mode.refuse(lastingReason(error) ?? reasonOf(error))
+      this.#scheduleRetry()
+      return false
+    }
+  }
+
+  refuse(reason: ReadOnlyReason): void {
+    const { mode, log } = this.#options
+    mode.refuse(reason)
+    log.error('storage refuses changes', { reason: mode.reason })
+    if (mode.halted) this.commits.abandon(storageErrors.storage_read_only({ details: { reason: 'lock_lost' } }))
+    this.#scheduleRetry()
+  }
+
+  async close(): Promise<boolean> {
+    this.#isClosed = true
+    this.#cancelMark?.()
+    this.#cancelRetry?.()
+    await this.commits.drained()
+    const marked = await this.commits.between(() => this.#markEnd())
+    await this.commits.segment?.close()
+    return marked
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#sealed === undefined) throw fault('the log was not started')
+    await this.#segments.openBehind(this.#sealed)
+    await this.#mark(false)
+  }
+
+  async #reopen(): Promise<void> {
+    const { segment } = this.commits
+    if (segment === undefined) return this.#begin()
+    await this.#segments.verify(segment)
+    await this.#segments.openNext(segment)
+    await this.#mark(false)
+  }
+
+  #failed(reason: ReadOnlyReason, error: unknown): void {
+    const { mode, log } = this.#options
+    mode.count()
+    log.error('a write of the commit log failed', { error })
+    this.refuse(reason)
+  }
+
+  #advanced(): void {
+    this.#scheduleMark()
+    this.#options.advanced()
+  }
+
+  async #mark(clean: boolean): Promise<void> {
+    const { disk, paths, manifest, generation, mode } = this.#options
+    const { sequence } = this.commits
+    await writeWatermark(disk, paths.watermark, { root: manifest.current.root, generation, sequence, clean })
+    this.#marked = sequence
     mode.strain(undefined)
   }
-  const hasRoom = (): boolean => disk.space(paths.root).free >= tuning.freeBytes
-  const tick = async (): Promise<void> => {
-    cancelMark = undefined
+
+  async #markEnd(): Promise<boolean> {
+    const { mode, log } = this.#options
+    if (mode.mode !== 'ok') return false
+    try {
+      await this.#mark(true)
+      return true
+    } catch (error) {
+      log.warn('the close could not be marked; the next start replays the log', { error })
+      return false
+    }
+  }
+
+  #scheduleMark(): void {
+    const { clock, tuning } = this.#options
+    if (this.#isClosed || this.#cancelMark !== undefined) return
+    this.#cancelMark = clock.after(tuning.watermarkMs, () => {
+      this.#cancelMark = undefined
+      void this.#markNow()
+    })
+  }
+
+  async #markNow(): Promise<void> {
+    const { mode, log } = this.#options
     if (mode.mode !== 'ok') return
     try {
-      if (!hasRoom()) return refuse('disk_full')
-      await mark(false)
+      if (!this.hasRoom()) return this.refuse('disk_full')
+      await this.#mark(false)
     } catch (error) {
       mode.count()
       mode.strain(reasonOf(error))
-      options.log.warn('the watermark could not be written', { error })
+      log.warn('the watermark could not be written', { error })
     }
-    if (commits.sequence !== marked) scheduleMark()
+    if (this.commits.sequence !== this.#marked) this.#scheduleMark()
   }
-  const scheduleMark = (): void => {
-    if (!closed && cancelMark === undefined) cancelMark = clock.after(tuning.watermarkMs, () => void tick())
-  }
-  const scheduleRetry = (): void => {
-    if (closed || cancelRetry !== undefined || !mode.passing) return
-    cancelRetry = clock.after(pause, () => {
-      cancelRetry = undefined
-      void recover()
-    })
-    pause = Math.min(pause * 2, tuning.longestRetryMs)
-  }
-  const refuse = (reason: ReadOnlyReason): void => {
-    mode.refuse(reason)
-    options.log.error('storage refuses changes', { reason: mode.reason })
-    if (mode.halted) commits.abandon(storageErrors.storage_read_only({ details: { reason: 'lock_lost' } }))
-    scheduleRetry()
-  }
-  const failed = (reason: ReadOnlyReason, error: unknown): void => {
-    mode.count()
-    options.log.error('a write of the commit log failed', { error })
-    refuse(reason)
-  }
-  const advanced = (): void => {
-    scheduleMark()
-    options.advanced()
-  }
-  const commits = createCommitLog({
-    sequence: options.sequence,
-    failed,
-    advanced,
-    permitted: () => !options.isHalted() && !manifest.uncertain,
-    halted: options.isHalted,
-  })
 
-  /**
-   * Names a new segment behind the sealed ones and writes to it from now on. Segments without a line are dropped.
-   * What is named is decided when the manifest's turn comes: a checkpoint may have removed segments meanwhile.
-   */
-  const openSegment = async (seal: (named: readonly SegmentRef[]) => readonly SegmentRef[]): Promise<void> => {
-    const first = commits.sequence + 1
-    const no = nextNo
-    nextNo += 1
-    const segment = await createSegmentFile(disk, paths.log, {
-      no,
-      root,
-      first,
-      salt: options.ids.random(4),
-      generation,
+  #scheduleRetry(): void {
+    const { clock, mode, tuning } = this.#options
+    if (this.#isClosed || this.#cancelRetry !== undefined || !mode.passing) return
+    this.#cancelRetry = clock.after(this.#pause, () => {
+      this.#cancelRetry = undefined
+      void this.recover()
     })
-    let empty: readonly SegmentRef[] = []
-    try {
-      await manifest.update((current) => {
-        const sealed = seal(current.segments)
-        empty = sealed.filter((ref) => ref.first >= first)
-        return {
-          ...current,
-          generation,
-          segments: [...sealed.filter((ref) => ref.first < first), { no, first, length: null }],
-        }
-      })
-    } catch (error) {
-      await segment.close().catch(() => undefined)
-      throw error
-    }
-    const before = commits.segment
-    commits.use(segment)
-    await before?.close().catch(() => undefined)
-    for (const ref of empty) await disk.unlink(join(paths.log, segmentName(ref.no))).catch(() => undefined)
-  }
-  /** The file of the segment must hold exactly what was acknowledged; what a failed write left behind is cut. */
-  const verify = async (segment: SegmentFile): Promise<void> => {
-    const file = await disk.open(segment.path, 'write')
-    try {
-      const scan = scanSegment(
-        createFileLines(disk, segment.path),
-        { file: segment.path, root, no: segment.no, first: segment.first, longestTail, end: segment.length },
-        () => undefined,
-      )
-      if (scan.fault !== undefined || scan.last !== commits.sequence)
-        throw storageErrors.storage_damaged({ details: { file: segmentName(segment.no), offset: scan.sound } })
-      if (file.size() > segment.length) await file.truncate(segment.length)
-      await file.sync().catch((cause: unknown) => {
-        throw storageErrors.storage_sync_failed({ cause })
-      })
-    } finally {
-      await file.close()
-    }
-  }
-  const reopen = async (): Promise<void> => {
-    const { segment } = commits
-    if (segment === undefined) return begin()
-    await verify(segment)
-    await openSegment((named) => sealLast(named, segment.length))
-    await mark(false)
-  }
-  const recover = async (how?: 'at any cost'): Promise<boolean> => {
-    if (!mode.passing || closed) return mode.mode === 'ok'
-    try {
-      if (how === undefined && !hasRoom()) throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
-      await commits.between(reopen)
-      pause = tuning.retryMs
-      if (!mode.recover()) return false
-      options.log.info('storage takes changes again')
-      return true
-    } catch (error) {
-      if (hasRoom()) mode.refuse(lastingReason(error) ?? reasonOf(error))
-      scheduleRetry()
-      return false
-    }
-  }
-  const rotate = (frozen: () => void): Promise<number> =>
-    commits.between(async () => {
-      const { segment } = commits
-      if (segment === undefined || mode.mode !== 'ok') throw mode.problem()
-      await openSegment((named) => sealLast(named, segment.length))
-      frozen()
-      return commits.sequence + 1
-    })
-  const markEnd = async (): Promise<boolean> => {
-    if (mode.mode !== 'ok') return false
-    try {
-      await mark(true)
-      return true
-    } catch (error) {
-      options.log.warn('the close could not be marked; the next start replays the log', { error })
-      return false
-    }
-  }
-  const close = async (): Promise<boolean> => {
-    closed = true
-    cancelMark?.()
-    cancelRetry?.()
-    await commits.drained()
-    const marked = await commits.between(markEnd)
-    await commits.segment?.close()
-    return marked
-  }
-  return {
-    commits,
-    recover,
-    refuse,
-    rotate,
-    close,
-    get dirty() {
-      return commits.sequence > manifest.current.sequence
-    },
-    hasRoom,
-    start: async (sealed) => {
-      begin = async () => {
-        await openSegment(() => sealed)
-        await mark(false)
-      }
-      try {
-        await begin()
-      } catch (error) {
-        mode.refuse(lastingReason(error) ?? reasonOf(error))
-        if (!mode.passing) throw error
-        scheduleRetry()
-      }
-    },
+    this.#pause = Math.min(this.#pause * 2, tuning.longestRetryMs)
   }
 }
+
+export const createLogKeeper = (options: LogKeeperOptions): LogKeeper => new Keeper(options)

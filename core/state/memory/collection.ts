@@ -54,160 +54,210 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   everyId(): Iterable<string>
 }
 
-const both = (first: () => Iterable<string>, second: () => Iterable<string>): Iterable<string> => ({
-  *[Symbol.iterator]() {
-    yield* first()
-    yield* second()
-  },
-})
+/** What a record was before a change: hot, cold or absent. */
+interface Before<T> {
+  readonly record: T | undefined
+  readonly wasHot: boolean
+}
 
-export const createCollection = <T extends object>(
-  spec: CollectionSpec<T>,
-  pages: CheckpointedRecords<T>,
-): StoredCollection<T> => {
-  const hot = new Map<string, T>()
-  const deleted = new Set<string>()
-  const indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
-  let dirty = new Map<string, DirtyRecord<T>>()
-  let tombstones = new Map<string, string>()
-  const name = JSON.stringify(spec.name)
+class MemoryCollection<T extends object> implements StoredCollection<T> {
+  readonly spec: CollectionSpec<T>
+  readonly indexes: ReadonlyMap<string, RecordIndex<T>>
+  readonly #pages: CheckpointedRecords<T>
+  readonly #name: string
+  readonly #hot = new Map<string, T>()
+  readonly #deleted = new Set<string>()
+  #dirty = new Map<string, DirtyRecord<T>>()
+  #tombstones = new Map<string, string>()
 
-  const has = (id: string): boolean => hot.has(id) || (pages.has(id) && !deleted.has(id))
-  const find = (id: string): T | undefined =>
-    hot.get(id) ?? (pages.has(id) && !deleted.has(id) ? pages.read(id) : undefined)
-  const index = (wanted: string): RecordIndex<T> => {
-    const found = indexes.get(wanted)
-    if (found === undefined) throw fault(`collection ${spec.name} has no index ${wanted}`)
-    return found
+  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>) {
+    this.spec = spec
+    this.indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
+    this.#pages = pages
+    this.#name = JSON.stringify(spec.name)
   }
-  const reindex = (id: string, before: T | undefined, after: T | undefined): void => {
-    for (const one of indexes.values()) one.move(id, before && one.place(id, before), after && one.place(id, after))
+
+  has(id: string): boolean {
+    return this.#hot.has(id) || this.#isOnPage(id)
   }
-  /** Sets memory back to a record that was hot, cold or absent. */
-  const restore = (
-    id: string,
-    current: T | undefined,
-    { before, wasHot }: { before: T | undefined; wasHot: boolean },
-  ): void => {
-    if (before !== undefined && wasHot) hot.set(id, before)
-    else hot.delete(id)
-    reindex(id, current, before)
+
+  find(id: string): T | undefined {
+    return this.#hot.get(id) ?? (this.#isOnPage(id) ? this.#pages.read(id) : undefined)
   }
-  const write = (id: string, record: T): Change => {
+
+  isDeleted(id: string): boolean {
+    return this.#deleted.has(id)
+  }
+
+  count(index: string, group: string): number {
+    return this.#index(index).count(group)
+  }
+
+  groups(index: string): string[] {
+    return this.#index(index).groups()
+  }
+
+  ids(index: string, group: string): readonly string[] {
+    return this.#index(index).ids(group)
+  }
+
+  list(query: PageQuery): T[] {
+    return this.#list(query, 0)
+  }
+
+  *everyId(): Iterable<string> {
+    yield* this.#hot.keys()
+    yield* this.#pages.ids()
+  }
+
+  places(id: string, record: T): readonly Place[] {
+    return Array.from(this.indexes.values(), (index) => index.place(id, record))
+  }
+
+  insert(record: T): Change {
+    const id = this.spec.id(record)
+    if (this.#deleted.has(id) || this.has(id)) throw storageErrors.id_taken()
+    return this.#write(id, record)
+  }
+
+  put(record: T): Change {
+    const id = this.spec.id(record)
+    if (this.#deleted.has(id)) throw storageErrors.id_taken()
+    return this.#write(id, record)
+  }
+
+  remove(id: string, reason: string): Change | undefined {
+    const record = this.find(id)
+    if (record === undefined) return undefined
+    const wasHot = this.#hot.delete(id)
+    this.#deleted.add(id)
+    this.#reindex(id, record, undefined)
+    return {
+      op: `["del",${this.#name},${JSON.stringify(id)},${serialise(reason)}]`,
+      undo: () => {
+        this.#deleted.delete(id)
+        this.#restore(id, undefined, { record, wasHot })
+      },
+      onDurable: () => this.#addTombstone(id, reason),
+    }
+  }
+
+  replayPut(id: string, record: T): void {
+    this.#reindex(id, this.find(id), record)
+    this.#hot.set(id, record)
+    this.#dirty.set(id, { record, text: undefined })
+  }
+
+  replayRemove(id: string, reason: string): void {
+    const before = this.find(id)
+    if (before !== undefined) this.#reindex(id, before, undefined)
+    this.#hot.delete(id)
+    this.#deleted.add(id)
+    this.#addTombstone(id, reason)
+  }
+
+  loadHot(id: string, record: T): void {
+    this.#hot.set(id, record)
+  }
+
+  loadPlaces(id: string, places: readonly Place[]): void {
+    let at = 0
+    for (const index of this.indexes.values()) {
+      const place = places[at]
+      if (place !== undefined) index.load(id, place)
+      at += 1
+    }
+  }
+
+  loadTombstone(id: string): void {
+    this.#deleted.add(id)
+  }
+
+  settleIndexes(): void {
+    for (const index of this.indexes.values()) index.settle()
+  }
+
+  takeDirty(): DirtyRecords<T> {
+    const taken = { records: this.#dirty, tombstones: this.#tombstones }
+    this.#dirty = new Map()
+    this.#tombstones = new Map()
+    return taken
+  }
+
+  restoreDirty({ records, tombstones }: DirtyRecords<T>): void {
+    for (const [id, record] of records)
+      if (!this.#dirty.has(id) && !this.#tombstones.has(id)) this.#dirty.set(id, record)
+    for (const [id, reason] of tombstones) this.#tombstones.set(id, reason)
+  }
+
+  evict({ records }: DirtyRecords<T>): void {
+    for (const [id, { record }] of records)
+      if (this.#hot.get(id) === record && this.spec.settled?.(record) === true) this.#hot.delete(id)
+  }
+
+  #isOnPage(id: string): boolean {
+    return this.#pages.has(id) && !this.#deleted.has(id)
+  }
+
+  #index(name: string): RecordIndex<T> {
+    const index = this.indexes.get(name)
+    if (index === undefined) throw fault(`collection ${this.spec.name} has no index ${name}`)
+    return index
+  }
+
+  #reindex(id: string, before: T | undefined, after: T | undefined): void {
+    for (const index of this.indexes.values())
+      index.move(id, before && index.place(id, before), after && index.place(id, after))
+  }
+
+  #write(id: string, record: T): Change {
     const text = serialise(record)
-    const wasHot = hot.has(id)
-    const before = find(id)
-    hot.set(id, record)
-    reindex(id, before, record)
+    const before = { wasHot: this.#hot.has(id), record: this.find(id) }
+    this.#hot.set(id, record)
+    this.#reindex(id, before.record, record)
     return {
-      op: `["put",${name},${JSON.stringify(id)},${text}]`,
-      undo: () => restore(id, record, { before, wasHot }),
-      onDurable: () => void dirty.set(id, { record, text }),
+      op: `["put",${this.#name},${JSON.stringify(id)},${text}]`,
+      undo: () => this.#restore(id, record, before),
+      onDurable: () => void this.#dirty.set(id, { record, text }),
     }
   }
-  const addTombstone = (id: string, reason: string): void => {
-    dirty.delete(id)
-    tombstones.set(id, reason)
+
+  /** Sets memory back to what the record was. */
+  #restore(id: string, current: T | undefined, { record, wasHot }: Before<T>): void {
+    if (record !== undefined && wasHot) this.#hot.set(id, record)
+    else this.#hot.delete(id)
+    this.#reindex(id, current, record)
   }
-  const insert = (record: T): Change => {
-    const id = spec.id(record)
-    if (deleted.has(id) || has(id)) throw storageErrors.id_taken()
-    return write(id, record)
+
+  #addTombstone(id: string, reason: string): void {
+    this.#dirty.delete(id)
+    this.#tombstones.set(id, reason)
   }
-  const put = (record: T): Change => {
-    const id = spec.id(record)
-    if (deleted.has(id)) throw storageErrors.id_taken()
-    return write(id, record)
-  }
-  const remove = (id: string, reason: string): Change | undefined => {
-    const before = find(id)
-    if (before === undefined) return undefined
-    const wasHot = hot.delete(id)
-    deleted.add(id)
-    reindex(id, before, undefined)
-    const undo = (): void => {
-      deleted.delete(id)
-      restore(id, undefined, { before, wasHot })
+
+  /** Records that are left out make room for others, so that a page is short only at the end. */
+  #list(query: PageQuery, skipped: number): T[] {
+    const ids = this.#index(query.index).page({ ...query, limit: query.limit + skipped })
+    const found: T[] = []
+    for (const id of ids) {
+      const record = this.#findOr(id, query.skip)
+      if (record !== undefined) found.push(record)
     }
-    return {
-      op: `["del",${name},${JSON.stringify(id)},${serialise(reason)}]`,
-      undo,
-      onDurable: () => addTombstone(id, reason),
-    }
+    const missing = ids.length - found.length
+    return missing === skipped || ids.length < query.limit + skipped ? found : this.#list(query, missing)
   }
-  const replayPut = (id: string, record: T): void => {
-    reindex(id, find(id), record)
-    hot.set(id, record)
-    dirty.set(id, { record, text: undefined })
-  }
-  const replayRemove = (id: string, reason: string): void => {
-    const before = find(id)
-    if (before !== undefined) reindex(id, before, undefined)
-    hot.delete(id)
-    deleted.add(id)
-    addTombstone(id, reason)
-  }
-  const findOr = (id: string, skip: PageQuery['skip']): T | undefined => {
+
+  #findOr(id: string, skip: PageQuery['skip']): T | undefined {
     try {
-      return find(id)
+      return this.find(id)
     } catch (error) {
       if (skip === undefined) throw error
       skip(id, error)
       return undefined
     }
   }
-  /** Records that are left out make room for others, so that a page is short only at the end. */
-  const list = (query: PageQuery, skipped = 0): T[] => {
-    const ids = index(query.index).page({ ...query, limit: query.limit + skipped })
-    const found: T[] = []
-    for (const id of ids) {
-      const record = findOr(id, query.skip)
-      if (record !== undefined) found.push(record)
-    }
-    const missing = ids.length - found.length
-    return missing === skipped || ids.length < query.limit + skipped ? found : list(query, missing)
-  }
-  const takeDirty = (): DirtyRecords<T> => {
-    const taken = { records: dirty, tombstones }
-    dirty = new Map()
-    tombstones = new Map()
-    return taken
-  }
-  const restoreDirty = (taken: DirtyRecords<T>): void => {
-    for (const [id, record] of taken.records) if (!dirty.has(id) && !tombstones.has(id)) dirty.set(id, record)
-    for (const [id, reason] of taken.tombstones) tombstones.set(id, reason)
-  }
-  const evict = (taken: DirtyRecords<T>): void => {
-    for (const [id, { record }] of taken.records)
-      if (hot.get(id) === record && spec.settled?.(record) === true) hot.delete(id)
-  }
-  return {
-    spec,
-    find,
-    has,
-    list: (query) => list(query),
-    insert,
-    put,
-    remove,
-    replayPut,
-    replayRemove,
-    takeDirty,
-    restoreDirty,
-    evict,
-    indexes,
-    everyId: () => both(() => hot.keys(), pages.ids),
-    isDeleted: (id) => deleted.has(id),
-    count: (wanted, group) => index(wanted).count(group),
-    groups: (wanted) => index(wanted).groups(),
-    ids: (wanted, group) => index(wanted).ids(group),
-    loadHot: (id, record) => void hot.set(id, record),
-    loadPlaces: (id, places) =>
-      [...indexes.values()].forEach((one, at) => {
-        const place = places[at]
-        if (place !== undefined) one.load(id, place)
-      }),
-    loadTombstone: (id) => void deleted.add(id),
-    settleIndexes: () => indexes.forEach((one) => one.settle()),
-    places: (id, record) => [...indexes.values()].map((one) => one.place(id, record)),
-  }
 }
+
+export const createCollection = <T extends object>(
+  spec: CollectionSpec<T>,
+  pages: CheckpointedRecords<T>,
+): StoredCollection<T> => new MemoryCollection(spec, pages)

@@ -1,11 +1,11 @@
 /** `commit`: runs a change against the state, collects what it did, and hands one line to the log. */
 import { assert, fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
-import type { Publication } from '../../events/contract.js'
+import type { EventKeys, EventSpec, Publication } from '../../events/contract.js'
 import type { Json } from '../../base/schema.js'
 import type { Log } from '../../base/log.js'
 import type { Change } from './change.js'
-import type { CommitLog, Pending } from '../log/commit-log.js'
+import type { CommitLog } from '../log/commit-log.js'
 import type { Collection, Stream, Tx } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
@@ -39,12 +39,6 @@ export interface Transactions {
   readonly last: number
 }
 
-interface Work {
-  readonly changes: Change[]
-  /** Each is told about how many bytes the commit keeps in memory. */
-  readonly effects: ((bytes: number) => void)[]
-}
-
 /**
  * A clock that is set back by less is waited for, so that stamps stay in the order of commits. One that goes back
  * further was wrong before: what is stamped from now on has the right time.
@@ -52,122 +46,165 @@ interface Work {
 const farBack = 60_000
 const stampAfter = (last: number, now: number): number => (now < last && last - now <= farBack ? last : now)
 
-const undoAll = (changes: readonly Change[]): void => {
-  for (const change of changes.toReversed()) change.undo()
+type Effect = (bytes: number) => void
+
+/** What a callback returned, and the line of the log that says what it did; none if it changed nothing. */
+interface Filled<R> {
+  readonly result: R
+  readonly text: string | undefined
 }
 
-export const createTransactions = ({
-  shapes,
-  commits,
-  mode,
-  clock,
-  log,
-  publish,
-  longestLine,
-}: TransactionOptions): Transactions => {
-  let last = 0
-  let open = false
+/** What one commit does: it is in memory at once, and taken back if the callback throws or the line is not written. */
+class Transaction implements Tx {
+  readonly now: number
+  readonly #options: TransactionOptions
+  readonly #changes: Change[] = []
+  /** Each is told about how many bytes the commit keeps in memory. */
+  readonly #effects: Effect[] = []
+  #isOpen = true
 
-  const createTx = (now: number, { changes, effects }: Work): Tx => {
-    const live = (): void => assert(open, 'a transaction was used after its callback returned')
-    const keep = (change: Change | undefined): void => {
-      if (change !== undefined) changes.push(change)
-    }
-    return {
-      now,
-      insert: (collection, record) => {
-        live()
-        keep(shapes.collection(collection).insert(record))
-      },
-      put: (collection, record) => {
-        live()
-        keep(shapes.collection(collection).put(record))
-      },
-      remove: (collection, id, reason) => {
-        live()
-        keep(shapes.collection(collection).remove(id, reason))
-      },
-      append: (stream, owner, entry) => {
-        live()
-        const { seq, change } = shapes.stream(stream).append(owner, entry)
-        changes.push(change)
-        return seq
-      },
-      emit: (event, keys, data) => {
-        live()
-        effects.push((bytes) => publish({ name: event.name, keys, data, bytes }))
-      },
-      after: (effect) => {
-        live()
-        effects.push(effect)
-      },
+  constructor(options: TransactionOptions, now: number) {
+    this.#options = options
+    this.now = now
+  }
+
+  insert<T extends object>(collection: Collection<T>, record: T): void {
+    this.#changes.push(this.#shapes.collection(collection).insert(record))
+  }
+
+  put<T extends object>(collection: Collection<T>, record: T): void {
+    this.#changes.push(this.#shapes.collection(collection).put(record))
+  }
+
+  remove<T extends object>(collection: Collection<T>, id: string, reason: string): void {
+    const change = this.#shapes.collection(collection).remove(id, reason)
+    if (change !== undefined) this.#changes.push(change)
+  }
+
+  append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number {
+    const { seq, change } = this.#shapes.stream(stream).append(owner, entry)
+    this.#changes.push(change)
+    return seq
+  }
+
+  emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void {
+    this.after((bytes) => this.#options.publish({ name: event.name, keys, data, bytes }))
+  }
+
+  after(effect: Effect): void {
+    this.#requireOpen()
+    this.#effects.push(effect)
+  }
+
+  /** Runs the callback; what it did is undone if it throws. */
+  fill<R>(change: (tx: Tx) => R): Filled<R> {
+    try {
+      return { result: change(this), text: this.#text() }
+    } catch (error) {
+      this.undo()
+      throw error
+    } finally {
+      this.#isOpen = false
     }
   }
-  const runEffects = (effects: Work['effects'], bytes: number): void => {
-    for (const effect of effects) {
-      try {
-        effect(bytes)
-      } catch (error) {
-        log.error('an effect of a commit threw', { error })
-      }
-    }
+
+  undo(): void {
+    for (const change of this.#changes.toReversed()) change.undo()
   }
-  const textOf = (now: number, changes: readonly Change[]): string | undefined => {
-    if (changes.length === 0) return undefined
-    const text = `"t":${now},"ops":[${changes.map((change) => change.op).join(',')}]`
+
+  /** The line is on disk. */
+  settle(bytes: number): void {
+    for (const change of this.#changes) change.onDurable()
+    for (const effect of this.#effects) this.#run(effect, bytes)
+  }
+
+  get #shapes(): Shapes {
+    this.#requireOpen()
+    return this.#options.shapes
+  }
+
+  #requireOpen(): void {
+    assert(this.#isOpen, 'a transaction was used after its callback returned')
+  }
+
+  #text(): string | undefined {
+    if (this.#changes.length === 0) return undefined
+    const { longestLine } = this.#options
+    const text = `"t":${this.now},"ops":[${this.#changes.map((change) => change.op).join(',')}]`
     const bytes = text.length * 3 < longestLine ? 0 : Buffer.byteLength(text)
     if (bytes > longestLine) throw storageErrors.commit_too_large({ members: { limit_bytes: longestLine } })
     return text
   }
-  /** Runs the callback; what it did is undone if it throws. */
-  const perform = <R>(change: (tx: Tx) => R, now: number, work: Work): { result: R; text: string | undefined } => {
-    open = true
+
+  #run(effect: Effect, bytes: number): void {
     try {
-      const result = change(createTx(now, work))
-      return { result, text: textOf(now, work.changes) }
+      effect(bytes)
     } catch (error) {
-      undoAll(work.changes)
-      throw error
-    } finally {
-      open = false
+      this.#options.log.error('an effect of a commit threw', { error })
     }
   }
-  const enqueue = <R>(result: R, text: string | undefined, { changes, effects }: Work): Promise<R> =>
-    new Promise((resolve, reject) => {
+}
+
+class Committer implements Transactions {
+  readonly #options: TransactionOptions
+  #last = 0
+  #isOpen = false
+
+  constructor(options: TransactionOptions) {
+    this.#options = options
+  }
+
+  get last(): number {
+    return this.#last
+  }
+
+  resumeAt(t: number): void {
+    this.#last = t
+  }
+
+  /** Inside another's callback it throws at once, so that the outer commit is undone too. */
+  commit<R>(change: (tx: Tx) => R): Promise<R> {
+    if (this.#isOpen) throw fault('a commit was started inside the callback of another')
+    return this.#perform(change)
+  }
+
+  durable(since?: number): Promise<void> {
+    const commits = this.#options.commits()
+    if (since !== undefined && since !== commits.undone)
+      return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
+    if (commits.idle) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      commits.push({ text: undefined, settle: resolve, undo: () => {}, reject })
+    })
+  }
+
+  async #perform<R>(change: (tx: Tx) => R): Promise<R> {
+    const { mode, clock } = this.#options
+    if (!mode.takesChanges) throw mode.problem()
+    const transaction = new Transaction(this.#options, stampAfter(this.#last, clock.now()))
+    const { result, text } = this.#fill(transaction, change)
+    this.#last = transaction.now
+    return this.#enqueue(transaction, result, text)
+  }
+
+  #fill<R>(transaction: Transaction, change: (tx: Tx) => R): Filled<R> {
+    this.#isOpen = true
+    try {
+      return transaction.fill(change)
+    } finally {
+      this.#isOpen = false
+    }
+  }
+
+  #enqueue<R>(transaction: Transaction, result: R, text: string | undefined): Promise<R> {
+    return new Promise((resolve, reject) => {
       const settle = (): void => {
-        for (const change of changes) change.onDurable()
-        runEffects(effects, text?.length ?? 0)
+        transaction.settle(text?.length ?? 0)
         resolve(result)
       }
-      const pending: Pending = { text, settle, undo: () => undoAll(changes), reject }
-      commits().push(pending)
+      this.#options.commits().push({ text, settle, undo: () => transaction.undo(), reject })
     })
-  const begin = async <R>(change: (tx: Tx) => R): Promise<R> => {
-    if (!mode.takesChanges) throw mode.problem()
-    const now = stampAfter(last, clock.now())
-    const work: Work = { changes: [], effects: [] }
-    const { result, text } = perform(change, now, work)
-    last = now
-    return enqueue(result, text, work)
-  }
-  /** Inside another's callback it throws at once, so that the outer commit is undone too. */
-  const commit = <R>(change: (tx: Tx) => R): Promise<R> => {
-    if (open) throw fault('a commit was started inside the callback of another')
-    return begin(change)
-  }
-  const durable = (since?: number): Promise<void> => {
-    if (since !== undefined && since !== commits().undone)
-      return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
-    return commits().idle ? Promise.resolve() : enqueue(undefined, undefined, { changes: [], effects: [] })
-  }
-  return {
-    commit,
-    durable,
-    resumeAt: (t) => {
-      last = t
-    },
-    get last() {
-      return last
-    },
   }
 }
+
+export const createTransactions = (options: TransactionOptions): Transactions => new Committer(options)

@@ -118,7 +118,10 @@ export const createPageStores = ({
       const length = tombstones[name] ?? 0
       if (length > 0)
         noteFaults(
-          readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit: collection.loadTombstone }),
+          readTombstones(disk, tombstonePath(paths.tombstones, name), {
+            length,
+            visit: (id) => collection.loadTombstone(id),
+          }),
         )
       note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
     },

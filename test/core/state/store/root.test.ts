@@ -108,6 +108,12 @@ test('state-10: a transaction ends with its callback, and its time never goes ba
   })
   t.throws(() => kept.put(first.notes, note(1, { owner: 'bob' })), { message: /after its callback returned/u })
   t.is(first.notes.find('n1')?.owner, 'ann')
+  await t.throwsAsync(
+    first.state.commit(() => kept.put(first.notes, note(1, { owner: 'bob' }))),
+    { message: /after its callback returned/u },
+    'not in the callback of another either: no line of the log would tell of it',
+  )
+  t.is(first.notes.find('n1')?.owner, 'ann')
   now = 1000
   t.is(
     await first.state.commit((tx) => {

@@ -1,0 +1,147 @@
+/** What an open root is made of, and whether it may be written to. */
+import type { Clock } from '../../base/clock.js'
+import type { IdSource } from '../../base/ids.js'
+import type { Log } from '../../base/log.js'
+import { fault } from '../../base/assert.js'
+import type { Disk } from '../disk/disk.js'
+import { createBallast, makeRoom, type Ballast } from '../disk/ballast.js'
+import type { Checkpointer } from './checkpoint.js'
+import { gateDisk } from '../disk/gate.js'
+import { layout, type Layout } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import type { ManifestHolder } from '../format/manifest.js'
+import type { LogKeeper } from '../log/log-keeper.js'
+import { createPins, type Pins } from '../disk/pins.js'
+import { prepareRoot } from '../root/prepare.js'
+import { createPageStores, type PageStores } from '../pages/page-stores.js'
+import { createSideFiles, type SideFiles } from '../side/side-files.js'
+import type { ReadOnlyReason } from '../storage-errors.js'
+import { createStorageMode, type StorageMode } from '../disk/storage-mode.js'
+import { createStore, type Store } from './store.js'
+import { createTransactions, type Publish, type Transactions } from '../memory/transaction.js'
+import { defaultTuning, type Tuning } from '../tuning.js'
+
+export interface OpenStateOptions {
+  readonly root: string
+  /** The id in `root.json`; made at random for a root without one. */
+  readonly rootId?: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly publish: Publish
+  /** Of the lock: it is in the header of every segment. */
+  readonly generation: number
+  /**
+   * Asked before each batch is written, before it is acknowledged, and before files are named: false halts the state.
+   */
+  readonly owned?: () => boolean
+  readonly tuning?: Partial<Tuning>
+  /** Cuts damage off instead of starting read-only: an operator decided so. What is cut goes to the quarantine. */
+  readonly acceptLoss?: boolean
+  /** Told of damage that is met when something is read, each time. */
+  readonly onDamage?: (fault: Fault) => void
+}
+
+/** From the end of recovery on. */
+export interface Running {
+  readonly keeper: LogKeeper
+  readonly checkpointer: Checkpointer
+}
+
+/** Whether the root may be written to, and with what. */
+export interface Access {
+  readonly mode: StorageMode
+  readonly owned: () => boolean
+  running: Running | undefined
+}
+
+/** An open root: its parts, and how far it has come. */
+export interface Root {
+  readonly options: OpenStateOptions
+  readonly tuning: Tuning
+  readonly paths: Layout
+  readonly access: Access
+  readonly pins: Pins
+  readonly ballast: Ballast
+  readonly manifest: ManifestHolder
+  /** Why the manifest cannot be used. */
+  readonly broken: Fault | undefined
+  readonly pageStores: PageStores
+  readonly store: Store
+  readonly sideFiles: SideFiles
+  readonly transactions: Transactions
+  isLoaded: boolean
+  closing: Promise<boolean> | undefined
+}
+
+export const runningOf = ({ running }: Access): Running => {
+  if (running === undefined) throw fault('the state is not loaded')
+  return running
+}
+
+export const refuse = ({ mode, running }: Access, reason: ReadOnlyReason): void =>
+  running === undefined ? mode.refuse(reason) : running.keeper.refuse(reason)
+
+export const isHalted = (access: Access): boolean => {
+  const { mode, owned } = access
+  if (!mode.halted && !owned()) refuse(access, 'lock_lost')
+  return mode.halted
+}
+
+/** Everything of a root that is there before it is read. */
+export const prepare = async (options: OpenStateOptions): Promise<Root> => {
+  const { root, ids, generation, rootId, owned = () => true } = options
+  const mode = createStorageMode()
+  const access: Access = { mode, owned, running: undefined }
+  const tuning = { ...defaultTuning, ...options.tuning }
+  const paths = layout(root)
+  const pins = createPins(gateDisk(options.disk, { wasHalted: () => mode.halted, isHalted: () => isHalted(access) }))
+  const { disk } = pins
+  await makeRoom(disk, root, paths.ballast)
+  const { manifest, damage } = await prepareRoot({ disk, paths, ids, generation, rootId })
+  const parts = { options, tuning, paths, access, pins, manifest }
+  const pageStores = pageStoresOf(parts)
+  const store = createStore(pageStores)
+  return {
+    ...parts,
+    broken: damage,
+    ballast: createBallast(disk, paths.ballast, tuning.ballastBytes),
+    pageStores,
+    store,
+    sideFiles: createSideFiles({
+      disk,
+      paths,
+      mode,
+      refuse: (reason) => refuse(access, reason),
+      freeBytes: tuning.freeBytes,
+    }),
+    transactions: transactionsOf(parts, store),
+    isLoaded: false,
+    closing: undefined,
+  }
+}
+
+type Parts = Pick<Root, 'options' | 'tuning' | 'paths' | 'access' | 'pins' | 'manifest'>
+
+const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest }: Parts): PageStores => {
+  const { ids, acceptLoss = false } = options
+  const onDamage = (fault: Fault): void => {
+    refuse(access, 'damaged')
+    options.onDamage?.(fault)
+  }
+  return createPageStores({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
+}
+
+const transactionsOf = ({ options, tuning, access }: Parts, store: Store): Transactions => {
+  const { clock, log, publish } = options
+  return createTransactions({
+    shapes: store,
+    commits: () => runningOf(access).keeper.commits,
+    mode: access.mode,
+    clock,
+    log,
+    publish,
+    longestLine: tuning.longestLine,
+  })
+}
