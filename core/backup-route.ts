@@ -1,7 +1,7 @@
 /** `POST /v1/backups`: a backup of the running daemon, consistent as of one commit. */
 import path from 'node:path'
 import type { Clock } from './base/clock.js'
-import { defineRoute, jsonReply, type Route } from './http/route.js'
+import { defineRoute, jsonReply, type Route } from './http/routes/route.js'
 import { doc, integer, named, object, optional, rule, string } from './base/schema.js'
 import { writeBackup } from './state/inspect/backup.js'
 import type { Disk } from './state/disk/disk.js'

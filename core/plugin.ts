@@ -10,8 +10,8 @@ export { defineErrors, Problem } from './base/errors.js'
 export { readSecretFile } from './state/side/secret-file.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'
 export { assert, assertNever, fault } from './base/assert.js'
-export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/route.js'
-export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/route.js'
+export { committed, defineRoute, jsonReply, textReply, streamReply } from './http/routes/route.js'
+export type { Route, RouteInput, Access, Caller, Committed, StreamReply } from './http/routes/route.js'
 export {
   clampLimit,
   latest,
@@ -21,15 +21,15 @@ export {
   collectionSource,
   arraySource,
   pageProblems,
-} from './http/pages.js'
-export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/pages.js'
-export { idempotencyKey, IdempotencyKey } from './http/idempotency.js'
+} from './http/routes/pages.js'
+export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/routes/pages.js'
+export { idempotencyKey, IdempotencyKey } from './http/routes/idempotency.js'
 export { idempotencyErrors } from './http/errors.js'
 export { canonical, digest } from './base/canonical-json.js'
-export { sliced } from './http/sliced.js'
-export type { Sliced } from './http/sliced.js'
-export { createUnreadable, viewsOf } from './http/unreadable.js'
-export type { Skip, Unreadable } from './http/unreadable.js'
+export { sliced } from './http/routes/sliced.js'
+export type { Sliced } from './http/routes/sliced.js'
+export { createUnreadable, viewsOf } from './http/routes/unreadable.js'
+export type { Skip, Unreadable } from './http/routes/unreadable.js'
 export { defineEvent } from './events/contract.js'
 export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from './events/contract.js'
 export { StateFinding } from './records/findings.js'
@@ -81,7 +81,7 @@ export type {
   TokenFileReport,
 } from './host/contract.js'
 export type { HealthCheck, Warning } from './base/health.js'
-export { createOutbound, outboundTarget, refusedUrl } from './http/outbound.js'
+export { createOutbound, outboundTarget, refusedUrl } from './http/outbound/outbound.js'
 export type {
   Outbound,
   OutboundAnswer,
@@ -90,10 +90,10 @@ export type {
   OutboundRequest,
   Resolve,
   ResolvedAddress,
-} from './http/outbound.js'
-export { outboundCodes } from './http/outbound-failure.js'
-export type { OutboundCode } from './http/outbound-failure.js'
-export { isCidr } from './http/address-rules.js'
+} from './http/outbound/outbound.js'
+export { outboundCodes } from './http/outbound/outbound-failure.js'
+export type { OutboundCode } from './http/outbound/outbound-failure.js'
+export { isCidr } from './http/outbound/address-rules.js'
 
 export { definePlugin } from './plugin/contract.js'
 export type { AnyPlugin, Plugin, PluginContext, RepairStep, ShippedPlugin } from './plugin/contract.js'

@@ -1,7 +1,7 @@
 /** What a plugin is given: the core's services, each bound to the plugin's scope and charged to it. */
 import type { Clock } from '../base/clock.js'
 import type { Events } from '../events/contract.js'
-import type { Route } from '../http/route.js'
+import type { Route } from '../http/routes/route.js'
 import type { Ids } from '../base/ids.js'
 import type { Log } from '../base/log.js'
 import type { HealthCheck } from '../base/health.js'

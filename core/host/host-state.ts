@@ -1,5 +1,5 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
-import type { RouteTable } from '../http/table.js'
+import type { RouteTable } from '../http/routes/table.js'
 import type { AnyPlugin } from '../plugin/contract.js'
 import type { Token } from '../base/token.js'
 import { bounded } from './bounded.js'

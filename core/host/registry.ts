@@ -3,8 +3,8 @@
  */
 import type { HealthCheck } from '../base/health.js'
 import type { RepairStep } from '../plugin/contract.js'
-import type { Route } from '../http/route.js'
-import type { RouteTable } from '../http/table.js'
+import type { Route } from '../http/routes/route.js'
+import type { RouteTable } from '../http/routes/table.js'
 import { unsafeCast } from '../base/schema.js'
 import type { Point, Token } from '../base/token.js'
 import { errors } from './errors.js'

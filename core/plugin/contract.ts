@@ -7,7 +7,7 @@ import type { AnyStruct, Infer } from '../base/schema.js'
 import type { Secrets } from '../base/secrets.js'
 import type { Point, Token } from '../base/token.js'
 import type { Events } from '../events/contract.js'
-import type { Route } from '../http/route.js'
+import type { Route } from '../http/routes/route.js'
 import type { State } from '../state/contract.js'
 import type { Command } from './command.js'
 

@@ -3,7 +3,7 @@
  * they cost the disk little: like ones are one record with a count, written once a minute, and the oldest give way.
  */
 import type { Clock } from '../base/clock.js'
-import type { AuthRecord } from '../http/auth.js'
+import type { AuthRecord } from '../http/access/auth.js'
 import type { Log } from '../base/log.js'
 import type { Collection, CollectionSpec, State, StreamSpec } from '../state/contract.js'
 

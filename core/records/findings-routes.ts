@@ -1,6 +1,6 @@
 /** `/v1/state/findings`: what starts and repairs found and nobody has acknowledged. */
 import { StateFinding, type Findings } from './findings.js'
-import { defineRoute, jsonReply, type Route } from '../http/route.js'
+import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import { array, doc, integer, named, object, string } from '../base/schema.js'
 import { errors } from '../state/errors.js'
 

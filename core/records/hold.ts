@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
-import { defineRoute, jsonReply, type Route } from '../http/route.js'
+import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import type { Log } from '../base/log.js'
 import { boolean, doc, named, object } from '../base/schema.js'
 import { holdDocument, type HoldReason, type StoredHold } from '../state/root/hold-document.js'

@@ -7,7 +7,7 @@ import { object } from '../base/schema.js'
 import { Host } from '../host/contract.js'
 import { createHost, type PluginHost } from '../host/host.js'
 import { needed } from '../host/order.js'
-import { createRouteTable } from '../http/table.js'
+import { createRouteTable } from '../http/routes/table.js'
 import type { AnyPlugin } from '../plugin/contract.js'
 import { untouchable, untouchableHost } from './untouchable.js'
 

@@ -13,7 +13,7 @@ import {
   type AnyStruct,
   type JsonSchema,
 } from '../../core/base/schema.js'
-import type { Route } from '../../core/http/route.js'
+import type { Route } from '../../core/http/routes/route.js'
 
 type Tree = { readonly [key: string]: any }
 

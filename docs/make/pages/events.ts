@@ -1,4 +1,4 @@
-import { streamFrames } from '../../../core/http/stream-events.js'
+import { streamFrames } from '../../../core/http/openapi/stream-events.js'
 import { inlineSchema } from '../../../core/base/schema.js'
 import type { Facts } from '../gather.js'
 import { anchor, code, fieldTable, page, table } from '../markdown.js'

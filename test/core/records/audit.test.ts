@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { createAudit, ringSize, type Refusal } from '../../../core/records/audit.js'
 import { createClock, type Clock } from '../../../core/base/clock.js'
-import type { AuthRecord } from '../../../core/http/auth.js'
+import type { AuthRecord } from '../../../core/http/access/auth.js'
 import { createIds } from '../../../core/base/ids.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { openState } from '../../../core/state/store/root.js'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
-import type { Caller } from '../../../../core/http/route.js'
+import type { Caller } from '../../../../core/http/routes/route.js'
 import { viewSchedule } from '../../../../plugins/execution/schedules/view.js'
 import { shownSettings } from '../../../../plugins/execution/sessions/views.js'
 

@@ -1,0 +1,152 @@
+/** One route as an operation of the OpenAPI document. */
+import { isOptional, jsonSchema, type AnyStruct } from '../../base/schema.js'
+import { httpErrors } from '../errors.js'
+import { exampleOf } from './example.js'
+import type { InputSchemas } from './input-schemas.js'
+import { problemResponses, type ProblemsByStatus } from './operation-problems.js'
+import { defaultBodyLimit, type Access, type Route } from '../routes/route.js'
+import type { DescribedEvents } from './stream-events.js'
+import type { Entry } from '../routes/table.js'
+
+type Parameter = Readonly<Record<string, unknown>>
+
+const fieldsOf = (struct: AnyStruct | undefined): [string, AnyStruct][] =>
+  Object.entries<AnyStruct>(struct?.schema ?? {})
+
+const parameters = ({ params, query, idempotent, reply }: Route): Parameter[] => [
+  ...fieldsOf(params).map(([name, field]) => ({ name, in: 'path', required: true, schema: jsonSchema(field) })),
+  ...fieldsOf(query)
+    .filter(([name]) => reply.kind !== 'stream' || name !== 'cursor')
+    .map(([name, field]) => ({ name, in: 'query', required: !isOptional(field), schema: jsonSchema(field) })),
+  ...(idempotent === true
+    ? [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'The same key with the same payload has one effect and one answer.',
+          schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+        },
+      ]
+    : []),
+  ...(reply.kind === 'stream' ? cursors : []),
+]
+
+const cursor = { type: 'string', pattern: '^\\s*\\d{0,20}\\s*$' } as const
+const cursors: readonly Parameter[] = [
+  {
+    name: 'cursor',
+    in: 'query',
+    required: false,
+    description:
+      'Replays what follows this event id; 0 replays the whole window. The larger of this and Last-Event-ID counts.',
+    schema: cursor,
+  },
+  {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    description: 'Sent by browsers when they reconnect.',
+    schema: cursor,
+  },
+]
+
+const requestBody = (
+  { body, bodyOptional, bodyLimit, example }: Route,
+  bodies: InputSchemas,
+): Record<string, unknown> =>
+  body === undefined
+    ? {}
+    : {
+        requestBody: {
+          required: bodyOptional !== true,
+          description: `At most ${bodyLimit ?? defaultBodyLimit} bytes.`,
+          content: {
+            'application/json': {
+              schema: bodies.of(body),
+              ...(example?.body !== undefined && { example: example.body }),
+            },
+          },
+        },
+        'x-body-limit-bytes': bodyLimit ?? defaultBodyLimit,
+      }
+
+const success = ({ reply, example }: Route, events: DescribedEvents): Record<string, unknown> => {
+  if (reply.kind === 'stream') return events.answer
+  if (reply.kind === 'text')
+    return {
+      description: 'Plain text.',
+      content: { 'text/plain': { schema: { type: 'string' }, example: example?.reply ?? 'Text.' } },
+    }
+  return {
+    description: reply.status === 202 ? 'Accepted: durable, and worked on from now.' : 'Done.',
+    content: {
+      'application/json': {
+        schema: jsonSchema(reply.body),
+        ...(example?.reply === undefined
+          ? { examples: { shape: { summary: 'Made-up values.', value: exampleOf(reply.body) } } }
+          : { example: example.reply }),
+      },
+    },
+  }
+}
+
+/** The first part of the id. */
+export const tagOf = ({ id }: Route): string => id.split('.', 1).join('')
+
+const openTo: Readonly<Record<Access, string>> = {
+  public: 'Needs no token.',
+  read: 'Open to the read-only token.',
+  admin: 'Needs the admin token.',
+  ingress: 'Has a check of its own.',
+}
+const safety = {
+  A: 'What it changes is on disk before the answer.',
+  B: 'What it changes is on disk within a second.',
+  C: 'What it changes can be made again.',
+} as const
+
+const descriptionOf = ({ summary, durability, idempotent }: Route, access: Access): string =>
+  [
+    summary,
+    openTo[access],
+    durability === undefined ? '' : safety[durability],
+    idempotent === true ? 'Takes an idempotency key.' : '',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
+
+const security = (access: Access): Record<string, string[]>[] => {
+  if (access === 'public' || access === 'ingress') return []
+  return access === 'read' ? [{ admin: [] }, { read_only: [] }] : [{ admin: [] }]
+}
+
+const ownProblems = ({ problems = [], reply }: Route) =>
+  reply.kind === 'stream' ? [...problems, httpErrors.invalid_event_cursor] : problems
+
+export interface Shared {
+  readonly shared: ProblemsByStatus
+  readonly bodies: InputSchemas
+  readonly events: DescribedEvents
+}
+export const describeOperation = (
+  { route, access }: Entry,
+  { shared, bodies, events }: Shared,
+): Record<string, unknown> => {
+  const found = parameters(route)
+  return {
+    operationId: route.id,
+    summary: route.summary,
+    description: descriptionOf(route, access),
+    tags: [tagOf(route)],
+    ...(found.length > 0 && { parameters: found }),
+    ...requestBody(route, bodies),
+    responses: {
+      [String(route.reply.status)]: success(route, events),
+      ...problemResponses(ownProblems(route), shared),
+    },
+    security: security(access),
+    'x-access': access,
+    ...(route.durability !== undefined && { 'x-durability': route.durability }),
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * One route is one object. From it come validation, the OpenAPI document, the
+ * reference page and the auth matrix. Handlers get parsed input and return a
+ * value; they never see the request, check auth or set a status.
+ */
+import type { EventFilter, EventSpec } from '../../events/contract.js'
+import { unsafeCast, type AnyStruct, type Infer, type Json, type Struct } from '../../base/schema.js'
+import type { ProblemFactory } from '../../base/errors.js'
+import type { Sliced } from './sliced.js'
+
+/** Most bytes of a body when its route says nothing: 1 MiB. */
+export const defaultBodyLimit = 1_048_576
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+/** Who may call: anyone; a read-only token; an admin token; a connector's own check (http-23). */
+export type Access = 'public' | 'read' | 'admin' | 'ingress'
+
+export type ReplySpec =
+  | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: AnyStruct }
+  | { readonly kind: 'text'; readonly status: 200 }
+  | { readonly kind: 'stream'; readonly status: 200; readonly events?: readonly EventSpec<any>[] }
+
+/** What a handler of a `stream` route returns: the view of the bus that this client follows. */
+export interface StreamReply {
+  readonly filter?: EventFilter
+  /** A frame before all others; what happened since it was made follows it. */
+  readonly first?: { readonly name: string; readonly data: object }
+}
+
+/** A JSON answer. The struct is checked against every answer in the tests, not in production. */
+export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(
+  body: S,
+  status: C = unsafeCast<C>(200),
+): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
+export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
+/** A stream of events; those named here are described in the OpenAPI document. */
+export const streamReply = (
+  ...events: EventSpec<any>[]
+): { kind: 'stream'; status: 200; events: readonly EventSpec<any>[] } => ({ kind: 'stream', status: 200, events })
+
+const asCommitted = Symbol('committed')
+/** An answer that leaves as soon as a commit of its request is on disk. */
+export interface Committed<T> {
+  readonly [asCommitted]: T
+}
+/**
+ * Marks an answer that shows nothing but what the request's own commit saw:
+ * it need not wait for commits of others. It must be made inside the callback
+ * of that commit, and only after the commit has settled may it be returned.
+ */
+export const committed = <T>(value: T): Committed<T> => ({ [asCommitted]: value })
+/** The answer inside; undefined if it is not marked. */
+export const committedValue = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && asCommitted in value ? value[asCommitted] : undefined
+
+type Parsed<S> = S extends Struct<any, any> ? Infer<S> : undefined
+type ReplyValue<R> = R extends { kind: 'json'; body: infer B extends AnyStruct }
+  ? Infer<B>
+  : R extends { kind: 'stream' }
+    ? StreamReply
+    : string
+
+type SlicedReply<T> = T extends readonly (infer V)[] ? Sliced<V> : never
+type HandlerReply<T> = T | Committed<T> | SlicedReply<T>
+
+export interface Caller {
+  readonly role: 'anonymous' | 'read' | 'admin' | 'ingress'
+}
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** The `Idempotency-Key` header, checked for form; only on routes with `idempotent: true`. */
+  readonly idempotencyKey: string | undefined
+  readonly caller: Caller
+  /**
+   * Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there
+   * is.
+   */
+  readonly signal: AbortSignal
+}
+
+export interface RouteSpec<
+  P extends AnyStruct | undefined,
+  Q extends AnyStruct | undefined,
+  B extends AnyStruct | undefined,
+  R extends ReplySpec,
+> {
+  /** `noun.verb`, unique: the OpenAPI operationId. */
+  readonly id: string
+  readonly method: Method
+  /** `/v1/sessions/:session_id`. Literal segments win over parameters, whatever the order of registration. */
+  readonly path: string
+  readonly summary: string
+  readonly access: Access
+  readonly params?: P
+  /** Values arrive as text and are read by their JSON Schema type; a repeated key is refused. */
+  readonly query?: Q
+  readonly body?: B
+  /** The body may be left out; then `body` is the parse of `{}`. */
+  readonly bodyOptional?: boolean
+  /** Bytes; 1 MiB when absent. */
+  readonly bodyLimit?: number
+  /**
+   * The problem, with the offending fields, of an object that does not fit; `bad_request` when absent, and for what is
+   * no object.
+   */
+  readonly invalidBody?: ProblemFactory
+  readonly idempotent?: boolean
+  /** Answers also when the state could not be loaded: it shows nothing of what is stored, or says that it is not. */
+  readonly withoutState?: boolean
+  readonly reply: R
+  /** Problems this route may answer with, beyond those of every route. */
+  readonly problems?: readonly ProblemFactory[]
+  /**
+   * When an acknowledged change is safe: A on disk before the answer, B within a second, C can be rebuilt. Absent for
+   * reads.
+   */
+  readonly durability?: 'A' | 'B' | 'C'
+  readonly example?: { readonly body?: Json; readonly reply?: Json }
+  readonly handler: (
+    input: RouteInput<Parsed<P>, Parsed<Q>, Parsed<B>>,
+  ) => HandlerReply<ReplyValue<R>> | Promise<HandlerReply<ReplyValue<R>>>
+}
+
+/** A route whose types have been checked by `defineRoute`. */
+export type Route = RouteSpec<any, any, any, ReplySpec>
+
+export const defineRoute = <
+  R extends ReplySpec,
+  P extends AnyStruct | undefined = undefined,
+  Q extends AnyStruct | undefined = undefined,
+  B extends AnyStruct | undefined = undefined,
+>(
+  spec: RouteSpec<P, Q, B, R>,
+): Route => unsafeCast<Route>(spec)

@@ -1,0 +1,222 @@
+/** One request through its route: who calls, what is asked, the handler, durability, the answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../../base/log.js'
+import { fault } from '../../base/assert.js'
+import { Problem } from '../../base/errors.js'
+import { unsafeCast } from '../../base/schema.js'
+import type { Auth } from '../access/auth.js'
+import { httpErrors } from '../errors.js'
+import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'
+import type { OriginPolicy } from '../access/origin.js'
+import { problemAnswer, send, type Answer } from './reply.js'
+import { committedValue, type Caller, type RouteInput, type StreamReply } from '../routes/route.js'
+import { createListWriter, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
+import { readCursor, type Streams } from './stream.js'
+import type { Unsent } from './unsent.js'
+import type { Found, RouteTable } from '../routes/table.js'
+
+export interface ExchangeOptions {
+  readonly table: RouteTable
+  readonly auth: Auth
+  readonly origins: OriginPolicy
+  readonly streams: Streams
+  readonly unsent: Unsent
+  /**
+   * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
+   * of it was undone.
+   */
+  readonly watch: () => () => Promise<void>
+  /** Why nothing may be served from the state; undefined while it may. */
+  readonly unloaded: () => Problem | undefined
+  /** Aborts when the daemon begins to stop: handlers that wait answer with what there is. */
+  readonly leaving: AbortSignal
+  readonly log: Log
+  readonly redact: (text: string) => string
+  /** A handler threw something that is no problem. */
+  readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
+}
+
+export interface Exchange {
+  /** Answers a request whose route is known or not. Never rejects. */
+  serve(request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void>
+  /** Answers with a problem. */
+  refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void
+}
+
+type AnyInput = RouteInput<unknown, unknown, unknown>
+
+export const createExchange = (options: ExchangeOptions): Exchange => {
+  const { table, auth, origins, streams, unsent, watch, leaving, log, redact, onFault } = options
+  const lists = createListWriter()
+
+  const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
+    const methods = table.methods(pathOf(url))
+    if (methods.length === 0) return httpErrors.route_not_found()
+    const allow = [...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'].sort().join(', ')
+    return httpErrors.method_not_allowed({ details: { method }, headers: { allow } })
+  }
+  const toProblem = (error: unknown, found: Found | undefined): Problem => {
+    if (error instanceof Problem) return error
+    const { owner = 'core', route } = found?.entry ?? {}
+    log.error('request failed', { owner, route: route?.id, error })
+    onFault({ owner, route: route?.id ?? 'none', error })
+    return httpErrors.internal_error({ cause: error })
+  }
+  const answer = (request: IncomingMessage, response: ServerResponse, reply: Answer): void => {
+    const cors = origins.headers(request)
+    // A client that keeps its connection would hold the stop until the drain is over.
+    if (leaving.aborted) response.shouldKeepAlive = false
+    send(request, response, cors === undefined ? reply : { ...reply, headers: { ...cors, ...reply.headers } })
+    unsent.watch(response)
+  }
+  const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void =>
+    answer(request, response, problemAnswer(toProblem(error, undefined), redact))
+
+  const run = async (request: IncomingMessage, response: ServerResponse, found: Found | undefined): Promise<void> => {
+    const caller = auth.admit(request, found?.entry.access ?? 'admin')
+    if (found === undefined) throw noRoute(request)
+    const { route } = found.entry
+    const missing = route.withoutState === true ? undefined : options.unloaded()
+    if (missing !== undefined) throw missing
+    const { input, cursor } = await readAll(request, response, { found, caller, leaving })
+    if (input === undefined) return
+    const gone = (): boolean => response.destroyed
+    const before = streams.newestId()
+    const value = await settle(async () => listed(lists, await route.handler(unsafeCast(input)), gone), watch())
+    const { reply } = route
+    if (reply.kind !== 'stream')
+      return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
+    if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
+    streams.open({
+      request,
+      response,
+      cursor,
+      before,
+      headers: origins.headers(request) ?? {},
+      ...unsafeCast<StreamReply>(value),
+    })
+  }
+  return {
+    serve: (request, response, found) =>
+      run(request, response, found)
+        .catch((error: unknown) => refuse(request, response, toProblem(error, found)))
+        .then(() =>
+          log.debug('request', {
+            method: request.method,
+            route: found?.entry.route.id ?? 'none',
+            status: response.statusCode,
+          }),
+        ),
+    refuse,
+  }
+}
+
+/** Waits until everything the handler may have seen is on disk, also when it refuses. */
+const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>): Promise<unknown> => {
+  let own: unknown
+  try {
+    const value = await work()
+    own = committedValue(value)
+    return own ?? value
+  } finally {
+    if (own === undefined) await durable()
+  }
+}
+
+interface Read {
+  readonly input: AnyInput | undefined
+  readonly cursor: bigint | undefined
+}
+const readAll = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { found, caller, leaving }: { found: Found; caller: Caller; leaving: AbortSignal },
+): Promise<Read> => {
+  const { route } = found.entry
+  const params = readParams(found)
+  const pairs = readPairs(searchOf(request.url ?? ''))
+  const cursor = route.reply.kind === 'stream' ? takeCursor(request, pairs) : undefined
+  const query = readQuery(route.query, pairs)
+  const idempotencyKey = readIdempotencyKey(request, route)
+  const body = await readInput(request, route)
+  if (body === undefined) return { input: undefined, cursor }
+  let controller: AbortController | undefined
+  const input: AnyInput = {
+    params,
+    query,
+    body: body.body,
+    idempotencyKey,
+    caller,
+    get signal() {
+      return (controller ??= abortOnEnd(response, leaving)).signal
+    },
+  }
+  return { input, cursor }
+}
+
+const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigint | undefined => {
+  const query = pairs.get('cursor')
+  pairs.delete('cursor')
+  const header = request.headers['last-event-id']
+  return readCursor(typeof header === 'string' ? header : undefined, query)
+}
+
+/** Aborts when the client goes away or the daemon begins to stop. */
+const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortController => {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  if (response.destroyed || leaving.aborted) abort()
+  leaving.addEventListener('abort', abort, { once: true })
+  response.once('close', () => {
+    leaving.removeEventListener('abort', abort)
+    if (!response.writableFinished) abort()
+  })
+  return controller
+}
+
+/** The text of a list that is made while it is written, as one thing with what the handler saw; else the value. */
+const listed = async (lists: ListWriter, value: unknown, gone: () => boolean): Promise<unknown> => {
+  const items = slicedItems(value)
+  if (items === undefined) return value
+  return new Made(await lists.write({ before: '[', items, after: ']', most: sliceItems }, gone))
+}
+class Made {
+  readonly body: string | readonly Uint8Array[]
+  constructor(body: string | readonly Uint8Array[]) {
+    this.body = body
+  }
+}
+
+interface Formatted {
+  readonly reply: { readonly kind: 'json' | 'text' }
+  readonly value: unknown
+  readonly gone: () => boolean
+}
+const format = async (
+  lists: ListWriter,
+  { reply, value, gone }: Formatted,
+): Promise<Required<Pick<Answer, 'type' | 'body'>>> => {
+  if (reply.kind === 'text') return { type: 'text/plain; charset=utf-8', body: String(value) }
+  const type = 'application/json'
+  if (value instanceof Made) return { type, body: value.body }
+  if (Array.isArray(value)) return { type, body: await lists.write({ before: '[', items: value, after: ']' }, gone) }
+  if (isEnvelope(value)) {
+    const { items, ...rest } = value
+    const before = `${JSON.stringify(rest).slice(0, -1)},"items":[`
+    return { type, body: await lists.write({ before, items, after: ']}' }, gone) }
+  }
+  const body = JSON.stringify(value)
+  if (body === undefined) throw fault('a handler returned no value')
+  return { type, body }
+}
+const isEnvelope = (value: unknown): value is { readonly items: readonly unknown[]; readonly pagination: object } =>
+  typeof value === 'object' && value !== null && 'pagination' in value && 'items' in value && Array.isArray(value.items)
+
+const pathOf = (url: string): string => {
+  const cut = url.indexOf('?')
+  return cut === -1 ? url : url.slice(0, cut)
+}
+const searchOf = (url: string): string => {
+  const cut = url.indexOf('?')
+  return cut === -1 ? '' : url.slice(cut + 1)
+}

@@ -1,0 +1,129 @@
+/** Reads path, query and body by the structs of a route. Every fault names its field. */
+import type { IncomingMessage } from 'node:http'
+import type { Problem, ProblemFactory } from '../../base/errors.js'
+import { inlineSchema, object, parse, type AnyStruct, type Issue } from '../../base/schema.js'
+import { readBody } from './body.js'
+import { badRequest, httpErrors, type FieldError } from '../errors.js'
+import { readJson } from './json-text.js'
+import { defaultBodyLimit, type Route } from '../routes/route.js'
+import type { Found } from '../routes/table.js'
+
+const none = object({})
+
+const prefixed = (prefix: string, issues: readonly Issue[]): FieldError[] =>
+  issues.map(({ path, rule }) => ({ path: path === '' ? prefix : `${prefix}.${path}`, rule }))
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const refusal = (factory: ProblemFactory | undefined, errors: readonly FieldError[]): Problem =>
+  factory === undefined ? badRequest(...errors) : factory({ errors })
+
+const accept = (
+  struct: AnyStruct,
+  value: unknown,
+  { prefix, invalid }: { prefix: string; invalid?: ProblemFactory | undefined },
+): unknown => {
+  const parsed = parse(struct, value)
+  if (!parsed.ok) throw refusal(isObject(value) ? invalid : undefined, prefixed(prefix, parsed.issues))
+  return parsed.value
+}
+
+const decode = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A parameter names one thing: it has no separators, dot segments or control characters, however they were written. */
+const paramRule = (value: string | undefined): string | undefined => {
+  if (value === undefined) return 'has a malformed percent-escape'
+  if (value === '.' || value === '..') return 'must not be a dot segment'
+  return /[\p{Cc}/\\]/u.test(value) ? 'must not contain slashes or control characters' : undefined
+}
+
+export const readParams = ({ entry, values }: Found): unknown => {
+  const { params } = entry.route
+  if (params === undefined) return undefined
+  const read: Record<string, string> = {}
+  for (const [index, name] of entry.names.entries()) {
+    const value = decode(values[index] ?? '')
+    const rule = paramRule(value)
+    if (rule !== undefined) throw badRequest({ path: `path.${name}`, rule })
+    read[name] = value ?? ''
+  }
+  return accept(params, read, { prefix: 'path' })
+}
+
+/**
+ * Text as the type that the field's JSON Schema names; unchanged if it is not of that form, so that the struct refuses
+ * it.
+ */
+const coerce = (field: AnyStruct | undefined, text: string): unknown => {
+  const type = field === undefined ? undefined : inlineSchema(field)['type']
+  if (type === 'integer') return /^-?\d{1,20}$/u.test(text) ? Number(text) : text
+  if (type === 'number') return /^-?\d{1,300}(?:\.\d{1,300})?$/u.test(text) ? Number(text) : text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return text
+}
+
+const splitPair = (pair: string): [name: string | undefined, value: string | undefined] => {
+  const cut = pair.indexOf('=')
+  const [name, value] = cut === -1 ? [pair, ''] : [pair.slice(0, cut), pair.slice(cut + 1)]
+  return [decode(name.replaceAll('+', ' ')), decode(value.replaceAll('+', ' '))]
+}
+
+/** Names and values of a query string; a key may occur once. */
+export const readPairs = (search: string): Map<string, string> => {
+  const pairs = new Map<string, string>()
+  for (const pair of search.split('&')) {
+    if (pair === '') continue
+    const [name, value] = splitPair(pair)
+    if (name === undefined || value === undefined)
+      throw badRequest({ path: 'query', rule: 'has a malformed percent-escape' })
+    if (/\p{Cc}/u.test(name)) throw badRequest({ path: 'query', rule: 'has a control character in a name' })
+    if (pairs.has(name)) throw badRequest({ path: `query.${name}`, rule: 'is given twice' })
+    if (value.includes('\0')) throw badRequest({ path: `query.${name}`, rule: 'must not contain NUL' })
+    pairs.set(name, value)
+  }
+  return pairs
+}
+
+export const readQuery = (struct: AnyStruct | undefined, pairs: ReadonlyMap<string, string>): unknown => {
+  if (struct === undefined && pairs.size === 0) return undefined
+  const fields: Readonly<Record<string, AnyStruct>> = struct?.schema ?? {}
+  const value = Object.fromEntries(
+    [...pairs].map(([name, text]) => [name, coerce(Object.hasOwn(fields, name) ? fields[name] : undefined, text)]),
+  )
+  const read = accept(struct ?? none, value, { prefix: 'query' })
+  return struct === undefined ? undefined : read
+}
+
+/** A route without a body takes none, or an empty object. */
+export const readInput = async (
+  request: IncomingMessage,
+  { body, bodyOptional, bodyLimit, invalidBody: invalid }: Route,
+): Promise<{ body: unknown } | undefined> => {
+  const bytes = await readBody(request, bodyLimit ?? defaultBodyLimit)
+  if (bytes === undefined) return undefined
+  const struct: AnyStruct = body ?? none
+  if (bytes.length === 0) {
+    if (body !== undefined && bodyOptional !== true) throw refusal(invalid, [{ path: 'body', rule: 'is required' }])
+    return { body: body === undefined ? undefined : accept(struct, {}, { prefix: 'body', invalid }) }
+  }
+  const text = readJson(bytes)
+  if (!text.ok) throw badRequest(text.error)
+  const value = accept(struct, text.value, { prefix: 'body', invalid })
+  return { body: body === undefined ? undefined : value }
+}
+
+export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {
+  const key = request.headers['idempotency-key']
+  if (route.idempotent !== true || key === undefined) return undefined
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key))
+    throw httpErrors.invalid_idempotency_key({
+      errors: [{ path: 'header.idempotency-key', rule: 'must be 1 to 255 visible ASCII characters' }],
+    })
+  return key
+}

@@ -1,0 +1,283 @@
+/** The HTTP server: node:http carries the connection, polka the request, the route table finds the route. */
+import { setMaxListeners } from 'node:events'
+import { createServer as createNodeServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import polka from 'polka'
+import type { Clock } from '../../base/clock.js'
+import type { Problem, ProblemFactory } from '../../base/errors.js'
+import type { Bus } from '../../events/bus.js'
+import type { Log } from '../../base/log.js'
+import { createAdmission, hostName } from '../access/admit.js'
+import type { Auth } from '../access/auth.js'
+import { httpErrors, startErrors } from '../errors.js'
+import { createExchange, type Exchange } from './exchange.js'
+import { createInFlight, type InFlight } from './in-flight.js'
+import { answerMalformed } from './malformed.js'
+import { createOpenapi } from '../openapi/openapi.js'
+import { createOriginPolicy, type OriginPolicy } from '../access/origin.js'
+import { createOwnRoutes, type Readiness } from './own-routes.js'
+import { send } from './reply.js'
+import { unsafeCast } from '../../base/schema.js'
+import { createStreams, type Streams } from './stream.js'
+import type { RouteTable } from '../routes/table.js'
+import { createUnsent, type UnsentLimits } from './unsent.js'
+
+export interface ServerLimits extends UnsentLimits {
+  /** Ms until the headers of a request must be there. */
+  readonly headersTimeout: number
+  /** Ms until a whole request must be there. */
+  readonly requestTimeout: number
+  readonly keepAliveTimeout: number
+  /** Ms between looks at slow connections. */
+  readonly checkInterval: number
+  readonly maxConnections: number
+}
+const defaults: ServerLimits = {
+  headersTimeout: 20_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 65_000,
+  checkInterval: 5_000,
+  maxConnections: 16_384,
+  writeTimeout: 60_000,
+  unsentBytes: 134_217_728,
+}
+
+export interface StorageRefusals {
+  /** Nothing may be served from the state. */
+  readonly reads?: Problem | undefined
+  readonly changes?: Problem | undefined
+}
+
+export interface ServerOptions {
+  readonly routes: RouteTable
+  readonly auth: Auth
+  readonly bus: Bus
+  /**
+   * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
+   * of it was undone.
+   */
+  readonly watch: () => () => Promise<void>
+  readonly log: Log
+  readonly clock: Clock
+  /** A handler threw something that is no problem: whose route it is. */
+  readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
+  readonly version: string
+  /** Problems that any route may answer with, such as those of the store; for the OpenAPI document. */
+  readonly problems?: readonly ProblemFactory[]
+  /** Names beside loopback and the bound host that a Host header may carry. */
+  readonly allowedHosts?: readonly string[]
+  /** Loopback origins that may call; any loopback origin when empty. */
+  readonly corsOrigins?: readonly string[]
+  readonly ready?: () => boolean
+  /** Why storage serves no reads or takes no changes; neither while all is well. */
+  readonly storage?: () => StorageRefusals
+  readonly redact?: (text: string) => string
+  readonly limits?: Partial<ServerLimits>
+}
+
+export interface HttpServer {
+  listen(at: { readonly host: string; readonly port: number }): Promise<{ readonly port: number }>
+  /**
+   * Refuses new requests, lets those in flight finish, ends event streams; what is left after `ms` is cut. Probes are
+   * answered until `close`, so that they see a daemon that stops and not one that is gone.
+   */
+  drain(ms: number): Promise<void>
+  /** Cuts everything at once and listens no more. */
+  close(): Promise<void>
+  /** Connections that are open now. */
+  connections(): Promise<number>
+  /** Bytes that clients have asked for and not taken yet. */
+  readonly unsentBytes: number
+  readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
+}
+
+interface Serving {
+  readonly options: ServerOptions
+  readonly server: Server
+  readonly origins: OriginPolicy
+  readonly streams: Streams
+  readonly exchange: Exchange
+  readonly inFlight: InFlight
+  /** Aborts when the server begins to drain. */
+  readonly leaving: AbortController
+  /** Names that a Host header may carry. */
+  readonly hosts: string[]
+  draining: boolean
+}
+
+export const createServer = (options: ServerOptions): HttpServer => {
+  const { routes: table, auth, bus, log, clock, onFault, watch, redact = (text) => text } = options
+  const limits = { ...defaults, ...options.limits }
+  const origins = createOriginPolicy(options.corsOrigins)
+  const unsent = createUnsent(limits)
+  const streams = createStreams({ bus, clock, unsent })
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
+  const unloaded = (): Problem | undefined => options.storage?.().reads
+  const exchange = createExchange({
+    table,
+    auth,
+    origins,
+    streams,
+    unsent,
+    watch,
+    unloaded,
+    leaving: leaving.signal,
+    log,
+    redact,
+    onFault,
+  })
+  const server = createNode(limits)
+  const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
+  const inFlight = createInFlight(server, clock)
+  const serving = { options, server, origins, streams, exchange, inFlight, leaving, hosts, draining: false }
+  addOwnRoutes(serving)
+  answerRequests(serving)
+  answerMalformed(server, exchange)
+  return {
+    cors: origins,
+    connections: () => countConnections(server),
+    get unsentBytes() {
+      return unsent.bytes
+    },
+    listen: (place) => listen(serving, place),
+    drain: (ms) => drain(serving, ms),
+    close: () => close(serving),
+  }
+}
+
+const addOwnRoutes = (serving: Serving): void => {
+  const { routes: table, version, problems = [] } = serving.options
+  const document = createOpenapi({ table, version, problems })
+  for (const route of createOwnRoutes({ readiness: () => readiness(serving), document })) table.add('core', route)
+}
+
+const readiness = ({ options, draining }: Serving): Readiness => {
+  if (draining) return httpErrors.daemon_draining({ retryAfter: 5 })
+  if (options.ready?.() === false) return httpErrors.daemon_starting({ retryAfter: 1 })
+  const { reads, changes } = options.storage?.() ?? {}
+  return reads ?? changes ?? 'ready'
+}
+
+const answerRequests = (serving: Serving): void => {
+  const { server, origins, exchange, inFlight, hosts } = serving
+  const { auth, routes } = serving.options
+  const admit = createAdmission(() => hosts)
+  const forward = createApp({ server, routes, exchange })
+  server.on('request', (request, response) => {
+    try {
+      admit(request)
+      if (serving.draining) refuseLate(request, response)
+      else inFlight.track(response)
+      if (!origins.admits(request)) throw auth.refuseOrigin(request)
+      if (request.method === 'OPTIONS') preflight(request, response, origins)
+      else forward(request, response)
+    } catch (error) {
+      exchange.refuse(request, response, error)
+    }
+  })
+}
+
+const countConnections = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
+
+const listen = async (
+  { server, hosts }: Serving,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ readonly port: number }> => {
+  const name = hostName(host.includes(':') ? `[${host}]` : host)
+  if (name !== undefined) hosts.push(name)
+  return { port: await bind(server, { host, port }) }
+}
+
+const drain = async (serving: Serving, ms: number): Promise<void> => {
+  serving.draining = true
+  serving.leaving.abort()
+  serving.streams.endAll()
+  if (!(await serving.inFlight.drained(ms))) serving.server.closeAllConnections()
+}
+
+const close = async (serving: Serving): Promise<void> => {
+  serving.draining = true
+  const closed = new Promise<void>((resolve) => serving.server.close(() => resolve()))
+  serving.server.closeAllConnections()
+  await closed
+}
+
+const createNode = (limits: ServerLimits): Server => {
+  const server = createNodeServer({
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval,
+    requireHostHeader: false,
+    maxHeaderSize: 16_384,
+    noDelay: true,
+    keepAlive: true,
+  })
+  server.maxConnections = limits.maxConnections
+  // Surplus headers would be dropped in silence; they are counted and refused instead.
+  server.maxHeadersCount = 0
+  return server
+}
+
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+
+/** While the daemon stops, each answer is the last on its connection, and only probes are served. */
+const refuseLate = ({ url = '' }: IncomingMessage, response: ServerResponse): void => {
+  response.shouldKeepAlive = false
+  if (!probes.has(url.split('?', 1).join(''))) throw httpErrors.daemon_draining({ retryAfter: 5 })
+}
+
+type Forward = (request: IncomingMessage, response: ServerResponse) => void
+
+/** polka with our route table: it carries the request and never sees an error. */
+const createApp = ({
+  server,
+  routes,
+  exchange,
+}: {
+  server: Server
+  routes: RouteTable
+  exchange: Exchange
+}): Forward => {
+  const app = polka({
+    server,
+    onNoMatch: (request, response) => exchange.serve(request, response, undefined),
+    onError: (error, request, response) => exchange.refuse(request, response, error),
+  })
+  app.find = (method, path) => {
+    const found = routes.find(method, path)
+    return {
+      params: {},
+      handlers: found === undefined ? [] : [(request, response) => exchange.serve(request, response, found)],
+    }
+  }
+  return unsafeCast<Forward>(app.handler)
+}
+
+const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
+  send(request, response, {
+    status: 204,
+    headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) },
+  })
+
+const reasons = new Map([
+  ['EADDRINUSE', 'another process listens there already'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address'],
+  ['EACCES', 'this user may not listen there'],
+])
+const whyNot = (code: string): string => `${reasons.get(code) ?? 'the system refuses'} (${code})`
+
+const bind = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void =>
+      reject(startErrors.listen_failed({ details: { host, port, why: whyNot(error.code ?? 'unknown') }, cause: error }))
+    server.once('error', fail)
+    server.listen({ host, port }, () => {
+      server.off('error', fail)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })

@@ -1,0 +1,129 @@
+import test, { type ExecutionContext } from 'ava'
+import { Agent, request as nodeRequest } from 'node:http'
+import { connect } from 'node:net'
+import { createClock } from '../../../../core/base/clock.js'
+import { defineRoute, streamReply, textReply } from '../../../../core/http/routes/route.js'
+import { startServer, type TestServer } from '../../../support/http.js'
+
+/** A server with a route that answers when it is told to. */
+const start = async (t: ExecutionContext) => {
+  let answer = (): void => {}
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const hold = async (): Promise<void> => {
+    begin()
+    await held
+  }
+  const base = { method: 'GET', access: 'read', summary: 'Waits.' } as const
+  const routes = [
+    defineRoute({
+      ...base,
+      id: 'held.get',
+      path: '/v1/held',
+      reply: textReply(),
+      handler: async () => {
+        await hold()
+        return 'held'
+      },
+    }),
+    defineRoute({
+      ...base,
+      id: 'held.stream',
+      path: '/v1/stream',
+      reply: streamReply(),
+      handler: async () => {
+        await hold()
+        return {}
+      },
+    }),
+  ]
+  return { server: await startServer(t, { routes }), begun, answer: () => answer() }
+}
+
+interface Kept {
+  readonly status: number | undefined
+  readonly connection: string | undefined
+  readonly text: string
+}
+const askKept = ({ port }: TestServer, agent: Agent, path: string): Promise<Kept> =>
+  new Promise((resolve, reject) => {
+    nodeRequest({ port, path, agent }, (incoming) => {
+      let text = ''
+      incoming.on('data', (chunk) => {
+        text += String(chunk)
+      })
+      incoming.on('end', () => resolve({ status: incoming.statusCode, connection: incoming.headers.connection, text }))
+    })
+      .on('error', reject)
+      .end()
+  })
+
+test('a client that keeps its connection does not hold the drain once its request is answered', async (t) => {
+  const { server, begun, answer } = await start(t)
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.like(await askKept(server, agent, '/healthz'), { status: 200, connection: 'keep-alive' })
+  const asked = askKept(server, agent, '/v1/held')
+  await begun
+  const before = createClock().elapsed()
+  const drained = server.server.drain(60_000)
+  answer()
+  t.like(await asked, { status: 200, connection: 'close', text: 'held' })
+  await drained
+  t.true(createClock().elapsed() - before < 30_000)
+})
+
+test('http-32: while it drains, probes are answered, and whatever else is asked is refused and its connection closed', async (t) => {
+  const { server, begun, answer } = await start(t)
+  const asked = server.ask('GET', '/v1/held')
+  await begun
+  const drained = server.server.drain(60_000)
+  const closing = { connection: 'close', 'retry-after': '5' }
+  const ready = await server.ask('GET', '/readyz?verbose')
+  t.like(ready, { status: 400 }, 'a probe takes no query')
+  for (const [path, status] of [
+    ['/readyz', 503],
+    ['/v1/held', 503],
+    ['/v1/nothing', 503],
+  ] as const) {
+    const reply = await server.ask('GET', path)
+    t.is(reply.status, status, path)
+    t.like(reply.headers, closing)
+    t.like(reply.body, { code: 'daemon_draining', domain: 'readiness' })
+  }
+  t.is((await server.ask('GET', '/healthz')).text, 'ok')
+  answer()
+  t.is((await asked).text, 'held')
+  await drained
+  t.is((await server.ask('GET', '/readyz')).status, 503)
+  await server.server.close()
+  await t.throwsAsync(server.ask('GET', '/readyz'))
+})
+
+test('a connection that breaks, also with requests in line behind another, does not hold the drain', async (t) => {
+  const { server, begun } = await start(t)
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('GET /v1/held HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(3))
+  await begun
+  await createClock().sleep(50)
+  const before = createClock().elapsed()
+  const drained = server.server.drain(60_000)
+  socket.destroy()
+  await drained
+  t.true(createClock().elapsed() - before < 30_000)
+})
+
+test('events-22: a stream that would begin while the daemon stops is refused', async (t) => {
+  const { server, begun, answer } = await start(t)
+  const asked = server.ask('GET', '/v1/stream')
+  await begun
+  const drained = server.server.drain(60_000)
+  answer()
+  t.is((await asked).body.code, 'daemon_draining')
+  await drained
+})
