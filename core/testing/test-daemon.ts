@@ -58,13 +58,21 @@ export interface StoppedRoot {
   readonly plugins: readonly ShippedPlugin[]
 }
 
+/** The plugins of one list declare the same whenever they are asked. */
+const declared = new WeakMap<readonly ShippedPlugin[], ReturnType<typeof declarationsOf>>()
+const declaredBy = (plugins: readonly ShippedPlugin[]): ReturnType<typeof declarationsOf> => {
+  const known = declared.get(plugins) ?? declarationsOf(plugins)
+  declared.set(plugins, known)
+  return known
+}
+
 /**
  * A daemon that was at work leaves a root without a fault. Strangers are what the test itself put there, because the
  * workspace is in the root.
  */
 export const rootFaults = async ({ root, disk, clock, plugins }: StoppedRoot): Promise<readonly string[]> => {
   if (disk.stat(path.join(root, 'root.json')) === undefined) return []
-  const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declarationsOf(plugins) })
+  const { findings } = await verifyRoot({ root, disk, clock, live: false, declared: await declaredBy(plugins) })
   return findings
     .filter(({ kind, severity }) => kind !== 'stranger' && severity !== 'leftover')
     .map(({ file, offset, rule }) => `the state root is not clean: ${file} at byte ${offset}: ${rule}`)

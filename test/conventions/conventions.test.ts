@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { allowed } from './allowed.js'
-import { filesBelow, root, sources, walk, type Node, type Source } from './sources.js'
+import { filesBelow, root, sources, type Node, type Source } from './sources.js'
 
 const used = new Set<string>()
 const excused = (rule: string, file: string): boolean => {
@@ -20,17 +20,14 @@ const none = (t: ExecutionContext, faults: readonly string[]): void => {
 const at = (source: Source, node: Node): string => `${source.path}:${node.loc?.start.line ?? 0}`
 
 /** Lines of every node that `breaks` names, in files without an exception for the rule. */
-const faultsOf = (
-  rule: string,
-  breaks: (node: Node, source: Source, within: readonly Node[]) => string | undefined,
-): string[] => {
+const faultsOf = (rule: string, breaks: (node: Node, source: Source) => string | undefined): string[] => {
   const faults: string[] = []
   for (const source of sources) {
     const here: string[] = []
-    walk(source.tree, (node, within) => {
-      const sentence = breaks(node, source, within)
+    for (const node of source.nodes) {
+      const sentence = breaks(node, source)
       if (sentence !== undefined) here.push(`${at(source, node)} ${sentence}`)
-    })
+    }
     if (here.length > 0 && !excused(rule, source.path)) faults.push(...here)
   }
   return faults

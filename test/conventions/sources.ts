@@ -15,6 +15,8 @@ export interface Source {
   readonly lines: number
   readonly text: string
   readonly tree: Node
+  /** Every node of the tree, a node before what stands in it. */
+  readonly nodes: readonly Node[]
   readonly imports: readonly Import[]
 }
 export interface Import {
@@ -32,45 +34,41 @@ export const filesBelow = (folder: string): string[] =>
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 
-/** Every node below `tree`, with the nodes it stands in, innermost first. */
-export const walk = (
-  tree: Node,
-  visit: (node: Node, within: readonly Node[]) => void,
-  within: readonly Node[] = [],
-): void => {
-  visit(tree, within)
-  const deeper = [tree, ...within]
-  for (const [key, value] of Object.entries(tree)) {
+/** Adds `node` and every node below it. */
+const collect = (node: Node, nodes: Node[]): Node[] => {
+  nodes.push(node)
+  for (const [key, value] of Object.entries(node)) {
     if (key === 'loc' || key.endsWith('Comments')) continue
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, visit, deeper)
+    if (Array.isArray(value)) {
+      for (const child of value) if (isNode(child)) collect(child, nodes)
+    } else if (isNode(value)) collect(value, nodes)
   }
+  return nodes
 }
 
-const importsOf = (path: string, tree: Node): Import[] => {
-  const found: Import[] = []
-  walk(tree, (node) => {
+const importsOf = (path: string, nodes: readonly Node[]): Import[] =>
+  nodes.flatMap((node) => {
     if (
       node.type !== 'ImportDeclaration' &&
       node.type !== 'ExportNamedDeclaration' &&
       node.type !== 'ExportAllDeclaration'
     )
-      return
+      return []
     const source = node['source'] as { value?: string } | null | undefined
-    if (typeof source?.value !== 'string') return
+    if (typeof source?.value !== 'string') return []
     const typeOnly = node['importKind'] === 'type' || node['exportKind'] === 'type'
     const target = source.value.startsWith('.')
       ? join(dirname(path), source.value).replace(/\.js$/u, '.ts')
       : source.value
-    found.push({ target, typeOnly, line: node.loc?.start.line ?? 0 })
+    return [{ target, typeOnly, line: node.loc?.start.line ?? 0 }]
   })
-  return found
-}
 
 const readSource = (path: string): Source => {
   const text = readFileSync(join(root, path), 'utf8')
   const tree = parse(text, { sourceType: 'module', plugins: ['typescript'], attachComment: true })
     .program as unknown as Node
-  return { path, text, lines: text.split('\n').length, tree, imports: importsOf(path, tree) }
+  const nodes = collect(tree, [])
+  return { path, text, lines: text.split('\n').length, tree, nodes, imports: importsOf(path, nodes) }
 }
 
 export const sources: readonly Source[] = ['core', 'plugins']
