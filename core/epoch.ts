@@ -1,7 +1,7 @@
 /** Event ids of one start are above those of every start before it (events-5). */
 import type { Clock } from './base/clock.js'
 import { epochAfter } from './events/epoch.js'
-import type { Log } from './base/log.js'
+import type { Log } from './base/text/log.js'
 import type { State } from './state/contract.js'
 
 export interface Epoch {

@@ -25,7 +25,7 @@ export {
 export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/routes/pages.js'
 export { idempotencyKey, IdempotencyKey } from './http/routes/idempotency.js'
 export { idempotencyErrors } from './http/errors.js'
-export { canonical, digest } from './base/canonical-json.js'
+export { canonical, digest } from './base/text/canonical-json.js'
 export { sliced } from './http/routes/sliced.js'
 export type { Sliced } from './http/routes/sliced.js'
 export { createUnreadable, viewsOf } from './http/routes/unreadable.js'
@@ -35,12 +35,19 @@ export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from '
 export { StateFinding } from './records/findings.js'
 export type { Clock } from './base/clock.js'
 export type { Ids } from './base/ids.js'
-export type { Log } from './base/log.js'
-export type { Secrets } from './base/secrets.js'
-export { anyOf } from './base/pattern.js'
-export { visibleBlock, visibleLine } from './base/visible.js'
-export { isSecretName, looksSecret, redactPii, redactingPii, redactSecrets, redactingSecrets } from './base/redact.js'
-export { isShallow } from './base/nesting.js'
+export type { Log } from './base/text/log.js'
+export type { Secrets } from './base/text/secrets.js'
+export { anyOf } from './base/text/pattern.js'
+export { visibleBlock, visibleLine } from './base/text/visible.js'
+export {
+  isSecretName,
+  looksSecret,
+  redactPii,
+  redactingPii,
+  redactSecrets,
+  redactingSecrets,
+} from './base/text/redact.js'
+export { isShallow } from './base/text/nesting.js'
 export { createPause, inTurns, type Portions } from './base/turns.js'
 export { timeKey } from './base/time-key.js'
 export type {

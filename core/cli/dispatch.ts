@@ -2,7 +2,7 @@
 import { createClock } from '../base/clock.js'
 import type { Command, CommandInput } from '../plugin/command.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
-import { nearest } from '../base/nearest.js'
+import { nearest } from '../base/text/nearest.js'
 import { parse } from '../base/schema.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'

@@ -2,7 +2,7 @@
 import { defineCommand, type Command } from '../plugin/command.js'
 import { array, parse, type Json } from '../base/schema.js'
 import { StateFinding } from '../records/findings.js'
-import { visibleLine } from '../base/visible.js'
+import { visibleLine } from '../base/text/visible.js'
 
 const placeOf = ({ file, byte }: StateFinding): string =>
   file === undefined ? '' : `\n  at: ${visibleLine(file)}${byte === undefined ? '' : ` byte ${byte}`}`

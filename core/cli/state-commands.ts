@@ -6,7 +6,7 @@ import { defineCommand, type Command, type CommandInput } from '../plugin/comman
 import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
-import type { Log } from '../base/log.js'
+import type { Log } from '../base/text/log.js'
 import { unsafeCast, type Json } from '../base/schema.js'
 import { errors } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'

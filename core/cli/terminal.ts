@@ -1,6 +1,6 @@
 /** Standard output and standard error: all that the command line prints goes through here and is made visible. */
 import type { Screen } from './pager.js'
-import { visible } from '../base/visible.js'
+import { visible } from '../base/text/visible.js'
 
 /** One line or block of text on standard output. */
 export const print = (text: string): void => {

@@ -1,6 +1,6 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
-import { nearest } from '../base/nearest.js'
+import { nearest } from '../base/text/nearest.js'
 import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../base/config.js'
 import type { AnyPlugin } from '../plugin/contract.js'
 import { object, type JsonObject } from '../base/schema.js'

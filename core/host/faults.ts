@@ -1,7 +1,7 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
 import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/log.js'
-import type { Secrets } from '../base/secrets.js'
+import type { Log } from '../base/text/log.js'
+import type { Secrets } from '../base/text/secrets.js'
 import type { PluginFault } from './contract.js'
 
 export interface Faults {

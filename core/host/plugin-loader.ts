@@ -1,7 +1,7 @@
 /** From the candidates to imported plugins whose flags are known, and the watch over their files. */
 import type { ShippedPlugin } from '../plugin/contract.js'
 import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/log.js'
+import type { Log } from '../base/text/log.js'
 import { shippedCandidate, type Kit } from './candidate.js'
 import { mayHaveThirdParty, thirdParty } from './candidates.js'
 import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from './configure.js'

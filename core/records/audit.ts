@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { AuthRecord } from '../http/access/auth.js'
-import type { Log } from '../base/log.js'
+import type { Log } from '../base/text/log.js'
 import type { Collection, CollectionSpec, State, StreamSpec } from '../state/contract.js'
 
 /** Like refusals of one minute. Members of the first one are kept. */

@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
 import type { Ids } from '../base/ids.js'
-import type { Log } from '../base/log.js'
+import type { Log } from '../base/text/log.js'
 import {
   array,
   doc,

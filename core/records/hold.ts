@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
 import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
-import type { Log } from '../base/log.js'
+import type { Log } from '../base/text/log.js'
 import { boolean, doc, named, object } from '../base/schema.js'
 import { holdDocument, type HoldReason, type StoredHold } from '../state/root/hold-document.js'
 import type { State } from '../state/contract.js'

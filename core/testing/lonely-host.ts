@@ -2,7 +2,7 @@
 import { readLayers, settingsOf } from '../base/config.js'
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
-import { createKnownValues } from '../base/known-values.js'
+import { createKnownValues } from '../base/text/known-values.js'
 import { object } from '../base/schema.js'
 import { Host } from '../host/contract.js'
 import { createHost, type PluginHost } from '../host/host.js'

@@ -18,7 +18,7 @@ import type {
   StreamSpec,
 } from '../../core/plugin.js'
 import { unsafeCast, type Json, type JsonObject, type JsonSchema } from '../../core/base/schema.js'
-import { createSecrets } from '../../core/base/secrets.js'
+import { createSecrets } from '../../core/base/text/secrets.js'
 import { readSettings } from '../../core/base/settings.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { withoutNulls } from './without-nulls.js'

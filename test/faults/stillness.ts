@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../core/base/clock.js'
 import type { IdSource } from '../../core/base/ids.js'
-import type { Log } from '../../core/base/log.js'
+import type { Log } from '../../core/base/text/log.js'
 import type { Random } from './random.js'
 
 export interface ManualClock extends Clock {

@@ -8,7 +8,7 @@ import { createAuth, type AuthOptions, type AuthRecord } from '../../core/http/a
 import type { Route } from '../../core/http/routes/route.js'
 import { createServer, type HttpServer, type ServerOptions } from '../../core/http/server/server.js'
 import { createRouteTable } from '../../core/http/routes/table.js'
-import type { Log } from '../../core/base/log.js'
+import type { Log } from '../../core/base/text/log.js'
 import { parseJson } from './json.js'
 
 export interface Reply {

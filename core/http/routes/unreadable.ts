@@ -1,6 +1,6 @@
 /** Records that cannot be read are named, and left out of lists: one of them must not hide all others. */
 import type { HealthCheck } from '../../base/health.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 
 /** What a list does with an item that it cannot show. */
 export type Skip = (id: string, error: unknown) => void

@@ -1,6 +1,6 @@
 /** One request through its route: who calls, what is asked, the handler, durability, the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 import { fault } from '../../base/assert.js'
 import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'

@@ -3,7 +3,7 @@
  * values, no key twice, no number or text that would be changed by being
  * stored and sent again. Reports where, never what.
  */
-import { maxDepth } from '../../base/nesting.js'
+import { maxDepth } from '../../base/text/nesting.js'
 import { type Json, unsafeCast } from '../../base/schema.js'
 import type { FieldError } from '../errors.js'
 

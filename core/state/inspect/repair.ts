@@ -6,7 +6,7 @@
 import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { takeGuard } from '../root/guard.js'

@@ -2,7 +2,7 @@
 import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'

@@ -4,7 +4,7 @@
  * beginning a new segment.
  */
 import type { Ids } from '../../base/ids.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 import type { Json } from '../../base/schema.js'
 import type { DirtyRecords, StoredCollection } from '../memory/collection.js'
 import type { Disk } from '../disk/disk.js'

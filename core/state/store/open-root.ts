@@ -1,7 +1,7 @@
 /** What an open root is made of, and whether it may be written to. */
 import type { Clock } from '../../base/clock.js'
 import type { IdSource } from '../../base/ids.js'
-import type { Log } from '../../base/log.js'
+import type { Log } from '../../base/text/log.js'
 import { fault } from '../../base/assert.js'
 import type { Disk } from '../disk/disk.js'
 import { createBallast, makeRoom, type Ballast } from '../disk/ballast.js'

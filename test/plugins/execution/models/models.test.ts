@@ -1,4 +1,4 @@
-import { createKnownValues } from '../../../../core/base/known-values.js'
+import { createKnownValues } from '../../../../core/base/text/known-values.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { createKnownValues } from './known-values.js'
-import { atOnce, type Portions } from './turns.js'
+import { atOnce, type Portions } from '../turns.js'
 
 /**
  * Secret values by name. They live in `secrets/`, flags or the environment, and never appear in logs, events, errors or

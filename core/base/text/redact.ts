@@ -6,7 +6,7 @@
 
 import { anyOf } from './pattern.js'
 import { replacingAll, type Shape } from './replace.js'
-import { atOnce, type Portions } from './turns.js'
+import { atOnce, type Portions } from '../turns.js'
 
 const secretMark = '<redacted>'
 /** A word of its own: not a part of a longer one, but `aws_secret_key` has three. */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { visible, visibleBlock, visibleLine } from '../../../core/base/visible.js'
+import { visible, visibleBlock, visibleLine } from '../../../../core/base/text/visible.js'
 
 test('what steers a terminal or is not seen is shown as its number', (t) => {
   t.is(visible('\u001b]52;c;eA==\u0007'), '\\u001b]52;c;eA==\\u0007')

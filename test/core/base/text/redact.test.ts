@@ -1,5 +1,11 @@
 import test from 'ava'
-import { isSecretName, looksSecret, redactPii, redactSecrets, redactingSecrets } from '../../../core/base/redact.js'
+import {
+  isSecretName,
+  looksSecret,
+  redactPii,
+  redactSecrets,
+  redactingSecrets,
+} from '../../../../core/base/text/redact.js'
 
 /** Made up, and put together here so that no scanner takes this file for a leak. */
 const b = (...parts: string[]): string => parts.join('')

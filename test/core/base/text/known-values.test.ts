@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createKnownValues } from '../../../core/base/known-values.js'
-import { atOnce } from '../../../core/base/turns.js'
+import { createKnownValues } from '../../../../core/base/text/known-values.js'
+import { atOnce } from '../../../../core/base/turns.js'
 
 const holding = (values: readonly string[]) => {
   const known = createKnownValues()

@@ -1,5 +1,5 @@
 /** Finds every occurrence of many values in one pass over a text, however many values there are. */
-import type { Portions } from './turns.js'
+import type { Portions } from '../turns.js'
 
 export interface KnownValues {
   /** Values shorter than six code units are ignored: they would match ordinary words. */

@@ -1,10 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
-import { createLog } from '../../../core/base/log.js'
-import { createSecrets } from '../../../core/base/secrets.js'
-import { createDisk } from '../../../core/state/disk/real-disk.js'
-import { freshRoot } from '../../support/daemon.js'
+import { createLog } from '../../../../core/base/text/log.js'
+import { createSecrets } from '../../../../core/base/text/secrets.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { freshRoot } from '../../../support/daemon.js'
 
 const open = async (format: 'json' | 'pretty') => {
   const root = await freshRoot()
