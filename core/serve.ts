@@ -4,7 +4,7 @@ import { errors as configErrors, type Environment, type Flags } from './base/con
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
 import { shippedPlugins } from './shipped.js'
-import type { PluginHost } from './host/host.js'
+import type { PluginHost } from './host/lifecycle/host.js'
 import { createLog, type Log } from './base/text/log.js'
 import { createSecrets, type Secrets } from './base/text/secrets.js'
 import { readSettings, type Settings } from './base/settings.js'

@@ -1,7 +1,7 @@
 /** The shipped plugins, for whoever starts a daemon or looks at a root without one. */
 import type { ShippedView } from './cli/shipped-view.js'
-import { pluginOf } from './host/candidate.js'
-import { declarationsOf as declarationsWith } from './host/declarations.js'
+import { pluginOf } from './host/load/candidate.js'
+import { declarationsOf as declarationsWith } from './host/lifecycle/declarations.js'
 import * as kit from './plugin.js'
 import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from './plugin/contract.js'
 

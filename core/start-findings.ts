@@ -1,7 +1,7 @@
 /** What a start found, in the words of findings. */
 import { relative } from 'node:path'
 import type { Found } from './records/findings.js'
-import type { RepairOutcome } from './host/repair.js'
+import type { RepairOutcome } from './host/lifecycle/repair.js'
 import type { RecoveryReport } from './state/store/root.js'
 
 type Place = { readonly file: string; readonly offset: number; readonly rule: string }

@@ -1,8 +1,8 @@
 /** The beginning of all work: what an earlier life left is repaired, then the plugins start. */
 import type { Clock } from './base/clock.js'
 import type { Findings } from './records/findings.js'
-import type { Boot } from './host/boot.js'
-import type { PluginHost } from './host/host.js'
+import type { Boot } from './host/lifecycle/boot.js'
+import type { PluginHost } from './host/lifecycle/host.js'
 import type { Log } from './base/text/log.js'
 import { repairFound } from './start-findings.js'
 import type { State } from './state/contract.js'

@@ -1,6 +1,6 @@
 /** The plugins that one plugin needs, directly or not. */
 import { Host } from '../host/contract.js'
-import { needed } from '../host/order.js'
+import { needed } from '../host/lifecycle/order.js'
 import type { AnyPlugin } from '../plugin/contract.js'
 
 export type Closure =

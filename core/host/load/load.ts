@@ -1,7 +1,7 @@
 /** Imports the plugins' code. One that cannot be imported is a fact to report, not an error. */
-import type { Clock } from '../base/clock.js'
-import type { AnyPlugin } from '../plugin/contract.js'
-import { bounded } from './bounded.js'
+import type { Clock } from '../../base/clock.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import { bounded } from '../bounded.js'
 import type { Candidate } from './candidate.js'
 
 export type Loaded = { readonly candidate: Candidate; readonly ms: number } & (

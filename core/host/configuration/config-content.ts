@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Disk } from '../state/disk/disk.js'
+import type { Disk } from '../../state/disk/disk.js'
 
 /** Every file of `config/` as one text, to tell whether any has changed. */
 export const configContent = (disk: Disk, root: string): string => {

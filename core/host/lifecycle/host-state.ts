@@ -1,14 +1,14 @@
 /** What the host's parts share, and the one way in which a plugin is disabled. */
-import type { RouteTable } from '../http/routes/table.js'
-import type { AnyPlugin } from '../plugin/contract.js'
-import type { Token } from '../base/token.js'
-import { bounded } from './bounded.js'
-import type { Core } from './context.js'
-import { errors } from './errors.js'
-import type { Faults } from './faults.js'
-import type { Loaded } from './load.js'
+import type { RouteTable } from '../../http/routes/table.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import type { Token } from '../../base/token.js'
+import { bounded } from '../bounded.js'
+import type { Core } from '../context/context.js'
+import { errors } from '../errors.js'
+import type { Faults } from '../context/faults.js'
+import type { Loaded } from '../load/load.js'
 import { dependentsOf } from './order.js'
-import type { Registry } from './registry.js'
+import type { Registry } from '../context/registry.js'
 import type { PluginEntry } from './plugin-entry.js'
 
 export interface HostOptions {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { createClock } from '../../../core/base/clock.js'
-import { startTestDaemon } from '../../support/daemon.js'
+import { createClock } from '../../../../core/base/clock.js'
+import { startTestDaemon } from '../../../support/daemon.js'
 
 const clock = createClock()
 

@@ -1,6 +1,6 @@
 /** Measures the steps of a start and keeps how to undo each. */
-import type { Clock } from '../base/clock.js'
-import type { BootReport, BootStep } from './contract.js'
+import type { Clock } from '../../base/clock.js'
+import type { BootReport, BootStep } from '../contract.js'
 
 type Details = BootStep['details']
 

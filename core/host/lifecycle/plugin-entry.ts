@@ -1,10 +1,10 @@
 /** One plugin in the host, from candidate to stopped. */
-import type { AnyPlugin } from '../plugin/contract.js'
-import type { Candidate } from './candidate.js'
-import type { StartRun } from './context.js'
-import type { PluginReport } from './contract.js'
-import type { Faults } from './faults.js'
-import type { Scope } from './scope.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import type { Candidate } from '../load/candidate.js'
+import type { StartRun } from '../context/context.js'
+import type { PluginReport } from '../contract.js'
+import type { Faults } from '../context/faults.js'
+import type { Scope } from '../context/scope.js'
 
 export interface PluginEntry {
   readonly candidate: Candidate

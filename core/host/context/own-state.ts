@@ -2,11 +2,11 @@
  * The state as one plugin has it: what it declares is its own, its commits are charged to it, and after its stop it
  * changes nothing any more.
  */
-import type { Problem } from '../base/errors.js'
-import type { Blobs, Collection, Document, Spools, State, Stream, Tx } from '../state/contract.js'
-import type { EventKeys, EventSpec } from '../events/contract.js'
-import type { Json, JsonObject } from '../base/schema.js'
-import { errors } from './errors.js'
+import type { Problem } from '../../base/errors.js'
+import type { Blobs, Collection, Document, Spools, State, Stream, Tx } from '../../state/contract.js'
+import type { EventKeys, EventSpec } from '../../events/contract.js'
+import type { Json, JsonObject } from '../../base/schema.js'
+import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
 import type { Registry } from './registry.js'
 import type { Scope } from './scope.js'

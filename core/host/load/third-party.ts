@@ -1,8 +1,8 @@
 /** Plugins that the operator names in `config/plugins.toml`. Their package.json is read before any of their code. */
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { errors as configErrors } from '../base/config.js'
-import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
+import { errors as configErrors } from '../../base/config.js'
+import type { AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
 import {
   boolean,
   defaulted,
@@ -17,10 +17,10 @@ import {
   type Infer,
   type Issue,
   type Json,
-} from '../base/schema.js'
-import type { Disk } from '../state/disk/disk.js'
+} from '../../base/schema.js'
+import type { Disk } from '../../state/disk/disk.js'
 import { pluginOf, type Candidate, type Kit } from './candidate.js'
-import { errors } from './errors.js'
+import { errors } from '../errors.js'
 import { importFault } from './syntax-fault.js'
 import { readToml } from './toml.js'
 
@@ -80,13 +80,17 @@ const mainFile = (disk: Disk, folder: string, manifest: Manifest): string => {
   return disk.stat(file)?.kind === 'file' ? file : refuse(`its main file ${main} does not exist`)
 }
 
-const installed = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+/** The folder of the package that this file belongs to. */
+const packageFolder = (disk: Disk, from: string): string => {
+  const above = path.dirname(from)
+  return disk.stat(path.join(from, 'package.json')) !== undefined || above === from ? from : packageFolder(disk, above)
+}
 
 /** `npm:` packages are installed with `npm install --prefix <root>/plugins <package>`, or beside the daemon. */
 const folderOf = (disk: Disk, root: string, from: string): string => {
   const [kind, name = ''] = from.split(/:(.*)/su)
-  const places =
-    kind === 'state' ? [path.join(root, 'plugins')] : [path.join(root, 'plugins', 'node_modules'), installed]
+  const beside = path.join(packageFolder(disk, fileURLToPath(new URL('.', import.meta.url))), 'node_modules')
+  const places = kind === 'state' ? [path.join(root, 'plugins')] : [path.join(root, 'plugins', 'node_modules'), beside]
   const found = places.map((place) => path.join(place, name)).find((folder) => disk.stat(folder)?.kind === 'folder')
   return found ?? refuse(`there is no folder ${path.join(places[0] ?? '', name)}`)
 }

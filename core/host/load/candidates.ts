@@ -1,6 +1,6 @@
 /** Whether there are third-party plugins, asked before any of their code or ours for them is loaded. */
 import path from 'node:path'
-import type { Disk } from '../state/disk/disk.js'
+import type { Disk } from '../../state/disk/disk.js'
 import type { Candidate } from './candidate.js'
 import type { ThirdPartyPlace } from './third-party.js'
 

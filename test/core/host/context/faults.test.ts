@@ -3,10 +3,10 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import type { PluginReport } from '../../../core/plugin.js'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import type { PluginReport } from '../../../../core/plugin.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 
-const fixtures = fileURLToPath(new URL('../../../../test/broken-plugins', import.meta.url))
+const fixtures = fileURLToPath(new URL('../../../../../test/broken-plugins', import.meta.url))
 
 interface Row {
   readonly plugin: string

@@ -1,8 +1,8 @@
-import { bySeverity, type Warning } from '../base/health.js'
-import type { Bus } from '../events/bus.js'
-import type { Findings } from '../records/findings.js'
-import type { Hold } from '../records/hold.js'
-import type { ControlPlaneReport, HostView, LockReport } from './contract.js'
+import { bySeverity, type Warning } from '../../base/health.js'
+import type { Bus } from '../../events/bus.js'
+import type { Findings } from '../../records/findings.js'
+import type { Hold } from '../../records/hold.js'
+import type { ControlPlaneReport, HostView, LockReport } from '../contract.js'
 import type { Boot } from './boot.js'
 import type { PluginHost } from './host.js'
 

@@ -1,13 +1,13 @@
 /**
  * The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo.
  */
-import type { HealthCheck } from '../base/health.js'
-import type { RepairStep } from '../plugin/contract.js'
-import type { Route } from '../http/routes/route.js'
-import type { RouteTable } from '../http/routes/table.js'
-import { unsafeCast } from '../base/schema.js'
-import type { Point, Token } from '../base/token.js'
-import { errors } from './errors.js'
+import type { HealthCheck } from '../../base/health.js'
+import type { RepairStep } from '../../plugin/contract.js'
+import type { Route } from '../../http/routes/route.js'
+import type { RouteTable } from '../../http/routes/table.js'
+import { unsafeCast } from '../../base/schema.js'
+import type { Point, Token } from '../../base/token.js'
+import { errors } from '../errors.js'
 
 export type Undo = () => void
 export interface Owned<T> {

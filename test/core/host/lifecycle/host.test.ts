@@ -1,8 +1,8 @@
 /** How plugins find each other, and how what they register is undone. */
 import test from 'ava'
-import { createScope } from '../../../core/host/scope.js'
-import { orderByNeeds } from '../../../core/host/order.js'
-import { orderSteps } from '../../../core/host/repair.js'
+import { createScope } from '../../../../core/host/context/scope.js'
+import { orderByNeeds } from '../../../../core/host/lifecycle/order.js'
+import { orderSteps } from '../../../../core/host/lifecycle/repair.js'
 import {
   definePlugin,
   definePoint,
@@ -11,8 +11,8 @@ import {
   type AnyPlugin,
   type PluginContext,
   type Token,
-} from '../../../core/plugin.js'
-import { startTestDaemon } from '../../support/daemon.js'
+} from '../../../../core/plugin.js'
+import { startTestDaemon } from '../../../support/daemon.js'
 
 interface Parts {
   readonly needs?: Record<string, Token<any>>

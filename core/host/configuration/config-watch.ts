@@ -5,10 +5,10 @@
  */
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
-import { Problem } from '../base/errors.js'
-import type { HealthCheck, Warning } from '../base/health.js'
-import type { Log } from '../base/text/log.js'
-import type { Disk } from '../state/disk/disk.js'
+import { Problem } from '../../base/errors.js'
+import type { HealthCheck, Warning } from '../../base/health.js'
+import type { Log } from '../../base/text/log.js'
+import type { Disk } from '../../state/disk/disk.js'
 import { configContent } from './config-content.js'
 
 export interface ConfigWatchOptions {

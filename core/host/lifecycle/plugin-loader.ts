@@ -1,11 +1,11 @@
 /** From the candidates to imported plugins whose flags are known, and the watch over their files. */
-import type { ShippedPlugin } from '../plugin/contract.js'
-import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/text/log.js'
-import { shippedCandidate, type Kit } from './candidate.js'
-import { mayHaveThirdParty, thirdParty } from './candidates.js'
-import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from './configure.js'
-import { loadAll, type Loaded, type LoadBound } from './load.js'
+import type { ShippedPlugin } from '../../plugin/contract.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/text/log.js'
+import { shippedCandidate, type Kit } from '../load/candidate.js'
+import { mayHaveThirdParty, thirdParty } from '../load/candidates.js'
+import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from '../configuration/configure.js'
+import { loadAll, type Loaded, type LoadBound } from '../load/load.js'
 import type { PluginHost } from './host.js'
 
 export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
@@ -69,7 +69,7 @@ export const watchFiles = (
     for (const entry of loaded) if (entry.ok) configure(entry.plugin)
   }
   const begin = async (): Promise<() => Promise<void>> => {
-    const { watchConfig } = await import('./config-watch.js')
+    const { watchConfig } = await import('../configuration/config-watch.js')
     const watching = await watchConfig({ disk, root, before, log, check })
     const forget = host.registry.health('core', watching.health)
     return () => {

@@ -1,13 +1,13 @@
 /** Every plugin declares, in the order of needs. */
-import type { AnyPlugin } from '../plugin/contract.js'
-import { unsafeCast } from '../base/schema.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import { unsafeCast } from '../../base/schema.js'
 import { disable, fail, type HostState } from './host-state.js'
-import { openContext } from './context.js'
-import { errors } from './errors.js'
-import { isPromise } from './faults.js'
+import { openContext } from '../context/context.js'
+import { errors } from '../errors.js'
+import { isPromise } from '../context/faults.js'
 import { needed, orderByNeeds, wanted } from './order.js'
-import type { Registry } from './registry.js'
-import { createScope } from './scope.js'
+import type { Registry } from '../context/registry.js'
+import { createScope } from '../context/scope.js'
 import type { PluginEntry } from './plugin-entry.js'
 
 const servicesFor = (plugin: AnyPlugin, registry: Registry): Readonly<Record<string, unknown>> => {

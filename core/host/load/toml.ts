@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
-import { unsafeCast, type JsonObject } from '../base/schema.js'
-import type { Disk } from '../state/disk/disk.js'
-import { errors } from '../base/config.js'
+import { unsafeCast, type JsonObject } from '../../base/schema.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { errors } from '../../base/config.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 

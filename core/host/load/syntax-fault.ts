@@ -1,8 +1,8 @@
 /** Where a plugin's code cannot be parsed: the import says only what is wrong, `node --check` says where. */
 import { execFile } from 'node:child_process'
 import path from 'node:path'
-import type { Disk } from '../state/disk/disk.js'
-import { errors } from './errors.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { errors } from '../errors.js'
 
 const mostFiles = 50
 

@@ -1,7 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
-import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from '../plugin/contract.js'
-import { literal, open, parse, string, unsafeCast } from '../base/schema.js'
-import { errors } from './errors.js'
+import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
+import { literal, open, parse, string, unsafeCast } from '../../base/schema.js'
+import { errors } from '../errors.js'
 
 export interface Candidate {
   readonly id: string

@@ -3,13 +3,13 @@
  * started, and undone backwards. One that fails takes what needs it with it
  * and nothing else; only a required one stops the daemon's start.
  */
-import type { HealthCheck, Warning } from '../base/health.js'
+import type { HealthCheck, Warning } from '../../base/health.js'
 import { activePlugins, type HostState, type HostOptions } from './host-state.js'
-import type { PluginReport } from './contract.js'
-import { createFaults, ownerOf } from './faults.js'
-import type { Loaded } from './load.js'
+import type { PluginReport } from '../contract.js'
+import { createFaults, ownerOf } from '../context/faults.js'
+import type { Loaded } from '../load/load.js'
 import { registerAll } from './register.js'
-import { createRegistry, type Registry } from './registry.js'
+import { createRegistry, type Registry } from '../context/registry.js'
 import type { RepairOutcome } from './repair.js'
 import { report, type PluginEntry } from './plugin-entry.js'
 import { repairAll, startAll, stopAll } from './start.js'

@@ -1,6 +1,6 @@
 /** Repair steps in their order: check, fix, check again. */
-import type { RepairStep } from '../plugin/contract.js'
-import { errors } from './errors.js'
+import type { RepairStep } from '../../plugin/contract.js'
+import { errors } from '../errors.js'
 
 export interface OwnedStep {
   readonly owner: string

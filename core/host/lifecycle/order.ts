@@ -1,6 +1,6 @@
 /** The order in which plugins load: whoever provides comes before whoever needs. */
-import type { AnyPlugin } from '../plugin/contract.js'
-import type { Token } from '../base/token.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import type { Token } from '../../base/token.js'
 
 export interface Refused {
   readonly id: string

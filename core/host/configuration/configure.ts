@@ -1,13 +1,13 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
-import { nearest } from '../base/text/nearest.js'
-import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../base/config.js'
-import type { AnyPlugin } from '../plugin/contract.js'
-import { object, type JsonObject } from '../base/schema.js'
-import type { Disk } from '../state/disk/disk.js'
-import { errors } from './errors.js'
-import type { Loaded } from './load.js'
-import { readToml } from './toml.js'
+import { nearest } from '../../base/text/nearest.js'
+import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../../base/config.js'
+import type { AnyPlugin } from '../../plugin/contract.js'
+import { object, type JsonObject } from '../../base/schema.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { errors } from '../errors.js'
+import type { Loaded } from '../load/load.js'
+import { readToml } from '../load/toml.js'
 
 export interface ConfigureOptions {
   readonly disk: Disk

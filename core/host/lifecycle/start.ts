@@ -1,8 +1,8 @@
 /** Repair, start and stop. */
-import { bounded } from './bounded.js'
+import { bounded } from '../bounded.js'
 import { activePlugins, closeScope, fail, type HostState } from './host-state.js'
-import type { StartRun } from './context.js'
-import { errors } from './errors.js'
+import type { StartRun } from '../context/context.js'
+import { errors } from '../errors.js'
 import { needed } from './order.js'
 import { orderSteps, runStep, type OwnedStep, type RepairOutcome } from './repair.js'
 import type { PluginEntry } from './plugin-entry.js'

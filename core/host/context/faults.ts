@@ -1,8 +1,8 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
-import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/text/log.js'
-import type { Secrets } from '../base/text/secrets.js'
-import type { PluginFault } from './contract.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/text/log.js'
+import type { Secrets } from '../../base/text/secrets.js'
+import type { PluginFault } from '../contract.js'
 
 export interface Faults {
   charge(plugin: string, where: string, error: unknown): void
