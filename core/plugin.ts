@@ -6,6 +6,7 @@
 import type { AnyPlugin } from './plugin/contract.js'
 
 export * from './base/schema.js'
+export * from './base/parse.js'
 export { defineErrors, Problem } from './base/errors.js'
 export { readSecretFile } from './state/side/secret-file.js'
 export type { ProblemFactory, ProblemSpec, Occurrence } from './base/errors.js'

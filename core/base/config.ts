@@ -4,7 +4,8 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
-import { inlineSchema, parse, unsafeCast, type AnyStruct, type Issue, type Json, type JsonSchema } from './schema.js'
+import { parse, type Issue } from './parse.js'
+import { inlineSchema, unsafeCast, type AnyStruct, type Json, type JsonSchema } from './schema.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */

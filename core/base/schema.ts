@@ -1,15 +1,14 @@
 /**
- * One description of a value, three uses: it checks input (superstruct), it is
- * the JSON Schema of the OpenAPI document, and it is the TypeScript type.
+ * One description of a value, three uses: it checks input (superstruct; see
+ * parse.ts), it is the JSON Schema of the OpenAPI document, and it is the
+ * TypeScript type.
  * superstruct forgets what is inside records and unions, so each constructor
  * here builds the struct and notes its JSON Schema beside it.
  */
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import { fault } from './assert.js'
-import { ruleOf } from './issue-rule.js'
-import { allowNulls, fitsSchema, type Fits, type JsonSchema } from './json-schema.js'
-import { walk } from './schema-walk.js'
+import { allowNulls, type JsonSchema } from './json-schema.js'
 
 export type { Struct, Infer, JsonSchema }
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -17,13 +16,6 @@ export type JsonObject = { [key: string]: Json }
 export type AnyStruct = Struct<any, any>
 /** A struct of `T`, whatever its inside is. */
 export type StructOf<T> = Struct<T, any>
-
-/** One place where a value breaks its struct: a dotted path and the rule, never the value. */
-export interface Issue {
-  path: string
-  rule: string
-}
-export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
 
 const notes = new WeakMap<object, JsonSchema>()
 const names = new WeakMap<object, string>()
@@ -279,38 +271,6 @@ export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any
   const made = note(ss.lazy(get) as Struct<T, any>, { lazy: () => inlineSchema(get()) }, () => [get()])
   names.set(made, name)
   return made
-}
-
-const quick = new WeakMap<object, Fits>()
-const quickCheck = (struct: AnyStruct): Fits => {
-  const known = quick.get(struct)
-  if (known !== undefined) return known
-  const made = isRuled(struct) ? () => false : fitsSchema(inlineSchema(struct))
-  quick.set(struct, made)
-  return made
-}
-
-/** Whoever mends the first ones is told of the next. */
-const mostIssues = 20
-
-/**
- * Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values.
- */
-export const parse = <T>(struct: Struct<T, any>, value: unknown): Parsed<T> => {
-  if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
-  try {
-    const walked = walk(struct, value, mostIssues)
-    return walked.ok
-      ? { ok: true, value: unsafeCast<T>(walked.value) }
-      : {
-          ok: false,
-          issues: walked.failures.map((failure) => ({ path: failure.path.join('.'), rule: ruleOf(failure) })),
-        }
-  } catch (error) {
-    // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
-    if (!(error instanceof TypeError)) throw error
-    return { ok: false, issues: [{ path: '', rule: 'has a value of a wrong kind' }] }
-  }
 }
 
 /**

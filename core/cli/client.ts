@@ -1,7 +1,8 @@
 /** Calls a daemon over HTTP. */
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
-import { array, open, optional, parse, string, type Json } from '../base/schema.js'
+import { parse } from '../base/parse.js'
+import { array, open, optional, string, type Json } from '../base/schema.js'
 import { errors } from './errors.js'
 import { verbatim } from './field-names.js'
 import { readFrames } from './frames.js'

@@ -1,6 +1,7 @@
 /** Sub-commands that belong to no plugin. */
 import { defineCommand, type Command } from '../plugin/command.js'
-import { array, json, open, optional, parse, string, type Infer } from '../base/schema.js'
+import { parse } from '../base/parse.js'
+import { array, json, open, optional, string, type Infer } from '../base/schema.js'
 import { visibleLine } from '../base/text/visible.js'
 import { backupCommands } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'

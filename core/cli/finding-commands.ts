@@ -1,6 +1,7 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
 import { defineCommand, type Command } from '../plugin/command.js'
-import { array, parse, type Json } from '../base/schema.js'
+import { parse } from '../base/parse.js'
+import { array, type Json } from '../base/schema.js'
 import { StateFinding } from '../records/findings.js'
 import { visibleLine } from '../base/text/visible.js'
 

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
 import type { Ids } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
+import { parse } from '../base/parse.js'
 import {
   array,
   doc,
@@ -14,7 +15,6 @@ import {
   named,
   object,
   optional,
-  parse,
   string,
   timestamp,
   unsafeCast,

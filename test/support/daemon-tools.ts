@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/base/assert.js'
 import { definePlugin, type State } from '../../core/plugin.js'
-import { parse } from '../../core/base/schema.js'
+import { parse } from '../../core/base/parse.js'
 import { Tools, type Tool } from '../../plugins/execution/tools/contract.js'
 import { startTestDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.js'
 import { callOf, makeFolder, resultOf, type Answer } from './tools.js'

@@ -4,15 +4,8 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc, { type Arbitrary } from 'fast-check'
-import {
-  inputSchema,
-  isRuled,
-  parse,
-  partsOf,
-  schemaName,
-  type AnyStruct,
-  type JsonSchema,
-} from '../../core/base/schema.js'
+import { parse } from '../../core/base/parse.js'
+import { inputSchema, isRuled, partsOf, schemaName, type AnyStruct, type JsonSchema } from '../../core/base/schema.js'
 import type { Route } from '../../core/http/routes/route.js'
 
 type Tree = { readonly [key: string]: any }

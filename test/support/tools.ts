@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/base/assert.js'
-import { parse, unsafeCast, type Json } from '../../core/base/schema.js'
+import { parse } from '../../core/base/parse.js'
+import { unsafeCast, type Json } from '../../core/base/schema.js'
 import type { Tool, ToolCall, ToolOutcome } from '../../plugins/execution/tools/contract.js'
 
 export interface Answer {

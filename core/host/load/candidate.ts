@@ -1,6 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
 import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
-import { literal, open, parse, string, unsafeCast } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import { literal, open, string, unsafeCast } from '../../base/schema.js'
 import { errors } from '../errors.js'
 
 export interface Candidate {

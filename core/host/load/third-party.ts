@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors } from '../../base/config.js'
 import type { AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
+import { parse, type Issue } from '../../base/parse.js'
 import {
   boolean,
   defaulted,
@@ -12,10 +13,8 @@ import {
   object,
   open,
   optional,
-  parse,
   string,
   type Infer,
-  type Issue,
   type Json,
 } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'

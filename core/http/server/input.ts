@@ -1,7 +1,8 @@
 /** Reads path, query and body by the structs of a route. Every fault names its field. */
 import type { IncomingMessage } from 'node:http'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
-import { inlineSchema, object, parse, type AnyStruct, type Issue } from '../../base/schema.js'
+import { parse, type Issue } from '../../base/parse.js'
+import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
 import { readBody } from './body.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
 import { readJson } from './json-text.js'

@@ -1,6 +1,7 @@
 /** How many files and connections this process may hold open, and how many of them connections may take. */
 import { readFileSync } from 'node:fs'
-import { integer, open, parse } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import { integer, open } from '../../base/schema.js'
 
 const most = 16_384
 const Report = open({ userLimits: open({ open_files: open({ soft: integer({ min: 1 }) }) }) })

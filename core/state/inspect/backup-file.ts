@@ -1,6 +1,7 @@
 /** `backup.json`: what a backup holds, file by file. Its presence says that the backup is whole. */
 import { join } from 'node:path'
-import { array, integer, literal, object, parse, string, timestamp, type Infer } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import { array, integer, literal, object, string, timestamp, type Infer } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'

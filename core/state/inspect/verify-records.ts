@@ -1,5 +1,6 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
-import { parse, type AnyStruct, type Json } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import type { AnyStruct, Json } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'

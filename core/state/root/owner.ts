@@ -2,7 +2,8 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { enums, integer, open, optional, parse, string, type Infer } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import { enums, integer, open, optional, string, type Infer } from '../../base/schema.js'
 import { codeOf } from '../errors.js'
 
 export const mechanisms = ['flock', 'socket', 'lockfile'] as const

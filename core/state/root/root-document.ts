@@ -1,6 +1,7 @@
 /** `root.json`: what this root is, which formats it holds, and how often it was opened. */
 import { join } from 'node:path'
-import { array, integer, open, parse, string, timestamp, type Infer } from '../../base/schema.js'
+import { parse } from '../../base/parse.js'
+import { array, integer, open, string, timestamp, type Infer } from '../../base/schema.js'
 import { codeOf, errors } from '../errors.js'
 import { seal, unseal } from '../format/sealed.js'
 import type { Clock } from '../../base/clock.js'

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { type Failure, validate } from 'superstruct'
 import { fitsSchema } from '../../../core/base/json-schema.js'
 import { walk } from '../../../core/base/schema-walk.js'
+import { parse } from '../../../core/base/parse.js'
 import * as s from '../../../core/base/schema.js'
 import type { AnyStruct } from '../../../core/base/schema.js'
 import { compareStruct, valuesNear } from '../../support/schema-check.js'
@@ -106,12 +107,12 @@ test('the comparison notices a struct whose schema says something else', (t) => 
 
 test('defaults are filled in, also inside lists and unions', (t) => {
   const inner = s.object({ n: s.defaulted(s.integer(), 5) })
+  t.deepEqual(parse(s.object({ list: s.array(inner), more: s.defaulted(inner, { n: 1 }) }), { list: [{}, { n: 2 }] }), {
+    ok: true,
+    value: { list: [{ n: 5 }, { n: 2 }], more: { n: 1 } },
+  })
   t.deepEqual(
-    s.parse(s.object({ list: s.array(inner), more: s.defaulted(inner, { n: 1 }) }), { list: [{}, { n: 2 }] }),
-    { ok: true, value: { list: [{ n: 5 }, { n: 2 }], more: { n: 1 } } },
-  )
-  t.deepEqual(
-    s.parse(
+    parse(
       s.tagged('k', {
         a: s.object({ k: s.literal('a'), n: s.defaulted(s.integer(), 5) }),
         b: s.object({ k: s.literal('b') }),
@@ -120,9 +121,9 @@ test('defaults are filled in, also inside lists and unions', (t) => {
     ),
     { ok: true, value: { k: 'a', n: 5 } },
   )
-  t.deepEqual(s.parse(s.record(inner), { x: {} }), { ok: true, value: { x: { n: 5 } } })
-  t.deepEqual(s.parse(s.nullable(inner), {}), { ok: true, value: { n: 5 } })
-  t.deepEqual(s.parse(s.named('D', inner), {}), { ok: true, value: { n: 5 } })
+  t.deepEqual(parse(s.record(inner), { x: {} }), { ok: true, value: { x: { n: 5 } } })
+  t.deepEqual(parse(s.nullable(inner), {}), { ok: true, value: { n: 5 } })
+  t.deepEqual(parse(s.named('D', inner), {}), { ok: true, value: { n: 5 } })
 })
 
 test('null for a field that may be left out is its absence, unless the field has a null of its own', (t) => {
@@ -135,15 +136,15 @@ test('null for a field that may be left out is its absence, unless the field has
     tree: s.optional(tree),
   })
   const given = { word: null, list: [{ deep: null }], count: null, cleared: null, any: null, tree: null }
-  t.deepEqual(s.parse(struct, given), { ok: true, value: { list: [{}], count: 5, cleared: null, any: null } })
+  t.deepEqual(parse(struct, given), { ok: true, value: { list: [{}], count: 5, cleared: null, any: null } })
   t.is(given.word, null)
-  t.deepEqual(s.parse(s.open({ word: s.optional(s.string()) }), { word: null, other: null }), {
+  t.deepEqual(parse(s.open({ word: s.optional(s.string()) }), { word: null, other: null }), {
     ok: true,
     value: { other: null },
   })
-  t.false(s.parse(s.object({ word: s.string() }), { word: null }).ok)
+  t.false(parse(s.object({ word: s.string() }), { word: null }).ok)
   const some = s.rule(s.object({ word: s.optional(s.string()) }), 'is empty', (value) => Object.keys(value).length > 0)
-  t.false(s.parse(some, { word: null }).ok)
+  t.false(parse(some, { word: null }).ok)
 })
 
 test('the schema of input lets such a field be null, the schema of an answer does not', (t) => {
@@ -172,12 +173,12 @@ test('input is not changed, and a default is not shared between values', (t) => 
     seen: s.defaulted(s.object({ n: s.defaulted(s.integer(), 1) }), { n: 1 }),
   })
   const input = {}
-  const [one, two] = [s.parse(struct, input), s.parse(struct, input)]
+  const [one, two] = [parse(struct, input), parse(struct, input)]
   t.deepEqual(input, {})
   if (!one.ok || !two.ok) return t.fail()
   one.value.list.push('x')
   t.deepEqual(two.value.list, [])
-  t.deepEqual(s.parse(struct, {}), { ok: true, value: { list: [], seen: { n: 1 } } })
+  t.deepEqual(parse(struct, {}), { ok: true, value: { list: [], seen: { n: 1 } } })
 })
 
 test('issues name the path and the rule, never the value', (t) => {
@@ -204,7 +205,7 @@ test('issues name the path and the rule, never the value', (t) => {
     [[], '', /object/u],
   ]
   for (const [value, path, rule] of rows) {
-    const parsed = s.parse(struct, value)
+    const parsed = parse(struct, value)
     if (parsed.ok) return t.fail(JSON.stringify(value))
     t.is(parsed.issues[0]?.path, path)
     t.regex(parsed.issues[0]?.rule ?? '', rule)
@@ -243,18 +244,18 @@ test('a value with very many faults is looked at no further than the first of th
     looks += 1
     return false
   })
-  const parsed = s.parse(s.object({ list: s.array(wrong) }), { list: Array.from({ length: 10_000 }, () => 'x') })
+  const parsed = parse(s.object({ list: s.array(wrong) }), { list: Array.from({ length: 10_000 }, () => 'x') })
   t.deepEqual([parsed.ok ? 0 : parsed.issues.length, looks], [20, 20])
 })
 
 test('keys of the prototype are ordinary keys', (t) => {
   const value: unknown = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"toString":2}')
-  t.false(s.parse(s.object({}), value).ok)
-  const kept = s.parse(s.jsonObject(), value)
+  t.false(parse(s.object({}), value).ok)
+  const kept = parse(s.jsonObject(), value)
   t.true(kept.ok)
   t.is(Reflect.get({}, 'polluted'), undefined)
   t.is(kept.ok && Object.getPrototypeOf(kept.value), Object.prototype)
-  t.false(s.parse(s.tagged('type', { a: s.object({ type: s.literal('a') }) }), { type: 'constructor' }).ok)
+  t.false(parse(s.tagged('type', { a: s.object({ type: s.literal('a') }) }), { type: 'constructor' }).ok)
 })
 
 test('every emitted schema is a strict JSON Schema', (t) => {

@@ -13,7 +13,8 @@ import {
   type PageRequest,
 } from '../../../../core/http/routes/pages.js'
 import { slicedItems } from '../../../../core/http/routes/sliced.js'
-import { object, parse, string, unsafeCast } from '../../../../core/base/schema.js'
+import { parse } from '../../../../core/base/parse.js'
+import { object, string, unsafeCast } from '../../../../core/base/schema.js'
 
 const items = (count: number): string[] => Array.from({ length: count }, (_, n) => `k${String(n).padStart(4, '0')}`)
 /** A list in slices as the array that it becomes. */

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import { declarationsOf, shippedPlugins } from '../../../../core/shipped.js'
-import { parse } from '../../../../core/base/schema.js'
+import { parse } from '../../../../core/base/parse.js'
 import { startServer } from '../../../support/http.js'
 import { compareRoutes } from '../../../support/schema-check.js'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Clock } from '../../../../core/plugin.js'
-import { parse } from '../../../../core/base/schema.js'
+import { parse } from '../../../../core/base/parse.js'
 import { assert } from '../../../../core/base/assert.js'
 import { deliveriesConfig, type DeliveriesConfig } from '../../../../plugins/execution/deliveries/config.js'
 import {

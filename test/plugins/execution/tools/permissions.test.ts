@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { parse } from '../../../../core/base/schema.js'
+import { parse } from '../../../../core/base/parse.js'
 import {
   permissionModes,
   type PermissionMode,

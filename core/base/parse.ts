@@ -1,0 +1,44 @@
+/** Checks input against its struct. */
+import { ruleOf } from './issue-rule.js'
+import { fitsSchema, type Fits } from './json-schema.js'
+import { walk } from './schema-walk.js'
+import { inlineSchema, isRuled, unsafeCast, type AnyStruct, type StructOf } from './schema.js'
+
+/** One place where a value breaks its struct: a dotted path and the rule, never the value. */
+export interface Issue {
+  path: string
+  rule: string
+}
+export type Parsed<T> = { ok: true; value: T } | { ok: false; issues: Issue[] }
+
+const quick = new WeakMap<object, Fits>()
+const quickCheck = (struct: AnyStruct): Fits => {
+  const known = quick.get(struct)
+  if (known !== undefined) return known
+  const made = isRuled(struct) ? () => false : fitsSchema(inlineSchema(struct))
+  quick.set(struct, made)
+  return made
+}
+
+/** Whoever mends the first ones is told of the next. */
+const mostIssues = 20
+
+/**
+ * Checks a value; defaults are filled in. The first issues are told; they name paths and rules, never received values.
+ */
+export const parse = <T>(struct: StructOf<T>, value: unknown): Parsed<T> => {
+  if (quickCheck(struct)(value)) return { ok: true, value: unsafeCast<T>(value) }
+  try {
+    const walked = walk(struct, value, mostIssues)
+    return walked.ok
+      ? { ok: true, value: unsafeCast<T>(walked.value) }
+      : {
+          ok: false,
+          issues: walked.failures.map((failure) => ({ path: failure.path.join('.'), rule: ruleOf(failure) })),
+        }
+  } catch (error) {
+    // superstruct puts a refused value into a message that nobody sees, which fails for `{ "toString": 1 }`.
+    if (!(error instanceof TypeError)) throw error
+    return { ok: false, issues: [{ path: '', rule: 'has a value of a wrong kind' }] }
+  }
+}
