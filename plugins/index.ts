@@ -11,6 +11,7 @@ export const shipped: readonly ShippedPlugin[] = [
   { id: 'deliveries', required: true, load: () => import('./execution/deliveries/plugin.js') },
   { id: 'personas', required: true, load: () => import('./coordination/personas/plugin.js') },
   { id: 'sessions', required: true, load: () => import('./execution/sessions/plugin.js') },
+  { id: 'engine', required: true, load: () => import('./execution/engine/plugin.js') },
   { id: 'runs', required: true, load: () => import('./execution/runs/plugin.js') },
   { id: 'operator-contact', required: true, load: () => import('./execution/operator-contact/plugin.js') },
   { id: 'approvals', required: true, load: () => import('./execution/approvals/plugin.js') },

@@ -6,9 +6,10 @@ import { createIds } from '../../core/base/ids.js'
 import { unsafeCast } from '../../core/base/schema.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
-import { editRun, type EditParts, type RunEdit } from '../../plugins/execution/runs/edit.js'
+import { editRun, type RunEdit } from '../../plugins/execution/runs/run-changes.js'
+import type { ChangeContext } from '../../plugins/execution/runs/run-engine.js'
 import type { RunRecord, RunStatus } from '../../plugins/execution/runs/contract.js'
-import { createActivity } from '../../plugins/execution/runs/activity.js'
+import { createActivity } from '../../plugins/execution/runs/session-status.js'
 import { createSessions } from '../../plugins/execution/sessions/directory.js'
 import { sessionJournal } from '../../plugins/execution/sessions/journal.js'
 import { sessionCollection } from '../../plugins/execution/sessions/store.js'
@@ -24,13 +25,13 @@ export const stillClock = (): Clock & { at: number } => {
 
 export interface RunStoreOptions {
   readonly clock?: Clock
-  readonly ledger?: EditParts['ledger']
+  readonly ledger?: ChangeContext['ledger']
   readonly sessions?: object
   /** Ids of sessions that are there with their own service, in place of one that knows none. */
   readonly known?: readonly string[]
 }
 
-export interface OpenRunStore extends EditParts {
+export interface OpenRunStore extends ChangeContext {
   /** What was published, each event as it would be sent. */
   readonly published: any[]
   readonly service: Sessions
@@ -73,7 +74,7 @@ export const openRunStore = async (
     await rm(root, { recursive: true, force: true })
   })
   const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, ...sessions })
-  return { store, sessions: known.length > 0 ? service : stub, service, published, ledger, rested: quiet }
+  return { store, sessions: known.length > 0 ? service : stub, service, published, ledger, halted: quiet }
 }
 
 /** A record as an earlier life of the daemon may have left it. */
@@ -103,11 +104,11 @@ export const runRecord = (run_id: string, session_id: string, status: RunStatus,
 type Steps = readonly ((edit: RunEdit) => unknown)[]
 
 /** Changes a run, each step in a commit of its own. */
-export const changeRun = async (parts: EditParts, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
+export const changeRun = async (context: ChangeContext, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
   let run = before
   for (const step of steps)
-    run = await parts.store.state.commit((tx) => {
-      const edit = editRun(parts, tx, run)
+    run = await context.store.state.commit((tx) => {
+      const edit = editRun(context, tx, run)
       step(edit)
       return edit.save()
     })
@@ -115,11 +116,11 @@ export const changeRun = async (parts: EditParts, before: RunRecord, ...steps: S
 }
 
 /** Accepts a run and changes it. */
-export const playRun = async (parts: EditParts, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
-  const { store } = parts
+export const playRun = async (context: ChangeContext, before: RunRecord, ...steps: Steps): Promise<RunRecord> => {
+  const { store } = context
   const now = await store.state.commit(({ now: at }) => at)
   const first = store.journal.length(before.session_id) + 1
-  return changeRun(parts, { ...before, submitted_at_ms: now, updated_at_ms: now, first }, accept, ...steps)
+  return changeRun(context, { ...before, submitted_at_ms: now, updated_at_ms: now, first }, accept, ...steps)
 }
 
 const accept = (edit: RunEdit): void => {
@@ -136,5 +137,5 @@ export const fail =
     edit.step({ to: 'failed', error }, { type: 'failed', error })
 
 /** The journal of a session, whole. */
-export const journalOf = ({ store }: EditParts, session_id: string): JournalEntry[] =>
+export const journalOf = ({ store }: ChangeContext, session_id: string): JournalEntry[] =>
   store.journal.read(session_id, { after: 0, limit: 1_000_000 }).map(({ entry }) => entry)

@@ -10,9 +10,9 @@ import { unsafeCast } from '../../core/base/schema.js'
 import type { Collection } from '../../core/state/contract.js'
 import { openState } from '../../core/state/store/root.js'
 import { runErrors } from '../../plugins/execution/runs/errors.js'
-import type { ReceiptKey, Runs, SettledRun, Submission } from '../../plugins/execution/runs/contract.js'
+import type { ReceiptKey, Runs, TerminalRun, Submission } from '../../plugins/execution/runs/contract.js'
 import type { ScheduleParts } from '../../plugins/execution/schedules/parts.js'
-import { createRounds } from '../../plugins/execution/schedules/rounds.js'
+import { createScheduleCommits } from '../../plugins/execution/schedules/schedule-commits.js'
 import { declareStore, type ScheduleStore } from '../../plugins/execution/schedules/store.js'
 import { createWorker } from '../../plugins/execution/schedules/worker.js'
 import { crash, type Image } from '../faults/image.js'
@@ -150,7 +150,7 @@ export const openScheduleLife = async ({
     id: ({ id }) => id,
     indexes: {},
   })
-  const listeners = new Set<(run: SettledRun) => void>()
+  const listeners = new Set<(run: TerminalRun) => void>()
   const receiptId = ({ scope, key }: ReceiptKey): string => `${scope}/${key}`
   const find = (run_id: string): SimulatedRun | undefined => runs.find(run_id)
   const replayed = (receipt: ReceiptKey | undefined): SimulatedRun | undefined =>
@@ -183,10 +183,7 @@ export const openScheduleLife = async ({
     submit,
     find,
     replayed,
-    onSettled: (listener: (run: SettledRun) => void) => (
-      listeners.add(listener),
-      () => void listeners.delete(listener)
-    ),
+    onEnded: (listener: (run: TerminalRun) => void) => (listeners.add(listener), () => void listeners.delete(listener)),
   })
   const store = declareStore(state)
   const parts: ScheduleParts = {
@@ -199,7 +196,7 @@ export const openScheduleLife = async ({
     log: silent,
     config,
   }
-  const worker = createWorker(parts, createRounds(parts), watch)
+  const worker = createWorker(parts, createScheduleCommits(parts), watch)
   const { damage } = await opened.load()
   if (damage !== undefined) throw new TypeError(`damage: ${JSON.stringify(damage)}`)
   const quiet = async (): Promise<void> => {

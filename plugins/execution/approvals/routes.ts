@@ -116,7 +116,7 @@ const inline = (parts: ApprovalRouteParts): Route =>
     example,
     handler: async ({ params, body, idempotencyKey: header, signal, caller }) => {
       const run = await decideInSession(parts, params.session_id, { header, body })
-      await parts.runs.rest(run.run_id, signal)
+      await parts.runs.waitFor(run.run_id, signal)
       return parts.sessions.view(parts.sessions.get(params.session_id), caller)
     },
   })

@@ -1,6 +1,6 @@
 /** Keeps evidence, in order and behind the runs: a run never waits for it, and never fails by it. */
 import { inTurns, type Clock, type Ids, type Log } from '../../../core/plugin.js'
-import type { Observed, RunObserver } from '../runs/contract.js'
+import type { Observed, RunObserver } from '../engine/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
 import { cutText, evidenceText, sizeOf, type Known } from './evidence.js'

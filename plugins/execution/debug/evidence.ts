@@ -1,6 +1,6 @@
 /** What is kept of one model attempt or tool call, as text. */
 import { isSecretName, redactingPii, redactingSecrets, type Portions } from '../../../core/plugin.js'
-import type { Observed } from '../runs/contract.js'
+import type { Observed } from '../engine/contract.js'
 import type { DebugLevel } from './contract.js'
 
 /** Replaces known secret values. */

@@ -1,6 +1,7 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
-import { RunObserver, Runs } from '../runs/contract.js'
+import { Runs } from '../runs/contract.js'
+import { RunObserver } from '../engine/contract.js'
 import { createCapture } from './capture.js'
 import { debugCommands } from './commands.js'
 import { debugConfig, debugFlags } from './config.js'

@@ -3,7 +3,7 @@
  * runs.
  */
 import type { Clock } from '../../../core/plugin.js'
-import type { RunRecord, Runs, SettledRun } from '../runs/contract.js'
+import type { RunRecord, Runs, TerminalRun } from '../runs/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
 import { isRemembered } from './memory.js'
 import type { Recorder } from './recorder.js'
@@ -23,7 +23,7 @@ interface CatchUp {
   readonly signal: AbortSignal
 }
 
-const hasEnded = (run: RunRecord): run is SettledRun => 'finished_at_ms' in run
+const hasEnded = (run: RunRecord): run is TerminalRun => 'finished_at_ms' in run
 
 /** Takes every run that ended and is not remembered, in the background. */
 export const catchUp = async ({ store, runs, clock, policy, recorder, signal }: CatchUp): Promise<void> => {

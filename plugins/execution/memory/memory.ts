@@ -1,5 +1,5 @@
 /** What is remembered of a run: a pure function of the run and its texts, so that it can be made again. */
-import type { SettledRun } from '../runs/contract.js'
+import type { TerminalRun } from '../runs/contract.js'
 import type { RunMemory } from './contract.js'
 import type { MemoryRecord } from './store.js'
 
@@ -34,7 +34,7 @@ const brief = (text: string, most: number, clean: Clean): string =>
   cutTo(clean(beginning(text)).replaceAll(/\s+/gu, ' ').trim(), most)
 
 /** The run as its session remembers it. */
-export const rememberRun = (run: SettledRun, texts: RunTexts, clean: Clean): RunMemory => {
+export const rememberRun = (run: TerminalRun, texts: RunTexts, clean: Clean): RunMemory => {
   const request = brief(texts.request, previewLength, clean)
   const outcome = brief(texts.outcome ?? '', outcomeLength, clean)
   const error = brief(run.error ?? '', previewLength, clean)

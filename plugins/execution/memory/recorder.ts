@@ -4,7 +4,7 @@
  * it the next start finds what a kill kept from being written.
  */
 import type { Clock, Log, Tx } from '../../../core/plugin.js'
-import type { Runs, SettledRun } from '../runs/contract.js'
+import type { Runs, TerminalRun } from '../runs/contract.js'
 import type { Sessions } from '../sessions/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
 import { isRemembered, keep, rememberRun, type Clean } from './memory.js'
@@ -28,7 +28,7 @@ export interface RecorderParts {
 
 export interface Recorder {
   /** Takes an ended run; it is written a little later. */
-  take(run: SettledRun): void
+  take(run: TerminalRun): void
   /** Writes what was taken, at once. Rejects when storage refuses. */
   flush(): Promise<void>
   /** From now on each commit moves the mark: everything before it has been taken. */
@@ -57,7 +57,7 @@ const openNamed = 1_000
 interface Recording extends RecorderParts {
   readonly report: Report
   /** Ended runs that are not written yet, by session. */
-  pending: Map<string, SettledRun[]>
+  pending: Map<string, TerminalRun[]>
   cancel: (() => void) | undefined
   /** True: each commit moves the mark. */
   marking: boolean
@@ -88,7 +88,7 @@ export const createRecorder = (parts: RecorderParts): Recorder => {
   }
 }
 
-const add = ({ pending, report, policy }: Recording, run: SettledRun): void => {
+const add = ({ pending, report, policy }: Recording, run: TerminalRun): void => {
   const waiting = pending.get(run.session_id) ?? []
   waiting.splice(waiting.findLastIndex(({ finished_at_ms }) => finished_at_ms <= run.finished_at_ms) + 1, 0, run)
   if (waiting.length > policy.max_tracked_per_session) waiting.shift()
@@ -137,7 +137,7 @@ const write = async (recording: Recording): Promise<void> => {
   }
 }
 
-const takeAll = (recording: Recording): [string, SettledRun[]][] => {
+const takeAll = (recording: Recording): [string, TerminalRun[]][] => {
   const all = [...recording.pending]
   recording.pending = new Map()
   recording.report.pending = 0
@@ -152,7 +152,7 @@ const markOf = (runs: Runs): MarkRecord => {
   return { id: markId, after: open.length > openNamed ? (named.at(-1) ?? '') : newest, open: named }
 }
 
-type Part = readonly (readonly [string, readonly SettledRun[]])[]
+type Part = readonly (readonly [string, readonly TerminalRun[]])[]
 
 const writePart = (
   parts: RecorderParts,
@@ -167,7 +167,7 @@ const writePart = (
 const writeSession = (
   { store, sessions, runs: service, policy, clean, sources }: RecorderParts,
   tx: Tx,
-  { session_id, runs }: { session_id: string; runs: readonly SettledRun[] },
+  { session_id, runs }: { session_id: string; runs: readonly TerminalRun[] },
 ): number => {
   const session = sessions.find(session_id)
   if (session === undefined) return 0

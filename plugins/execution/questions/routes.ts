@@ -152,7 +152,7 @@ const inline = (parts: QuestionRouteParts): Route =>
       const known = parts.runs.replayed(receipt)
       const run = known ?? targetIn(parts, session_id, body.resolution.request_id)
       if (known === undefined) await resolveQuestion(parts, run, { resolution: body.resolution, receipt })
-      await parts.runs.rest(run.run_id, signal)
+      await parts.runs.waitFor(run.run_id, signal)
       return parts.sessions.view(parts.sessions.get(session_id), caller)
     },
   })

@@ -1,5 +1,18 @@
-import { commandErrors, defineCommand, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
-import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns, showStreamed, watchCode } from './pretty.js'
+import {
+  commandErrors,
+  defineCommand,
+  type Command,
+  type CommandInput,
+  type Json,
+  array,
+  open,
+  optional,
+  string,
+  number,
+  visibleLine,
+  type Infer,
+} from '../../../core/plugin.js'
+import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns, showStreamed, watchCode } from './run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 
@@ -137,4 +150,53 @@ const follow = async ({ client, output, print, signal, exitWith }: CommandInput,
   if (!show('run_updated', { run: await client.get(path) })) throw commandErrors.stream_ended()
 }
 
-export const runCommands: readonly Command[] = [list, get, submit, events, cancel, retry, watch]
+const ActionRow = open({
+  timestamp_ms: number(),
+  kind: string(),
+  target: string(),
+  outcome: string(),
+  attempts: number(),
+  code: optional(string()),
+  acknowledged_at_ms: optional(number()),
+  approved_by: open({ type: string(), id: string() }),
+})
+
+const showActions = (rows: Infer<typeof ActionRow>[]): string => {
+  if (rows.length === 0) return 'This run did nothing outside the daemon.'
+  return rows
+    .map(
+      ({ timestamp_ms, kind, target, outcome, attempts, code, acknowledged_at_ms, approved_by: { type, id } }) =>
+        `${new Date(timestamp_ms).toISOString()}  ${outcome.padEnd(7)}  ${kind} ${visibleLine(target)}  by ${type} ` +
+        `${visibleLine(id)}${attempts > 1 ? `  ${attempts} attempts` : ''}${code === undefined ? '' : `  ${code}`}` +
+        (acknowledged_at_ms === undefined ? '' : '  acknowledged'),
+    )
+    .join('\n')
+}
+
+const actionsPath = (args: CommandInput['args']): string => `${runPath(args)}/external-actions`
+
+const actions = defineCommand({
+  path: ['runs', 'actions'],
+  summary: 'What a run did outside the daemon, and how it ended.',
+  args: ['run_id'],
+  run: ({ client, args }) => client.get(actionsPath(args)),
+  answer: array(ActionRow),
+  show: showActions,
+})
+
+const acknowledge = defineCommand({
+  path: ['runs', 'acknowledge'],
+  summary: 'Says that you have looked at the actions of a run whose outcome is unknown.',
+  args: ['run_id'],
+  flags: { note: { kind: 'text', summary: 'What you found; kept in the ledger.' } },
+  run: ({ client, args, flags }) =>
+    client.send(
+      'POST',
+      `${actionsPath(args)}/acknowledge`,
+      typeof flags['note'] === 'string' ? { note: flags['note'] } : {},
+    ),
+  answer: array(ActionRow),
+  show: showActions,
+})
+
+export const runCommands: readonly Command[] = [list, get, submit, events, cancel, retry, watch, actions, acknowledge]

@@ -2,7 +2,6 @@
 import {
   doc,
   array,
-  defineEvent,
   defineToken,
   integer,
   literal,
@@ -30,12 +29,13 @@ import {
   type ResolvedQuestion,
   type UserQuestionRequest,
 } from '../sessions/contract.js'
-import type { RunRecord, SettledRun, WaitingRun } from './run-record.js'
-import type { RunHistory } from './history.js'
+import type { RunRecord, TerminalRun, WaitingRun } from './run-record.js'
 import type { RunOrigin } from './origin.js'
 import { runStepFields, RunView, type RunKind } from './run-view.js'
 import type { SubmitInputRequest } from './submission.js'
 
+/** Problems of calls, which models read. */
+export { callErrors } from './call-errors.js'
 /** Problems of runs, for routes of other plugins. */
 export { runErrors } from './errors.js'
 /** What a run is told (runs-5 to runs-16). */
@@ -49,10 +49,10 @@ export {
   showApproval,
   showQuestions,
   showRequest,
-} from './request-text.js'
+} from './run-text.js'
 
 /** What judges whether a run has done what it must. */
-export { CompletionChecks } from './completion-checks.js'
+export { checkOf, CompletionChecks } from './completion-checks.js'
 /** One check, what it keeps of the beginning of a run, and what it judges by. */
 export type { CompletionCheck, CompletionEvidence } from './completion-checks.js'
 
@@ -64,7 +64,16 @@ export type { RunKind, RunStatus } from './run-view.js'
 export { RunView }
 
 /** What the daemon keeps of a run, by its status. */
-export type { QueuedRun, RunBase, RunningRun, RunRecord, SettledRun, StopRequest, WaitingRun } from './run-record.js'
+export type {
+  QueuedRun,
+  RouteWait,
+  RunBase,
+  RunningRun,
+  RunRecord,
+  TerminalRun,
+  StopRequest,
+  WaitingRun,
+} from './run-record.js'
 
 const projected = { run: optional(RunView) }
 /** The persisted run event variants on the wire (runs-20). */
@@ -157,8 +166,8 @@ export { ReservedKeys, RunOrigin } from './origin.js'
 /** A key of `metadata` that a caller must not write. */
 export type { ReservedKey } from './origin.js'
 
-/** The run engine, for plugins that submit, answer or look at runs. */
-export interface Runs extends RunHistory {
+/** Runs, for plugins that submit, answer or look at them. */
+export interface Runs {
   /**
    * Accepts a run, which is durable when this resolves. Rejects with the problems of `POST
    * /v1/sessions/{session_id}/runs`.
@@ -180,6 +189,12 @@ export interface Runs extends RunHistory {
   active(session_id: string): RunRecord | undefined
   /** The run of a session that was accepted last; undefined if none. */
   latest(session_id: string): RunRecord | undefined
+  /** What a run was told, and its newest output, as the journal has them: not redacted, of any length. */
+  texts(run: RunRecord): { readonly request: string; readonly outcome?: string }
+  /** Runs in reverse order of submission, at most `limit`: the newest, or those submitted before the run `before`. */
+  newest(page: { readonly limit: number; readonly before?: string }): RunRecord[]
+  /** Ids of runs that have not ended. */
+  open(): string[]
   /** Waiting runs in order of submission. */
   waiting(status: WaitingRun['status']): WaitingRun[]
   openApprovals(run: RunRecord): ApprovalRequest[]
@@ -201,8 +216,8 @@ export interface Runs extends RunHistory {
   answer(answer: QuestionAnswer): Promise<void>
   /** Ends a run that waits for an answer as `cancelled`. The caller has checked as for `decide`. */
   cancelWait(cancellation: WaitCancellation): Promise<void>
-  /** Resolves when the run has ended or waits, or when the signal aborts. */
-  rest(run_id: string, signal: AbortSignal): Promise<void>
+  /** Resolves when the run has ended or waits for a person, or when the signal aborts. */
+  waitFor(run_id: string, signal: AbortSignal): Promise<void>
   /** Adds an output to a running run in a commit. Blank outputs are dropped. */
   output(tx: Tx, run_id: string, output: OutputDraft): void
   /**
@@ -215,29 +230,25 @@ export interface Runs extends RunHistory {
    * Listens for runs that have ended; called after that is durable. A daemon that died in between does not call it
    * again: check at the start. Must not throw. Returns the undo.
    */
-  onSettled(listener: (run: SettledRun) => void): () => void
+  onEnded(listener: (run: TerminalRun) => void): () => void
 }
-/** The run engine. */
+/** The runs of this daemon. */
 export const Runs: Token<Runs> = defineToken<Runs>('runs@1')
 
-/** The event of a change (events-16). */
-export const RunUpdated = defineEvent({
-  name: 'run_updated',
-  summary: 'A run changed.',
-  data: object({ run: RunView }),
-})
-/** The event of an output (events-16). */
-export const OutputMade = defineEvent({
-  name: 'output',
-  summary: 'A run produced an output.',
-  data: object({ output: DaemonOutputRecord }),
-})
-
-/** Who looks at model attempts and tool calls as they are, for evidence. */
-export { RunObserver } from './observer.js'
-/** One model attempt or tool call, as it was. */
-export type { Observed } from './observer.js'
-/** Steps of runs for people who watch (events-16). */
-export { Trace, TraceKind } from './trace.js'
+/** What people who watch are told (events-16). */
+export { OutputMade, RunUpdated, Trace, TraceKind } from './live-events.js'
 /** The value form of `TraceKind`. */
-export type { TraceData } from './trace.js'
+export type { TraceData } from './live-events.js'
+
+/** What executes runs: an engine provides it. */
+export { RunEngine } from './run-engine.js'
+/** A run in the hands of the engine, and what the engine is given. */
+export type { ChangeContext, OpenEngine, RunContext, RunExecution } from './run-engine.js'
+/** Changes a run in a commit, and tells that a change failed. Records, entries and events are made here alone. */
+export { editRun, tellFailure } from './run-changes.js'
+/** A run while a commit changes it. */
+export type { RunEdit } from './run-changes.js'
+/** Reads one entry of a journal. */
+export { entryAt } from './store.js'
+/** Where runs and their journals are. */
+export type { RunStore } from './store.js'

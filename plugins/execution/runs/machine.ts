@@ -1,6 +1,6 @@
 /** The life of a run as a pure function (runs-25 to runs-28). */
 import { assertNever } from '../../../core/plugin.js'
-import type { QueuedRun, RunBase, RunRecord, SettledRun } from './run-record.js'
+import type { QueuedRun, RunBase, RunRecord, TerminalRun } from './run-record.js'
 import type { RunStatus } from './run-view.js'
 import { runErrors } from './errors.js'
 
@@ -13,7 +13,7 @@ export type Step =
       readonly pending: readonly string[]
       readonly expires_at_ms?: number | undefined
     }
-  | { readonly to: SettledRun['status']; readonly error?: string | undefined }
+  | { readonly to: TerminalRun['status']; readonly error?: string | undefined }
 
 const table: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   queued: ['running', 'failed', 'cancelled'],
@@ -29,7 +29,7 @@ const table: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
 /** True if a run may go from one status to another; staying is always allowed. */
 export const allowed = (from: RunStatus, to: RunStatus): boolean => from === to || table[from].includes(to)
 
-export const isSettled = (run: RunRecord): run is SettledRun => table[run.status].length === 0
+export const isTerminal = (run: RunRecord): run is TerminalRun => table[run.status].length === 0
 
 /** The run after a step. Throws `run_state_conflict` for a step that its status does not allow. */
 export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {

@@ -1,10 +1,11 @@
 /** One verdict for every open run that an earlier life of the daemon left (runs-40 to runs-43). */
 import type { RepairStep } from '../../../core/plugin.js'
-import { closeRequests } from './close-requests.js'
+import { closeRequests } from './requests.js'
 import type { RunRecord, StopRequest } from './contract.js'
 import type { RunEvent } from '../sessions/contract.js'
-import { editRun, type EditParts } from './edit.js'
-import { isSettled, requeue } from './machine.js'
+import { editRun } from './run-changes.js'
+import type { ChangeContext } from './run-engine.js'
+import { isTerminal, requeue } from './machine.js'
 
 /** Kinds that the daemon itself made and can make again. */
 const replayable: ReadonlySet<string> = new Set([
@@ -28,7 +29,7 @@ const quarantined = (times: number): string =>
   `crash_loop_quarantined: the daemon died ${times} times while this run was executing, so it is not tried again.`
 
 /** What becomes of each open run. Runs that wait or are queued stay as they are. */
-export const judgeRuns = ({ store }: EditParts, max_unclean_boots: number): Verdict[] => {
+export const judgeRuns = ({ store }: ChangeContext, max_unclean_boots: number): Verdict[] => {
   const { generation } = store.state.health
   const open = openRuns(store.runs)
   const keepers = slotHolders(open)
@@ -52,7 +53,7 @@ export const judgeRuns = ({ store }: EditParts, max_unclean_boots: number): Verd
   })
 }
 
-const openRuns = (runs: EditParts['store']['runs']): RunRecord[] =>
+const openRuns = (runs: ChangeContext['store']['runs']): RunRecord[] =>
   ['waiting_for_approval', 'waiting_for_user_question', 'running'].flatMap((status) =>
     runs.ids('status', status).flatMap((id) => runs.find(id) ?? []),
   )
@@ -71,20 +72,21 @@ const slotHolders = (open: readonly RunRecord[]): Map<string, string> => {
   return new Map([...holders].map(([session_id, run]) => [session_id, run.run_id]))
 }
 
-export const runRepair = (parts: EditParts, max_unclean_boots: number): RepairStep<Verdict> => ({
+export const runRepair = (context: ChangeContext, max_unclean_boots: number): RepairStep<Verdict> => ({
   id: 'runs.restart',
-  check: () => judgeRuns(parts, max_unclean_boots),
+  check: () => judgeRuns(context, max_unclean_boots),
   fix: (verdicts) =>
-    parts.store.state.commit((tx) => {
+    context.store.state.commit((tx) => {
       for (const verdict of verdicts) {
-        const run = parts.store.runs.find(verdict.run_id)
-        if (run !== undefined && !isSettled(run)) applyVerdict(parts, editRun(parts, tx, run), { verdict, now: tx.now })
+        const run = context.store.runs.find(verdict.run_id)
+        if (run !== undefined && !isTerminal(run))
+          applyVerdict(context, editRun(context, tx, run), { verdict, now: tx.now })
       }
     }),
 })
 
 const applyVerdict = (
-  { store }: EditParts,
+  { store }: ChangeContext,
   edit: ReturnType<typeof editRun>,
   { verdict, now }: { verdict: Verdict; now: number },
 ): void => {

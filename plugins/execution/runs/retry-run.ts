@@ -3,14 +3,14 @@ import { parse, type JsonObject } from '../../../core/plugin.js'
 import { GenerationSettings } from '../models/contract.js'
 import type { RunRecord, Submission, SubmitInputRequest } from './contract.js'
 import type { RunEvent } from '../sessions/contract.js'
+import type { RunContext } from './run-engine.js'
 import { runErrors } from './errors.js'
-import { isSettled } from './machine.js'
-import type { EngineParts } from './parts.js'
+import { isTerminal } from './machine.js'
 import { entryAt } from './store.js'
 
 type Accepted = Extract<RunEvent, { type: 'accepted' }>
 
-const acceptedOf = ({ store }: EngineParts, run: RunRecord): Accepted | undefined => {
+const acceptedOf = ({ store }: RunContext, run: RunRecord): Accepted | undefined => {
   const entry = entryAt(store, run.session_id, run.first)
   return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event : undefined
 }
@@ -29,13 +29,13 @@ const generationFor = (stored: JsonObject | undefined, sameRoute: boolean): Subm
  * What a retry of this run submits. Another route than the run's own is taken if it is named, or if the daemon no
  * longer has the run's. Throws `run_not_retryable` for a run that is open or completed.
  */
-export const retryOf = (parts: EngineParts, run: RunRecord, wanted: string | undefined): Submission => {
+export const retryOf = (context: RunContext, run: RunRecord, wanted: string | undefined): Submission => {
   const { run_id, session_id, status } = run
-  const accepted = acceptedOf(parts, run)
-  if (!isSettled(run) || run.status === 'completed' || accepted === undefined)
+  const accepted = acceptedOf(context, run)
+  if (!isTerminal(run) || run.status === 'completed' || accepted === undefined)
     throw runErrors.run_not_retryable({ details: { run_id, status, session_id } })
   const { content, metadata, generation: stored } = accepted
-  const provider = wanted ?? (parts.models.find(run.provider) === undefined ? undefined : run.provider)
+  const provider = wanted ?? (context.models.find(run.provider) === undefined ? undefined : run.provider)
   const generation = generationFor(stored, provider === run.provider)
   const input: SubmitInputRequest = {
     content,

@@ -20,26 +20,23 @@ import {
   IdempotencyKey,
 } from '../../../core/plugin.js'
 import { OutputMade, RunEventEntry, runErrors, runStatuses, RunUpdated, RunView, Trace, type Runs } from './contract.js'
-import type { Executor } from './executor.js'
-import type { EngineParts } from './parts.js'
-import { runEvents } from './run-events.js'
+import type { ControlContext } from './executor.js'
+import { runEvents, runSteps } from './run-events.js'
 import { listRuns } from './run-list.js'
-import { runSteps } from './run-steps.js'
 import { retryOf } from './retry-run.js'
-import { submitProblems } from './submit-problems.js'
-import { submitRun } from './submit.js'
+import { submitProblems, submitRun } from './submit.js'
 import { stopOne } from './stop.js'
+import { ExternalActionView } from '../external-actions/contract.js'
 
-export interface RunRouteParts {
-  readonly parts: EngineParts
-  readonly executor: Executor
+export interface RouteContext {
+  readonly context: ControlContext
   readonly runs: Runs
   readonly skip: Skip
 }
 
 const params = object({ run_id: string({ min: 1, max: 200 }) })
 
-export const runRoutes = (all: RunRouteParts): readonly Route[] => [
+export const runRoutes = (all: RouteContext): readonly Route[] => [
   list(all),
   read(all),
   events(all),
@@ -47,9 +44,11 @@ export const runRoutes = (all: RunRouteParts): readonly Route[] => [
   cancel(all),
   retry(all),
   everything(),
+  actions(all),
+  acknowledge(all),
 ]
 
-const list = ({ parts, runs, skip }: RunRouteParts): Route =>
+const list = ({ context, runs, skip }: RouteContext): Route =>
   defineRoute({
     id: 'runs.list',
     method: 'GET',
@@ -73,13 +72,13 @@ const list = ({ parts, runs, skip }: RunRouteParts): Route =>
     problems: [...pageProblems],
     handler: ({ query: { unknown, ...query }, caller }) =>
       listRuns(
-        parts.store,
-        { ...query, ...(unknown === true && { only: parts.ledger()?.unknown() ?? [] }) },
+        context.store,
+        { ...query, ...(unknown === true && { only: context.ledger()?.unknown() ?? [] }) },
         { view: (run) => runs.view(run, caller), skip },
       ),
   })
 
-const read = ({ runs }: RunRouteParts): Route =>
+const read = ({ runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.get',
     method: 'GET',
@@ -92,7 +91,7 @@ const read = ({ runs }: RunRouteParts): Route =>
     handler: ({ params: { run_id }, caller }) => runs.view(runs.get(run_id), caller),
   })
 
-const events = ({ parts, runs }: RunRouteParts): Route =>
+const events = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.events',
     method: 'GET',
@@ -106,12 +105,12 @@ const events = ({ parts, runs }: RunRouteParts): Route =>
     reply: jsonReply(array(RunEventEntry)),
     problems: [runErrors.run_not_found],
     handler: ({ params: { run_id }, query: { steps }, caller }) =>
-      (steps === true ? runSteps : runEvents)(parts.store, runs.get(run_id), caller),
+      (steps === true ? runSteps : runEvents)(context.store, runs.get(run_id), caller),
   })
 
 const cursor = object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) })
 
-const stream = ({ runs }: RunRouteParts): Route =>
+const stream = ({ runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.stream',
     method: 'GET',
@@ -125,7 +124,7 @@ const stream = ({ runs }: RunRouteParts): Route =>
     handler: (input) => ({ filter: { scope: 'run', id: runs.get(input.params.run_id).run_id } }),
   })
 
-const cancel = ({ parts, executor, runs }: RunRouteParts): Route =>
+const cancel = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.cancel',
     method: 'POST',
@@ -139,10 +138,10 @@ const cancel = ({ parts, executor, runs }: RunRouteParts): Route =>
     problems: [runErrors.run_not_found, runErrors.run_state_conflict],
     durability: 'A',
     handler: async ({ params: { run_id }, caller }) =>
-      runs.view(await stopOne({ parts, executor }, run_id, { kind: 'cancel' }), caller),
+      runs.view(await stopOne(context, run_id, { kind: 'cancel' }), caller),
   })
 
-const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
+const retry = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.retry',
     method: 'POST',
@@ -163,13 +162,10 @@ const retry = ({ parts, executor, runs }: RunRouteParts): Route =>
     problems: [runErrors.run_not_found, runErrors.run_not_retryable, ...submitProblems],
     durability: 'A',
     handler: async ({ params: { run_id }, body: { idempotency_key, provider }, idempotencyKey: header, caller }) => {
-      const submission = retryOf(parts, runs.get(run_id), provider)
+      const submission = retryOf(context, runs.get(run_id), provider)
       const key = idempotencyKey(header, idempotency_key)
       const receipt = { scope: `runs.retry:${run_id}`, key: key ?? '', digest: digest({ provider: provider ?? null }) }
-      const { run, seen } = await submitRun(
-        { parts, executor },
-        { ...submission, ...(key !== undefined && { receipt }) },
-      )
+      const { run, seen } = await submitRun(context, { ...submission, ...(key !== undefined && { receipt }) })
       return seen === undefined ? runs.view(run, caller) : committed(seen)
     },
   })
@@ -191,5 +187,44 @@ const everything = (): Route =>
       const session = query.session_id === undefined ? undefined : { scope: 'session', id: query.session_id }
       if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id, within: session } }
       return session === undefined ? {} : { filter: session }
+    },
+  })
+
+const actionsOf = ({ ledger }: RouteContext['context'], run_id: string): ExternalActionView[] =>
+  ledger()?.of(run_id) ?? []
+
+const actions = ({ context, runs }: RouteContext): Route =>
+  defineRoute({
+    id: 'runs.external_actions',
+    method: 'GET',
+    path: '/v1/runs/:run_id/external-actions',
+    summary: 'Lists what a run did outside the daemon, oldest first: intent, outcome, attempts, and what approved it.',
+    access: 'read',
+    params,
+    reply: jsonReply(array(ExternalActionView)),
+    problems: [runErrors.run_not_found],
+    handler: ({ params: { run_id } }) => actionsOf(context, runs.get(run_id).run_id),
+  })
+
+const acknowledge = ({ context, runs }: RouteContext): Route =>
+  defineRoute({
+    id: 'runs.external_actions.acknowledge',
+    method: 'POST',
+    path: '/v1/runs/:run_id/external-actions/acknowledge',
+    summary:
+      'Enters into the ledger that somebody has looked at what a run did with an unknown outcome: it is no longer ' +
+      'counted and warned of. Without such an action nothing is entered.',
+    access: 'admin',
+    params,
+    body: object({ note: optional(doc(string({ min: 1, max: 2000 }), 'What was found.')) }),
+    bodyOptional: true,
+    example: { body: { note: 'The service shows one payment, made at noon.' } },
+    reply: jsonReply(array(ExternalActionView)),
+    problems: [runErrors.run_not_found],
+    durability: 'A',
+    handler: async ({ params: { run_id }, body: { note }, caller }) => {
+      runs.get(run_id)
+      await context.store.state.commit((tx) => context.ledger()?.acknowledge(tx, { run_id, by: caller.role, note }))
+      return actionsOf(context, run_id)
     },
   })

@@ -3,8 +3,8 @@ import { fault, type Caller, type StreamEntry } from '../../../core/plugin.js'
 import type { RunEventEntry, RunRecord, RunView } from './contract.js'
 import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../sessions/contract.js'
 import { shownMetadata } from './origin.js'
-import type { RunStore } from './store.js'
-import { approvalsOf, frameOf, outputViewer, ownEntries, questionsOf } from './views.js'
+import { type RunStore, ownEntries } from './store.js'
+import { approvalsOf, frameOf, outputViewer, questionsOf } from './views.js'
 
 /** The persisted events of a run, oldest first. */
 export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] => [
@@ -18,8 +18,8 @@ export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Calle
   const output = outputViewer(store, run, { caller })
   let projection = beginning(run, entries)
   for (const { seq, entry } of entries) {
-    const made = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
-    projection = project(projection, entry, made)
+    const shownOutput = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
+    projection = project(projection, entry, shownOutput)
     if (entry.type !== 'event') continue
     const { event } = entry
     shown.set(seq, {
@@ -27,7 +27,7 @@ export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Calle
       run_id: run.run_id,
       session_id: run.session_id,
       agent_id: run.agent_id,
-      event: made === undefined ? showEvent(event, projection) : { type: 'output', output: made },
+      event: shownOutput === undefined ? showEvent(event, projection) : { type: 'output', output: shownOutput },
     })
   }
   return shown
@@ -148,4 +148,40 @@ const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event']
     default:
       return event
   }
+}
+
+const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
+  switch (entry.type) {
+    case 'message':
+      return entry.message.role === 'assistant'
+        ? {
+            type: 'model_answered',
+            tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+          }
+        : undefined
+    case 'attempt': {
+      const { attempt, code, message, next_attempt_at_ms } = entry
+      return { type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }
+    }
+    case 'fallback':
+      return { type: 'model_fallback', from: entry.from, to: entry.to }
+    case 'outcome': {
+      const { tool_name, tool_call_id, state: outcome } = entry
+      return { type: 'tool_ended', tool_name, tool_call_id, outcome }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The events of a run with its steps between them, oldest first. */
+export const runSteps = (store: RunStore, run: RunRecord, caller: Caller): RunEventEntry[] => {
+  const events = eventsBySequence(store, run, caller)
+  const { run_id, session_id, agent_id } = run
+  return ownEntries(store, run).flatMap(({ seq, entry }) => {
+    const known = events.get(seq)
+    if (known !== undefined) return [known]
+    const event = stepOf(entry)
+    return event === undefined ? [] : [{ timestamp_ms: entry.at, run_id, session_id, agent_id, event }]
+  })
 }

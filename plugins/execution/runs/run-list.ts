@@ -9,7 +9,7 @@ import {
   viewsOf,
 } from '../../../core/plugin.js'
 import type { RunRecord, RunStatus, RunView } from './contract.js'
-import { isSettled } from './machine.js'
+import { isTerminal } from './machine.js'
 import type { RunStore } from './store.js'
 
 export interface RunQuery extends PageRequest {
@@ -51,11 +51,11 @@ const sharedSource = (store: RunStore, { status, session_id, only }: RunQuery): 
     key: keyOf,
     list({ limit, order, beyond, skip }) {
       const step = order === 'asc' ? 1 : -1
-      const found: RunRecord[] = []
-      for (let at = startOf(ids, order, beyond); found.length < limit && at >= 0 && at < ids.length; at += step)
+      const runs: RunRecord[] = []
+      for (let at = startOf(ids, order, beyond); runs.length < limit && at >= 0 && at < ids.length; at += step)
         for (const run of viewsOf([ids[at] ?? ''], (id) => store.runs.find(id), { key: (id) => id, skip }))
-          if (run !== undefined) found.push(run)
-      return found
+          if (run !== undefined) runs.push(run)
+      return runs
     },
   }
 }
@@ -115,7 +115,7 @@ const isPaged = ({ page, cursor }: PageRequest): boolean => page === true || cur
 /** Open runs, then those that changed last: a run that changes meanwhile moves to the front and is not missed there. */
 const busySource = (runs: readonly RunRecord[]): PageSource<RunRecord> => {
   const key = (run: RunRecord): string =>
-    `${isSettled(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
+    `${isTerminal(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
   const sorted = runs.toSorted((a, b) => (key(a) < key(b) ? 1 : -1))
   return {
     count: () => sorted.length,
@@ -135,5 +135,5 @@ const busyRuns = (
       (run) =>
         (session_id === undefined || run.session_id === session_id) && (wanted === undefined || run.status === wanted),
     )
-  return [...open, ...newest.filter(isSettled)]
+  return [...open, ...newest.filter(isTerminal)]
 }

@@ -1,6 +1,6 @@
 /** What the log says about runs: one line for each fact that an operator would look for. */
 import type { Log, RepairStep } from '../../../core/plugin.js'
-import type { RunRecord, SettledRun } from './contract.js'
+import type { RunRecord, TerminalRun } from './contract.js'
 import type { Verdict } from './repair.js'
 import type { RunStore } from './store.js'
 
@@ -14,7 +14,7 @@ const facts = {
 } as const
 
 /** A run that ended otherwise than completed. */
-export const tellEnd = (log: Log, run: SettledRun): void => {
+export const tellEnd = (log: Log, run: TerminalRun): void => {
   const { run_id, session_id, status, error } = run
   if (status === 'completed') return
   log[status === 'failed' ? 'warn' : 'info'](facts[status], {

@@ -95,11 +95,11 @@ export type WaitingRun = RunBase & {
   readonly expires_at_ms?: number
 }
 /** A run that no longer changes. */
-export type SettledRun = RunBase & {
+export type TerminalRun = RunBase & {
   readonly status: 'completed' | 'failed' | 'interrupted' | 'cancelled'
   readonly started_at_ms?: number
   readonly finished_at_ms: number
   readonly error?: string
 }
 /** What the daemon keeps of a run. */
-export type RunRecord = QueuedRun | RunningRun | WaitingRun | SettledRun
+export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun

@@ -1,71 +1,35 @@
-/** The engine as other plugins see it. */
+/** Runs as other plugins see them. */
 import type { Tx } from '../../../core/plugin.js'
-import { activeRun } from './activity.js'
-import { sessionOfBinding } from './bindings.js'
+import { activeRun } from './session-status.js'
 import type { RunRecord, Runs, WaitingRun } from './contract.js'
-import type { OutputDraft } from '../sessions/contract.js'
-import type { Dues } from './dues.js'
-import { editRun } from './edit.js'
+import type { JournalEntry, OutputDraft } from '../sessions/contract.js'
+import type { Deadlines } from './deadlines.js'
+import { editRun } from './run-changes.js'
 import { runErrors } from './errors.js'
-import type { Desk } from './executor.js'
-import { createHistory } from './history.js'
-import { isSettled } from './machine.js'
-import type { EngineParts } from './parts.js'
-import { replayed } from './receipts.js'
-import type { RunStore } from './store.js'
+import type { ControlContext } from './executor.js'
+import type { Waiters } from './waiters.js'
+import { sessionOfBinding, replayed } from './request-keys.js'
+import { entryAt, type RunStore } from './store.js'
 import { checkSubmission, submitRun } from './submit.js'
-import { deciderOf, openApprovals, openQuestions, viewRun } from './views.js'
-import { answer, cancelWait, decide } from './waits.js'
-
-type OnSettled = Parameters<Runs['onSettled']>[0]
-
-/** Who waits for runs to come to rest. */
-export interface Rests extends Pick<Runs, 'onSettled'> {
-  /** Called when a run waits or has ended, and that is durable. */
-  rested(run: RunRecord): void
-  wait(run_id: string, signal: AbortSignal): Promise<void>
-}
-
-export const createRests = (store: RunStore): Rests => {
-  const waiting = new Map<string, Set<() => void>>()
-  const ends = new Set<OnSettled>()
-  return {
-    rested(run) {
-      for (const resolve of waiting.get(run.run_id) ?? []) resolve()
-      waiting.delete(run.run_id)
-      if (isSettled(run)) for (const listener of ends) listener(run)
-    },
-    wait: (run_id, signal) =>
-      new Promise((resolve) => {
-        const run = store.runs.find(run_id)
-        if (run === undefined || isSettled(run) || 'pending' in run || signal.aborted) return resolve()
-        const known = waiting.get(run_id) ?? new Set()
-        waiting.set(run_id, known.add(resolve))
-        signal.addEventListener(
-          'abort',
-          () => {
-            known.delete(resolve)
-            resolve()
-          },
-          { once: true },
-        )
-      }),
-    onSettled: (listener) => (ends.add(listener), () => void ends.delete(listener)),
-  }
-}
+import { viewRun } from './views.js'
+import { deciderOf, openApprovals, openQuestions } from './requests.js'
+import { answer, cancelWait, decide } from './answers.js'
 
 const waitingOf = (run: RunRecord): WaitingRun[] => ('pending' in run ? [run] : [])
 
-export const createRuns = ({ parts, executor }: Desk, { rests, dues }: { rests: Rests; dues: Dues }): Runs => {
-  const { store } = parts
+export const createRuns = (
+  context: ControlContext,
+  { waiters, deadlines }: { waiters: Waiters; deadlines: Deadlines },
+): Runs => {
+  const { store } = context
   const get = (run_id: string): RunRecord => {
     const run = store.runs.find(run_id)
     if (run === undefined) throw runErrors.run_not_found({ details: { run_id } })
     return run
   }
   return {
-    submit: async (submission) => (await submitRun({ parts, executor }, submission)).run,
-    check: (submission) => checkSubmission(parts, submission),
+    submit: async (submission) => (await submitRun(context, submission)).run,
+    check: (submission) => checkSubmission(context, submission),
     find: (run_id) => store.runs.find(run_id),
     get,
     view: (run, caller) => viewRun(store, run, { caller }),
@@ -78,19 +42,49 @@ export const createRuns = ({ parts, executor }: Desk, { rests, dues }: { rests: 
     openQuestions: (run) => openQuestions(store, run),
     deciderOf: (run, request_id) => deciderOf(store, run, request_id),
     replayed: (receipt) => replayed(store, receipt),
-    decide: (decision) => decide({ parts, executor }, decision),
-    answer: (given) => answer({ parts, executor }, given),
-    cancelWait: (cancellation) => cancelWait({ parts, executor }, cancellation),
-    rest: (run_id, signal) => rests.wait(run_id, signal),
-    output: (tx, run_id, output) => addOutput(parts, tx, { run: get(run_id), output }),
-    onDue: (status, expire) => dues.join(status, expire),
-    onSettled: (listener) => rests.onSettled(listener),
+    decide: (decision) => decide(context, decision),
+    answer: (given) => answer(context, given),
+    cancelWait: (cancellation) => cancelWait(context, cancellation),
+    waitFor: (run_id, signal) => waiters.waitFor(run_id, signal),
+    output: (tx, run_id, output) => addOutput(context, tx, { run: get(run_id), output }),
+    onDue: (status, expire) => deadlines.watch(status, expire),
+    onEnded: (listener) => waiters.onEnded(listener),
   }
 }
 
-const addOutput = (parts: EngineParts, tx: Tx, { run, output }: { run: RunRecord; output: OutputDraft }): void => {
+const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunRecord; output: OutputDraft }): void => {
   if (run.status !== 'running' || output.content.trim() === '') return
-  const edit = editRun(parts, tx, run)
+  const edit = editRun(context, tx, run)
   edit.output(output)
   edit.save()
+}
+
+const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued'] as const
+
+/** What has been, for those who remember runs. */
+const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'open'> => ({
+  texts(run) {
+    const content = (seq: number, type: 'accepted' | 'output'): string =>
+      contentOf(entryAt(store, run.session_id, seq), type)
+    const last = run.outputs?.findLast((seq) => content(seq, 'output').trim() !== '')
+    return { request: content(run.first, 'accepted'), ...(last !== undefined && { outcome: content(last, 'output') }) }
+  },
+  newest: ({ limit, before }) =>
+    store.runs.list({
+      index: 'all',
+      group: 'all',
+      order: 'desc',
+      limit,
+      ...(before !== undefined && { beyond: before }),
+    }),
+  open: () => openStatuses.flatMap((status) => [...store.runs.ids('status', status)]),
+})
+
+const contentOf = (entry: JournalEntry | undefined, type: 'accepted' | 'output'): string => {
+  if (entry?.type !== 'event' || entry.event.type !== type) return ''
+  return entry.event.type === 'accepted'
+    ? entry.event.content
+    : entry.event.type === 'output'
+      ? entry.event.output.content
+      : ''
 }

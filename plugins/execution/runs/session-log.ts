@@ -68,7 +68,7 @@ export const readEntries = (journal: Stream<JournalEntry>, session_id: string, r
   const length = journal.length(session_id)
   const first = after ?? Math.max(0, length - limit)
   const last = Math.min(length, first + limit)
-  const found: StreamEntry<JournalEntry>[] = []
+  const entries: StreamEntry<JournalEntry>[] = []
   let left = mostText
   for (let done = 0; done < last - first; done += step) {
     const count = Math.min(step, last - first - done)
@@ -78,11 +78,11 @@ export const readEntries = (journal: Stream<JournalEntry>, session_id: string, r
     })
     for (const entry of after === undefined ? part.toReversed() : part) {
       left -= JSON.stringify(entry.entry).length
-      if (left < 0 && found.length > 0) return inOrder(found)
-      found.push(entry)
+      if (left < 0 && entries.length > 0) return inOrder(entries)
+      entries.push(entry)
     }
   }
-  return inOrder(found)
+  return inOrder(entries)
 }
 
 const inOrder = (entries: Entries): Entries => entries.toSorted((a, b) => a.seq - b.seq)

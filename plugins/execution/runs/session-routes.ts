@@ -29,14 +29,13 @@ import {
 } from '../sessions/contract.js'
 import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
 import { JournalView, sessionLog } from './session-log.js'
-import type { RunRouteParts } from './routes.js'
+import type { RouteContext } from './routes.js'
 import { endRuns, interruptSession } from './stop.js'
-import { submitProblems } from './submit-problems.js'
-import { submitRun } from './submit.js'
+import { submitProblems, submitRun } from './submit.js'
 
 const params = object({ session_id: SessionId })
 const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })
-export const sessionRunRoutes = (all: RunRouteParts): readonly Route[] => [
+export const sessionRunRoutes = (all: RouteContext): readonly Route[] => [
   input(all),
   submit(all),
   interrupt(all),
@@ -55,7 +54,7 @@ const submissionOf = (session_id: string, header: string | undefined, body: Infe
   }
 }
 
-const input = ({ parts, executor, runs }: RunRouteParts): Route =>
+const input = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'sessions.input',
     method: 'POST',
@@ -72,13 +71,13 @@ const input = ({ parts, executor, runs }: RunRouteParts): Route =>
     durability: 'A',
     example: { body: { content: 'Hello' } },
     handler: async ({ params: { session_id }, body, idempotencyKey: header, signal, caller }) => {
-      const { run } = await submitRun({ parts, executor }, { ...submissionOf(session_id, header, body), alone: true })
-      await runs.rest(run.run_id, signal)
-      return parts.sessions.view(parts.sessions.get(session_id), caller)
+      const { run } = await submitRun(context, { ...submissionOf(session_id, header, body), alone: true })
+      await runs.waitFor(run.run_id, signal)
+      return context.sessions.view(context.sessions.get(session_id), caller)
     },
   })
 
-const submit = ({ parts, executor, runs }: RunRouteParts): Route =>
+const submit = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'sessions.runs.create',
     method: 'POST',
@@ -93,12 +92,12 @@ const submit = ({ parts, executor, runs }: RunRouteParts): Route =>
     durability: 'A',
     example: { body: { content: 'Hello' } },
     handler: async ({ params: { session_id }, body, idempotencyKey: header, caller }) => {
-      const { run, seen } = await submitRun({ parts, executor }, submissionOf(session_id, header, body))
+      const { run, seen } = await submitRun(context, submissionOf(session_id, header, body))
       return seen === undefined ? runs.view(run, caller) : committed(seen)
     },
   })
 
-const interrupt = ({ parts, executor }: RunRouteParts): Route =>
+const interrupt = ({ context }: RouteContext): Route =>
   defineRoute({
     id: 'sessions.interrupt',
     method: 'POST',
@@ -112,14 +111,15 @@ const interrupt = ({ parts, executor }: RunRouteParts): Route =>
     problems: [sessionErrors.session_not_found],
     durability: 'A',
     handler: async ({ params: { session_id } }) => {
-      const { agent_id } = parts.sessions.get(session_id)
-      const interrupted = await interruptSession({ parts, executor }, session_id, { kind: 'interrupt' })
-      if (interrupted) parts.events.emit(SessionInterrupted, { session: session_id }, () => ({ session_id, agent_id }))
-      return { interrupted, snapshot: parts.sessions.snapshot(parts.sessions.get(session_id)) }
+      const { agent_id } = context.sessions.get(session_id)
+      const interrupted = await interruptSession(context, session_id, { kind: 'interrupt' })
+      if (interrupted)
+        context.events.emit(SessionInterrupted, { session: session_id }, () => ({ session_id, agent_id }))
+      return { interrupted, snapshot: context.sessions.snapshot(context.sessions.get(session_id)) }
     },
   })
 
-const end = ({ parts, executor }: RunRouteParts): Route =>
+const end = ({ context }: RouteContext): Route =>
   defineRoute({
     id: 'sessions.end',
     method: 'POST',
@@ -134,26 +134,26 @@ const end = ({ parts, executor }: RunRouteParts): Route =>
     problems: [sessionErrors.session_not_found, sessionErrors.session_end_refused],
     durability: 'A',
     handler: async ({ params: { session_id }, body: { reason }, caller }) => {
-      const session = parts.sessions.get(session_id)
+      const session = context.sessions.get(session_id)
       const stop = {
         kind: 'end' as const,
         reason: `session_ended: the session was ended${reason === undefined ? '.' : `: ${reason}`}`,
       }
       if (session.ended_at_ms === undefined) {
-        await parts.store.state.commit((tx) => {
-          parts.sessions.end(tx, session_id, reason)
-          endRuns(parts, tx, { session_id, stop })
+        await context.store.state.commit((tx) => {
+          context.sessions.end(tx, session_id, reason)
+          endRuns(context, tx, { session_id, stop })
         })
       }
-      await interruptSession({ parts, executor }, session_id, stop)
-      return parts.sessions.view(parts.sessions.get(session_id), caller)
+      await interruptSession(context, session_id, stop)
+      return context.sessions.view(context.sessions.get(session_id), caller)
     },
   })
 
 /** Journal entries of one answer, at most. */
 const mostEntries = 10_000
 
-const events = ({ parts }: RunRouteParts): Route =>
+const events = ({ context }: RouteContext): Route =>
   defineRoute({
     id: 'sessions.events',
     method: 'GET',
@@ -188,7 +188,7 @@ const events = ({ parts }: RunRouteParts): Route =>
     ),
     problems: [sessionErrors.session_not_found, pageProblems[0]],
     handler: ({ params: { session_id }, query: { after, limit }, caller }) =>
-      sessionLog(parts, parts.sessions.get(session_id), {
+      sessionLog(context, context.sessions.get(session_id), {
         after,
         limit: limit === undefined ? undefined : clampLimit(limit, mostEntries),
         caller,

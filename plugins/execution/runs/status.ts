@@ -13,8 +13,8 @@ import {
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunsConfig } from './config.js'
 import { type RunRecord, runStatuses } from './contract.js'
-import type { Dues } from './dues.js'
-import { isSettled } from './machine.js'
+import type { Deadlines } from './deadlines.js'
+import { isTerminal } from './machine.js'
 import { queuedLane, type RunStore } from './store.js'
 
 /** Open runs looked at in one status; counts are always exact. */
@@ -68,12 +68,12 @@ export const runsSection = ({
   store,
   clock,
   config,
-  dues,
-}: StatusParts & { readonly dues: Pick<Dues, 'look'> }): StatusSection => ({
+  deadlines,
+}: StatusParts & { readonly deadlines: Pick<Deadlines, 'check'> }): StatusSection => ({
   name: 'runs',
   schema: RunsStatus,
   collect: () => {
-    dues.look()
+    deadlines.check()
     const now = clock.now()
     const counts = Object.fromEntries(runStatuses.map((status) => [status, store.runs.count('status', status)]))
     const open = openStatuses.flatMap((status) => oldest(store, status))
@@ -176,7 +176,7 @@ const failingWarnings = ({ runs }: RunStore, now: number): Warning[] => {
   return [...new Set(failed.map(({ session_id }) => session_id))].flatMap((session_id): Warning[] => {
     const newest = runs
       .list({ index: 'session', group: session_id, limit: manyFailures * 2, order: 'desc' })
-      .filter(isSettled)
+      .filter(isTerminal)
       .slice(0, manyFailures)
     const [last] = newest
     if (last === undefined || newest.length < manyFailures || newest.some(({ status }) => status !== 'failed'))

@@ -1,8 +1,9 @@
-import type { Collection, CollectionSpec, State, Stream } from '../../../core/plugin.js'
+import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../../../core/plugin.js'
 import type { RunRecord } from './run-record.js'
 import type { Outbox } from '../deliveries/contract.js'
-import type { JournalEntry } from '../sessions/contract.js'
-import { isSettled } from './machine.js'
+import type { JournalEntry, RunEvent } from '../sessions/contract.js'
+// The index functions below keep their text, because indexes on disk are made again when it changes.
+import { isTerminal as isSettled } from './machine.js'
 
 /** An idempotency key that was used; `id` is the digest of scope and key. */
 export type ReceiptRecord = {
@@ -98,3 +99,15 @@ export const declareStore = (
 /** The one journal entry at a sequence. */
 export const entryAt = (store: RunStore, session_id: string, seq: number): JournalEntry | undefined =>
   store.journal.read(session_id, { after: seq - 1, limit: 1 })[0]?.entry
+
+/** The event at a sequence, if the entry there is one. */
+export const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
+  const entry = entryAt(store, session_id, seq)
+  return entry?.type === 'event' ? entry.event : undefined
+}
+
+/** What the journal has of a run, oldest first. */
+export const ownEntries = (store: RunStore, run: RunRecord): StreamEntry<JournalEntry>[] =>
+  store.journal
+    .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
+    .filter(({ entry }) => entry.run_id === run.run_id)

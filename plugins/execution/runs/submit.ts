@@ -1,20 +1,44 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
-import type { ReplyHandle } from '../deliveries/contract.js'
-import { Problem, type JsonObject } from '../../../core/plugin.js'
+import { idempotencyErrors, Problem, type JsonObject } from '../../../core/plugin.js'
+import { deliveryErrors, type ReplyHandle } from '../deliveries/contract.js'
+import { modelErrors } from '../models/contract.js'
+import { sessionErrors } from '../sessions/contract.js'
 import type { RunRecord, RunView, Submission, SubmitInputRequest } from './contract.js'
-import { bind, bindingKeys } from './bindings.js'
 import { checkRequirements } from './completion-checks.js'
-import { editRun, type RunEdit } from './edit.js'
+import { editRun, type RunEdit } from './run-changes.js'
 import { runErrors } from './errors.js'
-import type { Desk } from './executor.js'
-import { inputText } from './input-text.js'
+import type { ControlContext } from './executor.js'
+import { inputText } from './submission.js'
 import { checkMetadata } from './origin.js'
-import type { EngineParts } from './parts.js'
-import { claim, replayed } from './receipts.js'
+import { bind, bindingKeys, recordReceipt, replayed } from './request-keys.js'
 import { replyTargets } from './reply.js'
 import { chooseRoute, type RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from './store.js'
 import { viewRun } from './views.js'
+
+/** What a route that submits may answer with. */
+export const submitProblems = [
+  sessionErrors.session_not_found,
+  runErrors.session_ended,
+  runErrors.session_busy,
+  runErrors.run_input_missing,
+  runErrors.run_input_conflict,
+  runErrors.reserved_metadata_key,
+  runErrors.run_queue_full,
+  idempotencyErrors.idempotency_conflict,
+  idempotencyErrors.invalid_idempotency_key,
+  modelErrors.route_not_ready,
+  modelErrors.generation_unsupported,
+  runErrors.inline_asset_empty,
+  runErrors.assets_unavailable,
+  sessionErrors.route_not_allowed,
+  runErrors.binding_key_blank,
+  runErrors.binding_conflict,
+  runErrors.reply_target_incomplete,
+  deliveryErrors.reply_target_invalid,
+  runErrors.reply_unavailable,
+  runErrors.completion_requirement_invalid,
+]
 
 /** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
 export interface Submitted {
@@ -23,58 +47,58 @@ export interface Submitted {
 }
 
 /** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
-export const submitRun = async (desk: Desk, submission: Submission): Promise<Submitted> => {
+export const submitRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
   const {
     session_id,
     input: { completion_requirements: requirements },
     receipt,
   } = submission
   if (requirements !== undefined && requirements.length > 0) {
-    desk.parts.sessions.get(session_id)
+    context.sessions.get(session_id)
     // A repeated submission is answered by its receipt, whatever the workspace is like by now.
-    if (replayed(desk.parts.store, receipt) === undefined) await checkRequirements(desk.parts.checks, requirements)
+    if (replayed(context.store, receipt) === undefined) await checkRequirements(context.checks, requirements)
   }
-  return acceptRun(desk, submission)
+  return acceptRun(context, submission)
 }
 
 /** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
-const acceptRun = async ({ parts, executor }: Desk, submission: Submission): Promise<Submitted> => {
+const acceptRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
   const { session_id, input, receipt } = submission
-  const session = parts.sessions.get(session_id)
-  const known = replayed(parts.store, receipt)
+  const session = context.sessions.get(session_id)
+  const known = replayed(context.store, receipt)
   if (known !== undefined) return { run: known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
   const text = inputText(input)
-  checkMetadata(parts.reserved(), input.metadata)
-  const route = chooseRoute(parts, session, input)
-  const reply_targets = replyTargets(parts.store.outbox, input)
+  checkMetadata(context.reserved(), input.metadata)
+  const route = chooseRoute(context, session, input)
+  const reply_targets = replyTargets(context.store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
-  const { busy, queued } = laneOf(parts, session_id)
+  const { busy, queued } = queueOf(context, session_id)
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
-  if (queued >= parts.config.max_queued_runs)
-    throw runErrors.run_queue_full({ details: { session_id, limit: parts.config.max_queued_runs } })
-  const starts = !busy && executor.free()
-  const submitted = await parts.store.state.commit((tx) => {
+  if (queued >= context.config.max_queued_runs)
+    throw runErrors.run_queue_full({ details: { session_id, limit: context.config.max_queued_runs } })
+  const starts = !busy && context.executor.free()
+  const submitted = await context.store.state.commit((tx) => {
     const edit = editRun(
-      parts,
+      context,
       tx,
-      recordOf(parts, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }),
+      recordOf(context, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }),
     )
     accept(edit, input, { text, position: queued + 1, generation: route.generation })
-    if (keys !== undefined) bind(parts.store, tx, { keys, session_id })
+    if (keys !== undefined) bind(context.store, tx, { keys, session_id })
     if (starts) edit.step({ to: 'running' }, { type: 'started' })
-    claim(parts.store, tx, { receipt, run_id: edit.run.run_id })
+    recordReceipt(context.store, tx, { receipt, run_id: edit.run.run_id })
     const run = edit.save()
-    return { run, seen: viewRun(parts.store, run) }
+    return { run, seen: viewRun(context.store, run) }
   })
-  if (starts) executor.launch(submitted.run.run_id)
-  else executor.offer(session_id)
+  if (starts) context.executor.launch(submitted.run.run_id)
+  else context.executor.wake(session_id)
   return submitted
 }
 
 /** What can never be accepted. A route that is not ready now may be later. */
 export const checkSubmission = (
-  { models, store: { outbox }, sessions, reserved }: EngineParts,
+  { models, store: { outbox }, sessions, reserved }: ControlContext,
   { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
 ): void => {
   inputText(input)
@@ -88,7 +112,7 @@ export const checkSubmission = (
   }
 }
 
-const laneOf = ({ store }: EngineParts, session_id: string): { busy: boolean; queued: number } => {
+const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean; queued: number } => {
   const queued = store.runs.count('lane', queuedLane(session_id))
   return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
 }
@@ -118,11 +142,11 @@ interface Pinned {
 }
 
 const recordOf = (
-  parts: EngineParts,
+  context: ControlContext,
   { session_id, input, kind, origin, retry_of }: Submission,
   { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
 ): RunRecord => ({
-  run_id: parts.ids.make('run'),
+  run_id: context.ids.make('run'),
   session_id,
   agent_id,
   kind: kind ?? 'input',
@@ -135,9 +159,9 @@ const recordOf = (
   text_preview: preview(text),
   provider,
   model,
-  first: parts.store.journal.length(session_id) + 1,
+  first: context.store.journal.length(session_id) + 1,
   last: 0,
-  owner: parts.store.state.health.generation,
+  owner: context.store.state.health.generation,
   ...(input.completion_requirements !== undefined &&
     input.completion_requirements.length > 0 && {
       completion: { requirements: input.completion_requirements, reminders: 0 },

@@ -1,20 +1,13 @@
 /** Runs as clients see them: made from the record and the journal. */
-import type { Caller, StreamEntry } from '../../../core/plugin.js'
-import type { RunRecord, RunView } from './contract.js'
-import type { RouteWait } from './run-record.js'
-import { isSettled } from './machine.js'
+import type { Caller } from '../../../core/plugin.js'
+import type { RunView } from './run-view.js'
+import type { RunRecord, RouteWait } from './run-record.js'
+import { isTerminal } from './machine.js'
 import { shownMetadata } from './origin.js'
-import { entryAt, queuedLane, type RunStore } from './store.js'
+import { openApprovals, openQuestions } from './requests.js'
+import { eventAt, queuedLane, type RunStore } from './store.js'
 import type { RunDeliveries, ReplyHandle } from '../deliveries/contract.js'
-import {
-  type JournalEntry,
-  type RunEvent,
-  shownHandle,
-  type DaemonOutputRecord,
-  type ApprovalRequest,
-  type Decider,
-  type UserQuestionRequest,
-} from '../sessions/contract.js'
+import { type RunEvent, shownHandle, type DaemonOutputRecord } from '../sessions/contract.js'
 
 type Output = Extract<RunEvent, { type: 'output' }>
 
@@ -43,42 +36,6 @@ export const outputViewer = (
     const handle = targets?.get(seq)
     return outputRecord(run, event, handle === undefined ? undefined : shownHandle(handle, caller))
   }
-}
-
-const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
-  const entry = entryAt(store, session_id, seq)
-  return entry?.type === 'event' ? entry.event : undefined
-}
-
-const waitingEvent = (store: RunStore, run: RunRecord): RunEvent | undefined =>
-  'waiting' in run ? eventAt(store, run.session_id, run.waiting) : undefined
-
-export const openApprovals = (store: RunStore, run: RunRecord): ApprovalRequest[] => {
-  const event = waitingEvent(store, run)
-  return event?.type === 'waiting_for_approval' ? event.requests.filter(({ id }) => isOpen(run, id)) : []
-}
-
-export const openQuestions = (store: RunStore, run: RunRecord): UserQuestionRequest[] => {
-  const event = waitingEvent(store, run)
-  return event?.type === 'waiting_for_user_question' ? event.requests.filter(({ id }) => isOpen(run, id)) : []
-}
-
-const isOpen = (run: RunRecord, id: string): boolean => 'pending' in run && run.pending.includes(id)
-
-/** Who or what decided on a request of the run; undefined if it has not been decided on. */
-export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): Decider | undefined => {
-  for (const { entry } of ownEntries(store, run)) {
-    const event = entry.type === 'event' ? entry.event : undefined
-    const decided =
-      event?.type === 'approval_resolved'
-        ? event.resolutions
-        : event?.type === 'user_question_resolved'
-          ? [event.resolution]
-          : []
-    const found = decided.find((resolution) => resolution.request_id === request_id)
-    if (found !== undefined) return found.decided_by
-  }
-  return undefined
 }
 
 /** The outputs of a run, oldest first. */
@@ -140,7 +97,7 @@ export const frameOf = (run: RunRecord, queued_position: number): RunView => {
   if (run.retry_of !== undefined) view.retry_of = run.retry_of
   if (run.status === 'running' && run.route_wait !== undefined)
     view.waiting_for_model_route = showRouteWait(run.route_wait)
-  if (!isSettled(run)) return view
+  if (!isTerminal(run)) return view
   view.finished_at_ms = run.finished_at_ms
   if (run.error !== undefined) view.error = run.error
   return view
@@ -181,9 +138,3 @@ export const questionsOf = (
   requests: NonNullable<RunView['pending_questions']>,
 ): Pick<RunView, 'pending_question_ids' | 'pending_questions'> =>
   requests.length === 0 ? {} : { pending_question_ids: requests.map(({ id }) => id), pending_questions: requests }
-
-/** What the journal has of a run, oldest first. */
-export const ownEntries = (store: RunStore, run: RunRecord): StreamEntry<JournalEntry>[] =>
-  store.journal
-    .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
-    .filter(({ entry }) => entry.run_id === run.run_id)

@@ -7,7 +7,7 @@ import { Tools } from '../tools/contract.js'
 import { scheduleCommands } from './commands.js'
 import { schedulesConfig, schedulesFlags } from './config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
-import { createRounds } from './rounds.js'
+import { createScheduleCommits } from './schedule-commits.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
@@ -36,9 +36,9 @@ export default definePlugin({
       log,
       config,
     }
-    const rounds = createRounds(parts)
-    const worker = createWorker(parts, rounds)
-    const service = createSchedules(parts, rounds, worker)
+    const commits = createScheduleCommits(parts)
+    const worker = createWorker(parts, commits)
+    const service = createSchedules(parts, commits, worker)
     const unreadable = createUnreadable(log, 'schedules')
     ctx.routes(...scheduleRoutes({ ...parts, service, skip: unreadable.skip }))
     ctx.health(unreadable.health)

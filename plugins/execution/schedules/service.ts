@@ -6,7 +6,7 @@ import { receiptOf } from './dispatch.js'
 import { scheduleErrors } from './errors.js'
 import { cancel, pause, resume, trigger } from './machine.js'
 import type { ScheduleParts } from './parts.js'
-import type { Rounds } from './rounds.js'
+import type { ScheduleCommits } from './schedule-commits.js'
 import type { ScheduleRecord } from './store.js'
 import type { Worker } from './worker.js'
 
@@ -24,7 +24,7 @@ export interface Schedules {
   change(tx: Tx, action: ScheduleAction, schedule_id: string): ScheduleRecord
 }
 
-export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Worker): Schedules => {
+export const createSchedules = (parts: ScheduleParts, commits: ScheduleCommits, worker: Worker): Schedules => {
   const { store, runs, clock } = parts
   const get = (schedule_id: string): ScheduleRecord => {
     const record = store.find(schedule_id)
@@ -46,7 +46,7 @@ export const createSchedules = (parts: ScheduleParts, rounds: Rounds, worker: Wo
           record,
           now,
           ({ fire_at_ms }) =>
-            !rounds.isDispatching(schedule_id, fire_at_ms) &&
+            !commits.isDispatching(schedule_id, fire_at_ms) &&
             runs.replayed(receiptOf(record, fire_at_ms)) === undefined,
         )
     }

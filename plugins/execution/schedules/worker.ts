@@ -3,7 +3,7 @@ import { Problem } from '../../../core/plugin.js'
 import type { RunRecord } from '../runs/contract.js'
 import type { ScheduleParts } from './parts.js'
 import { retryDelay } from './retry.js'
-import type { Rounds } from './rounds.js'
+import type { ScheduleCommits } from './schedule-commits.js'
 import { wakeOf } from './store.js'
 
 /** Longest time between two looks. */
@@ -19,7 +19,7 @@ export interface Worker {
 }
 
 interface Watch extends ScheduleParts {
-  readonly rounds: Rounds
+  readonly commits: ScheduleCommits
   readonly longest: number
   awakeSince: number
   expected: number
@@ -35,10 +35,10 @@ interface Watch extends ScheduleParts {
   cancelTimer: () => void
 }
 
-export const createWorker = (parts: ScheduleParts, rounds: Rounds, longest = longestMs): Worker => {
+export const createWorker = (parts: ScheduleParts, commits: ScheduleCommits, longest = longestMs): Worker => {
   const watch: Watch = {
     ...parts,
-    rounds,
+    commits,
     longest,
     awakeSince: 0,
     expected: 0,
@@ -61,7 +61,7 @@ const begin = (watch: Watch): (() => Promise<void>) => {
   watch.expected = watch.awakeSince
   watch.planned = watch.clock.elapsed()
   watch.mustSweep = true
-  const unhook = watch.runs.onSettled((run) => hear(watch, run))
+  const unhook = watch.runs.onEnded((run) => hear(watch, run))
   look(watch)
   return async () => {
     watch.ended = true
@@ -86,7 +86,7 @@ const look = (watch: Watch): void => {
 }
 
 const work = async (watch: Watch): Promise<void> => {
-  const { clock, rounds } = watch
+  const { clock, commits } = watch
   const began = clock.now()
   const idle = clock.elapsed() - watch.planned
   if (began > watch.expected + tolerance) watch.awakeSince = began
@@ -94,11 +94,11 @@ const work = async (watch: Watch): Promise<void> => {
   if (watch.mustSweep || clock.elapsed() >= watch.swept + watch.longest) {
     watch.mustSweep = false
     watch.swept = clock.elapsed()
-    await rounds.sweep()
+    await commits.sweep()
   }
-  await rounds.reckon(began - idle, began + tolerance)
-  for (let due = rounds.due(began); due.length > 0 && !watch.ended; due = rounds.due(clock.now())) {
-    await rounds.send(await rounds.claim(due, { now: clock.now(), awake_since: watch.awakeSince }))
+  await commits.reckon(began - idle, began + tolerance)
+  for (let due = commits.due(began); due.length > 0 && !watch.ended; due = commits.due(clock.now())) {
+    await commits.send(await commits.claim(due, { now: clock.now(), awake_since: watch.awakeSince }))
   }
   watch.failures = 0
 }
@@ -127,7 +127,7 @@ const arm = (watch: Watch, delay: number): void => {
 
 /** An ended run: what a schedule waits for, perhaps. */
 const hear = (watch: Watch, run: RunRecord): void => {
-  const settled = watch.rounds.settle(run)?.catch(() => {
+  const settled = watch.commits.settle(run)?.catch(() => {
     watch.mustSweep = true
   })
   if (settled === undefined) return

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
-import type { RunRecord, Runs, SettledRun } from '../../../../plugins/execution/runs/contract.js'
+import type { RunRecord, Runs, TerminalRun } from '../../../../plugins/execution/runs/contract.js'
 import { catchUp } from '../../../../plugins/execution/memory/catch-up.js'
 import type { RunMemory, RunMemoryPolicy } from '../../../../plugins/execution/memory/contract.js'
 import type { MarkRecord, MemoryRecord, MemoryStore } from '../../../../plugins/execution/memory/store.js'
@@ -72,7 +72,7 @@ const play = async ({
     policy,
     signal: new AbortController().signal,
     recorder: {
-      take: (run: SettledRun) => void taken.push(run.run_id),
+      take: (run: TerminalRun) => void taken.push(run.run_id),
       caughtUp: () => {
         caughtUp = true
       },

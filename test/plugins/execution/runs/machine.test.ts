@@ -5,7 +5,7 @@ import {
   type RunStatus,
   runStatuses,
 } from '../../../../plugins/execution/runs/contract.js'
-import { advance, allowed, isSettled, requeue, type Step } from '../../../../plugins/execution/runs/machine.js'
+import { advance, allowed, isTerminal, requeue, type Step } from '../../../../plugins/execution/runs/machine.js'
 
 const base: RunBase = {
   run_id: 'run_1',
@@ -120,7 +120,7 @@ test('runs-28: times never go back within a run', (t) => {
 
 test('runs-28: only ended runs are settled, and recovery alone puts a run back into the queue', (t) => {
   t.deepEqual(
-    runStatuses.filter((status) => isSettled(inStatus(status))),
+    runStatuses.filter((status) => isTerminal(inStatus(status))),
     ['completed', 'failed', 'interrupted', 'cancelled'],
   )
   const again = requeue(inStatus('running'), 30)

@@ -1,11 +1,11 @@
 import test from 'ava'
 import type { RunKind } from '../../../../plugins/execution/runs/contract.js'
 import { judgeRuns, runRepair } from '../../../../plugins/execution/runs/repair.js'
-import type { EditParts } from '../../../../plugins/execution/runs/edit.js'
+import type { ChangeContext } from '../../../../plugins/execution/runs/run-engine.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { openRunStore, runRecord as run } from '../../../support/run-store.js'
 
-const open = (t: any, abandoned: string[]): Promise<EditParts> =>
+const open = (t: any, abandoned: string[]): Promise<ChangeContext> =>
   openRunStore(t, {
     ledger: () => unsafeCast({ abandon: (_: unknown, run_id: string) => abandoned.push(run_id) }),
   })

@@ -1,0 +1,112 @@
+/** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
+import type { SystemSection } from '../models/contract.js'
+import { tellFailure, type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
+import type { RunObserver } from './contract.js'
+import { change, type EngineContext, type Execution, type Stop } from './execution.js'
+import { drive } from './loop.js'
+import { createThreads } from './threads.js'
+
+/** Conversations kept in memory between runs. */
+const keptThreads = 512
+/** Pause before a run goes on that could not. */
+const retryMs = 500
+/** Bugs in a row after which a run fails. */
+const mostBugs = 3
+
+/** What the engine has of its own, for all runs. */
+export interface EngineServices {
+  readonly tools: ToolRegistry
+  /** Keeps evidence of what runs do; absent while no plugin does. */
+  readonly observer: () => RunObserver | undefined
+  readonly sections: () => readonly SystemSection[]
+}
+
+export const createEngine = (services: EngineServices): RunEngine => ({
+  open(runs: RunContext) {
+    const { store, config } = runs
+    const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
+    const context: EngineContext = { ...runs, ...services, threads }
+    return { take: (run) => executionOf(context, run) }
+  },
+})
+
+const executionOf = (context: EngineContext, run: RunRecord): RunExecution => {
+  const execution = createExecution(context, run)
+  return {
+    run: () => execute(execution),
+    stop: (request) => tellToStop(execution, request),
+    finish() {
+      execution.stop ??= { kind: 'shutdown' }
+      execution.wake?.()
+    },
+    abort: () => execution.controller.abort(),
+  }
+}
+
+const createExecution = (context: EngineContext, run: RunRecord): Execution => ({
+  context,
+  run_id: run.run_id,
+  session_id: run.session_id,
+  agent_id: run.agent_id,
+  controller: new AbortController(),
+  stop: run.stopping,
+  undone: false,
+  failed_at: undefined,
+  wake: undefined,
+  since: context.clock.elapsed(),
+})
+
+/** The first reason counts. */
+const tellToStop = (execution: Execution, stop: Stop): void => {
+  execution.stop ??= stop
+  execution.controller.abort()
+}
+
+/** Drives a run, and takes it up again from the journal when storage was lost and came back. */
+const execute = async (execution: Execution): Promise<void> => {
+  const { store, config, clock, threads } = execution.context
+  const run = store.runs.find(execution.run_id)
+  const left = Math.max(1, config.run_time_limit_ms - (run?.active_ms ?? 0))
+  const cancel = clock.after(left, () => tellToStop(execution, { kind: 'time_limit' }))
+  try {
+    for (let bugs = 0; bugs < mostBugs;) {
+      const ended = await attempt(execution)
+      if (ended === 'done') return
+      bugs = ended === 'bug' ? bugs + 1 : 0
+      threads.forget(execution.session_id)
+      execution.undone = false
+      // A wait that was cut short is the stop of the daemon: the run stays as it is, for the next start.
+      if (execution.stop?.kind === 'shutdown' || !(await clock.sleep(retryMs))) return
+    }
+    await giveUp(execution)
+  } finally {
+    cancel()
+  }
+}
+
+/** `storage`: it failed on the way and may come back. `bug`: the daemon itself cannot go on. */
+const attempt = async (execution: Execution): Promise<'done' | 'storage' | 'bug'> => {
+  const { state } = execution.context.store
+  if (state.health.mode === 'closed') return 'done'
+  if (state.health.mode !== 'ok') return 'storage'
+  try {
+    await drive(execution)
+    return 'done'
+  } catch (error) {
+    tellFailure(execution.context, 'a run could not go on', { run_id: execution.run_id, error })
+    return state.health.mode === 'ok' ? 'bug' : 'storage'
+  }
+}
+
+/** A run that cannot go on, although storage works, fails instead of trying for ever. */
+const giveUp = async (execution: Execution): Promise<void> => {
+  const error = 'engine_fault: the daemon could not go on with this run; its log says why.'
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error })).catch(
+    (cause: unknown) =>
+      execution.context.log.error('could not mark the run as failed', {
+        run_id: execution.run_id,
+        error: String(cause),
+      }),
+  )
+}

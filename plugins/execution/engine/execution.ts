@@ -1,0 +1,122 @@
+/** One run in the hands of the engine: what it knows, and how it changes the run. */
+import type { Clock, Tx } from '../../../core/plugin.js'
+import {
+  editRun,
+  tellFailure,
+  Trace,
+  type RunContext,
+  type RunEdit,
+  type RunRecord,
+  type StopRequest,
+  type TraceData,
+} from '../runs/contract.js'
+import type { SystemSection } from '../models/contract.js'
+import type { ToolRegistry } from '../tools/contract.js'
+import type { RunObserver } from './contract.js'
+import type { Threads } from './threads.js'
+
+/** What all executions share. */
+export interface EngineContext extends RunContext {
+  readonly tools: ToolRegistry
+  readonly threads: Threads
+  /** Keeps evidence of what runs do; absent while no plugin does. */
+  readonly observer: () => RunObserver | undefined
+  readonly sections: () => readonly SystemSection[]
+}
+
+/** Why an execution is told to end. */
+export type Stop = StopRequest | { readonly kind: 'shutdown' | 'time_limit'; readonly reason?: string }
+
+/** A run that is being executed in this life of the daemon. */
+export interface Execution {
+  readonly context: EngineContext
+  readonly run_id: string
+  readonly session_id: string
+  readonly agent_id: string
+  readonly controller: AbortController
+  /** Set once; the loop ends at its next step. */
+  stop: Stop | undefined
+  /** A commit that nobody waited for was undone: what is in memory must be read again. */
+  undone: boolean
+  /** Monotonic ms of the last failed model attempt of this life. */
+  failed_at: number | undefined
+  /** Ends the wait for the next model attempt; undefined while there is none. */
+  wake: (() => void) | undefined
+  /** Monotonic ms at which this stretch began. */
+  readonly since: number
+}
+
+type Apply = (edit: RunEdit) => void | ((tx: Tx) => void)
+
+/**
+ * Changes a running run in one commit. Resolves to false, with nothing
+ * changed, if it is no longer running. What `apply` returns is part of the
+ * same commit and may change the run once more.
+ */
+export const change = (execution: Execution, apply: Apply): Promise<boolean> =>
+  execution.context.store.state.commit((tx) => {
+    const run = execution.context.store.runs.find(execution.run_id)
+    if (run?.status !== 'running') return false
+    const edit = editRun(execution.context, tx, run)
+    const also = apply(edit)
+    edit.save()
+    if (typeof also === 'function') also(tx)
+    return true
+  })
+
+/** Like `change`, but the loop goes on at once: the next commit that is waited for makes it durable too. */
+export const changeLazily = (execution: Execution, apply: Apply): void => {
+  change(execution, apply).catch((error: unknown) => {
+    execution.undone = true
+    tellFailure(execution.context, 'a change of a run was undone', { run_id: execution.run_id, error })
+  })
+}
+
+/** Milliseconds of execution so far. */
+export const activeMs = (execution: Execution, run: RunRecord): number =>
+  Math.round((run.active_ms ?? 0) + execution.context.clock.elapsed() - execution.since)
+
+/** Publishes a step for people who watch. */
+export const trace = (execution: Execution, kind: TraceData): void => {
+  const timestamp_ms = execution.context.clock.now()
+  const { session_id, agent_id, run_id } = execution
+  execution.context.events.emit(Trace, { session: session_id, run: run_id }, () => ({
+    trace: {
+      timestamp_ms,
+      session_id,
+      agent_id,
+      run_id,
+      ...('call_id' in kind && { tool_call_id: kind.call_id }),
+      kind,
+    },
+  }))
+}
+
+/** The promise's value, or undefined if it is still open `grace_ms` after the signal aborted. */
+export const within = <T>(
+  clock: Clock,
+  promise: Promise<T>,
+  { signal, grace_ms }: { signal: AbortSignal; grace_ms: number },
+): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    let cancel: (() => void) | undefined
+    const abort = (): void => {
+      cancel = clock.after(grace_ms, () => resolve(undefined))
+    }
+    const settle = (): void => {
+      cancel?.()
+      signal.removeEventListener('abort', abort)
+    }
+    promise.then(
+      (value) => {
+        settle()
+        resolve(value)
+      },
+      (error: unknown) => {
+        settle()
+        reject(error)
+      },
+    )
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })

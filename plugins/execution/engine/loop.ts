@@ -1,0 +1,279 @@
+/** The loop of a run: look at the journal, take the next step, write it down. */
+import { observed } from './observe.js'
+import { assertNever, fault } from '../../../core/plugin.js'
+import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
+import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contract.js'
+import type { RunEvent } from '../sessions/contract.js'
+import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
+import { attemptsOf, endRouteWait, routeWait, untilNextAttempt } from './route-wait.js'
+import { activeMs, change, changeLazily, trace, type EngineContext, type Execution } from './execution.js'
+import { missingOf, mostReminders, takeBaseline } from './completion.js'
+import { judgeCall, refused } from './permission.js'
+import { attemptOf, concludeCall } from './ledger-entries.js'
+import type { Thread } from './thread.js'
+import { systemPrompt } from './system-prompt.js'
+import { runTools } from './tool-step.js'
+import { nextStep, type Progress } from './turn.js'
+
+/** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
+export const drive = async (execution: Execution): Promise<void> => {
+  await recordLostCalls(execution)
+  for (;;) {
+    const run = execution.context.store.runs.find(execution.run_id)
+    if (run?.status !== 'running') return
+    if (execution.undone) throw fault('a change of this run was undone')
+    if (execution.stop !== undefined) return stopRun(execution)
+    const thread = execution.context.threads.at(run)
+    const { progress } = thread
+    if (progress === undefined)
+      return failRun(execution, 'journal_incomplete: the beginning of this run is not in its journal.')
+    if (run.completion !== undefined && run.completion.baseline === undefined)
+      await takeBaseline(execution, run.completion)
+    else await takeStep(execution, { run, thread, progress })
+  }
+}
+
+interface Position {
+  readonly run: RunRecord
+  readonly thread: Thread
+  readonly progress: Progress
+}
+
+const takeStep = async (execution: Execution, at: Position): Promise<void> => {
+  const {
+    config,
+    tools: { limits },
+  } = execution.context
+  const step = nextStep(at.progress, {
+    max_turns: config.max_turns,
+    max_output_bytes: limits.max_cumulative_output_bytes,
+    max_envelope_bytes: limits.max_cumulative_result_envelope_bytes,
+  })
+  switch (step.type) {
+    case 'model':
+      return modelStep(execution, at)
+    case 'tools':
+      return runTools(execution, at.progress, step.calls)
+    case 'fail':
+      return failRun(execution, step.error)
+    case 'rest':
+      return failRun(execution, 'journal_incomplete: a running run has an open request.')
+    default:
+      assertNever(step)
+  }
+}
+
+/**
+ * A call whose intent is durable and whose outcome is not may have acted: it is never repeated unless it declared that
+ * it may be.
+ */
+const recordLostCalls = async (execution: Execution): Promise<void> => {
+  const run = execution.context.store.runs.find(execution.run_id)
+  if (run?.status !== 'running') return
+  const { calls = [], turns = 0 } = execution.context.threads.at(run).progress ?? {}
+  const lost = calls.filter(
+    ({ part, state }) =>
+      state.type === 'intended' &&
+      execution.context.tools.find(part.name)?.effect !== 'idempotent' &&
+      execution.context.tools.find(part.name)?.effect !== 'read',
+  )
+  if (lost.length === 0) return
+  const unknown = { state: 'unknown' as const, ...refused(callErrors.call_outcome_unknown()) }
+  await change(execution, (edit) => {
+    for (const { part } of lost) edit.note({ type: 'outcome', tool_call_id: part.id, tool_name: part.name, ...unknown })
+    return (tx) => {
+      for (const call of lost) concludeCall(execution, tx, { ...unknown, ...attemptOf(execution.run_id, turns, call) })
+    }
+  })
+}
+
+const routeOf = (context: EngineContext, run: RunRecord): ModelRoute | string => {
+  const route = context.models.find(run.provider)
+  if (route === undefined) return `route_not_found: the route ${run.provider} that this run is pinned to is gone.`
+  const { state, code } = route.connection.readiness()
+  return state === 'error' ? `route_not_ready: the route ${run.provider} cannot be used (${code}).` : route
+}
+
+const modelStep = async (execution: Execution, { run, thread, progress }: Position): Promise<void> => {
+  const route = routeOf(execution.context, run)
+  if (typeof route === 'string') return failRun(execution, route)
+  const accepted = entryAt(execution.context.store, run.session_id, run.first)
+  const generation = generationOf(
+    accepted?.type === 'event' && accepted.event.type === 'accepted' ? accepted.event.generation : undefined,
+  )
+  await untilNextAttempt(execution, run)
+  if (execution.stop !== undefined) return
+  const turn = progress.turns + 1
+  const attempt = attemptsOf(run) + 1
+  trace(execution, { type: 'model_attempt_started', turn, attempt })
+  const request = modelRequest(run, thread, {
+    tools: execution.context.tools,
+    system: systemPrompt(execution.context, run),
+    generation,
+  })
+  const answer = await observed(execution, () => askModel(execution, route, request), {
+    subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
+    ending: (given) =>
+      given.type === 'failed'
+        ? { outcome: 'failed', code: given.failure.class, answer: given.failure }
+        : { outcome: given.outcome, usage: given.usage, answer: given.parts },
+  })
+  trace(execution, { type: 'model_attempt_finished', turn, attempt })
+  if (execution.stop !== undefined) return
+  if (answer.type === 'failed') return modelFailed(execution, { run, progress, failure: answer.failure })
+  const calls = answer.parts.filter((part) => part.type === 'tool_call')
+  if (calls.length === 0)
+    return run.completion === undefined
+      ? completeRun(execution, answer)
+      : completeIfMet(execution, { run, completion: run.completion, answer })
+  return takeTurn(execution, answer, calls)
+}
+
+interface Failed {
+  readonly run: RunRecord
+  readonly progress: Progress
+  readonly failure: ModelFailure
+}
+
+const modelFailed = async (execution: Execution, { run, progress, failure }: Failed): Promise<void> => {
+  const turn = progress.turns + 1
+  const other = run.fallback_model !== undefined && run.fallback_model !== run.model ? run.fallback_model : undefined
+  const wait = routeWait(execution, run, { failure, patient: other === undefined && !progress.acted })
+  if (wait === undefined) {
+    if (other !== undefined) return fallBack(execution, { turn, model: other })
+    const code = failure.retryable ? 'model_retries_exhausted' : `model_${failure.class}`
+    return failRun(execution, `${code}: ${failure.message}`)
+  }
+  const { attempts: attempt, code, message, next_attempt_at_ms } = wait
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: code })
+  await change(execution, (edit) => {
+    edit.note({ type: 'attempt', turn, attempt, code, message, next_attempt_at_ms })
+    edit.amend((now) => (now.status === 'running' ? { ...now, route_wait: wait } : now))
+    edit.show()
+  })
+}
+
+/**
+ * The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both
+ * names are equal.
+ */
+const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
+  trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
+  await change(execution, (edit) => {
+    edit.note({ type: 'fallback', from: edit.run.model, to: model })
+    edit.amend((run) => ({ ...run, model }))
+    endRouteWait(edit)
+  })
+}
+
+type Parts = Extract<Answer, { type: 'parts' }>
+
+const note = (edit: RunEdit, answer: Parts): void => {
+  edit.note({ type: 'message', message: { role: 'assistant', content: answer.parts }, usage: answer.usage })
+  endRouteWait(edit)
+}
+
+const say = (edit: RunEdit, answer: Parts): void => {
+  const content = textOf(answer.parts)
+  if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
+}
+
+const completeRun = async (execution: Execution, answer: Parts): Promise<void> => {
+  await change(execution, (edit) => {
+    note(edit, answer)
+    say(edit, answer)
+    edit.step({ to: 'completed' }, { type: 'completed' })
+  })
+}
+
+interface Ending {
+  readonly run: RunRecord
+  readonly completion: NonNullable<RunRecord['completion']>
+  readonly answer: Parts
+}
+
+/** A run that has not done what it must is told so and gets another turn, a few times. */
+const completeIfMet = async (execution: Execution, { run, completion, answer }: Ending): Promise<void> => {
+  const missing = await missingOf(execution.context, run)
+  if (execution.stop !== undefined) return
+  if (missing.length === 0) return completeRun(execution, answer)
+  const what = missing.join(', ')
+  await change(execution, (edit) => {
+    note(edit, answer)
+    if (completion.reminders >= mostReminders) {
+      const error = `completion_requirement_unmet: the run did not create or update ${what}.`
+      edit.step({ to: 'failed', error }, { type: 'failed', error })
+      return
+    }
+    edit.note({
+      type: 'message',
+      message: {
+        role: 'user',
+        content: [
+          {
+            type: 'text',
+            text: `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.`,
+          },
+        ],
+      },
+    })
+    edit.amend((now) => ({ ...now, completion: { ...completion, reminders: completion.reminders + 1 } }))
+  })
+}
+
+/**
+ * Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before
+ * any of the others runs.
+ */
+const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
+  const verdicts = calls.map((call, index) => ({
+    call,
+    verdict: judgeCall(execution.context, call, {
+      session_id: execution.session_id,
+      index,
+      cut: answer.outcome === 'length',
+    }),
+  }))
+  for (const { call, verdict } of verdicts)
+    trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
+  const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
+  const write = (edit: RunEdit): void => {
+    note(edit, answer)
+    for (const { call, verdict } of verdicts) {
+      if (verdict.audit !== undefined) edit.note({ type: 'audit', audit: verdict.audit })
+      if (verdict.type === 'settled')
+        edit.note({
+          type: 'outcome',
+          tool_call_id: call.id,
+          tool_name: call.name,
+          state: verdict.state,
+          output: verdict.output,
+        })
+    }
+    if (requests.length === 0) return
+    const request_ids = requests.map(({ id }) => id)
+    edit.amend((run) => ({
+      ...run,
+      approvals: (run.approvals ?? 0) + requests.length,
+      active_ms: activeMs(execution, run),
+    }))
+    edit.wait({ type: 'waiting_for_approval', request_ids, requests })
+  }
+  if (requests.length === 0) return changeLazily(execution, write)
+  await change(execution, write)
+}
+
+const failRun = async (execution: Execution, error: string): Promise<void> => {
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+}
+
+/** Ends a run that was told to stop. A stop of the daemon leaves it running for the next life. */
+const stopRun = async (execution: Execution): Promise<void> => {
+  const { stop } = execution
+  if (stop === undefined || stop.kind === 'shutdown') return
+  if (stop.kind === 'time_limit') return failRun(execution, 'run_time_limit: the run used its whole time.')
+  const to = stop.kind === 'cancel' ? 'cancelled' : 'interrupted'
+  const error = stop.reason
+  const event: RunEvent = { type: to, ...(error !== undefined && { error }) }
+  await change(execution, (edit) => edit.step({ to, error }, event))
+}

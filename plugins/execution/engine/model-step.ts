@@ -1,0 +1,109 @@
+/** One model call: asked, collected, and judged as a whole. */
+import { inlineSchema, type JsonObject } from '../../../core/plugin.js'
+import type {
+  AssistantPart,
+  Generation,
+  ModelFailure,
+  ModelRequest,
+  ModelRoute,
+  ModelTool,
+  Usage,
+} from '../models/contract.js'
+import type { Tool, ToolRegistry } from '../tools/contract.js'
+import type { RunRecord } from '../runs/contract.js'
+import { within, type EngineContext, type Execution } from './execution.js'
+import type { Thread } from './thread.js'
+
+export type Answer =
+  | {
+      readonly type: 'parts'
+      readonly parts: AssistantPart[]
+      readonly outcome: 'stop' | 'tool_calls' | 'length'
+      readonly usage: Usage
+    }
+  | { readonly type: 'failed'; readonly failure: ModelFailure }
+
+const failed = (failure: ModelFailure): Answer => ({ type: 'failed', failure })
+
+const described = new WeakMap<Tool, ModelTool>()
+const describe = (tool: Tool): ModelTool => {
+  const known = described.get(tool)
+  if (known !== undefined) return known
+  const description = { name: tool.name, description: tool.description, parameters: inlineSchema(tool.input) }
+  described.set(tool, description)
+  return description
+}
+
+export const modelRequest = (
+  run: RunRecord,
+  thread: Thread,
+  { tools, system, generation }: { tools: ToolRegistry; system: string; generation: Generation },
+): ModelRequest => ({
+  model: run.model,
+  system,
+  messages: thread.messages,
+  tools: tools.list().map(describe),
+  generation,
+})
+
+/** Asks the model once. Never throws; a provider that breaks its contract counts as one that failed. */
+export const askModel = async (execution: Execution, route: ModelRoute, request: ModelRequest): Promise<Answer> => {
+  const { signal } = execution.controller
+  const answer = await within(execution.context.clock, collect(execution.context, route, { request, signal }), {
+    signal,
+    grace_ms: execution.context.config.stop_grace_ms,
+  })
+  return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
+}
+
+/** Calls above the limit of a turn are answered with an error each; an answer of more than this many is no answer. */
+const mostCalls = 1_000
+
+const collect = async (
+  context: EngineContext,
+  route: ModelRoute,
+  { request, signal }: { request: ModelRequest; signal: AbortSignal },
+): Promise<Answer> => {
+  const answer: AssistantPart[] = []
+  const most = Math.max(mostCalls, context.tools.limits.max_calls_per_turn)
+  let calls = 0
+  try {
+    for await (const event of route.connection.stream(request, signal)) {
+      if (event.type === 'part') answer.push(event.part)
+      if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
+      if (calls > most) return failed(tooManyCalls(most))
+      if (event.type === 'done')
+        return event.outcome === 'failed' ? failed(event.failure) : judge(answer, event.outcome, event.usage)
+    }
+  } catch (error) {
+    context.log.error('a model provider threw, which its contract forbids', {
+      provider: route.provider,
+      error: String(error),
+    })
+    return failed({ class: 'unknown', retryable: false, message: 'The provider failed in an unexpected way.' })
+  }
+  return failed({ class: 'truncated', retryable: true, message: 'The answer of the model was cut off.' })
+}
+
+const tooManyCalls = (most: number): ModelFailure => ({
+  class: 'invalid_output',
+  retryable: true,
+  message: `The model made more than ${most} tool calls in one answer.`,
+})
+
+const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
+  const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
+  if (new Set(calls).size < calls.length)
+    return failed({ class: 'invalid_output', retryable: true, message: 'The model gave two tool calls the same id.' })
+  return { type: 'parts', parts, outcome, usage }
+}
+
+/** The text of an answer. */
+export const textOf = (parts: readonly AssistantPart[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+
+/** Generation settings of a submission as a provider gets them. */
+export const generationOf = (stored: JsonObject | undefined): Generation => {
+  const { model: _, fallback_model: __, ...generation } = stored ?? {}
+  return generation
+}

@@ -1,0 +1,86 @@
+/** What becomes of the calls of one model answer before any of them runs. */
+import type { ApprovalRequest, OutcomeState } from '../sessions/contract.js'
+import { parse, type Issue, type Json, type JsonObject, type Problem, digest } from '../../../core/plugin.js'
+import type { ToolCallPart } from '../models/contract.js'
+import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
+import { callErrors } from '../runs/contract.js'
+import type { EngineContext } from './execution.js'
+import { weighJson } from './thread.js'
+
+/** `settled` calls never run: their outcome is known at once. */
+export type Verdict =
+  | { readonly type: 'settled'; readonly state: OutcomeState; readonly output: Json; readonly audit?: PermissionAudit }
+  | { readonly type: 'ask'; readonly request: ApprovalRequest; readonly audit: PermissionAudit }
+  | { readonly type: 'allow'; readonly audit: PermissionAudit }
+
+export const refused = (problem: Problem, more?: JsonObject): { output: Json } => ({
+  output: callFailure(problem, more),
+})
+
+/** Judges one call of a session. `index` is its place in the answer. */
+export const judgeCall = (
+  context: EngineContext,
+  call: ToolCallPart,
+  { session_id, index, cut }: { session_id: string; index: number; cut: boolean },
+): Verdict => {
+  const problem = callProblem(context, call, { index, cut })
+  if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
+  const decision = context.tools.decide({ tool_name: call.name, session_id })
+  const named = { tool_name: call.name, tool_call_id: call.id }
+  switch (decision.decision) {
+    case 'allow':
+      return { type: 'allow', audit: permissionAudit(named, decision) }
+    case 'deny':
+      return {
+        type: 'settled',
+        state: 'refused',
+        ...refused(callErrors.call_denied_by_rule(), decision.reason === undefined ? {} : { reason: decision.reason }),
+        audit: permissionAudit(named, decision),
+      }
+    case 'ask': {
+      const request = requestOf(context, call, decision)
+      return { type: 'ask', request, audit: permissionAudit({ ...named, approval_request_id: request.id }, decision) }
+    }
+  }
+}
+
+/** What a person is asked: bound to the exact input by its digest. */
+const requestOf = (
+  { ids, clock, config }: EngineContext,
+  { id: tool_call_id, name: tool_name, input }: ToolCallPart,
+  { scope, reason }: PermissionDecision,
+): ApprovalRequest => {
+  const now = clock.now()
+  const expires = config.approval_expires_after_ms
+  return {
+    id: ids.make('approval'),
+    tool_call_id,
+    tool_name,
+    input,
+    input_digest: digest(input),
+    scope,
+    reason: reason ?? null,
+    created_at_ms: now,
+    ...(expires > 0 && { expires_at_ms: now + expires }),
+  }
+}
+
+const callProblem = (
+  { tools }: EngineContext,
+  call: ToolCallPart,
+  { index, cut }: { index: number; cut: boolean },
+): { output: Json } | undefined => {
+  if (cut) return refused(callErrors.call_cut())
+  if (index >= tools.limits.max_calls_per_turn)
+    return refused(callErrors.call_limit_reached({ details: { limit: tools.limits.max_calls_per_turn } }))
+  const tool = tools.find(call.name)
+  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
+  if (weighJson(call.input) > tools.limits.max_input_bytes)
+    return refused(callErrors.call_input_too_large({ details: { limit: tools.limits.max_input_bytes } }))
+  const parsed = parse(tool.input, call.input)
+  return parsed.ok ? undefined : misfit(parsed.issues)
+}
+
+/** An input that the tool's struct does not take. */
+export const misfit = (issues: readonly Issue[]): { output: Json } =>
+  refused(callErrors.call_input_invalid(), { issues: issues.map(({ path, rule }) => ({ path, rule })) })

@@ -1,0 +1,21 @@
+import { definePlugin } from '../../../core/plugin.js'
+import { SystemSections } from '../models/contract.js'
+import { RunEngine, Runs } from '../runs/contract.js'
+import { ToolRegistry, Tools } from '../tools/contract.js'
+import { RunObserver } from './contract.js'
+import { emitOutput } from './emit-output.js'
+import { createEngine } from './engine.js'
+
+export default definePlugin({
+  id: 'engine',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Executes runs: model calls, tool calls, permissions and completion.',
+  needs: { tools: ToolRegistry },
+  wants: { runs: Runs, observer: RunObserver },
+  provides: [RunEngine],
+  register(ctx, { tools, runs, observer }) {
+    ctx.provide(RunEngine, createEngine({ tools, observer, sections: ctx.view(SystemSections) }))
+    ctx.contribute(Tools, emitOutput(runs))
+  },
+})

@@ -1,0 +1,74 @@
+/** A model route that fails: when it is asked again, and how long a run has patience with it. */
+import type { FailureClass, ModelFailure } from '../models/contract.js'
+import type { RunRecord, RunEdit, RouteWait } from '../runs/contract.js'
+import type { Execution } from './execution.js'
+
+/** What a route that is restarted or busy fails with; it says nothing about the question. */
+const passing: ReadonlySet<FailureClass> = new Set(['network', 'overloaded', 'rate_limited', 'timeout'])
+
+const waitOf = (run: RunRecord): RouteWait | undefined => (run.status === 'running' ? run.route_wait : undefined)
+
+/** Failed attempts at the current model answer. */
+export const attemptsOf = (run: RunRecord): number => waitOf(run)?.attempts ?? 0
+
+/** How long to wait before the next attempt: what the provider asks for, else doubled each time. */
+export const retryDelay = (
+  failure: ModelFailure,
+  attempt: number,
+  { base, max }: { base: number; max: number },
+): number => Math.min(max, failure.retry_after_ms ?? base * 2 ** Math.min(attempt - 1, 40))
+
+/**
+ * The wait for the next attempt; undefined if there is none. A few attempts are made in any case; a patient run goes on
+ * for as long as its patience lasts, with the last attempt at its end.
+ */
+export const routeWait = (
+  execution: Execution,
+  run: RunRecord,
+  { failure, patient }: { failure: ModelFailure; patient: boolean },
+): RouteWait | undefined => {
+  const { clock, config } = execution.context
+  const before = waitOf(run)
+  const elapsed = clock.elapsed()
+  const waited_ms =
+    before === undefined ? 0 : before.waited_ms + Math.round(elapsed - (execution.failed_at ?? execution.since))
+  execution.failed_at = elapsed
+  const attempts = (before?.attempts ?? 0) + 1
+  const left = patient && passing.has(failure.class) ? config.model_patience_ms - waited_ms : 0
+  if (!failure.retryable || (attempts >= config.model_attempts && left <= 0)) return undefined
+  const delay = retryDelay(failure, attempts, { base: config.model_retry_base_ms, max: config.model_retry_max_ms })
+  const now = clock.now()
+  return {
+    attempts,
+    since_ms: before?.since_ms ?? now,
+    next_attempt_at_ms: now + Math.round(attempts < config.model_attempts ? delay : Math.min(delay, left)),
+    waited_ms,
+    code: failure.class,
+    message: failure.message,
+  }
+}
+
+/** Waits for the time of the next attempt, in a later life of the daemon too. Ends early when the run has to stop. */
+export const untilNextAttempt = async (execution: Execution, run: RunRecord): Promise<void> => {
+  const { clock, config } = execution.context
+  const left = (waitOf(run)?.next_attempt_at_ms ?? 0) - clock.now()
+  if (left <= 0) return
+  const awake = new AbortController()
+  execution.wake = () => awake.abort()
+  await clock.sleep(
+    Math.min(left, config.model_retry_max_ms),
+    AbortSignal.any([awake.signal, execution.controller.signal]),
+  )
+  execution.wake = undefined
+}
+
+/** The route has answered. */
+export const endRouteWait = (edit: RunEdit): void => {
+  if (waitOf(edit.run) === undefined) return
+  edit.amend((run) => {
+    if (run.status !== 'running') return run
+    const { route_wait: _, ...rest } = run
+    return rest
+  })
+  edit.show()
+}

@@ -1,0 +1,218 @@
+/** A session's conversation and the progress of its active run, folded from the journal. */
+import { assertNever, type Json } from '../../../core/plugin.js'
+import type { ActionGrounds } from '../external-actions/contract.js'
+import type { ModelMessage, ToolResultPart } from '../models/contract.js'
+import { callFailure } from '../tools/contract.js'
+import { callErrors } from '../runs/contract.js'
+import type { JournalEntry, RunEvent } from '../sessions/contract.js'
+import { groundsOf, beginProgress, countFailure, type Call, type Progress } from './turn.js'
+
+export interface Thread {
+  /** Last journal sequence that was folded in. */
+  seq: number
+  /** What the model is shown; every call in it has its result. */
+  messages: ModelMessage[]
+  /** Approximate bytes of `messages`. */
+  bytes: number
+  /** Texts of accepted runs that have not started. */
+  readonly inputs: Map<string, string>
+  progress: Progress | undefined
+  /** Gives the text of a run that was accepted before the part of the journal that was read. */
+  readonly find: (run_id: string) => string
+}
+
+export const beginThread = (seq: number, find: Thread['find']): Thread => ({
+  find,
+  seq,
+  messages: [],
+  bytes: 0,
+  inputs: new Map(),
+  progress: undefined,
+})
+
+export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): void => {
+  thread.seq = seq
+  switch (entry.type) {
+    case 'event':
+      return foldEvent(thread, entry.run_id, entry.event)
+    case 'message':
+      return foldMessage(thread, entry.message)
+    case 'intent':
+      if (thread.progress !== undefined) thread.progress.acted = true
+      return setState(thread, entry.tool_call_id, intended)
+    case 'outcome':
+      return foldOutcome(thread, entry.tool_call_id, {
+        type: 'tool_result',
+        tool_call_id: entry.tool_call_id,
+        output: entry.output,
+        is_error: entry.state !== 'done',
+      })
+    case 'audit':
+      return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
+    case 'attempt':
+    case 'baseline':
+    case 'fallback':
+    case 'recovery':
+    case 'session':
+      return
+    default:
+      assertNever(entry)
+  }
+}
+
+const push = (thread: Thread, message: ModelMessage): void => {
+  thread.messages.push(message)
+  thread.bytes += weigh(message)
+}
+
+const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
+  switch (event.type) {
+    case 'accepted':
+      thread.inputs.set(run_id, event.content)
+      return
+    case 'started':
+      endProgress(thread)
+      thread.progress = beginProgress(run_id)
+      push(thread, {
+        role: 'user',
+        content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }],
+      })
+      thread.inputs.delete(run_id)
+      return
+    case 'waiting_for_approval':
+      for (const { id, tool_call_id } of event.requests)
+        setState(thread, tool_call_id, () => ({ type: 'asked', request_id: id }))
+      return
+    case 'waiting_for_user_question':
+      for (const { id, tool_call_id } of event.requests)
+        setState(thread, tool_call_id, () => ({ type: 'questioned', request_id: id }))
+      return
+    case 'approval_resolved':
+      for (const resolution of event.resolutions) {
+        const call = thread.progress?.calls.find(
+          ({ state }) => state.type === 'asked' && state.request_id === resolution.request_id,
+        )
+        if (call === undefined || resolution.behavior !== 'allow') continue
+        call.state = {
+          type: 'ready',
+          input: resolution.updated_input ?? call.part.input,
+          digest: resolution.input_digest,
+        }
+        call.grounds = { type: 'approval', id: resolution.request_id }
+      }
+      return
+    case 'completed':
+    case 'failed':
+    case 'interrupted':
+    case 'cancelled':
+      thread.inputs.delete(run_id)
+      if (thread.progress?.run_id === run_id) endProgress(thread)
+      return
+    case 'queued':
+    case 'output':
+    case 'user_question_resolved':
+      return
+    default:
+      assertNever(event)
+  }
+}
+
+/** What was said in a run whose beginning is not in the part that was read is left out, as its results are. */
+const foldMessage = (thread: Thread, message: ModelMessage): void => {
+  if (thread.progress === undefined) return
+  push(thread, message)
+  if (message.role !== 'assistant') return
+  const parts = message.content.filter((part) => part.type === 'tool_call')
+  thread.progress.turns += 1
+  thread.progress.output_bytes = 0
+  thread.progress.envelope_bytes = 0
+  thread.progress.called += parts.length
+  thread.progress.calls = parts.map((part) => ({ part, state: { type: 'ready', input: part.input } }))
+}
+
+const setState = (thread: Thread, tool_call_id: string, state: (call: Call) => Call['state']): void => {
+  const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
+  if (call !== undefined && call.state.type !== 'done') call.state = state(call)
+}
+
+const intended = ({ state, part }: Call): Call['state'] => ({
+  type: 'intended',
+  input: state.type === 'ready' || state.type === 'intended' ? state.input : part.input,
+  attempts: state.type === 'intended' ? state.attempts + 1 : 1,
+})
+
+const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: ActionGrounds): void => {
+  const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
+  if (call !== undefined) call.grounds = grounds
+}
+
+/** The result of a call bears the name of its call, whatever the outcome was recorded under. */
+const foldOutcome = (thread: Thread, tool_call_id: string, outcome: Omit<ToolResultPart, 'name'>): void => {
+  const { progress } = thread
+  const call = progress?.calls.find(({ part }) => part.id === tool_call_id)
+  if (progress === undefined || call === undefined || call.state.type === 'done') return
+  const result: ToolResultPart = { ...outcome, name: call.part.name }
+  countFailure(progress, call, result)
+  progress.output_bytes += weighJson(result.output)
+  progress.envelope_bytes += weighJson(result)
+  call.state = { type: 'done', result }
+  if (progress.calls.every(({ state }) => state.type === 'done')) pushResults(thread, progress)
+}
+
+/** Pairs every call with a result: its own, or one that says it has none. */
+const pushResults = (thread: Thread, progress: Progress): void =>
+  push(thread, {
+    role: 'tool',
+    content: progress.calls.map(({ part, state }) =>
+      state.type === 'done' ? state.result : unfinished(part.id, part.name, state.type === 'intended'),
+    ),
+  })
+
+const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({
+  type: 'tool_result',
+  tool_call_id,
+  name,
+  is_error: true,
+  output: callFailure(acted ? callErrors.call_outcome_lost() : callErrors.call_not_made()),
+})
+
+const endProgress = (thread: Thread): void => {
+  const { progress } = thread
+  if (progress !== undefined && progress.calls.some(({ state }) => state.type !== 'done')) pushResults(thread, progress)
+  thread.progress = undefined
+}
+
+/** Drops the oldest runs when the conversation weighs more than the limit, down to half of it. Never within a run. */
+export const trimThread = (thread: Thread, limit: number): void => {
+  if (thread.bytes <= limit) return
+  let left = thread.bytes
+  let cut = 0
+  for (let at = 0; at < thread.messages.length && left > limit / 2; at += 1) {
+    const message = thread.messages[at]
+    if (message === undefined) break
+    if (message.role === 'user') cut = at
+    left -= weigh(message)
+  }
+  thread.messages = thread.messages.slice(cut)
+  thread.bytes = thread.messages.reduce((sum, message) => sum + weigh(message), 0)
+}
+
+const weigh = (message: ModelMessage): number => {
+  let bytes = 32
+  for (const part of message.content) {
+    bytes +=
+      'text' in part ? Buffer.byteLength(part.text) : weighJson(part.type === 'tool_call' ? part.input : part.output)
+  }
+  return bytes
+}
+
+/** Bytes of a text in JSON, its quotes and escapes with it: that is what the log has to hold. */
+const weighText = (text: string): number => Buffer.byteLength(JSON.stringify(text))
+
+/** Roughly the bytes of a value's JSON, without making it as a whole. */
+export const weighJson = (value: Json): number => {
+  if (typeof value === 'string') return weighText(value)
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weighJson(item) + 1, 2)
+  if (typeof value !== 'object' || value === null) return 5
+  return Object.entries(value).reduce((sum, [key, item]) => sum + weighText(key) + 2 + weighJson(item), 2)
+}

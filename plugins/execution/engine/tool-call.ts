@@ -1,0 +1,74 @@
+/** One tool call: checked once more, made, and bounded in time. */
+import { parse, type Json, digest } from '../../../core/plugin.js'
+import type { Tool, ToolOutcome } from '../tools/contract.js'
+import { within, type EngineContext, type Execution } from './execution.js'
+import { callErrors } from '../runs/contract.js'
+import { misfit, refused } from './permission.js'
+import type { Call } from './turn.js'
+
+/** A call that is about to run, with all that it needs. `attempt` is 1 for the first. */
+export interface Ready {
+  readonly call: Call
+  readonly tool: Tool
+  readonly input: Json
+  readonly key: string
+  readonly attempt: number
+}
+
+/** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
+export const prepare = (context: EngineContext, call: Call, key: string): Ready | { output: Json } => {
+  const tool = context.tools.find(call.part.name)
+  if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.part.name } }))
+  const { state } = call
+  const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input
+  if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input))
+    return refused(callErrors.call_input_changed())
+  const parsed = parse(tool.input, input)
+  return parsed.ok
+    ? { call, tool, input, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 }
+    : misfit(parsed.issues)
+}
+
+/** What came of an invocation: the tool's outcome, or how it failed to give one. */
+export type Invoked =
+  | ToolOutcome
+  | { readonly type: 'threw' }
+  | { readonly type: 'late'; readonly after_ms: number }
+  | { readonly type: 'lost' }
+
+export const invoke = async (execution: Execution, { call, tool, input, key }: Ready): Promise<Invoked> => {
+  const timeout = new AbortController()
+  const limit = Math.min(tool.timeout_ms, execution.context.tools.limits.max_timeout_ms)
+  const cancel = execution.context.clock.after(limit, () => timeout.abort())
+  const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
+  const parsed = parse(tool.input, input)
+  const value: unknown = parsed.ok ? parsed.value : input
+  const { run_id, session_id } = execution
+  const started = (async (): Promise<Invoked> => {
+    try {
+      return await tool.run(value, {
+        tool_call_id: call.part.id,
+        session_id,
+        run_id,
+        key,
+        workspace: execution.context.tools.workspace,
+        signal,
+      })
+    } catch (error) {
+      execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: String(error) })
+      return { type: 'threw' }
+    }
+  })()
+  try {
+    const ended = await within(execution.context.clock, started, {
+      signal,
+      grace_ms: execution.context.config.stop_grace_ms,
+    })
+    if (ended === undefined) return { type: 'lost' }
+    return timeout.signal.aborted && (ended.type === 'threw' || (ended.type === 'result' && ended.is_error === true))
+      ? { type: 'late', after_ms: limit }
+      : ended
+  } finally {
+    cancel()
+  }
+}

@@ -1,0 +1,255 @@
+/** Tool calls: intent before an effect, outcome before anyone relies on it. */
+import { observed } from './observe.js'
+import type { UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
+import { type Json, type Problem, digest } from '../../../core/plugin.js'
+import type { ToolResultPart } from '../models/contract.js'
+import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
+import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
+import { activeMs, change, changeLazily, trace, type EngineContext, type Execution } from './execution.js'
+import { callErrors } from '../runs/contract.js'
+import { refused } from './permission.js'
+import { weighJson } from './thread.js'
+import { invoke, prepare, type Invoked, type Ready } from './tool-call.js'
+import type { Call, Progress } from './turn.js'
+
+interface Ended {
+  readonly call: Call
+  readonly state: OutcomeState
+  readonly output: Json
+  readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply']
+  /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
+  readonly acted?: Attempt & { readonly state?: OutcomeState }
+}
+interface Ask {
+  readonly call: Call
+  readonly key: string
+  readonly draft: AskDraft
+}
+
+/** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
+export const runTools = async (execution: Execution, progress: Progress, calls: readonly Call[]): Promise<void> => {
+  const together =
+    calls.length > 1 && calls.every(({ part }) => execution.context.tools.find(part.name)?.parallel === true)
+  const asks: Ask[] = []
+  const left = [...calls]
+  const goesOn = (): boolean => execution.stop === undefined && !execution.undone && (together || asks.length === 0)
+  const work = async (): Promise<void> => {
+    for (let call = left.shift(); call !== undefined && goesOn(); call = left.shift()) {
+      const key = keyOf(execution.run_id, progress.turns, call)
+      const draft = await runCall(execution, call, { key, turn: progress.turns })
+      if (draft !== undefined) asks.push({ call, key, draft })
+    }
+  }
+  const workers = together ? Math.min(calls.length, execution.context.tools.limits.max_parallel_tools) : 1
+  const ended = await Promise.allSettled(Array.from({ length: workers }, work))
+  const broken = ended.find((result) => result.status === 'rejected')
+  if (broken !== undefined) throw broken.reason
+  if (asks.length > 0 && execution.stop === undefined && !execution.undone) await suspend(execution, asks)
+}
+
+/** Makes a call and records its outcome. A call that asks gives its questions instead. */
+const runCall = async (
+  execution: Execution,
+  call: Call,
+  { key, turn }: { key: string; turn: number },
+): Promise<AskDraft | undefined> => {
+  const ready = prepare(execution.context, call, key)
+  // What an earlier life began may have acted, whatever is wrong with the call now.
+  if ('output' in ready)
+    return recordOutcome(
+      execution,
+      {
+        call,
+        state: 'failed',
+        output: ready.output,
+        ...(call.state.type === 'intended' && {
+          acted: { action_id: key, attempt: call.state.attempts, state: 'unknown' },
+        }),
+      },
+      true,
+    )
+  if (ready.tool.effect !== 'read' && !(await intend(execution, ready))) return undefined
+  if (
+    ready.attempt === 1 &&
+    ready.tool.effect !== 'read' &&
+    execution.stop !== undefined &&
+    execution.stop.kind !== 'shutdown'
+  )
+    return recordOutcome(
+      execution,
+      { call, state: 'failed', ...refused(callErrors.call_not_made()), acted: { action_id: key, attempt: 1 } },
+      true,
+    )
+  const { tool } = ready
+  trace(execution, { type: 'tool_started', tool_name: tool.name, call_id: call.part.id })
+  const invoked = await observed(execution, () => invoke(execution, ready), {
+    subject: () => ({
+      kind: 'tool',
+      name: tool.name,
+      turn,
+      attempt: ready.attempt,
+      tool_call_id: call.part.id,
+      request: ready.input,
+    }),
+    ending: (ended) => ({
+      outcome: ended.type === 'result' && ended.is_error === true ? 'failed' : ended.type,
+      answer: ended.type === 'result' ? ended.output : ended,
+    }),
+  })
+  return conclude(execution, ready, invoked)
+}
+
+/**
+ * Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has
+ * ended.
+ */
+const intend = async (execution: Execution, ready: Ready): Promise<boolean> => {
+  if (ready.attempt > 1 && execution.context.ledger() === undefined) return true
+  const {
+    call: { part },
+    tool,
+    input,
+    key,
+  } = ready
+  const intent = {
+    type: 'intent' as const,
+    tool_call_id: part.id,
+    tool_name: tool.name,
+    effect: tool.effect,
+    key,
+    input_digest: digest(input),
+  }
+  return change(execution, (edit) => {
+    edit.note(intent)
+    return (tx) => intendCall(execution, tx, ready)
+  })
+}
+
+const conclude = (
+  execution: Execution,
+  { call, tool, key, attempt }: Ready,
+  invoked: Invoked,
+): Promise<AskDraft | undefined> | AskDraft | undefined => {
+  const acts = tool.effect !== 'read'
+  // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
+  if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
+  const acted = acts && { acted: { action_id: key, attempt } }
+  const finished = (state: OutcomeState): void =>
+    trace(execution, { type: 'tool_finished', tool_name: tool.name, call_id: call.part.id, is_error: state !== 'done' })
+  const ended = (outcome: Omit<Ended, 'call' | 'acted'>) => {
+    finished(outcome.state)
+    return recordOutcome(execution, { call, ...outcome, ...acted }, acts)
+  }
+  const failed = (problem: Problem, state: OutcomeState = 'failed') => ended({ state, ...refused(problem) })
+  switch (invoked.type) {
+    case 'ask':
+      finished('done')
+      return invoked.ask
+    case 'threw':
+      return failed(callErrors.tool_failed())
+    case 'late':
+      return failed(callErrors.call_timed_out({ details: { after_ms: invoked.after_ms } }))
+    case 'lost':
+      return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
+    case 'result':
+      return ended(measured(execution.context, call, invoked))
+  }
+}
+
+/** The limit that an output breaks, alone or with what stands around it. */
+const brokenLimit = (
+  { limits }: ToolRegistry,
+  { part }: Call,
+  { output, is_error = false }: Result,
+): number | undefined => {
+  const envelope: ToolResultPart = { type: 'tool_result', tool_call_id: part.id, name: part.name, output, is_error }
+  if (weighJson(output) > limits.max_output_bytes) return limits.max_output_bytes
+  return weighJson(envelope) > limits.max_result_envelope_bytes ? limits.max_result_envelope_bytes : undefined
+}
+
+type Result = Extract<ToolOutcome, { type: 'result' }>
+const measured = ({ tools }: EngineContext, call: Call, result: Result): Omit<Ended, 'call'> => {
+  const limit = brokenLimit(tools, call, result)
+  const applied = result.apply !== undefined && { apply: result.apply }
+  if (limit !== undefined)
+    return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }
+  return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
+}
+
+/** Writes an outcome; waits for the disk if something outside may have changed. */
+const recordOutcome = async (
+  execution: Execution,
+  { call, state, output, apply, acted }: Ended,
+  acts: boolean,
+): Promise<undefined> => {
+  const { id, name } = call.part
+  const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
+  if (apply === undefined && !acts) {
+    changeLazily(execution, (edit) => void edit.note(entry))
+    return undefined
+  }
+  try {
+    await change(execution, (edit) => {
+      edit.note(entry)
+      return (tx) => {
+        if (acted !== undefined) concludeCall(execution, tx, { state, output, ...acted })
+        apply?.(tx)
+      }
+    })
+  } catch (error) {
+    if (apply === undefined || execution.context.store.state.health.mode !== 'ok') throw error
+    execution.context.log.error('a tool could not apply its result', {
+      tool: name,
+      run_id: execution.run_id,
+      error: String(error),
+    })
+    const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
+    await change(execution, (edit) => {
+      edit.note({ ...entry, ...failed })
+      return (tx) => {
+        if (acted !== undefined) concludeCall(execution, tx, { ...failed, ...acted })
+      }
+    })
+  }
+  return undefined
+}
+
+/** The run waits for a person; nothing is left in memory. */
+const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void> => {
+  const requests = asks.map((ask) => questionRequest(execution.context, ask))
+  const request_ids = requests.map(({ id }) => id)
+  await change(execution, (edit) => {
+    edit.amend((run) => ({
+      ...run,
+      questions: (run.questions ?? 0) + requests.length,
+      active_ms: activeMs(execution, run),
+    }))
+    edit.wait({ type: 'waiting_for_user_question', request_ids, requests })
+    return (tx) => {
+      for (const { call, key } of asks.filter(
+        ({ call: { part } }) => execution.context.tools.find(part.name)?.effect !== 'read',
+      )) {
+        concludeCall(execution, tx, {
+          action_id: key,
+          attempt: call.state.type === 'intended' ? call.state.attempts : 1,
+          state: 'done',
+          output: { asked: true },
+        })
+      }
+    }
+  })
+}
+
+const questionRequest = (context: EngineContext, { call, draft }: Ask): UserQuestionRequest => ({
+  id: context.ids.make('question'),
+  tool_call_id: call.part.id,
+  questions: draft.questions.map((question, at) => ({
+    id: `q${at + 1}`,
+    header: question.header,
+    question: question.question,
+    options: question.options.map((option, place) => ({ id: `o${place + 1}`, ...option })),
+    multi_select: question.multi_select,
+  })),
+  created_at_ms: context.clock.now(),
+  ...(draft.expires_at_ms !== undefined && { expires_at_ms: draft.expires_at_ms }),
+})

@@ -1,0 +1,97 @@
+/** A model turn and its calls, as far as the journal tells. */
+import { type Json, canonical } from '../../../core/plugin.js'
+import type { ActionGrounds } from '../external-actions/contract.js'
+import type { ToolCallPart, ToolResultPart } from '../models/contract.js'
+import type { PermissionAudit } from '../tools/contract.js'
+
+/** Where a call stands. `ready` may start; `intended` may have acted. */
+export type CallState =
+  | { readonly type: 'ready'; readonly input: Json; readonly digest?: string }
+  | { readonly type: 'asked'; readonly request_id: string }
+  | { readonly type: 'intended'; readonly input: Json; readonly attempts: number }
+  | { readonly type: 'questioned'; readonly request_id: string }
+  | { readonly type: 'done'; readonly result: ToolResultPart }
+
+/** `grounds` is what let it act. */
+export interface Call {
+  readonly part: ToolCallPart
+  state: CallState
+  grounds?: ActionGrounds
+}
+
+/** How far a started run has come. */
+export interface Progress {
+  readonly run_id: string
+  /** Model answers so far. */
+  turns: number
+  /** Calls of the last answer; empty if it had none. */
+  calls: Call[]
+  /** True if a call that acts on the outside was begun. */
+  acted: boolean
+  /** Calls over all turns. */
+  called: number
+  /** Outputs of the calls of the last answer. */
+  output_bytes: number
+  /** Outputs with what stands around them. */
+  envelope_bytes: number
+  /** The failure that came last, and how often in a row. */
+  repeated: { key: string; count: number }
+}
+
+export const beginProgress = (run_id: string): Progress => ({
+  run_id,
+  turns: 0,
+  calls: [],
+  acted: false,
+  called: 0,
+  output_bytes: 0,
+  envelope_bytes: 0,
+  repeated: { key: '', count: 0 },
+})
+
+export type NextStep =
+  | { readonly type: 'model' }
+  | { readonly type: 'tools'; readonly calls: readonly Call[] }
+  | { readonly type: 'rest' }
+  | { readonly type: 'fail'; readonly error: string }
+
+export interface TurnLimits {
+  readonly max_turns: number
+  readonly max_output_bytes: number
+  readonly max_envelope_bytes: number
+}
+
+/** Identical failures in a row after which a run stops. */
+const breaker = 3
+
+/** What a running run does next: a pure function of what its journal says. */
+export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
+  if (progress.repeated.count >= breaker)
+    return { type: 'fail', error: `tool_failure_repeated: the same tool call failed ${breaker} times in a row.` }
+  if (progress.output_bytes > limits.max_output_bytes || progress.envelope_bytes > limits.max_envelope_bytes)
+    return {
+      type: 'fail',
+      error: 'tool_output_limit: the tool calls of one model turn returned more bytes than its limit.',
+    }
+  const calls = progress.calls.filter(({ state }) => state.type === 'ready' || state.type === 'intended')
+  if (calls.length > 0) return { type: 'tools', calls }
+  if (progress.calls.some(({ state }) => state.type !== 'done')) return { type: 'rest' }
+  if (limits.max_turns > 0 && progress.turns >= limits.max_turns)
+    return { type: 'fail', error: `turn_limit: the run used its ${limits.max_turns} turns.` }
+  return { type: 'model' }
+}
+
+/** Counts a failure that equals the one before; anything else starts anew. */
+export const countFailure = (progress: Progress, call: Call, result: ToolResultPart): void => {
+  const input = call.state.type === 'ready' || call.state.type === 'intended' ? call.state.input : call.part.input
+  const key = result.is_error ? `${call.part.name}:${canonical(input)}:${canonical(result.output)}` : ''
+  progress.repeated = { key, count: key === '' ? 0 : key === progress.repeated.key ? progress.repeated.count + 1 : 1 }
+}
+
+/** What let a call run without a person: the mode if it changed the answer of the rules, else the rule. */
+export const groundsOf = ({ mode_effect, matched_rule_pattern, effective_mode }: PermissionAudit): ActionGrounds =>
+  mode_effect !== undefined
+    ? { type: 'mode', id: mode_effect }
+    : matched_rule_pattern !== undefined
+      ? { type: 'rule', id: matched_rule_pattern }
+      : { type: 'mode', id: effective_mode }

@@ -1,0 +1,174 @@
+/**
+ * The commits by which schedules move on. A kill between any two of them
+ * leaves records from which the next start goes on.
+ */
+import type { Tx } from '../../../core/plugin.js'
+import type { RunRecord } from '../runs/contract.js'
+import { dispatch, endingOf, noted, receiptOf, type Due } from './dispatch.js'
+import { advance, reckonAgain, settled } from './machine.js'
+import type { ScheduleParts } from './parts.js'
+import { wakeOf, type ScheduleRecord } from './store.js'
+
+/** Schedules that one commit moves on: between two of them, requests are served. */
+const batch = 32
+
+export interface ScheduleCommits {
+  /** The first schedules that are due. */
+  due(now: number): ScheduleRecord[]
+  /** Takes the fires that are due, and gives the executions that want their run. */
+  claim(due: readonly ScheduleRecord[], moment: { readonly now: number; readonly awake_since: number }): Promise<Due[]>
+  /** Makes the runs, the oldest fire first, and notes what became of it. */
+  send(due: readonly Due[]): Promise<void>
+  /** Reckons again what was reckoned later than this. */
+  reckon(now: number, later: number): Promise<void>
+  /** Looks at the run of every execution that is not over: runs may have ended unheard. */
+  sweep(): Promise<void>
+  /** Notes the end of a run; undefined if no schedule made it. */
+  settle(run: RunRecord): Promise<void> | undefined
+  isDispatching(schedule_id: string, fire: number): boolean
+}
+
+type Change = (record: ScheduleRecord) => ScheduleRecord
+
+interface State extends ScheduleParts {
+  /** Keys of the fires whose runs are being made. */
+  readonly dispatching: Set<string>
+  /** Schedules by run, for executions that have been dispatched: derived, made again by `sweep`. */
+  readonly executing: Map<string, string>
+}
+
+export const createScheduleCommits = (parts: ScheduleParts): ScheduleCommits => {
+  const context: State = { ...parts, dispatching: new Set(), executing: new Map() }
+  const { schedules } = parts.store
+  return {
+    due: (now) =>
+      schedules
+        .list({ index: 'due', group: 'due', limit: batch })
+        .filter((record) => (wakeOf(record) ?? Infinity) <= now),
+    claim: (due, moment) => claim(context, due, moment),
+    send: (due) => send(context, due),
+    reckon: (now, later) => reckon(context, now, later),
+    sweep: () => sweep(context),
+    settle: (run) => settle(context, run),
+    isDispatching: (schedule_id, fire) => context.dispatching.has(keyOf(schedule_id, fire)),
+  }
+}
+
+/** Puts the changed record of a schedule, if there is one and it differs. */
+const update = (
+  context: State,
+  tx: Tx,
+  { schedule_id, change }: { schedule_id: string; change: Change },
+): ScheduleRecord | undefined => {
+  const record = context.store.find(schedule_id)
+  if (record === undefined) return undefined
+  const changed = change(record)
+  if (changed !== record) context.store.put(tx, { ...changed, updated_at_ms: Math.max(tx.now, changed.updated_at_ms) })
+  tellFailure(context, tx, { record, changed })
+  return changed
+}
+
+const claim = (
+  context: State,
+  due: readonly ScheduleRecord[],
+  { now, awake_since }: { now: number; awake_since: number },
+): Promise<Due[]> => {
+  const has_run = (record: ScheduleRecord, fire: number): boolean =>
+    context.runs.replayed(receiptOf(record, fire)) !== undefined
+  const change: Change = (record) => advance(record, { now, awake_since, has_run })
+  return context.store.state.commit((tx) =>
+    due.flatMap(({ schedule_id }) => {
+      const record = update(context, tx, { schedule_id, change })
+      return record === undefined ? [] : wanting(record, now)
+    }),
+  )
+}
+
+const send = async (context: State, due: readonly Due[]): Promise<void> => {
+  const { dispatching, executing, clock, store } = context
+  const ordered = due.toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
+  const keys = ordered.map(({ record, execution }) => keyOf(record.schedule_id, execution.fire_at_ms))
+  for (const key of keys) dispatching.add(key)
+  try {
+    const outcomes = await Promise.all(ordered.map((one) => dispatch(context, one)))
+    for (const outcome of outcomes) if ('run' in outcome) executing.set(outcome.run.run_id, outcome.schedule_id)
+    const now = clock.now()
+    await store.state.commit((tx) => {
+      for (const outcome of outcomes) {
+        const change: Change = (record) => noted(context, record, { outcome, now })
+        update(context, tx, { schedule_id: outcome.schedule_id, change })
+      }
+    })
+  } finally {
+    for (const key of keys) dispatching.delete(key)
+  }
+}
+
+const reckon = async (context: State, now: number, later: number): Promise<void> => {
+  const { state, schedules } = context.store
+  const change: Change = (record) => reckonAgain(record, now)
+  const ahead = (): ScheduleRecord[] =>
+    schedules
+      .list({ index: 'reckoned', group: 'reckoned', limit: batch, order: 'desc' })
+      .filter((record) => record.reckoned_at_ms > later)
+  for (let found = ahead(); found.length > 0; found = ahead()) {
+    await state.commit((tx) => {
+      for (const { schedule_id } of found) update(context, tx, { schedule_id, change })
+    })
+  }
+}
+
+const sweep = async (context: State): Promise<void> => {
+  const { state, schedules } = context.store
+  const over = schedules.ids('open', 'open').filter((id) => {
+    const record = schedules.find(id)
+    return record !== undefined && withEndings(context, record) !== record
+  })
+  for (let at = 0; at < over.length; at += batch)
+    await state.commit((tx) => {
+      for (const id of over.slice(at, at + batch)) endExecutions(context, tx, id)
+    })
+}
+
+const settle = (context: State, { run_id }: RunRecord): Promise<void> | undefined => {
+  const schedule_id = context.executing.get(run_id)
+  if (schedule_id === undefined) return undefined
+  return context.store.state.commit((tx) => endExecutions(context, tx, schedule_id))
+}
+
+const endExecutions = (context: State, tx: Tx, schedule_id: string): void =>
+  void update(context, tx, { schedule_id, change: (record) => withEndings(context, record) })
+
+const withEndings = ({ runs, clock, executing }: State, record: ScheduleRecord): ScheduleRecord =>
+  record.executions.reduce((changed, { status, run_id, fire_at_ms }) => {
+    if (status !== 'dispatched' || run_id === undefined) return changed
+    const ending = endingOf(runs.find(run_id), clock.now())
+    if (ending === undefined) executing.set(run_id, record.schedule_id)
+    else executing.delete(run_id)
+    return ending === undefined ? changed : settled(changed, fire_at_ms, ending)
+  }, record)
+
+const tellFailure = (
+  { log }: ScheduleParts,
+  tx: Tx,
+  { record, changed }: { record: ScheduleRecord; changed: ScheduleRecord },
+): void => {
+  const { schedule_id, consecutive_failures, last_error } = changed
+  if (consecutive_failures <= record.consecutive_failures) return
+  tx.after(() =>
+    log.warn('an execution of a schedule failed', {
+      schedule_id,
+      failures_in_a_row: consecutive_failures,
+      ...(last_error !== undefined && { reason: last_error }),
+    }),
+  )
+}
+
+const keyOf = (schedule_id: string, fire: number): string => `${schedule_id}/${fire}`
+
+const wanting = (record: ScheduleRecord, now: number): Due[] =>
+  record.executions
+    .filter(
+      ({ status, retry_after_ms }) => status === 'claimed' || (status === 'retrying' && (retry_after_ms ?? 0) <= now),
+    )
+    .map((execution) => ({ record, execution }))

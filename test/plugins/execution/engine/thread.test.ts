@@ -1,0 +1,45 @@
+import test from 'ava'
+import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
+import { beginThread, foldEntry, weighJson } from '../../../../plugins/execution/engine/thread.js'
+import { unpaired } from '../../../support/scripted-provider.js'
+import { type Json, unsafeCast } from '../../../../core/base/schema.js'
+
+test('a run that begins anew leaves no call without a result behind', (t) => {
+  const thread = beginThread(0, () => 'do it')
+  const entries: JournalEntry[] = [
+    { run_id: 'r1', at: 1, type: 'event', event: { type: 'accepted', content: 'do it' } },
+    { run_id: 'r1', at: 1, type: 'event', event: { type: 'started' } },
+    {
+      run_id: 'r1',
+      at: 2,
+      type: 'message',
+      message: { role: 'assistant', content: [{ type: 'tool_call', id: 'c1', name: 'bash', input: {} }] },
+    },
+    {
+      run_id: 'r1',
+      at: 2,
+      type: 'event',
+      event: {
+        type: 'waiting_for_approval',
+        request_ids: ['a'],
+        requests: [{ id: 'a', tool_call_id: 'c1', tool_name: 'bash', input: {}, scope: 'session', reason: null }],
+      },
+    },
+    { run_id: 'r1', at: 3, type: 'recovery', verdict: 'requeued', reason: 'several_active_runs', generation: 2 },
+    { run_id: 'r1', at: 4, type: 'event', event: { type: 'started' } },
+  ]
+  entries.forEach((entry, at) => foldEntry(thread, at + 1, entry))
+  t.deepEqual(unpaired(unsafeCast({ messages: thread.messages })), [])
+  t.deepEqual(
+    thread.messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'user'],
+  )
+})
+
+test('the weight of a value is that of its JSON in bytes, not in characters', (t) => {
+  const exact = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
+  for (const value of ['', 'plain', '€'.repeat(1000), 'line\nquote"\u0000'.repeat(10), '\ud800'])
+    t.is(weighJson(value), exact(value))
+  for (const value of [{ '€€€€': ['€'.repeat(100), '\n'.repeat(100)] }, [['a', 'b'], { c: 'd' }]])
+    t.true(weighJson(value) >= exact(value) && weighJson(value) < exact(value) + 20)
+})
