@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { allowed } from './allowed.js'
-import { filesBelow, root, sources, type Node, type Source } from './sources.js'
+import { filesBelow, root } from './files.js'
+import { sources, type Node, type Source } from './sources.js'
 
 const used = new Set<string>()
 const excused = (rule: string, file: string): boolean => {

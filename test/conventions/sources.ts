@@ -1,9 +1,8 @@
 /** The daemon's own sources, parsed once, for the conventions suite. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parse } from '@babel/parser'
-
-export const root = resolve(import.meta.dirname, '../../..')
+import { filesBelow, root } from './files.js'
 
 export interface Node {
   readonly type: string
@@ -24,12 +23,6 @@ export interface Import {
   readonly typeOnly: boolean
   readonly line: number
 }
-
-export const filesBelow = (folder: string): string[] =>
-  readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort()
 
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'

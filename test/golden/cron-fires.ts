@@ -8,7 +8,7 @@ import { unsafeCast } from '../../core/base/schema.js'
 import { openCron } from '../../plugins/execution/schedules/cron.js'
 import { notesOf } from '../../plugins/execution/schedules/preview.js'
 import { localText } from '../../plugins/execution/schedules/zone.js'
-import { root } from '../conventions/sources.js'
+import { root } from '../conventions/files.js'
 
 /**
  * The expected fires were reckoned by a program of its own from the zone data and the rule, not by the code under test.

@@ -26,13 +26,9 @@ export interface OpenapiCheck {
 type Tree = { readonly [key: string]: any }
 
 const literals = (template: string): number => template.split('/').filter((segment) => !segment.startsWith('{')).length
-const matches = (template: string, path: string): boolean => {
-  const [wanted, got] = [template.split('/'), path.split('/')]
-  return (
-    wanted.length === got.length &&
-    wanted.every((segment, index) => segment === got[index] || (segment.startsWith('{') && got[index] !== ''))
-  )
-}
+const matches = (wanted: readonly string[], got: readonly string[]): boolean =>
+  wanted.length === got.length &&
+  wanted.every((segment, index) => segment === got[index] || (segment.startsWith('{') && got[index] !== ''))
 
 /** Routes that match nothing answer with one of these. */
 const withoutRoute = new Map([
@@ -88,12 +84,17 @@ export const createOpenapiCheck = (document: JsonObject): OpenapiCheck => {
 
 const makeCheck = (document: JsonObject): OpenapiCheck => {
   const { paths, components }: Tree = document
-  const templates = Object.keys(paths).sort((a, b) => literals(b) - literals(a))
+  const templates = Object.keys(paths)
+    .sort((a, b) => literals(b) - literals(a))
+    .map((template) => ({ template, segments: template.split('/') }))
   const validators = createValidators(components)
   const operationOf = (method: string, path: string): Tree | undefined => {
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase()
-    const found = templates.find((template) => matches(template, path) && paths[template][name] !== undefined)
-    return found === undefined ? undefined : paths[found][name]
+    const got = path.split('/')
+    const found = templates.find(
+      ({ template, segments }) => matches(segments, got) && paths[template][name] !== undefined,
+    )
+    return found === undefined ? undefined : paths[found.template][name]
   }
   const resolve = (response: Tree): Tree =>
     typeof response['$ref'] === 'string' ? components.responses[response['$ref'].split('/').at(-1) ?? ''] : response

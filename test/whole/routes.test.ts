@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { filesBelow, root } from '../conventions/sources.js'
+import { filesBelow, root } from '../conventions/files.js'
 import { startTestDaemon } from '../support/daemon.js'
 import { access } from './access.js'
 import { operationsOf } from './client.js'
