@@ -70,7 +70,12 @@ export type {
   PageQuery,
   StorageHealth,
 } from './state/contract.js'
-export { environment } from './base/config.js'
+export { backoff, chance } from './base/backoff.js'
+export { createCache } from './base/cache.js'
+export type { Cache } from './base/cache.js'
+export { childEnvironment } from './base/text/child-environment.js'
+export type { PassedEnvironment } from './base/text/child-environment.js'
+export { within } from './base/within.js'
 export { defineCommand } from './plugin/command.js'
 export type { Command, CommandInput, Client } from './plugin/command.js'
 export { commandLine, count, span } from './cli/command-text.js'
@@ -99,6 +104,7 @@ export type {
   Resolve,
   ResolvedAddress,
 } from './http/outbound/outbound.js'
+export { retryAfter } from './http/outbound/retry-after.js'
 export { outboundCodes } from './http/outbound/outbound-failure.js'
 export type { OutboundCode } from './http/outbound/outbound-failure.js'
 export { isCidr } from './http/outbound/address-rules.js'

@@ -12,6 +12,7 @@ import { limitStop } from './stop-limit.js'
 import type { Disk } from './state/disk/disk.js'
 import { createDisk } from './state/disk/real-disk.js'
 import { version } from './base/version.js'
+import { within } from './base/within.js'
 import { isTerminal, logLine } from './cli/terminal.js'
 
 export interface ServeInput {
@@ -79,11 +80,8 @@ const lastMs = 5_000
 const stopped = async (daemon: Daemon, clock: Clock, lineOf: LineOf): Promise<Ending> => {
   const ms = daemon.stopMs() + slackMs
   limitStop({ ms: ms + lastMs, line: lineOf('the stop did not end in time: the process is killed', { ms }) })
-  const late = async (): Promise<Ending> => {
-    await clock.sleep(ms)
-    return { reason: 'stopped', clean: false }
-  }
-  return Promise.race([daemon.stop(), late()])
+  const end = daemon.stop()
+  return (await within(clock, ms, end)) ? end : { reason: 'stopped', clean: false }
 }
 
 const readyLine = ({ url, root }: Daemon, settings: Settings): string =>

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js'
+import { within } from '../base/within.js'
 import { errors } from './errors.js'
 
 export interface Bound {
@@ -8,16 +9,7 @@ export interface Bound {
 }
 
 /** The work's outcome, or a rejection after `ms`. The work itself cannot be stopped: its late outcome is ignored. */
-export const bounded = async <T>(work: Promise<T> | T, { clock, ms, what }: Bound): Promise<T> => {
-  const late = new AbortController()
-  const timeout = async (): Promise<T> => {
-    const whole = await clock.sleep(ms, late.signal)
-    if (!whole) return work
-    throw errors.plugin_timeout({ details: { what, seconds: ms / 1000 } })
-  }
-  try {
-    return await Promise.race([work, timeout()])
-  } finally {
-    late.abort()
-  }
+export const bounded = async <T>(work: Promise<T>, { clock, ms, what }: Bound): Promise<T> => {
+  if (!(await within(clock, ms, work))) throw errors.plugin_timeout({ details: { what, seconds: ms / 1000 } })
+  return work
 }

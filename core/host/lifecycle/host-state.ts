@@ -45,7 +45,7 @@ export const closeScope = async ({ options, faults }: HostState, entry: PluginEn
   const { candidate, scope, stopMs } = entry
   const ms = options.patienceMs + stopMs
   try {
-    await bounded(scope?.close(), { clock: options.core.clock, ms, what: 'its stop' })
+    await bounded(scope?.close() ?? Promise.resolve(), { clock: options.core.clock, ms, what: 'its stop' })
     return true
   } catch (error) {
     scope?.cut()

@@ -1,4 +1,5 @@
 /** Repair, start and stop. */
+import { within } from '../../base/within.js'
 import { bounded } from '../bounded.js'
 import { activePlugins, closeScope, fail, type HostState } from './host-state.js'
 import type { StartRun } from '../context/context.js'
@@ -79,9 +80,7 @@ export const startAll = async (host: HostState): Promise<void> => {
     if (beside.has(entry)) begun.set(entry, startGuest(entry))
     else if (waits(entry)) await startOne(host, entry)
   }
-  const late = new AbortController()
-  await Promise.race([Promise.all(begun.values()), clock.sleep(courtesyMs, late.signal)])
-  late.abort()
+  await within(clock, courtesyMs, Promise.all(begun.values()))
   host.started = true
 }
 

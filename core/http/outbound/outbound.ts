@@ -8,6 +8,7 @@
 import { lookup } from 'node:dns/promises'
 import type { Dispatcher, Pool } from 'undici'
 import { assert } from '../../base/assert.js'
+import { createCache } from '../../base/cache.js'
 import type { Clock } from '../../base/clock.js'
 import { isInCidrs, isLocalName, isPublicAddress, literalAddress } from './address-rules.js'
 import { outboundFailure, type OutboundCode } from './outbound-failure.js'
@@ -152,26 +153,18 @@ const openPool = (undici: Undici, origin: string, addresses: readonly ResolvedAd
   })
 
 const createPools = () => {
-  const pools = new Map<string, Pool>()
+  const pools = createCache<Pool>(mostPools, (pool) => void pool.close())
   const get = (undici: Undici, origin: string, addresses: readonly ResolvedAddress[]): Pool => {
     const key = `${origin} ${addresses
       .map(({ address }) => address)
       .toSorted()
       .join(' ')}`
     const pool = pools.get(key) ?? openPool(undici, origin, addresses)
-    pools.delete(key)
     pools.set(key, pool)
-    const [oldest] = pools
-    if (pools.size > mostPools && oldest !== undefined) {
-      pools.delete(oldest[0])
-      void oldest[1].close()
-    }
     return pool
   }
   const close = async (): Promise<void> => {
-    const open = [...pools.values()]
-    pools.clear()
-    await Promise.all(open.map((pool) => pool.destroy()))
+    await Promise.all(pools.clear().map((pool) => pool.destroy()))
   }
   return { get, close }
 }

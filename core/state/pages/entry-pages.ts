@@ -1,6 +1,6 @@
 /** The checkpointed entries of one stream: pages shared by all owners, and which lines hold whose entries. */
 import { type Json, unsafeCast } from '../../base/schema.js'
-import { createCache } from './cache.js'
+import { createCache } from '../../base/cache.js'
 import type { StreamEntry, StreamSpec } from '../contract.js'
 import { createExtentTable, type Extent } from './extent-table.js'
 import { createIndexFiles, readIndex } from './index-file.js'

@@ -2,7 +2,7 @@
 import type { DirtyRecord, DirtyRecords, CheckpointedRecords, StoredCollection } from '../memory/collection.js'
 import type { Fault } from '../format/line.js'
 import { unsafeCast } from '../../base/schema.js'
-import { createCache } from './cache.js'
+import { createCache } from '../../base/cache.js'
 import { createIndexFiles, fingerprint, readIndex, type IndexDraft } from './index-file.js'
 import { createFileLines } from '../format/file-lines.js'
 import { faultIn, lengthAt, scanLineFile, valueAt } from '../format/line-file.js'

@@ -1,6 +1,7 @@
 /** One POST for each attempt (deliveries-24 to deliveries-29). */
 import {
   assertNever,
+  retryAfter,
   type Clock,
   type JsonObject,
   type Outbound,
@@ -10,7 +11,6 @@ import {
 import type { DeliveryOutcome, Envelope } from '../../execution/deliveries/contract.js'
 import type { HttpConfig } from './config.js'
 import { routeOf } from './reply-route.js'
-import { retryAfterMs } from './retry-after.js'
 
 export interface DeliverParts {
   readonly outbound: Outbound
@@ -54,10 +54,14 @@ export const deliver = async (
   return answer.type === 'failure' ? failed(answer.code) : answered(answer, clock.now())
 }
 
+/** What stands for a `Retry-After` that is absent or cannot be read (deliveries-28). */
+const unreadableWaitMs = 1000
+
 const answered = ({ status, headers }: Extract<OutboundAnswer, { type: 'answer' }>, now: number): DeliveryOutcome => {
   const code = `http_status_${status}`
   if (status >= 200 && status < 300) return { type: 'delivered' }
-  if (status === 429) return { type: 'retry', code, retry_after_ms: retryAfterMs(headers['retry-after'], now) }
+  if (status === 429)
+    return { type: 'retry', code, retry_after_ms: retryAfter(headers['retry-after'], now) ?? unreadableWaitMs }
   return status >= 400 && status < 500 ? { type: 'terminal', code } : { type: 'retry', code }
 }
 

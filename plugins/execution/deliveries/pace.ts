@@ -1,5 +1,5 @@
 /** When a target may be attempted: backoff, what it asked for, its circuit, and the distance between attempts. */
-import type { Clock, Ids } from '../../../core/plugin.js'
+import { backoff, chance, type Clock, type Ids } from '../../../core/plugin.js'
 import type { DeliveriesConfig } from './config.js'
 import type { DeliveryOutcome } from './contract.js'
 import type { OpenDelivery } from './store.js'
@@ -84,7 +84,7 @@ export const noteOutcome = (
   }
   const ms = Math.ceil(
     Math.max(
-      asked ? Math.min(outcome.retry_after_ms ?? 0, config.max_retry_after_ms) : backoff(parts, delivery.attempts),
+      asked ? Math.min(outcome.retry_after_ms ?? 0, config.max_retry_after_ms) : backoffWait(parts, delivery.attempts),
       circuitWait(pace, clock),
     ),
   )
@@ -96,7 +96,5 @@ export const noteOutcome = (
  * Doubled for each attempt; up to a quarter is taken off by chance, so that what failed together is not repeated
  * together.
  */
-const backoff = ({ config, ids }: PaceParts, attempts: number): number => {
-  const whole = Math.min(config.max_retry_ms, config.initial_retry_ms * 2 ** Math.min(attempts - 1, 40))
-  return whole * (1 - parseInt(ids.random(4), 16) / 2 ** 32 / 4)
-}
+const backoffWait = ({ config, ids }: PaceParts, attempts: number): number =>
+  backoff({ base: config.initial_retry_ms, max: config.max_retry_ms }, attempts) * (1 - chance(ids) / 4)

@@ -1,4 +1,5 @@
 /** What was learned, as a model is told it (memory-8). */
+import { createCache } from '../../../core/plugin.js'
 import type { SystemSection } from '../models/contract.js'
 import type { LearnedEntry } from './contract.js'
 import type { Recall } from './recall.js'
@@ -17,15 +18,15 @@ const kept = 256
  * reuse what they have read.
  */
 export const learnedSection = (recall: Pick<Recall, 'learned'>): SystemSection => {
-  const texts = new Map<string, string | undefined>()
+  const texts = createCache<{ readonly text: string | undefined }>(kept)
   return {
     id: 'learned_context',
     rank: 40,
     text({ run_id, session_id, text_preview }) {
-      if (texts.has(run_id)) return texts.get(run_id)
+      const known = texts.get(run_id)
+      if (known !== undefined) return known.text
       const text = told(recall.learned(session_id, text_preview, asksForMemory.test(text_preview)))
-      texts.set(run_id, text)
-      for (const [oldest] of texts) if (texts.size > kept) texts.delete(oldest)
+      texts.set(run_id, { text })
       return text
     },
   }

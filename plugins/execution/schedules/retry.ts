@@ -1,5 +1,5 @@
 /** What becomes of a dispatch that was refused (schedules-26). */
-import { Problem, type Ids } from '../../../core/plugin.js'
+import { backoff, chance, Problem, type Ids } from '../../../core/plugin.js'
 import type { SchedulerPolicy } from './contract.js'
 
 /** Refusals that pass: the session or its queue is busy, a route or the storage is not ready. The others are final. */
@@ -12,8 +12,8 @@ export const passes = (error: unknown): boolean =>
 
 /** The wait behind attempt 1, 2, … */
 export const retryDelay = (policy: SchedulerPolicy, attempt: number, ids: Ids): number =>
-  Math.min(policy.retry_max_delay_ms, policy.retry_base_delay_ms * 2 ** Math.min(attempt - 1, 40)) +
-  Math.floor((parseInt(ids.random(4), 16) / 2 ** 32) * (policy.retry_jitter_ms + 1))
+  backoff({ base: policy.retry_base_delay_ms, max: policy.retry_max_delay_ms }, attempt) +
+  Math.floor(chance(ids) * (policy.retry_jitter_ms + 1))
 
 export const isLastAttempt = ({ retry_max_attempts }: SchedulerPolicy, attempt: number): boolean =>
   retry_max_attempts > 0 && attempt >= retry_max_attempts

@@ -1,7 +1,8 @@
 /** Wall times of a zone, as the zone data of the runtime has them. */
+import { createCache } from '../../../core/plugin.js'
 
 const hour = 3_600_000
-const formats = new Map<string, Intl.DateTimeFormat>()
+const formats = createCache<Intl.DateTimeFormat>(500)
 
 const formatOf = (timezone: string): Intl.DateTimeFormat => {
   const known = formats.get(timezone)
@@ -17,7 +18,6 @@ const formatOf = (timezone: string): Intl.DateTimeFormat => {
     second: '2-digit',
     era: 'short',
   })
-  if (formats.size > 500) formats.clear()
   formats.set(timezone, made)
   return made
 }

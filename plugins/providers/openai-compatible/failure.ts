@@ -2,9 +2,8 @@
  * Sorts what can go wrong by what can be done about it. Sentences are ours; what the provider itself said stands behind
  * them, made safe and short.
  */
-import { anyOf, Problem } from '../../../core/plugin.js'
+import { anyOf, Problem, retryAfter } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
-import { retryAfter } from './retry-after.js'
 import { safeWords, saidIn } from './vendor-words.js'
 
 const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({
@@ -55,8 +54,16 @@ export const classify = (error: unknown, asked: Asked): ModelFailure => {
   return seen.words === undefined ? found : { ...found, message: `${found.message} It said: "${seen.words}"` }
 }
 
+const milliseconds = /^\d{1,9}(?:\.\d{1,6})?$/u
+
+/** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, else `retry-after`. */
+const askedWait = ({ headers }: Seen, { now }: Asked): number | undefined => {
+  const ms = headers['retry-after-ms']?.trim() ?? ''
+  return milliseconds.test(ms) ? Math.round(Number(ms)) : retryAfter(headers['retry-after'], now())
+}
+
 const byStatus = (seen: Seen, status: number, asked: Asked): ModelFailure => {
-  const wait = retryAfter(seen.headers, asked.now)
+  const wait = askedWait(seen, asked)
   const { class: cls, retryable, sentence } = rowOf(seen, status, asked)
   const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
   return {

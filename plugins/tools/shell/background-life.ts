@@ -1,5 +1,5 @@
 /** One command in the background, from its start to the last word about it. */
-import type { Clock, JsonObject, Log, Spool, State } from '../../../core/plugin.js'
+import { within, type Clock, type JsonObject, type Log, type Spool, type State } from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
 import { drainMs, letGo, type Exit, type Launched } from './launch.js'
 import { createPace, type Pace } from './pace.js'
@@ -148,7 +148,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
     if (asked === undefined && !left) signalGroup(group.pid, 'SIGKILL')
     const last = await stopAll(0)
-    await Promise.race([pumped, clock.sleep(drainMs, new AbortController().signal)])
+    await within(clock, drainMs, pumped)
     letGo(launched)
     await pumped
     silence.end()

@@ -1,7 +1,7 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, unsafeCast, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { Problem, unsafeCast, within, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
@@ -234,9 +234,7 @@ const leave = async (commands: Commands): Promise<void> => {
   const lives = [...entries.values()].flatMap(({ life }) => life ?? [])
   for (const life of lives) life.leave()
   if (lives.length > 0) await stopAll(commands, lives)
-  const late = new AbortController()
-  await Promise.race([Promise.allSettled(works), clock.sleep(leaveMs, late.signal)])
-  late.abort()
+  await within(clock, leaveMs, Promise.allSettled(works))
 }
 
 const stopAll = ({ clock, config }: Commands, lives: readonly Life[]): Promise<unknown> =>

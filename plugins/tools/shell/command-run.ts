@@ -1,5 +1,5 @@
 /** One command from its start to the end of everything it started. */
-import type { Clock } from '../../../core/plugin.js'
+import { within, type Clock } from '../../../core/plugin.js'
 import { createCapture, type Captured } from './capture.js'
 import { drainMs, launch, letGo, type Exit, type Launch } from './launch.js'
 import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
@@ -53,7 +53,7 @@ export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
   if (stopped) await done
   else if (group !== undefined) signalGroup(group.pid, 'SIGKILL')
   const remaining = await stopAll(0)
-  await Promise.race([closed, clock.sleep(drainMs, new AbortController().signal)])
+  await within(clock, drainMs, closed)
   letGo(launched)
   return { ...exit, stopped, remaining, stdout: stdout.read(), stderr: stderr.read() }
 }

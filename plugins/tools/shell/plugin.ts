@@ -1,9 +1,9 @@
-import { Host, definePlugin, environment } from '../../../core/plugin.js'
+import { Host, childEnvironment, definePlugin } from '../../../core/plugin.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { TaskRunners, Tasks } from '../../execution/tasks/contract.js'
 import { createBackground, leaveMs } from './background.js'
 import { bashTool } from './bash.js'
-import { childEnvironment } from './child-environment.js'
+import { commandEnvironment } from './child-environment.js'
 import { ShellConfig } from './config.js'
 import { markerOf, rootTag, stopLeftovers } from './leftovers.js'
 
@@ -23,7 +23,7 @@ export default definePlugin({
     const tag = rootTag(host.stateRoot)
     const makeMarker = (unique: string): string => markerOf(tag, state.health.generation, unique)
     const makeEnvironment = (marker: string) =>
-      childEnvironment({ environment: environment(), pass: config.pass_environment, redact: secrets.redact, marker })
+      commandEnvironment(childEnvironment({ pass: config.pass_environment, redact: secrets.redact }), marker)
     const background = createBackground({
       state,
       tasks,

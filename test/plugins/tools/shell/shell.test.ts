@@ -10,12 +10,20 @@ import type { Json } from '../../../../core/base/schema.js'
 import type { Background } from '../../../../plugins/tools/shell/background.js'
 import { bashTool } from '../../../../plugins/tools/shell/bash.js'
 import { createCapture } from '../../../../plugins/tools/shell/capture.js'
-import { childEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
+import { passedFrom, type PassedEnvironment } from '../../../../core/base/text/child-environment.js'
+import { commandEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
 import { markerOf, rootTag, stopLeftovers } from '../../../../plugins/tools/shell/leftovers.js'
 import { readProcesses, type ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
 import { belongsTo, membersOf } from '../../../../plugins/tools/shell/process-tree.js'
 import { checkTool } from '../../../conform/tool.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
+
+interface Given extends PassedEnvironment {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly marker: string
+}
+const childEnvironment = ({ environment, marker, ...passed }: Given): Record<string, string> =>
+  commandEnvironment(passedFrom(environment, passed), marker)
 
 const clock = createClock()
 const ids = createIds(clock)

@@ -1,0 +1,17 @@
+import test from 'ava'
+import { createCache } from '../../../core/base/cache.js'
+
+test('a cache keeps what was used last, and tells what goes', (t) => {
+  const gone: number[] = []
+  const cache = createCache<number>(2, (value) => gone.push(value))
+  cache.set('a', 1)
+  cache.set('b', 2)
+  t.is(cache.get('a'), 1)
+  cache.set('c', 3)
+  t.deepEqual([gone, cache.get('b')], [[2], undefined])
+  cache.delete('a')
+  t.deepEqual(gone, [2], 'what is taken out on purpose is not told')
+  cache.set('d', 4)
+  t.deepEqual(cache.clear(), [3, 4])
+  t.deepEqual([gone, cache.get('c'), cache.clear()], [[2], undefined, []])
+})

@@ -1,0 +1,25 @@
+import test from 'ava'
+import { retryAfter } from '../../../../core/http/outbound/retry-after.js'
+
+test('deliveries-28: Retry-After is read as seconds and as a date, and nothing else is taken for either', (t) => {
+  const now = Date.UTC(2026, 0, 1)
+  const cases: readonly [string | undefined, number | undefined][] = [
+    ['0', 0],
+    ['1', 1000],
+    ['1.5', 1500],
+    [' 120 ', 120_000],
+    ['999999999', 999_999_999_000],
+    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+    ['Thursday, 01-Jan-26 00:01:00 GMT', 60_000],
+    ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
+    [undefined, undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['-5', undefined],
+    ['1e3', undefined],
+    ['9999999999', undefined],
+    ['2026-01-01T00:00:30Z', undefined],
+    ['Thu, 99 Jan 2026', undefined],
+  ]
+  for (const [header, ms] of cases) t.is(retryAfter(header, now), ms, String(header))
+})
