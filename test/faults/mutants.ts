@@ -31,6 +31,10 @@ const syncOf =
   (part: string) =>
   ({ call, path }: Operation): boolean =>
     call === 'sync' && path.includes(part)
+const syncOfFolderIn =
+  (part: string) =>
+  ({ call, path }: Operation): boolean =>
+    call === 'syncFolder' && path.includes(part)
 
 export const mutants: readonly Mutant[] = [
   {
@@ -61,11 +65,11 @@ export const mutants: readonly Mutant[] = [
   { name: 'indexes of pages are not synced', patch: patch('pages/index-file', 'await file.sync();', '') },
   {
     name: 'the folder of pages is not synced',
-    patch: patch('pages/record-pages', 'await disk.syncFolder(options.folder);', ''),
+    forget: syncOfFolderIn('/data/'),
   },
   {
     name: 'the folder of streams is not synced',
-    patch: patch('pages/entry-pages', 'await disk.syncFolder(options.folder);', ''),
+    forget: syncOfFolderIn('/streams/'),
   },
   { name: 'the manifest is not synced before its rename', forget: syncOf('/manifest.json.') },
   {

@@ -13,6 +13,8 @@ import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from '../format/
 import type { Manifest, PagesRef } from '../format/manifest.js'
 import { replayLog, type Replay } from '../log/replay.js'
 import type { LinePlace, LogLine, Op } from '../format/segment.js'
+import type { EntryLine } from '../pages/entry-codec.js'
+import type { RecordLine } from '../pages/record-codec.js'
 import { tombstonePath } from '../pages/tombstones.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Watermark } from '../format/watermark.js'
@@ -34,26 +36,17 @@ export interface SurveyVisitor {
   look?<R>(area: string, run: () => R): R
   tombstone?(collection: string, id: string, reason: string): void
   /** Entries of one owner as a page holds them. */
-  entries?(stream: string, line: EntriesLine, place: PagePlace): void
+  entries?(stream: string, line: EntryLine<unknown>, place: PagePlace): void
   /** An operation of the log behind the checkpoint. */
   op?(op: Op, line: LogLine, place: LinePlace): void
   /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
-  record?(collection: string, line: RecordLine, place: PagePlace & { readonly counts: boolean }): void
+  record?(collection: string, line: RecordLine<object>, place: PagePlace & { readonly counts: boolean }): void
   /** Rows of an index, in the order of the file. */
   rows?(
     pageStore: { readonly kind: 'data' | 'streams'; readonly name: string },
     rows: readonly IndexRow[],
     place: LinePlace & { readonly mark: unknown },
   ): void
-}
-export interface RecordLine {
-  readonly id: string
-  readonly r: object
-}
-export interface EntriesLine {
-  readonly owner: string
-  readonly from: number
-  readonly entries: readonly unknown[]
 }
 
 export interface SurveyOptions {
@@ -185,7 +178,7 @@ const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
     const path = join(pageStore.folder, pageName(no))
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
     for (const offset of lines?.starts ?? []) {
-      const line = unsafeCast<EntriesLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+      const line = unsafeCast<EntryLine<unknown>>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
       visitor.count?.({ items: line.entries.length })
       visitor.entries?.(pageStore.name, line, {
         file: path,
@@ -211,7 +204,7 @@ const readCollection = (options: SurveyOptions, pageStore: PageStore, { tombston
     const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
     for (const offset of lines?.starts.toReversed() ?? []) {
       visitor.count?.({ items: 1 })
-      const line = unsafeCast<RecordLine>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+      const line = unsafeCast<RecordLine<object>>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
       if (seen.has(line.id) || deleted?.has(line.id) === true) continue
       seen.add(line.id)
       const place = {

@@ -1,9 +1,9 @@
 /** Whether indexes, streams and operations say what the pages and the log hold. */
-import { fingerprint } from '../pages/index-file.js'
+import { entryRow, type EntryLine } from '../pages/entry-codec.js'
+import { fingerprint, recordRow, type RecordLine } from '../pages/record-codec.js'
 import type { CollectionSpec } from '../contract.js'
-import { createRecordIndex } from '../memory/record-index.js'
 import type { LinePlace, Op } from '../format/segment.js'
-import type { EntriesLine, IndexRow, PagePlace, SurveyVisitor } from './survey.js'
+import type { IndexRow, PagePlace, SurveyVisitor } from './survey.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Fault } from '../format/line.js'
 
@@ -52,7 +52,7 @@ export const watchEntries = (report: Report) => {
       Object.fromEntries(
         [...lengths].map(([stream, owners]) => [stream, [...owners.values()].reduce((sum, length) => sum + length, 0)]),
       ),
-    entries: (stream: string, { owner, from, entries }: EntriesLine, place: PagePlace) =>
+    entries: (stream: string, { owner, from, entries }: EntryLine<unknown>, place: PagePlace) =>
       follow({ stream, owner, from, count: entries.length }, 'page', place),
     op: (op: Op, place: LinePlace) => {
       if (op[0] === 'app') follow({ stream: op[1], owner: op[2], from: op[3], count: 1 }, 'log', place)
@@ -66,12 +66,6 @@ interface Expected {
   readonly file: string
   readonly offset: number
 }
-
-const places = (spec: CollectionSpec<object>, id: string, record: object): unknown[] =>
-  Object.values(spec.indexes).flatMap((index) => {
-    const { group, sort } = createRecordIndex(index).place(id, record)
-    return [group ?? null, sort === id ? null : sort]
-  })
 
 /** The rows of each index are exactly those that the pages call for. */
 export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionSpec<object>>) => {
@@ -127,18 +121,17 @@ export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionS
     rows,
     tombstone: (collection: string, id: string) =>
       void tombstones.set(`data/${collection}`, (tombstones.get(`data/${collection}`) ?? new Set()).add(id)),
-    record: (collection: string, { id, r }: { id: string; r: object }, { page, file, offset, length }: PagePlace) => {
+    record: (collection: string, line: RecordLine<object>, place: PagePlace) => {
       const spec = specs.get(collection)
-      const more = spec === undefined ? [] : [spec.settled?.(r) === true ? 1 : 0, ...places(spec, id, r)]
-      want(`data/${collection}`, { key: id, row: [id, page, offset, length, ...more], file, offset })
+      const { file, page, offset, length } = place
+      const row = spec === undefined ? [line.id, page, offset, length] : recordRow(spec, line, place)
+      want(`data/${collection}`, { key: line.id, row, file, offset })
     },
-    entries: (stream: string, { owner, from, entries }: EntriesLine, { page, file, offset, length }: PagePlace) =>
-      want(`streams/${stream}`, {
-        key: `${owner}\n${from}`,
-        row: [owner, from, entries.length, page, offset, length],
-        file,
-        offset,
-      }),
+    entries: (stream: string, { owner, from, entries }: EntryLine<unknown>, place: PagePlace) => {
+      const { file, offset } = place
+      const row = entryRow(owner, { ...place, first: from, count: entries.length })
+      want(`streams/${stream}`, { key: `${owner}\n${from}`, row, file, offset })
+    },
     finish: () => {
       for (const pageStore of found.keys()) compare(pageStore)
     },

@@ -27,18 +27,23 @@ export interface DirtyRecords<T> {
   readonly tombstones: ReadonlyMap<string, string>
 }
 
-export interface StoredCollection<T extends object> extends Collection<T> {
+/** Records in memory that take what a checkpoint holds, at start. */
+export interface LoadedRecords<T> {
+  isDeleted(id: string): boolean
+  loadHot(id: string, record: T): void
+  loadPlaces(id: string, places: readonly Place[]): void
+  settleIndexes(): void
+}
+
+export interface StoredCollection<T extends object> extends Collection<T>, LoadedRecords<T> {
   insert(record: T): Change
   put(record: T): Change
   remove(id: string, reason: string): Change | undefined
   /** Applies operations of the log at start. */
   replayPut(id: string, record: T): void
   replayRemove(id: string, reason: string): void
-  /** Adds what a checkpoint holds, at start. */
-  loadHot(id: string, record: T): void
-  loadPlaces(id: string, places: readonly Place[]): void
+  /** Adds an id that was deleted, at start. */
   loadTombstone(id: string): void
-  settleIndexes(): void
   /** Takes what became durable since the last call. */
   takeDirty(): DirtyRecords<T>
   /**
@@ -48,8 +53,6 @@ export interface StoredCollection<T extends object> extends Collection<T> {
   restoreDirty(dirty: DirtyRecords<T>): void
   /** Removes settled records from memory that are on their pages now. */
   evict(dirty: DirtyRecords<T>): void
-  places(id: string, record: T): readonly Place[]
-  readonly indexes: ReadonlyMap<string, RecordIndex<T>>
   /** Every id, in no order; some twice, some of removed records. */
   everyId(): Iterable<string>
 }
@@ -62,7 +65,7 @@ interface Before<T> {
 
 class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly spec: CollectionSpec<T>
-  readonly indexes: ReadonlyMap<string, RecordIndex<T>>
+  readonly #indexes: ReadonlyMap<string, RecordIndex<T>>
   readonly #pages: CheckpointedRecords<T>
   readonly #name: string
   readonly #hot = new Map<string, T>()
@@ -72,7 +75,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>) {
     this.spec = spec
-    this.indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
+    this.#indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
     this.#pages = pages
     this.#name = JSON.stringify(spec.name)
   }
@@ -108,10 +111,6 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   *everyId(): Iterable<string> {
     yield* this.#hot.keys()
     yield* this.#pages.ids()
-  }
-
-  places(id: string, record: T): readonly Place[] {
-    return Array.from(this.indexes.values(), (index) => index.place(id, record))
   }
 
   insert(record: T): Change {
@@ -162,7 +161,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   loadPlaces(id: string, places: readonly Place[]): void {
     let at = 0
-    for (const index of this.indexes.values()) {
+    for (const index of this.#indexes.values()) {
       const place = places[at]
       if (place !== undefined) index.load(id, place)
       at += 1
@@ -174,7 +173,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   settleIndexes(): void {
-    for (const index of this.indexes.values()) index.settle()
+    for (const index of this.#indexes.values()) index.settle()
   }
 
   takeDirty(): DirtyRecords<T> {
@@ -200,13 +199,13 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   #index(name: string): RecordIndex<T> {
-    const index = this.indexes.get(name)
+    const index = this.#indexes.get(name)
     if (index === undefined) throw fault(`collection ${this.spec.name} has no index ${name}`)
     return index
   }
 
   #reindex(id: string, before: T | undefined, after: T | undefined): void {
-    for (const index of this.indexes.values())
+    for (const index of this.#indexes.values())
       index.move(id, before && index.place(id, before), after && index.place(id, after))
   }
 

@@ -7,6 +7,11 @@ export interface Place {
   readonly sort: string
 }
 
+export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => ({
+  group: spec.group(record),
+  sort: spec.sort?.(record) ?? id,
+})
+
 export interface RecordIndex<T> {
   place(id: string, record: T): Place
   /** Moves a record from where it stood to where it belongs; undefined: it was or is not there. */
@@ -126,7 +131,7 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     return group.ids.slice(Math.max(0, end - limit), end).toReversed()
   }
   return {
-    place: (id, record) => ({ group: spec.group(record), sort: spec.sort?.(record) ?? id }),
+    place: (id, record) => placeOf(spec, id, record),
     move,
     load,
     settle: () => groups.forEach(putInOrder),

@@ -4,16 +4,17 @@
 import { join } from 'node:path'
 import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'
-import { unsafeCast, type Json } from '../../base/schema.js'
+import type { Json } from '../../base/schema.js'
 import type { StoredCollection } from '../memory/collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
-import { createEntryPages, type EntryPages } from './entry-pages.js'
+import { EntryPages } from './entry-pages.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import type { ManifestHolder, PagesRef } from '../format/manifest.js'
-import type { PageSetOptions } from './page-set.js'
-import { createRecordPages, type Loaded, type RecordPages } from './record-pages.js'
+import type { PageOptions } from './page-file.js'
+import { withFaults, type Loaded } from './page-store.js'
+import { createRecordPages, type RecordPages } from './record-pages.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
 import type { Tuning } from '../tuning.js'
 
@@ -27,107 +28,83 @@ export interface PageStoresOptions {
   readonly onDamage: (fault: Fault) => void
 }
 
-export interface PageStores {
-  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T>
-  makeEntries<E extends Json>(spec: StreamSpec<E>): EntryPages<E>
-  loadRecords(collection: StoredCollection<object>): void
-  loadEntries(name: string): void
-  records(name: string): RecordPages<object>
-  entries(name: string): EntryPages<Json>
-  /** What loading found. */
-  readonly rebuilt: readonly string[]
-  /** False if something of it is missing without a trace. */
-  readonly whole: boolean
-  readonly damage: Fault | undefined
-  readonly lost: readonly Fault[]
-  close(): Promise<void>
-}
-
 const empty: PagesRef = { pages: [], index: null }
 
-export const createPageStores = ({
-  disk,
-  paths,
-  ids,
-  manifest,
-  tuning,
-  acceptLoss,
-  onDamage,
-}: PageStoresOptions): PageStores => {
-  const records = new Map<string, RecordPages<object>>()
-  const entries = new Map<string, EntryPages<Json>>()
-  const rebuilt: string[] = []
-  const lost: Fault[] = []
-  let damage: Fault | undefined
-  let whole = true
-  const pageOptions = (folder: string, { name, version }: { name: string; version: number }): PageSetOptions => ({
-    disk,
-    folder: join(folder, name),
-    ids,
-    root: manifest.current.root,
-    of: name,
-    version,
-    pageBytes: tuning.pageBytes,
-    onDamage,
-  })
-  const note = (loaded: Loaded): void => {
-    if (loaded.rebuilt !== undefined) rebuilt.push(loaded.rebuilt)
-    lost.push(...loaded.lost)
-    whole &&= loaded.whole
-    damage ??= loaded.damage
+export class PageStores {
+  /** What loading found. */
+  readonly rebuilt: string[] = []
+  readonly lost: Fault[] = []
+  /** False if something of it is missing without a trace. */
+  whole = true
+  damage: Fault | undefined
+  readonly #options: PageStoresOptions
+  readonly #records = new Map<string, RecordPages<object>>()
+  readonly #entries = new Map<string, EntryPages<Json>>()
+
+  constructor(options: PageStoresOptions) {
+    this.#options = options
   }
-  const noteFaults = (faults: readonly Fault[]): void => {
-    whole &&= faults.length === 0
-    if (acceptLoss) lost.push(...faults)
-    else damage ??= faults[0]
+
+  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T> {
+    const made = createRecordPages(this.#pageOptions(this.#options.paths.data, spec), spec)
+    this.#records.set(spec.name, made)
+    return made
   }
-  const recordsOf = (name: string): RecordPages<object> => {
-    const found = records.get(name)
+
+  makeEntries<E extends Json>(spec: StreamSpec<E>): EntryPages<E> {
+    const made = new EntryPages<E>(this.#pageOptions(this.#options.paths.streams, spec))
+    this.#entries.set(spec.name, made)
+    return made
+  }
+
+  loadRecords(collection: StoredCollection<object>): void {
+    const { manifest, acceptLoss } = this.#options
+    const { name } = collection.spec
+    this.#loadTombstones(collection)
+    this.#note(this.records(name).load(manifest.current.collections[name] ?? empty, collection, acceptLoss))
+  }
+
+  loadEntries(name: string): void {
+    const { manifest, acceptLoss } = this.#options
+    this.#note(this.entries(name).load(manifest.current.streams[name] ?? empty, acceptLoss))
+  }
+
+  records(name: string): RecordPages<object> {
+    const found = this.#records.get(name)
     assert(found, `no pages for collection ${name}`)
     return found
   }
-  const entriesOf = (name: string): EntryPages<Json> => {
-    const found = entries.get(name)
+
+  entries(name: string): EntryPages<Json> {
+    const found = this.#entries.get(name)
     assert(found, `no pages for stream ${name}`)
     return found
   }
-  return {
-    rebuilt,
-    lost,
-    get whole() {
-      return whole
-    },
-    get damage() {
-      return damage
-    },
-    records: recordsOf,
-    entries: entriesOf,
-    makeRecords: (spec) => {
-      const made = createRecordPages(pageOptions(paths.data, spec), spec)
-      records.set(spec.name, unsafeCast(made))
-      return made
-    },
-    makeEntries: (spec) => {
-      const made = createEntryPages(pageOptions(paths.streams, spec), spec)
-      entries.set(spec.name, unsafeCast(made))
-      return made
-    },
-    loadRecords: (collection) => {
-      const { name } = collection.spec
-      const { collections, tombstones } = manifest.current
-      const length = tombstones[name] ?? 0
-      if (length > 0)
-        noteFaults(
-          readTombstones(disk, tombstonePath(paths.tombstones, name), {
-            length,
-            visit: (id) => collection.loadTombstone(id),
-          }),
-        )
-      note(recordsOf(name).load(collections[name] ?? empty, collection, acceptLoss))
-    },
-    loadEntries: (name) => note(entriesOf(name).load(manifest.current.streams[name] ?? empty, acceptLoss)),
-    close: async () => {
-      for (const pages of [...records.values(), ...entries.values()]) await pages.close()
-    },
+
+  close(): void {
+    for (const pages of [...this.#records.values(), ...this.#entries.values()]) pages.close()
+  }
+
+  #pageOptions(folder: string, { name, version }: { readonly name: string; readonly version: number }): PageOptions {
+    const { disk, ids, manifest, tuning, onDamage } = this.#options
+    const { root } = manifest.current
+    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes: tuning.pageBytes, onDamage }
+  }
+
+  #loadTombstones(collection: StoredCollection<object>): void {
+    const { disk, paths, manifest, acceptLoss } = this.#options
+    const { name } = collection.spec
+    const length = manifest.current.tombstones[name] ?? 0
+    if (length === 0) return
+    const visit = (id: string): void => collection.loadTombstone(id)
+    const faults = readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit })
+    this.#note(withFaults(faults, acceptLoss))
+  }
+
+  #note({ whole, rebuilt, damage, lost }: Loaded): void {
+    if (rebuilt !== undefined) this.rebuilt.push(rebuilt)
+    this.lost.push(...lost)
+    this.whole &&= whole
+    this.damage ??= damage
   }
 }

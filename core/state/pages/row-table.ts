@@ -1,65 +1,62 @@
 /** Where each record's line stands, in 12 bytes a row beside its id. */
-import type { Location } from './page-set.js'
+import type { Location } from './page-file.js'
 
-export interface RowTable {
-  readonly size: number
-  has(id: string): boolean
-  get(id: string): Location | undefined
-  set(id: string, location: Location): void
-  delete(id: string): void
-  ids(): Iterable<string>
-}
+const width = 3
 
-const grown = (column: Uint32Array): Uint32Array<ArrayBuffer> => {
-  const larger = new Uint32Array(Math.max(64, Math.ceil(column.length * 1.5)))
-  larger.set(column)
-  return larger
-}
+export class RowTable {
+  readonly #slots = new Map<string, number>()
+  readonly #free: number[] = []
+  #cells = new Uint32Array(0)
+  #used = 0
 
-export const createRowTable = (): RowTable => {
-  const slots = new Map<string, number>()
-  const free: number[] = []
-  let pages = new Uint32Array(0)
-  let offsets = new Uint32Array(0)
-  let lengths = new Uint32Array(0)
-  let used = 0
-  const newSlot = (): number => {
-    const again = free.pop()
-    if (again !== undefined) return again
-    if (used === pages.length) {
-      pages = grown(pages)
-      offsets = grown(offsets)
-      lengths = grown(lengths)
-    }
-    used += 1
-    return used - 1
+  get size(): number {
+    return this.#slots.size
   }
-  const get = (id: string): Location | undefined => {
-    const slot = slots.get(id)
-    if (slot === undefined) return undefined
-    return { page: pages[slot] ?? 0, offset: offsets[slot] ?? 0, length: lengths[slot] ?? 0 }
+
+  has(id: string): boolean {
+    return this.#slots.has(id)
   }
-  const set = (id: string, { page, offset, length }: Location): void => {
-    const slot = slots.get(id) ?? newSlot()
-    slots.set(id, slot)
-    pages[slot] = page
-    offsets[slot] = offset
-    lengths[slot] = length
+
+  get(id: string): Location | undefined {
+    const slot = this.#slots.get(id)
+    return slot === undefined
+      ? undefined
+      : { page: this.#cell(slot, 0), offset: this.#cell(slot, 1), length: this.#cell(slot, 2) }
   }
-  const remove = (id: string): void => {
-    const slot = slots.get(id)
+
+  set(id: string, { page, offset, length }: Location): void {
+    const slot = this.#slots.get(id) ?? this.#newSlot()
+    this.#slots.set(id, slot)
+    const at = slot * width
+    this.#cells[at] = page
+    this.#cells[at + 1] = offset
+    this.#cells[at + 2] = length
+  }
+
+  delete(id: string): void {
+    const slot = this.#slots.get(id)
     if (slot === undefined) return
-    slots.delete(id)
-    free.push(slot)
+    this.#slots.delete(id)
+    this.#free.push(slot)
   }
-  return {
-    get size() {
-      return slots.size
-    },
-    has: (id) => slots.has(id),
-    get,
-    set,
-    delete: remove,
-    ids: () => slots.keys(),
+
+  ids(): Iterable<string> {
+    return this.#slots.keys()
+  }
+
+  #newSlot(): number {
+    const again = this.#free.pop()
+    if (again !== undefined) return again
+    if (this.#used * width === this.#cells.length) {
+      const larger = new Uint32Array(Math.max(64, Math.ceil(this.#used * 1.5)) * width)
+      larger.set(this.#cells)
+      this.#cells = larger
+    }
+    this.#used += 1
+    return this.#used - 1
+  }
+
+  #cell(slot: number, column: number): number {
+    return this.#cells[slot * width + column] ?? 0
   }
 }

@@ -11,7 +11,7 @@ import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { LogKeeper } from '../log/log-keeper.js'
 import type { Manifest, ManifestHolder, SegmentRef, PagesRef } from '../format/manifest.js'
-import type { PagesDraft } from '../pages/record-pages.js'
+import type { PagesDraft } from '../pages/page-store.js'
 import type { PageStores } from '../pages/page-stores.js'
 import { lastingReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
@@ -171,7 +171,7 @@ class CheckpointWriter implements Checkpointer {
   async #writeRecords({ collection, dirty }: RecordPart, written: Written): Promise<void> {
     const { disk, paths, ids, manifest, pageStores } = this.#options
     const { name } = collection.spec
-    const draft = await pageStores.records(name).write(dirty, collection)
+    const draft = await pageStores.records(name).write(dirty)
     if (draft !== undefined) {
       written.collections[name] = draft.ref
       written.drafts.push(draft)

@@ -13,7 +13,7 @@ import type { ManifestHolder } from '../format/manifest.js'
 import type { LogKeeper } from '../log/log-keeper.js'
 import { createPins, type Pins } from '../disk/pins.js'
 import { prepareRoot } from '../root/prepare.js'
-import { createPageStores, type PageStores } from '../pages/page-stores.js'
+import { PageStores } from '../pages/page-stores.js'
 import { createSideFiles, type SideFiles } from '../side/side-files.js'
 import type { ReadOnlyReason } from '../storage-errors.js'
 import { createStorageMode, type StorageMode } from '../disk/storage-mode.js'
@@ -130,7 +130,7 @@ const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest
     refuse(access, 'damaged')
     options.onDamage?.(fault)
   }
-  return createPageStores({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
+  return new PageStores({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
 }
 
 const transactionsOf = ({ options, tuning, access }: Parts, store: Store): Transactions => {

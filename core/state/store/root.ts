@@ -53,7 +53,7 @@ const close = async (root: Root): Promise<boolean> => {
   mode.leave()
   const marked = running === undefined || (await shut(root, running))
   mode.close()
-  await pageStores.close()
+  pageStores.close()
   return marked
 }
 

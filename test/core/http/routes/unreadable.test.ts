@@ -20,7 +20,7 @@ const shelved = (...damaged: string[]) => {
       },
     },
   )
-  for (const id of ids) collection.loadPlaces(id, collection.places(id, { id, text: id }))
+  for (const id of ids) collection.loadPlaces(id, [{ group: 'all', sort: id }])
   collection.settleIndexes()
   return collectionSource(collection, 'all', 'all')
 }

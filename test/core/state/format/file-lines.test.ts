@@ -56,7 +56,7 @@ test('a file is read in pieces, forwards and backwards, with lines across their 
     t.true(read.ok)
     if (!read.ok) continue
     t.deepEqual(
-      [...read.newestFirst()].map(([row]) => row?.[0]),
+      [...read.batches('newest first')].map(([row]) => row?.[0]),
       Array.from({ length: 500 }, (_, n) => 499 - n),
     )
   }

@@ -1,0 +1,86 @@
+/** Pages being written by one checkpoint. Nothing of them counts before the manifest names it. */
+import { openLineFile, type LineFile } from '../format/line-file.js'
+import type { PageRef } from '../format/manifest.js'
+import { createPage, pagePath, type Location, type PageOptions } from './page-file.js'
+
+export interface PageDraftParts {
+  readonly options: PageOptions
+  /** The pages that count now. */
+  readonly refs: readonly PageRef[]
+  readonly takeNo: () => number
+}
+type DraftRef = { -readonly [K in keyof PageRef]: PageRef[K] }
+interface Current {
+  readonly file: LineFile
+  readonly ref: DraftRef
+}
+
+/** How many more bytes are unused than used. */
+const wasteOf = ({ length, live }: PageRef): number => length - 2 * live
+
+export class PageDraft {
+  readonly #parts: PageDraftParts
+  readonly #refs: Map<number, DraftRef>
+  readonly #files: LineFile[] = []
+  #current: Current | undefined
+
+  constructor(parts: PageDraftParts) {
+    this.#parts = parts
+    this.#refs = new Map(parts.refs.map((ref) => [ref.no, { ...ref }]))
+  }
+
+  async add(text: string): Promise<Location> {
+    const current = this.#current
+    const isFull = current === undefined || current.ref.length >= this.#parts.options.pageBytes
+    const { file, ref } = isFull ? await this.#begin() : current
+    const { offset, length } = file.add(text)
+    ref.live += length
+    ref.length = file.length
+    if (file.full) await file.flush()
+    return { page: ref.no, offset, length }
+  }
+
+  /** A line of this many bytes is no longer used. */
+  release({ page, length }: Location): void {
+    const ref = this.#refs.get(page)
+    if (ref !== undefined) ref.live -= length
+  }
+
+  /** Pages of which less than half is used and that are not written to, fullest waste first. */
+  wasteful(): readonly PageRef[] {
+    const last = this.#parts.refs.at(-1)?.no ?? 0
+    return [...this.#refs.values()]
+      .filter((ref) => ref.no < last && wasteOf(ref) > 0)
+      .toSorted((a, b) => wasteOf(b) - wasteOf(a))
+  }
+
+  drop({ no }: PageRef): void {
+    this.#refs.delete(no)
+  }
+
+  /** Writes and syncs everything; returns the pages as they are then. */
+  async finish(): Promise<readonly PageRef[]> {
+    for (const file of this.#files) await file.sync()
+    for (const file of this.#files) await file.close()
+    return [...this.#refs.values()].toSorted((a, b) => a.no - b.no)
+  }
+
+  async abandon(): Promise<void> {
+    for (const file of this.#files) await file.close().catch(() => undefined)
+  }
+
+  /** Goes on with the last page while it has room, else begins a new one. */
+  async #begin(): Promise<Current> {
+    const { options, refs, takeNo } = this.#parts
+    const last = this.#refs.get(refs.at(-1)?.no ?? 0)
+    const goesOn = this.#files.length === 0 && last !== undefined && last.length < options.pageBytes
+    const ref = goesOn ? last : { no: takeNo(), length: 0, live: 0 }
+    const file = goesOn
+      ? await openLineFile(options.disk, pagePath(options, ref.no), ref.length)
+      : await createPage(options, ref.no)
+    this.#refs.set(ref.no, ref)
+    this.#files.push(file)
+    this.#current = { file, ref }
+    return this.#current
+  }
+}

@@ -1,0 +1,43 @@
+/** The files of pages: where they are, how they begin, and where their lines stand. */
+import { dirname, join } from 'node:path'
+import type { Ids } from '../../base/ids.js'
+import type { Disk } from '../disk/disk.js'
+import { pageName } from '../format/layout.js'
+import type { Fault } from '../format/line.js'
+import { createLineFile, type LineFile } from '../format/line-file.js'
+
+/** Where a line stands. */
+export interface Location {
+  readonly page: number
+  readonly offset: number
+  readonly length: number
+}
+
+/** The order in which lines and rows are read: from the last one back where the last one of an id counts. */
+export type ReadOrder = 'oldest first' | 'newest first'
+
+export interface PageOptions {
+  readonly disk: Disk
+  readonly folder: string
+  readonly ids: Ids
+  readonly root: string
+  readonly of: string
+  readonly version: number
+  readonly pageBytes: number
+  /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */
+  readonly onDamage: (fault: Fault) => void
+}
+
+export const pagePath = ({ folder }: PageOptions, page: number): string => join(folder, pageName(page))
+
+export const createPage = (options: PageOptions, no: number): Promise<LineFile> => {
+  const { disk, ids, root, of, version } = options
+  return createLineFile(disk, pagePath(options, no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
+}
+
+/** Makes the folder of the pages, durably. */
+export const makePagesFolder = async ({ disk, folder }: PageOptions): Promise<void> => {
+  if (disk.stat(folder) !== undefined) return
+  await disk.makeFolder(folder)
+  await disk.syncFolder(dirname(folder))
+}
