@@ -53,7 +53,7 @@ export interface StoredCollection<T extends object> extends Collection<T>, Loade
   restoreDirty(dirty: DirtyRecords<T>): void
   /** Removes settled records from memory that are on their pages now. */
   evict(dirty: DirtyRecords<T>): void
-  /** Every id, in no order; some twice, some of removed records. */
+  /** Every id, in no order; some twice, some of removed records. Can be walked more than once. */
   everyId(): Iterable<string>
 }
 
@@ -108,9 +108,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return this.#list(query, 0)
   }
 
-  *everyId(): Iterable<string> {
-    yield* this.#hot.keys()
-    yield* this.#pages.ids()
+  everyId(): Iterable<string> {
+    return { [Symbol.iterator]: () => this.#eachId() }
   }
 
   insert(record: T): Change {
@@ -196,6 +195,11 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   #isOnPage(id: string): boolean {
     return this.#pages.has(id) && !this.#deleted.has(id)
+  }
+
+  *#eachId(): Iterator<string> {
+    yield* this.#hot.keys()
+    yield* this.#pages.ids()
   }
 
   #index(name: string): RecordIndex<T> {

@@ -40,6 +40,18 @@ test('ids of a life with a slow clock sort behind those of the lives before it, 
   t.deepEqual(made.toSorted(), made)
 })
 
+test('a name that people chose and that looks like a later id hides none of those that were made here', async (t) => {
+  const root = tempRoot(t)
+  const first = await openAt(root, today)
+  const { id } = await first.write()
+  const chosen = note(2, { id: 'run_01uuuuuuuuuuuuuuuuuuuuuuuu' })
+  await first.state.commit((tx) => tx.insert(first.notes, chosen))
+  await first.close()
+  const second = await openAt(root, today - hour)
+  t.true((await second.write()).id > id)
+  await second.close()
+})
+
 test('state-10: a clock that was set back by a little is waited for, within a life and over a restart', async (t) => {
   const root = tempRoot(t)
   const first = await openAt(root, today)
