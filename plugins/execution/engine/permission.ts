@@ -75,11 +75,20 @@ const callProblem = (
     return refused(callErrors.call_limit_reached({ details: { limit: tools.limits.max_calls_per_turn } }))
   const tool = tools.find(call.name)
   if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
+  if (call.unparsed !== undefined) return unparsed(call.unparsed)
   if (weighJson(call.input) > tools.limits.max_input_bytes)
     return refused(callErrors.call_input_too_large({ details: { limit: tools.limits.max_input_bytes } }))
   const parsed = parse(tool.input, call.input)
   return parsed.ok ? undefined : misfit(parsed.issues)
 }
+
+/** Characters of an input that is no JSON which the model is shown. */
+const shownInput = 2_000
+const unparsed = (text: string): { output: Json } =>
+  refused(callErrors.call_input_invalid(), {
+    issues: [{ path: '', rule: 'must be JSON that is not nested too deep' }],
+    input_text: Buffer.from(text.slice(0, shownInput)).toString(),
+  })
 
 /** An input that the tool's struct does not take. */
 export const misfit = (issues: readonly Issue[]): { output: Json } =>

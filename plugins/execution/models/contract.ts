@@ -27,8 +27,18 @@ export type ProviderMetadata = JsonObject
 export type TextPart = { type: 'text'; text: string; metadata?: ProviderMetadata }
 /** What the model thought, where its provider shows it; sent back verbatim. */
 export type ReasoningPart = { type: 'reasoning'; text: string; metadata?: ProviderMetadata }
-/** `input` is parsed JSON; a call whose input does not parse is never a part. */
-export type ToolCallPart = { type: 'tool_call'; id: string; name: string; input: Json; metadata?: ProviderMetadata }
+/**
+ * `input` is parsed JSON. Where what the model gave does not parse, `unparsed` is its text and `input` is `{}`: the
+ * model is told so, and the call is never made.
+ */
+export type ToolCallPart = {
+  type: 'tool_call'
+  id: string
+  name: string
+  input: Json
+  unparsed?: string
+  metadata?: ProviderMetadata
+}
 /** The answer to one tool call of the turn before. */
 export type ToolResultPart = {
   type: 'tool_result'
@@ -101,7 +111,9 @@ export interface ModelFailure {
 /**
  * What `stream` yields, in order: deltas as they come (for people who watch),
  * whole parts when they are complete, and exactly one `done`, last. Parts
- * before a failed `done` are discarded by the engine: nothing acts on them.
+ * before a failed `done` are discarded by the engine: nothing acts on them. An
+ * answer that was cut at its length ends with `length`, also when it has calls:
+ * none of them is made.
  */
 export type ModelEvent =
   | { type: 'text_delta'; text: string }

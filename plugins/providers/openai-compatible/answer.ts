@@ -99,12 +99,11 @@ const end = (so: Collected, asked: Asked): ModelEvent[] => {
   const reason = realReason(so.finish)
   if (reason === undefined) return failed(failures.truncated())
   const calls = so.calls.map(toolCall)
-  const flaw = flawOf(so, reason, calls)
+  const flaw = flawOf(so, reason)
   if (flaw !== undefined) return failed(flaw)
-  const parts = [...so.parts, ...calls.flatMap((call) => (call === undefined ? [] : [call]))]
-  const outcome = calls.length > 0 ? 'tool_calls' : reason === 'length' ? 'length' : 'stop'
+  const outcome = reason === 'length' ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
   return [
-    ...parts.map((part): ModelEvent => ({ type: 'part', part })),
+    ...[...so.parts, ...calls].map((part): ModelEvent => ({ type: 'part', part })),
     { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } },
   ]
 }
@@ -121,36 +120,29 @@ const realReason = (finish: VendorFinish | undefined): Reason | undefined => {
   return brokenOff.has(raw) ? 'broken' : finish.finishReason.unified
 }
 
-const flawOf = (
-  so: Collected,
-  reason: Reason,
-  calls: readonly (ToolCallPart | undefined)[],
-): ModelFailure | undefined => {
+const flawOf = ({ sent, placed, calls }: Collected, reason: Reason): ModelFailure | undefined => {
   if (reason === 'broken') return failures.overloaded()
   if (reason === 'content-filter') return failures.filtered()
-  if (so.sent !== so.placed) return failures.invalid('The pieces of its tool calls cannot be told apart.')
-  if (calls.includes(undefined))
-    return failures.invalid(
-      reason === 'length' ? 'A tool call was cut at the output limit.' : 'The input of a tool call is not valid JSON.',
-    )
+  if (sent !== placed) return failures.invalid('The pieces of its tool calls cannot be told apart.')
   if (reason === 'tool-calls' && calls.length === 0) return failures.invalid('It announced tool calls and sent none.')
   if (reason === 'other' && calls.length > 0) return failures.invalid('It ended its tool calls with an unknown reason.')
   return undefined
 }
 
-const toolCall = ({ toolCallId, toolName, input, providerMetadata }: VendorCall): ToolCallPart | undefined => {
-  const parsed = parseInput(input)
-  return parsed === undefined
-    ? undefined
-    : { type: 'tool_call', id: toolCallId, name: toolName, input: parsed.value, ...beside(providerMetadata) }
-}
+const toolCall = ({ toolCallId, toolName, input, providerMetadata }: VendorCall): ToolCallPart => ({
+  type: 'tool_call',
+  id: toolCallId,
+  name: toolName,
+  ...(parseInput(input) ?? { input: {}, unparsed: input }),
+  ...beside(providerMetadata),
+})
 
 /** Servers send an empty text for a call without parameters. */
-const parseInput = (text: string): { value: Json } | undefined => {
+const parseInput = (text: string): { input: Json } | undefined => {
   if (!isShallow(text)) return undefined
   try {
-    const value: Json = JSON.parse(text.trim() === '' ? '{}' : text)
-    return { value }
+    const input: Json = JSON.parse(text.trim() === '' ? '{}' : text)
+    return { input }
   } catch {
     return undefined
   }

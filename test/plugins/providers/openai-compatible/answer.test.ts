@@ -152,6 +152,36 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
   ],
   ['the output limit', stream(chunk({ content: 'x' }), chunk({}, 'length')), ({ done }) => done?.outcome, 'length'],
   [
+    'the output limit behind a whole call',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":1}' } }] }),
+      chunk({}, 'length'),
+    ),
+    ({ parts, done }) => [parts, done?.outcome],
+    [[{ type: 'tool_call', id: 'a', name: 'f', input: { a: 1 } }], 'length'],
+  ],
+  [
+    'the output limit within a call',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":"b' } }] }),
+      chunk({}, 'length'),
+    ),
+    ({ parts, done }) => [parts, done?.outcome],
+    [[{ type: 'tool_call', id: 'a', name: 'f', input: {}, unparsed: '{"a":"b' }], 'length'],
+  ],
+  [
+    'a call with input that is not JSON',
+    calling({ id: 'a', name: 'f', input: '{"a":' }, { id: 'b', name: 'f', input: '{"a":1}' }),
+    ({ parts, done }) => [parts, done?.outcome],
+    [
+      [
+        { type: 'tool_call', id: 'a', name: 'f', input: {}, unparsed: '{"a":' },
+        { type: 'tool_call', id: 'b', name: 'f', input: { a: 1 } },
+      ],
+      'tool_calls',
+    ],
+  ],
+  [
     'an empty finish_reason on every piece',
     stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }, chunk({}, 'stop')),
     ({ done }) => done?.outcome,
@@ -172,15 +202,6 @@ const bad: [string, Reply, string][] = [
     'only an empty finish_reason',
     stream({ choices: [{ delta: { content: 'x' }, finish_reason: '' }] }),
     'truncated retryable',
-  ],
-  ['input that is not JSON', calling({ id: 'a', name: 'f', input: '{"a":' }), 'invalid_output retryable'],
-  [
-    'a call cut at the output limit',
-    stream(
-      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":"b' } }] }),
-      chunk({}, 'length'),
-    ),
-    'invalid_output retryable',
   ],
   [
     'pieces that belong to no call',

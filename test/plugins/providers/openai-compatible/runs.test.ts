@@ -4,9 +4,12 @@ import test, { type ExecutionContext } from 'ava'
 import { type SpawnedDaemon, freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
 import {
   calling,
+  chunk,
+  doneEvent,
   inTurn,
   saying,
   startOpenAiServer,
+  stream,
   type Asked,
   type OpenAiServer,
   type Reply,
@@ -77,6 +80,33 @@ test('failures that are worth it are asked again, and only so often', async (t) 
     'model_auth: The provider refused the key (status 401). ' +
       `It said: "bad key [redacted]" Asked: ${server.url}, model test-model.`,
   )
+})
+
+test('runs-37, tools-16: calls that were cut or whose input is not JSON are not made, and the model is told so', async (t) => {
+  const call = (id: string, input: string, reason: string): Reply =>
+    stream(
+      chunk({ tool_calls: [{ index: 0, id, function: { name: 'list_files', arguments: input } }] }),
+      chunk({}, reason),
+      doneEvent,
+    )
+  const { server, daemon } = await start(
+    t,
+    inTurn(
+      call('whole', '{"path":"."}', 'length'),
+      call('cut', '{"path":"', 'length'),
+      call('odd', '{path', 'tool_calls'),
+      saying('Understood.'),
+    ),
+  )
+  const run = await until(daemon, (await submit(daemon, 's1', 'Hi')).run_id, 'completed')
+  t.is(run.outputs[0].content, 'Understood.')
+  const told = messagesOf(server.asked[3])
+  t.deepEqual(
+    told.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content).error.code),
+    ['call_cut', 'call_cut', 'call_input_invalid'],
+  )
+  for (const { tool_calls } of told.filter(({ role }) => role === 'assistant'))
+    t.is(typeof JSON.parse(tool_calls[0].function.arguments), 'object')
 })
 
 test('cancelling a run closes the socket to the provider', async (t) => {
