@@ -1,4 +1,4 @@
-/** Calls tools as the run engine does: parsed input, a call, a signal. */
+/** Calls tools as the engine does: parsed input, a call, a signal. */
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

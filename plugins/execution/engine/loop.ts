@@ -56,7 +56,7 @@ const takeStep = async (execution: Execution, at: Position): Promise<void> => {
       return runTools(execution, at.progress, step.calls)
     case 'fail':
       return failRun(execution, step.error)
-    case 'rest':
+    case 'blocked':
       return failRun(execution, 'journal_incomplete: a running run has an open request.')
     default:
       assertNever(step)

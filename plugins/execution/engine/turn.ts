@@ -52,7 +52,7 @@ export const beginProgress = (run_id: string): Progress => ({
 export type NextStep =
   | { readonly type: 'model' }
   | { readonly type: 'tools'; readonly calls: readonly Call[] }
-  | { readonly type: 'rest' }
+  | { readonly type: 'blocked' }
   | { readonly type: 'fail'; readonly error: string }
 
 export interface TurnLimits {
@@ -75,7 +75,7 @@ export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
     }
   const calls = progress.calls.filter(({ state }) => state.type === 'ready' || state.type === 'intended')
   if (calls.length > 0) return { type: 'tools', calls }
-  if (progress.calls.some(({ state }) => state.type !== 'done')) return { type: 'rest' }
+  if (progress.calls.some(({ state }) => state.type !== 'done')) return { type: 'blocked' }
   if (limits.max_turns > 0 && progress.turns >= limits.max_turns)
     return { type: 'fail', error: `turn_limit: the run used its ${limits.max_turns} turns.` }
   return { type: 'model' }

@@ -1,5 +1,5 @@
 /**
- * The contract between the run engine and every model provider. Rules: docs/rules/models.md.
+ * The contract between the engine and every model provider. Rules: docs/rules/models.md.
  */
 import {
   boolean,

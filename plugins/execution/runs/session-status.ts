@@ -18,7 +18,7 @@ export const createActivity = (store: RunStore): SessionActivity => ({
     const active = activeRun(store, session_id)
     const open = active !== undefined && 'pending' in active ? active.pending.length : 0
     return {
-      status: active === undefined ? restingStatus(store, session_id) : activeStatus(active),
+      status: active === undefined ? idleStatus(store, session_id) : activeStatus(active),
       approvals: active?.status === 'waiting_for_approval' ? open : 0,
       questions: active?.status === 'waiting_for_user_question' ? open : 0,
     }
@@ -58,7 +58,7 @@ const activeStatus = (run: RunRecord): AgentStatus =>
       ? 'waiting_for_user_input'
       : 'running'
 
-const restingStatus = (store: RunStore, session_id: string): AgentStatus => {
+const idleStatus = (store: RunStore, session_id: string): AgentStatus => {
   if (store.runs.count('lane', queuedLane(session_id)) > 0) return 'running'
   const last = lastEnded(store, session_id)
   return last?.status === 'failed' || last?.status === 'completed' ? last.status : 'idle'

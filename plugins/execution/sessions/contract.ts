@@ -102,7 +102,7 @@ export interface SessionActivity {
   /** Called when a commit adds a change of the session itself to its journal. */
   noted(tx: Tx, session_id: string): void
 }
-/** Provided by the run engine. */
+/** Provided by the plugin that keeps the runs. */
 export const SessionActivity: Token<SessionActivity> = defineToken<SessionActivity>('session-activity@1')
 
 /**

@@ -1,6 +1,11 @@
 import test from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import type { RunContext, RunEngine } from '../../../../plugins/execution/runs/contract.js'
+import { createExecutor } from '../../../../plugins/execution/runs/executor.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
+import { openRunStore, playRun, runRecord } from '../../../support/run-store.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 
@@ -147,4 +152,56 @@ test('runs-37: an answer that was cut at its length makes none of its calls', as
   await openSession(daemon)
   await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.deepEqual(world.calls, [])
+})
+
+/** An engine that does nothing with a run until the test lets it end. */
+const idleEngine = () => {
+  const told: string[] = []
+  const open = new Map<string, () => void>()
+  const engine: RunEngine = {
+    open: () => ({
+      take: ({ run_id }) => ({
+        run: () => {
+          told.push(`run ${run_id}`)
+          return new Promise((resolve) => open.set(run_id, resolve))
+        },
+        stop: ({ kind }) => {
+          told.push(`${kind} ${run_id}`)
+          open.get(run_id)?.()
+        },
+        finish: () => void told.push(`finish ${run_id}`),
+        abort: () => void told.push(`abort ${run_id}`),
+      }),
+    }),
+  }
+  return { engine, told, letGo: (run_id: string) => open.get(run_id)?.() }
+}
+
+test('an engine is given a run for each place, and a run that it has not left when the daemon stops is released', async (t) => {
+  const changes = await openRunStore(t)
+  const { engine, told, letGo } = idleEngine()
+  const config = { max_concurrent_runs: 1, drain_ms: 1, stop_grace_ms: 1 }
+  const executor = createExecutor(unsafeCast<RunContext>({ ...changes, clock: createClock(), config }), engine)
+  for (const [run, session] of ['r1 s1', 'r2 s1', 'r3 s2', 'r4 s3'].map((names) => names.split(' ')))
+    await playRun(changes, runRecord(run ?? '', session ?? '', 'queued'))
+  executor.launch('r1')
+  t.false(executor.free())
+  t.deepEqual(told, [], 'nothing is executed before the daemon may act')
+  executor.begin()
+  t.deepEqual(told, ['run r1'])
+  letGo('r1')
+  await executor.stop('r1', { kind: 'cancel' })
+  t.deepEqual(told, ['run r1', 'cancel r1', 'run r3'], 'r1 still holds the slot of its session')
+  t.deepEqual([executor.executes('r1'), executor.executes('r3')], [false, true])
+  await executor.end()
+  t.deepEqual(told.slice(3), ['finish r3', 'abort r3'])
+  const left: any[] = ['r1', 'r3', 'r4'].map((id) => changes.store.runs.find(id))
+  t.deepEqual(
+    left.map(({ status, released }) => [status, released]),
+    [
+      ['running', undefined],
+      ['running', true],
+      ['queued', undefined],
+    ],
+  )
 })
