@@ -40,6 +40,7 @@ export type { Log } from './base/text/log.js'
 export type { Secrets } from './base/text/secrets.js'
 export { anyOf } from './base/text/pattern.js'
 export { visibleBlock, visibleLine } from './base/text/visible.js'
+export { wellFormedJson } from './base/text/well-formed.js'
 export {
   isSecretName,
   looksSecret,

@@ -134,7 +134,8 @@ test.serial(
       }
       t.is((await get(`${list}?page=true&limit=1000`)).pagination.limit, 100, list)
       t.true(Array.isArray(await get(`${list}?limit=1000`)), list)
-      for (const cursor of ['%7C', 'a%20b', '====']) {
+      t.is((await get(`${list}?page=true&limit=99999999999999999999`)).pagination.limit, 100, list)
+      for (const cursor of ['%7C', 'a%20b', '====', 'eA', 'MDAw']) {
         const answer = await daemon.request('GET', `${list}?cursor=${cursor}`)
         t.deepEqual([...codeOf(answer), answer.body.domain], [400, 'invalid_cursor', 'pagination'], `${list} ${cursor}`)
       }

@@ -110,6 +110,9 @@ test.serial(
     for (const answer of [
       await send({ idempotency_key: '' }),
       await send({ idempotency_key: ' ' }),
+      await send({ idempotency_key: 'a b' }),
+      await send({ idempotency_key: '\u00e9' }),
+      await send({ idempotency_key: 'a'.repeat(256) }),
       await send({}, { 'idempotency-key': '\u00e9' }),
       await send({ idempotency_key: 'a' }, { 'idempotency-key': 'b' }),
     ]) {

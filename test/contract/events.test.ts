@@ -363,8 +363,11 @@ test.serial(
   'events-2: Event streams: a session or run that does not exist is 404, and the head is that of an event stream',
   async (t) => {
     const daemon = await spawnTestDaemon(t)
-    t.deepEqual(codeOf(await daemon.request('GET', '/v1/sessions/none/stream')), [404, 'session_not_found'])
-    t.deepEqual(codeOf(await daemon.request('GET', '/v1/runs/none/stream')), [404, 'run_not_found'])
+    await openSession(daemon)
+    for (const path of ['/v1/sessions/none/stream', '/v1/events/stream?session_id=none'])
+      t.deepEqual(codeOf(await daemon.request('GET', path)), [404, 'session_not_found'], path)
+    for (const path of ['/v1/runs/none/stream', '/v1/events/stream?run_id=none', '/v1/sessions/s1/stream?run_id=none'])
+      t.deepEqual(codeOf(await daemon.request('GET', path)), [404, 'run_not_found'], path)
     const stream = await follow(t, daemon, '/v1/events/stream')
     t.regex(stream.head(), /^HTTP\/1\.1 200/u)
     t.regex(stream.head(), /content-type: text\/event-stream/iu)

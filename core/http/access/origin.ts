@@ -36,7 +36,7 @@ export const createOriginPolicy = (allowed: readonly string[] = []): OriginPolic
         : {
             'access-control-allow-origin': origin,
             'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
-            'access-control-allow-headers': 'authorization, content-type',
+            'access-control-allow-headers': 'authorization, content-type, idempotency-key, last-event-id',
             'access-control-max-age': '600',
             vary: 'origin, access-control-request-method, access-control-request-headers',
           },

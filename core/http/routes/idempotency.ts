@@ -2,14 +2,20 @@
 import { doc, optional, string } from '../../base/schema.js'
 import { idempotencyErrors } from '../errors.js'
 
-/** The body field. */
-export const IdempotencyKey = optional(doc(string({ max: 255 }), 'May be sent in the Idempotency-Key header instead.'))
+/** The body field; its form is checked where the key is taken. */
+export const IdempotencyKey = optional(
+  doc(string(), '1 to 255 visible ASCII characters. May be sent in the Idempotency-Key header instead.'),
+)
+/** What a key must be, wherever it stands. */
+export const isIdempotencyKey = (key: string): boolean => /^[\x21-\x7e]{1,255}$/u.test(key)
+export const idempotencyKeyRule = 'must be 1 to 255 visible ASCII characters'
 
 /** The key of a request, from header or body. */
 export const idempotencyKey = (header: string | undefined, body: string | undefined): string | undefined => {
-  const invalid = (path: string): Error =>
-    idempotencyErrors.invalid_idempotency_key({ errors: [{ path, rule: 'must be one key that is not empty' }] })
-  if (body !== undefined && body.trim() === '') throw invalid('body.idempotency_key')
-  if (header !== undefined && body !== undefined && header !== body) throw invalid('header.idempotency-key')
+  const invalid = (path: string, rule: string): Error =>
+    idempotencyErrors.invalid_idempotency_key({ errors: [{ path, rule }] })
+  if (body !== undefined && !isIdempotencyKey(body)) throw invalid('body.idempotency_key', idempotencyKeyRule)
+  if (header !== undefined && body !== undefined && header !== body)
+    throw invalid('header.idempotency-key', 'must be the key of the body')
   return body ?? header
 }

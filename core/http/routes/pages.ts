@@ -1,4 +1,5 @@
 /** Lists in pages (http-11 to http-15). */
+import { createHash } from 'node:crypto'
 import {
   array,
   boolean,
@@ -101,12 +102,20 @@ export const clampLimit = (limit: number, most: number): number => {
 const limitOf = (limit: number | undefined): number | undefined =>
   limit === undefined ? undefined : clampLimit(limit, maxLimit)
 
-export const encodeCursor = (key: string): string => Buffer.from(key, 'utf8').toString('base64url')
-export const decodeCursor = (cursor: string): string => {
-  const key = Buffer.from(cursor, 'base64url').toString('utf8')
-  if (encodeCursor(key) !== cursor)
+const checkBytes = 6
+
+/** Where a page ended, in a list of this order. The first bytes tell cursors of other lists and made-up ones. */
+export const encodeCursor = (order: string, key: string): string => {
+  const check = createHash('sha256').update(`${order}\0${key}`).digest().subarray(0, checkBytes)
+  return Buffer.concat([check, Buffer.from(key, 'utf8')]).toString('base64url')
+}
+
+/** Throws `invalid_cursor` for one that no list of this order made. */
+export const decodeCursor = (order: string, cursor: string): string => {
+  const key = Buffer.from(cursor, 'base64url').subarray(checkBytes).toString('utf8')
+  if (encodeCursor(order, key) !== cursor)
     throw httpErrors.invalid_cursor({
-      errors: [{ path: 'query.cursor', rule: 'must be a next_cursor of this daemon' }],
+      errors: [{ path: 'query.cursor', rule: 'must be a next_cursor of this list' }],
     })
   return key
 }
@@ -166,7 +175,7 @@ const envelope = <T, V>(
   { source, query, label, order = 'asc', view, skip }: PageInput<T, V>,
   limit: number,
 ): Page<V> => {
-  const beyond = query.cursor === undefined || query.cursor === '' ? undefined : decodeCursor(query.cursor)
+  const beyond = query.cursor === undefined || query.cursor === '' ? undefined : decodeCursor(label, query.cursor)
   const found = source.list({ limit: limit + 1, order, skip, ...(beyond !== undefined && { beyond }) })
   const items = found.slice(0, limit)
   const last = items.at(-1)
@@ -177,7 +186,7 @@ const envelope = <T, V>(
       limit,
       total_count: source.count(),
       has_more: more,
-      ...(more && { next_cursor: encodeCursor(source.key(last)) }),
+      ...(more && { next_cursor: encodeCursor(label, source.key(last)) }),
       order: label,
     },
   }

@@ -28,6 +28,10 @@ export interface RouteTable {
   readonly version: number
 }
 
+/** What `Allow` says of a path with these methods. */
+export const allowed = (methods: readonly string[]): string =>
+  [...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'].sort().join(', ')
+
 interface Node {
   readonly literals: Map<string, Node>
   parameter: Node | undefined

@@ -13,7 +13,7 @@ import { committedValue, type Caller, type RouteInput, type StreamReply } from '
 import { createListWriter, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
 import type { Unsent } from './unsent.js'
-import type { Found, RouteTable } from '../routes/table.js'
+import { allowed, type Found, type RouteTable } from '../routes/table.js'
 
 export interface ExchangeOptions {
   readonly table: RouteTable
@@ -52,8 +52,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
     const methods = table.methods(pathOf(url))
     if (methods.length === 0) return httpErrors.route_not_found()
-    const allow = [...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'].sort().join(', ')
-    return httpErrors.method_not_allowed({ details: { method }, headers: { allow } })
+    return httpErrors.method_not_allowed({ details: { method }, headers: { allow: allowed(methods) } })
   }
   const toProblem = (error: unknown, found: Found | undefined): Problem => {
     if (error instanceof Problem) return error
@@ -212,7 +211,7 @@ const format = async (
 const isEnvelope = (value: unknown): value is { readonly items: readonly unknown[]; readonly pagination: object } =>
   typeof value === 'object' && value !== null && 'pagination' in value && 'items' in value && Array.isArray(value.items)
 
-const pathOf = (url: string): string => {
+export const pathOf = (url: string): string => {
   const cut = url.indexOf('?')
   return cut === -1 ? url : url.slice(0, cut)
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
+import { idempotencyKeyRule, isIdempotencyKey } from '../routes/idempotency.js'
 import { readBody } from './body.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
 import { readJson } from './json-text.js'
@@ -57,13 +58,16 @@ export const readParams = ({ entry, values }: Found): unknown => {
   return accept(params, read, { prefix: 'path' })
 }
 
+/** A limit or a position beyond what is counted exactly means the last that is. */
+const nearest = (value: number): number => Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value))
+
 /**
  * Text as the type that the field's JSON Schema names; unchanged if it is not of that form, so that the struct refuses
  * it.
  */
 const coerce = (field: AnyStruct | undefined, text: string): unknown => {
   const type = field === undefined ? undefined : inlineSchema(field)['type']
-  if (type === 'integer') return /^-?\d{1,20}$/u.test(text) ? Number(text) : text
+  if (type === 'integer') return /^-?\d{1,300}$/u.test(text) ? nearest(Number(text)) : text
   if (type === 'number') return /^-?\d{1,300}(?:\.\d{1,300})?$/u.test(text) ? Number(text) : text
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   return text
@@ -122,9 +126,9 @@ export const readInput = async (
 export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {
   const key = request.headers['idempotency-key']
   if (route.idempotent !== true || key === undefined) return undefined
-  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/u.test(key))
+  if (typeof key !== 'string' || !isIdempotencyKey(key))
     throw httpErrors.invalid_idempotency_key({
-      errors: [{ path: 'header.idempotency-key', rule: 'must be 1 to 255 visible ASCII characters' }],
+      errors: [{ path: 'header.idempotency-key', rule: idempotencyKeyRule }],
     })
   return key
 }

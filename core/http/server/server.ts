@@ -9,7 +9,7 @@ import type { Log } from '../../base/text/log.js'
 import { createAdmission, hostName } from '../access/admit.js'
 import type { Auth } from '../access/auth.js'
 import { httpErrors, startErrors } from '../errors.js'
-import { createExchange, type Exchange } from './exchange.js'
+import { createExchange, type Exchange, pathOf } from './exchange.js'
 import { createInFlight, type InFlight } from './in-flight.js'
 import { answerMalformed } from './malformed.js'
 import { createOpenapi } from '../openapi/openapi.js'
@@ -18,7 +18,7 @@ import { createOwnRoutes, type Readiness } from './own-routes.js'
 import { send } from './reply.js'
 import { unsafeCast } from '../../base/schema.js'
 import { createStreams, type Streams } from './stream.js'
-import type { RouteTable } from '../routes/table.js'
+import { allowed, type RouteTable } from '../routes/table.js'
 import { createUnsent, type UnsentLimits } from './unsent.js'
 
 export interface ServerLimits extends UnsentLimits {
@@ -169,7 +169,7 @@ const answerRequests = (serving: Serving): void => {
       if (serving.draining) refuseLate(request, response)
       else inFlight.track(response)
       if (!origins.admits(request)) throw auth.refuseOrigin(request)
-      if (request.method === 'OPTIONS') preflight(request, response, origins)
+      if (request.method === 'OPTIONS') answerOptions(request, response, { origins, routes })
       else forward(request, response)
     } catch (error) {
       exchange.refuse(request, response, error)
@@ -257,11 +257,17 @@ const createApp = ({
   return unsafeCast<Forward>(app.handler)
 }
 
-const preflight = (request: IncomingMessage, response: ServerResponse, origins: OriginPolicy): void =>
-  send(request, response, {
-    status: 204,
-    headers: { allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT', ...origins.headers(request) },
-  })
+/** Of a path that is not there only a browser's preflight is answered: it asks about the origin. */
+const answerOptions = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { origins, routes }: { origins: OriginPolicy; routes: RouteTable },
+): void => {
+  const methods = routes.methods(pathOf(request.url ?? ''))
+  if (methods.length === 0 && request.headers['access-control-request-method'] === undefined)
+    throw httpErrors.route_not_found()
+  send(request, response, { status: 204, headers: { allow: allowed(methods), ...origins.headers(request) } })
+}
 
 const reasons = new Map([
   ['EADDRINUSE', 'another process listens there already'],

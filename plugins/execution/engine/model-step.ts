@@ -1,5 +1,5 @@
 /** One model call: asked, collected, and judged as a whole. */
-import { inlineSchema, type JsonObject } from '../../../core/plugin.js'
+import { inlineSchema, wellFormedJson, type JsonObject } from '../../../core/plugin.js'
 import type {
   AssistantPart,
   Generation,
@@ -69,7 +69,7 @@ const collect = async (
   let calls = 0
   try {
     for await (const event of route.connection.stream(request, signal)) {
-      if (event.type === 'part') answer.push(event.part)
+      if (event.type === 'part') answer.push(wellFormedJson(event.part))
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))
       if (event.type === 'done')

@@ -1,7 +1,7 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
 import type { UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
-import { type Json, type Problem, digest } from '../../../core/plugin.js'
+import { digest, wellFormedJson, type Json, type Problem } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
@@ -168,7 +168,8 @@ const brokenLimit = (
 }
 
 type Result = Extract<ToolOutcome, { type: 'result' }>
-const measured = ({ tools }: EngineContext, call: Call, result: Result): Omit<Ended, 'call'> => {
+const measured = ({ tools }: EngineContext, call: Call, made: Result): Omit<Ended, 'call'> => {
+  const result = { ...made, output: wellFormedJson(made.output) }
   const limit = brokenLimit(tools, call, result)
   const applied = result.apply !== undefined && { apply: result.apply }
   if (limit !== undefined)

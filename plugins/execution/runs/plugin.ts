@@ -21,6 +21,7 @@ import { tellEnd, tellingVerdicts, tellLeft } from './run-log.js'
 import { createRuns } from './service.js'
 import { createWaiters } from './waiters.js'
 import { sessionRunRoutes } from './session-routes.js'
+import { streamRoutes } from './stream-routes.js'
 import { runsHealth, runsSection } from './status.js'
 import { declareStore } from './store.js'
 
@@ -55,7 +56,7 @@ export default definePlugin({
     ctx.provide(SessionActivity, createActivity(store))
     const unreadable = createUnreadable(log, 'runs')
     const routed = { context, runs, skip: unreadable.skip }
-    ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed))
+    ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed), ...streamRoutes(routed))
     ctx.health(unreadable.health)
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, traceActions(store))

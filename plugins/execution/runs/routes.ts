@@ -7,7 +7,6 @@ import {
   jsonReply,
   object,
   optional,
-  streamReply,
   string,
   defineRoute,
   pageFields,
@@ -19,7 +18,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { OutputMade, RunEventEntry, runErrors, runStatuses, RunUpdated, RunView, Trace, type Runs } from './contract.js'
+import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { ControlContext } from './executor.js'
 import { runEvents, runSteps } from './run-events.js'
 import { listRuns } from './run-list.js'
@@ -40,10 +39,8 @@ export const runRoutes = (all: RouteContext): readonly Route[] => [
   list(all),
   read(all),
   events(all),
-  stream(all),
   cancel(all),
   retry(all),
-  everything(),
   actions(all),
   acknowledge(all),
 ]
@@ -108,22 +105,6 @@ const events = ({ context, runs }: RouteContext): Route =>
       (steps === true ? runSteps : runEvents)(context.store, runs.get(run_id), caller),
   })
 
-const cursor = object({ cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) })
-
-const stream = ({ runs }: RouteContext): Route =>
-  defineRoute({
-    id: 'runs.stream',
-    method: 'GET',
-    path: '/v1/runs/:run_id/stream',
-    summary: 'Follows the events of one run.',
-    access: 'read',
-    params,
-    query: cursor,
-    reply: streamReply(RunUpdated, OutputMade, Trace),
-    problems: [runErrors.run_not_found],
-    handler: (input) => ({ filter: { scope: 'run', id: runs.get(input.params.run_id).run_id } }),
-  })
-
 const cancel = ({ context, runs }: RouteContext): Route =>
   defineRoute({
     id: 'runs.cancel',
@@ -167,26 +148,6 @@ const retry = ({ context, runs }: RouteContext): Route =>
       const receipt = { scope: `runs.retry:${run_id}`, key: key ?? '', digest: digest({ provider: provider ?? null }) }
       const { run, seen } = await submitRun(context, { ...submission, ...(key !== undefined && { receipt }) })
       return seen === undefined ? runs.view(run, caller) : committed(seen)
-    },
-  })
-
-const everything = (): Route =>
-  defineRoute({
-    id: 'events.stream',
-    method: 'GET',
-    path: '/v1/events/stream',
-    summary: 'Follows the events of the daemon, or of one session, one run, or one run of one session.',
-    access: 'read',
-    query: object({
-      session_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this session.')),
-      run_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this run.')),
-      cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
-    }),
-    reply: streamReply(RunUpdated, OutputMade, Trace),
-    handler: ({ query }) => {
-      const session = query.session_id === undefined ? undefined : { scope: 'session', id: query.session_id }
-      if (query.run_id !== undefined) return { filter: { scope: 'run', id: query.run_id, within: session } }
-      return session === undefined ? {} : { filter: session }
     },
   })
 

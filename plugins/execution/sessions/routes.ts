@@ -1,5 +1,4 @@
 import {
-  boolean,
   collectionSource,
   defineRoute,
   doc,
@@ -10,20 +9,11 @@ import {
   pageFields,
   pageOf,
   pageProblems,
-  streamReply,
   string,
   type Route,
   type Skip,
 } from '../../../core/plugin.js'
-import {
-  SessionId,
-  SessionInterrupted,
-  SessionSnapshotTaken,
-  SessionStateChanged,
-  SessionView,
-  SessionViewSummary,
-  sessionErrors,
-} from './contract.js'
+import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
 import { shownSettings } from './views.js'
@@ -36,7 +26,6 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => [
   createRoute(parts),
   list(parts),
   read(parts),
-  stream(parts),
   ...scopeRoutes(parts),
 ]
 
@@ -82,34 +71,4 @@ const read = ({ sessions }: SessionRouteParts): Route =>
     reply: jsonReply(SessionView),
     problems: [sessionErrors.session_not_found],
     handler: (input) => sessions.view(sessions.get(input.params.session_id), input.caller),
-  })
-
-const stream = ({ sessions }: SessionRouteParts): Route =>
-  defineRoute({
-    id: 'sessions.stream',
-    method: 'GET',
-    path: '/v1/sessions/:session_id/stream',
-    summary: 'Follows the events of one session.',
-    access: 'read',
-    params,
-    query: object({
-      run_id: optional(doc(string({ min: 1, max: 200 }), 'Only events of this run of the session.')),
-      snapshot: optional(doc(boolean(), 'Begins with a frame session_snapshot: the session as it is now.')),
-      cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')),
-    }),
-    reply: streamReply(SessionStateChanged, SessionSnapshotTaken, SessionInterrupted),
-    problems: [sessionErrors.session_not_found],
-    handler: ({ params: { session_id }, query: { run_id, snapshot }, caller }) => {
-      const session = sessions.get(session_id)
-      const own = { scope: 'session', id: session_id }
-      return {
-        filter: run_id === undefined ? own : { scope: 'run', id: run_id, within: own },
-        ...(snapshot === true && {
-          first: {
-            name: SessionSnapshotTaken.name,
-            data: { session_id, snapshot: sessions.view(session, caller).snapshot },
-          },
-        }),
-      }
-    },
   })

@@ -202,10 +202,13 @@ test('http-30: a preflight needs no token', async (t) => {
   t.like(good.headers, {
     'access-control-allow-origin': 'http://localhost:3000',
     'access-control-allow-methods': 'GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS',
-    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, last-event-id',
   })
   t.is((await server.ask('OPTIONS', '/v1/admin', { headers: { origin: 'http://evil.example' } })).status, 403)
-  t.is((await server.ask('OPTIONS', '/v1/nowhere')).status, 204)
+  t.is(good.headers['allow'], 'GET, HEAD, OPTIONS, POST')
+  t.is((await server.ask('OPTIONS', '/v1/nowhere')).status, 404)
+  const asked = { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' }
+  t.is((await server.ask('OPTIONS', '/v1/nowhere', { headers: asked })).status, 204)
 })
 
 test('a list of allowed origins replaces the loopback rule and takes loopback origins only', async (t) => {

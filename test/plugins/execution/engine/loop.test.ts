@@ -41,6 +41,13 @@ test('runs-34: a retryable failure is tried again, and nothing of the failed ans
   t.deepEqual(world.calls, [])
 })
 
+test('models-21: half a surrogate pair of a model is kept as U+FFFD, so that any JSON reader takes the answer', async (t) => {
+  const { daemon } = await start(t, () => [text('a\ud83d'), text('z😀'), done()])
+  const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
+  t.is(run.outputs[0].content, 'a\ufffdz😀')
+  t.false(JSON.stringify((await daemon.request('GET', '/v1/sessions/s1/events')).body).includes('\\ud83d'))
+})
+
 test('runs-34: failures that go on end the run with a code, and a fatal one at once', async (t) => {
   const { daemon, model } = await start(
     t,

@@ -1,0 +1,24 @@
+/** Text that every JSON reader takes: half of a surrogate pair, which models and cuts leave, becomes U+FFFD. */
+import { unsafeCast } from '../schema.js'
+
+const half = /\p{Surrogate}/u
+const halves = /\p{Surrogate}/gu
+
+const wellFormed = (text: string): string => (half.test(text) ? text.replace(halves, '\uFFFD') : text)
+
+/** The same for every text and name in a value; the value itself where nothing is to be changed. */
+export const wellFormedJson = <T>(value: T): T => (isWellFormed(value) ? value : unsafeCast<T>(mend(value)))
+
+const isWellFormed = (value: unknown): boolean => {
+  if (typeof value === 'string') return !half.test(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  return Object.entries(value).every(([name, one]) => !half.test(name) && isWellFormed(one))
+}
+
+const mend = (value: unknown): unknown => {
+  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(mend)
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [wellFormed(name), mend(one)]))
+}

@@ -1,0 +1,84 @@
+/** Event streams: what they name must be there before they begin (events-2). */
+import { boolean, defineRoute, doc, object, optional, streamReply, string, type Route } from '../../../core/plugin.js'
+import {
+  SessionId,
+  SessionInterrupted,
+  SessionSnapshotTaken,
+  SessionStateChanged,
+  sessionErrors,
+} from '../sessions/contract.js'
+import { OutputMade, runErrors, RunUpdated, Trace } from './contract.js'
+import type { RouteContext } from './routes.js'
+
+const id = () => string({ min: 1, max: 200 })
+const cursor = { cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) }
+
+export const streamRoutes = (all: RouteContext): readonly Route[] => [ofRun(all), ofSession(all), ofAll(all)]
+
+const sessionScope = ({ context: { sessions } }: RouteContext, session_id: string) => ({
+  scope: 'session',
+  id: sessions.get(session_id).session_id,
+})
+
+const runScope = (all: RouteContext, run_id: string, session_id?: string) => {
+  const own = { scope: 'run', id: all.runs.get(run_id).run_id }
+  return session_id === undefined ? own : { ...own, within: sessionScope(all, session_id) }
+}
+
+const ofRun = (all: RouteContext): Route =>
+  defineRoute({
+    id: 'runs.stream',
+    method: 'GET',
+    path: '/v1/runs/:run_id/stream',
+    summary: 'Follows the events of one run.',
+    access: 'read',
+    params: object({ run_id: id() }),
+    query: object(cursor),
+    reply: streamReply(RunUpdated, OutputMade, Trace),
+    problems: [runErrors.run_not_found],
+    handler: ({ params: { run_id } }) => ({ filter: runScope(all, run_id) }),
+  })
+
+const ofSession = (all: RouteContext): Route =>
+  defineRoute({
+    id: 'sessions.stream',
+    method: 'GET',
+    path: '/v1/sessions/:session_id/stream',
+    summary: 'Follows the events of one session.',
+    access: 'read',
+    params: object({ session_id: SessionId }),
+    query: object({
+      run_id: optional(doc(id(), 'Only events of this run of the session.')),
+      snapshot: optional(doc(boolean(), 'Begins with a frame session_snapshot: the session as it is now.')),
+      ...cursor,
+    }),
+    reply: streamReply(SessionStateChanged, SessionSnapshotTaken, SessionInterrupted),
+    problems: [sessionErrors.session_not_found, runErrors.run_not_found],
+    handler: ({ params: { session_id }, query: { run_id, snapshot }, caller }) => {
+      const { sessions } = all.context
+      const filter = run_id === undefined ? sessionScope(all, session_id) : runScope(all, run_id, session_id)
+      if (snapshot !== true) return { filter }
+      const now = sessions.view(sessions.get(session_id), caller).snapshot
+      return { filter, first: { name: SessionSnapshotTaken.name, data: { session_id, snapshot: now } } }
+    },
+  })
+
+const ofAll = (all: RouteContext): Route =>
+  defineRoute({
+    id: 'events.stream',
+    method: 'GET',
+    path: '/v1/events/stream',
+    summary: 'Follows the events of the daemon, or of one session, one run, or one run of one session.',
+    access: 'read',
+    query: object({
+      session_id: optional(doc(id(), 'Only events of this session.')),
+      run_id: optional(doc(id(), 'Only events of this run.')),
+      ...cursor,
+    }),
+    reply: streamReply(RunUpdated, OutputMade, Trace),
+    problems: [sessionErrors.session_not_found, runErrors.run_not_found],
+    handler: ({ query: { session_id, run_id } }) => {
+      if (run_id !== undefined) return { filter: runScope(all, run_id, session_id) }
+      return session_id === undefined ? {} : { filter: sessionScope(all, session_id) }
+    },
+  })
