@@ -2,14 +2,13 @@
  * docs/rules/runs.md, "Submitting", and which route a run uses, against a real process.
  */
 import test from 'ava'
-import { mkdtempSync, realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { realpathSync } from 'node:fs'
 import { spawnTestDaemon } from '../support/daemon.js'
+import { freshFolder } from '../support/folders.js'
 import { codeOf, openSession, until } from '../support/runs.js'
 import { shareDaemon } from '../support/shared-daemon.js'
 
-const workspace = realpathSync(mkdtempSync(path.join(tmpdir(), 'holdfast-workspace-')))
+const workspace = realpathSync(freshFolder())
 const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
 const stand = shareDaemon(test, { flags })
 

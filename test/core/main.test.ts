@@ -199,11 +199,13 @@ test.serial('events stream follows the daemon and ends with 0 when it is interru
   const daemon = await spawnTestDaemon(t)
   const { child, text, exited } = spawnMain(['events', 'stream', '--output', 'json', '--base-url', daemon.url])
   t.teardown(() => child.kill('SIGKILL'))
-  // At the latest the heartbeat, every ten seconds, is there.
-  for (let look = 0; look < 1500 && !text.out.includes('\n'); look += 1)
+  await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
+  for (let look = 0; look < 300 && !text.out.includes('\n'); look += 1) {
+    await daemon.request('POST', '/v1/sessions/s1/input', { content: 'x' })
     await new Promise((resolve) => {
-      setTimeout(resolve, 10)
+      setTimeout(resolve, 50)
     })
+  }
   const [line = ''] = text.out.split('\n')
   t.truthy(JSON.parse(line).event)
   child.kill('SIGINT')

@@ -48,8 +48,10 @@ test('between the question and the approval the daemon may be killed', async (t)
 test('events can be watched with curl', async (t) => {
   const daemon = await spawnTestDaemon(t)
   let over = false
+  // curl ends when nobody reads on, at its next piece.
   const watching = sh(
-    block('watch').replace('curl ', 'curl -sm 3 ').replace('http://127.0.0.1:4000', daemon.url),
+    block('watch').trim().replace('curl ', 'curl -sm 30 ').replace('http://127.0.0.1:4000', daemon.url) +
+      " | sed -n '/^event: run_updated/,/^data: /{p;/^data: /q}'",
     daemon.root,
   ).finally(() => {
     over = true

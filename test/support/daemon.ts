@@ -4,10 +4,9 @@
  * checked against the daemon's own OpenAPI document.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { fault } from '../../core/base/assert.js'
 import { createClock, type Clock } from '../../core/base/clock.js'
@@ -19,7 +18,10 @@ import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
 import { bundledMain } from './bundle.js'
+import { freshRoot } from './folders.js'
 import { createOpenapiCheck, type OpenapiCheck, type Seen } from './openapi-check.js'
+
+export { freshRoot } from './folders.js'
 
 export interface Answer {
   readonly status: number
@@ -65,8 +67,6 @@ export interface TestDaemonOptions {
   /** Sent with every request, such as `authorization`. */
   readonly headers?: Headers
 }
-
-export const freshRoot = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'holdfast-'))
 
 const send = (
   url: string,
@@ -186,13 +186,14 @@ export interface SpawnedDaemon extends Reachable {
 export const mainFile = await bundledMain()
 
 const children = new Set<ChildProcess>()
-process.on('exit', () => {
+// Before their folders are removed.
+process.prependListener('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
 /** Runs the command line; `exited` settles when the process is gone. */
 export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}, openFiles?: number) => {
-  const command = [process.execPath, '--enable-source-maps', mainFile, ...args]
+  const command = [process.execPath, mainFile, ...args]
   const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
   const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -194,8 +194,9 @@ export const damages: readonly Damage[] = [
   {
     what: 'a link in the place of a folder',
     kind: 'stranger',
-    make: (root) => {
+    make: (root, t) => {
       renameSync(join(root, 'blobs'), `${root}-blobs`)
+      t.teardown(() => rmSync(`${root}-blobs`, { recursive: true, force: true }))
       symlinkSync(`${root}-blobs`, join(root, 'blobs'))
       return { file: join(root, 'blobs'), offset: 0 }
     },
