@@ -20,6 +20,12 @@ export const errors = defineErrors({
     detail: 'The state root {path} is not a folder.',
     action: 'Name a folder, or a path that does not exist yet.',
   },
+  state_root_not_made: {
+    status: 503,
+    domain: 'storage',
+    detail: 'The state root {path} cannot be made: {reason}.',
+    action: 'Name a path on a disk that is there and takes folders.',
+  },
   state_root_not_owned: {
     status: 503,
     domain: 'storage',

@@ -1,7 +1,9 @@
 /** README is true: its commands are run as printed, and their answers mean what it says. */
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { spawnMain, spawnTestDaemon } from '../support/daemon.js'
 import { blocksFor, repository, sh, shBlocks } from '../support/docs.js'
@@ -108,4 +110,16 @@ test('the commands of the command line work as printed', async (t) => {
     t.not(text.out.trim(), '')
   }
   await daemon.stop()
+})
+
+test('the signal that ends npm start ends the daemon: it takes the place of the shell that npm starts', async (t) => {
+  const programs = await mkdtemp(join(tmpdir(), 'holdfast-readme-'))
+  t.teardown(() => rm(programs, { recursive: true, force: true }))
+  for (const name of ['tsc', 'node'])
+    await writeFile(join(programs, name), '#!/bin/sh\necho $$ "$@"\n', { mode: 0o755 })
+  const { scripts } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))
+  const env = { PATH: `${programs}:${process.env['PATH']}` }
+  const shell = spawn('sh', ['-c', `${scripts.start} --safe`], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const said = await text(shell.stdout)
+  t.is(said.trim().split('\n').at(-1), `${shell.pid} --enable-source-maps dist/core/main.js serve --safe`)
 })

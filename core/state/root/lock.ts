@@ -3,7 +3,7 @@
  * guard that the kernel frees at death, proper-lockfile for platforms and
  * containers that the guard does not reach, and the owner's record beside.
  */
-import { lstatSync, mkdirSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, lstatSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import lockfile from 'proper-lockfile'
 import { fault } from '../../base/assert.js'
@@ -27,6 +27,7 @@ import { createDisk } from '../disk/real-disk.js'
 import { makeRoom } from '../disk/ballast.js'
 import { checkRoot } from './root-check.js'
 import { layout } from '../format/layout.js'
+import { makeFolders } from './make-folders.js'
 import { openRootDocument, readRoot, refusable, type RootFacts } from './root-document.js'
 import { sweepTemps } from '../disk/temps.js'
 
@@ -85,24 +86,13 @@ export const acquireLock = async (options: LockOptions): Promise<Lock> => {
 }
 
 const prepareRoot = async ({ root: path, allowNetwork = false }: LockOptions, disk: Disk): Promise<string> => {
-  const made = await refusable(path, () => makeFolders(path))
+  const made = await makeFolders(path)
   const root = realpathSync(path)
   for (let folder = root; made !== undefined && folder.length >= made.length; folder = dirname(folder))
     await disk.syncFolder(dirname(folder))
   checkRoot({ root, disk, allowNetwork })
   readRoot({ root, disk })
   return root
-}
-
-/** The topmost folder that was made. */
-const makeFolders = (path: string): string | undefined => {
-  try {
-    const made = mkdirSync(path, { recursive: true, mode: 0o700 })
-    return made === undefined ? undefined : realpathSync(made)
-  } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST' && codeOf(cause) !== 'ENOTDIR') throw cause
-    throw errors.state_root_not_folder({ details: { path }, cause })
-  }
 }
 
 interface Holding extends LockOptions {
@@ -151,6 +141,7 @@ const takeLockfile = async (
       stale: staleAfter,
       onCompromised: () => lose('lock_taken'),
     })
+    chmodSync(folder, 0o700)
     return () => unlock().catch(() => {})
   } catch (cause) {
     if (codeOf(cause) === 'ELOCKED') throw locked(root)

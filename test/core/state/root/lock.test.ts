@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -47,6 +48,26 @@ test('a first open makes the root, its document and the record of its owner', as
   await lock.release()
   t.false(lock.held())
   t.deepEqual(readdirSync(root), ['daemon.lock', 'root.json'])
+})
+
+test('a root whose path leads nowhere is refused in one sentence, and nothing is made', async (t) => {
+  const above = folder(t)
+  symlinkSync(join(above, 'absent', 'disk'), join(above, 'dangling'))
+  symlinkSync(join(above, 'circle'), join(above, 'circle'))
+  for (const path of ['dangling', 'dangling/state', 'dangling/deep/state', 'circle', 'circle/state'])
+    await t.throwsAsync(take(join(above, path)), { code: 'state_root_not_made' }, path)
+  if (process.platform === 'linux')
+    for (const path of ['/proc/holdfast', '/proc/holdfast/state'])
+      await t.throwsAsync(take(path), { code: 'state_root_not_made', message: /\/proc takes no folders/u })
+  t.deepEqual(readdirSync(above), ['circle', 'dangling'])
+})
+
+test('every folder that an open makes is private, the lock too', async (t) => {
+  const above = folder(t)
+  const lock = await take(join(above, 'deep', 'state'))
+  for (const path of ['deep', 'deep/state', 'deep/state/lock'])
+    t.is(statSync(join(above, path)).mode & 0o777, 0o700, path)
+  await lock.release()
 })
 
 test('state-3: the generation rises with each open and the rest of the document stays', async (t) => {
