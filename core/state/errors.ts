@@ -50,6 +50,12 @@ export const errors = defineErrors({
     detail: '{path} must be a real folder inside the state root.',
     action: 'Replace the link or file by the folder itself; only the state root as a whole may be a link.',
   },
+  state_root_not_regular: {
+    status: 503,
+    domain: 'storage',
+    detail: '{path} must be a regular file: it is a link, a pipe or a device.',
+    action: 'Put the file itself in its place, or restore it from a backup.',
+  },
   state_root_network: {
     status: 503,
     domain: 'storage',

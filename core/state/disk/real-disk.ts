@@ -5,12 +5,13 @@ import { dirname } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { fault } from '../../base/assert.js'
 import { unsafeCast } from '../../base/schema.js'
+import { errors } from '../errors.js'
 import type { Disk, DiskFile, FileStat } from './disk.js'
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_DIRECTORY } = fs.constants
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_DIRECTORY, O_NONBLOCK } = fs.constants
 const flags = {
-  read: O_RDONLY | O_NOFOLLOW,
-  write: O_RDWR | O_NOFOLLOW,
+  read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
+  write: O_RDWR | O_NOFOLLOW | O_NONBLOCK,
   create: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
 }
 
@@ -24,6 +25,13 @@ const orAbsent = <T>(read: () => T): T | undefined => {
     if (isAbsent(error)) return undefined
     throw error
   }
+}
+
+/** Opens for reading. A pipe in the place of a file would keep whoever opens or reads it for ever. */
+const openToRead = (path: string): number => {
+  const kind = stat(path)?.kind
+  if (kind === 'link' || kind === 'other') throw errors.state_root_not_regular({ details: { path } })
+  return fs.openSync(path, flags.read)
 }
 
 /** Into the page cache without a trip to the thread pool: the sync is what waits for the disk. */
@@ -80,7 +88,7 @@ const readOnlyFile = (path: string, fd: number): DiskFile => ({
 
 const readFile = (path: string): Uint8Array | undefined =>
   orAbsent(() => {
-    const fd = fs.openSync(path, flags.read)
+    const fd = openToRead(path)
     try {
       return readRange(fd, 0, fs.fstatSync(fd).size)
     } finally {
@@ -149,7 +157,7 @@ const makeFolder = async (path: string): Promise<void> => {
 
 export const createDisk = (): Disk => ({
   open: async (path, how) => handleFile(path, await files.open(path, flags[how], 0o600)),
-  openSync: (path) => readOnlyFile(path, fs.openSync(path, flags.read)),
+  openSync: (path) => readOnlyFile(path, openToRead(path)),
   readFile,
   replace,
   rename: (from, to) => files.rename(from, to),

@@ -23,6 +23,15 @@ export type Layout = ReturnType<typeof layout>
 export const commitFolders = ['log', 'data', 'streams', 'tombstones', 'quarantine'] as const
 /** Folders that the daemon makes and owns; `lock` is an empty one of the lock's package. */
 export const ownFolders = [...commitFolders, 'documents', 'blobs', 'spools', 'lock'] as const
+/** Files at the top of a root. */
+export const ownFiles = [
+  'root.json',
+  'manifest.json',
+  'watermark.json',
+  'ballast',
+  'owner.json',
+  'daemon.lock',
+] as const
 /** Folders that people fill; only the privacy of `secrets` is looked at. */
 export const theirFolders = ['config', 'plugins', 'skills', 'secrets'] as const
 

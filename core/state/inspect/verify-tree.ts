@@ -2,7 +2,16 @@
 import { basename, join } from 'node:path'
 import type { Disk, FileStat } from '../disk/disk.js'
 import { digestFile } from '../disk/pieces.js'
-import { indexName, numberOf, ownFolders, pageName, segmentName, theirFolders, type Layout } from '../format/layout.js'
+import {
+  indexName,
+  numberOf,
+  ownFiles,
+  ownFolders,
+  pageName,
+  segmentName,
+  theirFolders,
+  type Layout,
+} from '../format/layout.js'
 import type { Manifest, PagesRef } from '../format/manifest.js'
 import { unseal } from '../format/sealed.js'
 import { isSpoolName } from '../side/spool.js'
@@ -22,14 +31,7 @@ export interface TreeOptions {
 }
 
 const theirs: ReadonlySet<string> = new Set([...theirFolders, 'lost+found', 'README.md'])
-const files: ReadonlySet<string> = new Set([
-  'root.json',
-  'manifest.json',
-  'watermark.json',
-  'ballast',
-  'owner.json',
-  'daemon.lock',
-])
+const files: ReadonlySet<string> = new Set(ownFiles)
 const folders: ReadonlySet<string> = new Set(ownFolders)
 
 const exposed = ({ mode, uid }: FileStat): string | undefined => {

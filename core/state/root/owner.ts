@@ -1,5 +1,5 @@
 /** Who holds a state root: `owner.json`, for people and for the next start. */
-import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parse } from '../../base/parse.js'
@@ -66,6 +66,7 @@ export const describeOwner = (facts: {
 })
 
 export const readOwner = (path: string): OwnerRecord | undefined => {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined
   const text = textOf(() => readFileSync(path, 'utf8'))
   if (text === '') return undefined
   try {

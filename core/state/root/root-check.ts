@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { errors } from '../errors.js'
 import type { Disk, FileStat } from '../disk/disk.js'
-import { ownFolders, theirFolders } from '../format/layout.js'
+import { ownFiles, ownFolders, theirFolders } from '../format/layout.js'
 
 /**
  * What people may prepare before the first start, and what a start that died before it wrote `root.json` may have left
@@ -43,6 +43,7 @@ export const checkRoot = ({ root, disk, allowNetwork = false }: RootCheck): void
   checkType({ root, disk, allowNetwork })
   checkForeign(root, disk)
   for (const name of [...ownFolders, ...theirFolders]) checkFolder(join(root, name), disk)
+  for (const name of ownFiles) checkFile(join(root, name), disk)
 }
 
 const checkOwner = (path: string, stat: FileStat): void => {
@@ -61,6 +62,11 @@ const checkForeign = (root: string, disk: Disk): void => {
   if (disk.stat(join(root, 'root.json')) !== undefined) return
   const stranger = disk.list(root).find((name) => !beforeFirstOpen.test(name))
   if (stranger !== undefined) throw errors.state_root_foreign({ details: { path: root, name: stranger } })
+}
+
+const checkFile = (path: string, disk: Disk): void => {
+  const kind = disk.stat(path)?.kind ?? 'file'
+  if (kind !== 'file') throw errors.state_root_not_regular({ details: { path } })
 }
 
 const checkFolder = (path: string, disk: Disk): void => {

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -17,6 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClock } from '../../../../core/base/clock.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
+import { verifyBackup } from '../../../../core/state/inspect/backup-restore.js'
+import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { acquireLock, type LockOptions } from '../../../../core/state/root/lock.js'
 import type { Disk, FileStat } from '../../../../core/state/disk/disk.js'
@@ -305,4 +307,29 @@ test('a refused start leaves the lock free', async (t) => {
   await t.throwsAsync(take(root, { disk: readOnly }), { code: 'state_root_read_only' })
   t.deepEqual(readdirSync(root), ['daemon.lock'])
   await (await take(root)).release()
+})
+
+for (const name of ['root.json', 'manifest.json', 'watermark.json', 'owner.json', 'daemon.lock'])
+  test(`state-4: a pipe or a link in the place of ${name} is refused by name, not waited for`, async (t) => {
+    const root = folder(t)
+    await (await take(root)).release()
+    const path = join(root, name)
+    for (const make of ['mkfifo', 'ln -s /dev/zero']) {
+      rmSync(path, { force: true })
+      const [program = '', ...args] = [...make.split(' '), path]
+      t.is(spawnSync(program, args).status, 0)
+      await t.throwsAsync(take(root), { code: 'state_root_not_regular', message: new RegExp(name, 'u') })
+      await t.throwsAsync(
+        verifyRoot({ root, disk: createDisk(), clock }).then((report) => {
+          if (!report.clean) throw new Error(JSON.stringify(report.findings))
+        }),
+        { message: new RegExp(name, 'u') },
+      )
+    }
+  })
+
+test('state-27: a pipe in the place of backup.json is refused', async (t) => {
+  const backup = folder(t)
+  t.is(spawnSync('mkfifo', [join(backup, 'backup.json')]).status, 0)
+  await t.throwsAsync(verifyBackup({ folder: backup, disk: createDisk(), clock }), { code: 'state_root_not_regular' })
 })
