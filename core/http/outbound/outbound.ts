@@ -128,6 +128,8 @@ const createResolve = (): Resolve => {
  */
 const mostPools = 64
 const maxHeaderSize = 16_384
+/** A socket that ends while undici pauses it ends the process. Little is unread: `readBody` is always quicker. */
+const neverPaused = Number.MAX_SAFE_INTEGER
 const attemptMs = 2000
 
 type Undici = typeof import('undici')
@@ -219,6 +221,7 @@ const send = async (client: OutboundClient, request: OutboundRequest, signal: Ab
     method: request.method,
     path: `${url.pathname}${url.search}`,
     signal,
+    highWaterMark: neverPaused,
     headers: { ...request.headers },
     ...(request.body !== undefined && { body: Buffer.from(request.body) }),
   })

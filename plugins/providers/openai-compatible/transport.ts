@@ -9,9 +9,11 @@ export interface Transport {
   close(): Promise<void>
 }
 
+const largest = 32 * 1024 * 1024
+
 const load = async () => {
   const { Agent, request } = await import('undici')
-  return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }
+  return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: largest }) }
 }
 
 export const createTransport = (): Transport => {
@@ -40,6 +42,8 @@ const send = async (
     headers,
     body: String(init.body),
     signal: call.signal,
+    // More than an answer has, so that undici never pauses: a socket that ends while it does ends the process.
+    highWaterMark: largest + 1,
   })
   call.alive()
   refuseUseless(answer)
@@ -64,25 +68,26 @@ const refuseUseless = ({ statusCode, headers, body }: Dispatcher.ResponseData): 
     : answerErrors.provider_not_streaming()
 }
 
-const largest = 32 * 1024 * 1024
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE'
+
 /** Cannot be inside a JSON text: there a line break is escaped. */
 const lastEvent = /(?:^|\n)data: ?\[DONE\]\r?\n/u
 
 /** The bytes of an answer. A server that says `[DONE]` and keeps the socket open is not waited for. */
 async function* readBody(body: Dispatcher.ResponseData['body'], call: Call): AsyncGenerator<Uint8Array> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
-  let bytes = 0
   let tail = ''
   try {
     for (;;) {
       const next = await (lastEvent.test(tail) ? Promise.race([chunks.next(), call.pause(1000)]) : chunks.next())
       if (next === undefined || next.done === true) return
       call.alive()
-      bytes += next.value.length
-      if (bytes > largest) throw answerErrors.provider_answer_too_large()
       tail = (tail + next.value.subarray(-32).toString('latin1')).slice(-32)
       yield next.value
     }
+  } catch (error) {
+    throw isTooLarge(error) ? answerErrors.provider_answer_too_large() : error
   } finally {
     body.destroy()
   }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSocketServer, type AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
+import { startLateEndServer } from '../../../support/late-end-server.js'
 import { outboundFailure, type OutboundCode } from '../../../../core/http/outbound/outbound-failure.js'
 import {
   createOutbound,
@@ -478,4 +479,17 @@ test('a name is looked up as the machine does, and one that nobody knows is told
     type: 'failure',
     code: 'outbound_name_not_found',
   })
+})
+
+test('deliveries-30: an answer of unknown length is an answer, whatever of it is there when its connection ends', async (t) => {
+  const outbound = client(t)
+  const lengths = Array.from({ length: 20 }, (_, index) => 60_000 + index * 10_000)
+  const ask = async (length: number): Promise<OutboundAnswer> => {
+    const server = await startLateEndServer({ content_type: 'text/plain', first: 'a'.repeat(length), rest: 'b' })
+    t.teardown(() => server.close())
+    const asked = get(outbound, server.url, { ...local, max_answer_bytes: 1_000_000 })
+    await server.finish()
+    return asked
+  }
+  for (const answer of await Promise.all(lengths.map(ask))) t.like(answer, { type: 'answer', status: 200 })
 })
