@@ -5,7 +5,7 @@
  */
 import { defineErrors } from './errors.js'
 import { parse, type Issue } from './parse.js'
-import { inlineSchema, unsafeCast, type AnyStruct, type Json, type JsonSchema } from './schema.js'
+import { inlineSchema, unsafeCast, type AnyStruct, type Json, type JsonObject, type JsonSchema } from './schema.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -37,7 +37,7 @@ export interface Sources {
   readonly struct: AnyStruct
   readonly settings: readonly Setting[]
   /** The parsed configuration file and its name for messages. */
-  readonly file: { readonly name: string; readonly table: Readonly<Record<string, Json>> }
+  readonly file: { readonly name: string; readonly table: JsonObject }
   readonly environment: Environment
   readonly flags: Flags
   /** Told every value whose flag is named like a secret. */
@@ -129,5 +129,5 @@ export const readLayers = <T>(sources: Sources): T => {
   const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
   const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
   const parsed = parse(sources.struct, { ...sources.file.table, ...values })
-  return freeze(parsed.ok ? unsafeCast<T>(parsed.value) : refuse(parsed.issues[0], given, sources.file.name))
+  return freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources.file.name))
 }

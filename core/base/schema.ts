@@ -11,8 +11,12 @@ import { fault } from './assert.js'
 import { allowNulls, type JsonSchema } from './json-schema.js'
 
 export type { Struct, Infer, JsonSchema }
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+/** A JSON value. A member that is undefined is left out when it is written. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [key: string]: Json | undefined }
+/** True for an object: neither null nor an array, a text, a number or a boolean. */
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 export type AnyStruct = Struct<any, any>
 /** A struct of `T`, whatever its inside is. */
 export type StructOf<T> = Struct<T, any>

@@ -4,7 +4,6 @@ import { createClock } from '../base/clock.js'
 import { count } from './command-text.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/text/log.js'
-import { unsafeCast } from '../base/schema.js'
 import { writeBackup, type BackupReport } from '../state/inspect/backup.js'
 import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/inspect/backup-restore.js'
 import { errors } from '../state/errors.js'
@@ -40,8 +39,7 @@ const create: Command = defineCommand({
     const [root, to] = [rootOf(flags), path.resolve(args['folder'] ?? '')]
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
-    if (mayLive(root))
-      return unsafeCast<BackupReport>(await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id }))
+    if (mayLive(root)) return await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
     return backupStopped(root, to)
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>

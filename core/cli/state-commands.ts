@@ -7,7 +7,7 @@ import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
-import { unsafeCast, type Json } from '../base/schema.js'
+import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
 import { errors } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
@@ -166,12 +166,11 @@ const show: Command = defineCommand({
   flags: rootFlag,
   run: async ({ flags, args: { name, id } }) => {
     const place = { root: rootOf(flags), disk: createDisk() }
-    if (name === undefined) return unsafeCast<Json>({ [inventory]: shown(listState(place)) })
+    if (name === undefined) return { [inventory]: shown(listState(place)) }
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
   show: (answer: Json) => {
-    const listed =
-      typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer[inventory] : undefined
+    const listed = isJsonObject(answer) ? answer[inventory] : undefined
     return listed === undefined ? JSON.stringify(answer, null, 2) : listInventory(unsafeCast<Inventory>(listed))
   },
 })

@@ -16,7 +16,7 @@ export type { Subscription } from './fan-out.js'
 export type { Gap, Sink } from './subscriber.js'
 
 /** The `events` member of `/v1/status` (events-19). Ids are decimal strings. */
-export interface BusStatistics {
+export type BusStatistics = {
   readonly history_capacity: number
   readonly retained_event_count: number
   readonly subscriber_count: number

@@ -5,7 +5,7 @@ import type { BusStatistics } from '../events/bus.js'
 import type { StateFinding } from '../records/findings.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
-export interface PluginFault {
+export type PluginFault = {
   /** Unix ms. */
   readonly at_ms: number
   /** What was running, such as `listener run_updated` or `route sessions.create`. */
@@ -15,7 +15,7 @@ export interface PluginFault {
 }
 
 /** How one plugin is. */
-export interface PluginReport {
+export type PluginReport = {
   readonly id: string
   readonly version: string
   readonly summary: string
@@ -39,7 +39,7 @@ export interface PluginReport {
 }
 
 /** One step of the start. */
-export interface BootStep {
+export type BootStep = {
   /** Such as `lock`, `open`, `plugins`, `recover`, `repair`, `start`, `listen`. */
   readonly step: string
   readonly ms: number
@@ -48,7 +48,7 @@ export interface BootStep {
 }
 
 /** What this start did, step by step. */
-export interface BootReport {
+export type BootReport = {
   /** Unix ms. */
   readonly started_at_ms: number
   /** Milliseconds from the start to the first accepted request; 0 until then. */
@@ -67,7 +67,7 @@ export interface LockReport {
 }
 
 /** A token file as it is now; never its content. */
-export interface TokenFileReport {
+export type TokenFileReport = {
   readonly role: 'admin' | 'read_only'
   readonly path: string
   readonly readable: boolean
@@ -76,7 +76,7 @@ export interface TokenFileReport {
 }
 
 /** The `control_plane` member of `/v1/status` (http-23 and http-30). */
-export interface ControlPlaneReport {
+export type ControlPlaneReport = {
   readonly base_url: string
   readonly bind_addr?: string
   readonly bind_is_loopback: boolean

@@ -7,20 +7,7 @@ import type { Warning } from '../base/health.js'
 import type { Ids } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
 import { parse } from '../base/parse.js'
-import {
-  array,
-  doc,
-  enums,
-  integer,
-  named,
-  object,
-  optional,
-  string,
-  timestamp,
-  unsafeCast,
-  type Infer,
-  type Json,
-} from '../base/schema.js'
+import { array, doc, enums, integer, named, object, optional, string, timestamp, type Infer } from '../base/schema.js'
 import type { State } from '../state/contract.js'
 import { errors } from '../state/errors.js'
 
@@ -96,7 +83,7 @@ export const createFindings = (parts: FindingsParts): Findings => {
   const kept = new Map<string, Kept>()
   const seen = new Set<string>()
   let unsaved = false
-  const save = (): Promise<void> => state.document(name).write({ findings: unsafeCast<Json>([...kept.values()]) })
+  const save = (): Promise<void> => state.document(name).write({ findings: [...kept.values()] })
 
   const load = (): void => {
     const parsed = parse(Stored, state.document(name).read() ?? { findings: [] })

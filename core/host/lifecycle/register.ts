@@ -20,7 +20,7 @@ const declare = ({ options, faults, registry }: HostState, entry: PluginEntry, p
   const scope = createScope((error) => faults.charge(plugin.id, 'an undo', error))
   entry.scope = scope
   const config: unknown = options.configure(plugin)
-  entry.stopMs = plugin.stopMs?.(unsafeCast(config)) ?? 0
+  entry.stopMs = plugin.stopMs?.(config) ?? 0
   const { context, starts, seal } = openContext({
     plugin,
     config,

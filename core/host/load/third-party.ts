@@ -8,6 +8,7 @@ import {
   boolean,
   defaulted,
   doc,
+  isJsonObject,
   json,
   literal,
   object,
@@ -68,8 +69,7 @@ const readManifest = (disk: Disk, folder: string): Manifest => {
 /** `exports` as a text, its `.`, or the `import` or `default` of either. */
 const exported = (value: Json | undefined): string | undefined => {
   if (typeof value === 'string' || value === undefined) return value
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
-  return exported(value['.'] ?? value['import'] ?? value['default'])
+  return isJsonObject(value) ? exported(value['.'] ?? value['import'] ?? value['default']) : undefined
 }
 
 const mainFile = (disk: Disk, folder: string, manifest: Manifest): string => {

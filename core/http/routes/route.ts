@@ -134,4 +134,4 @@ export const defineRoute = <
   B extends AnyStruct | undefined = undefined,
 >(
   spec: RouteSpec<P, Q, B, R>,
-): Route => unsafeCast<Route>(spec)
+): Route => spec

@@ -81,7 +81,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     if (input === undefined) return
     const gone = (): boolean => response.destroyed
     const before = streams.newestId()
-    const value = await settle(async () => listed(lists, await route.handler(unsafeCast(input)), gone), watch())
+    const value = await settle(async () => listed(lists, await route.handler(input), gone), watch())
     const { reply } = route
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })

@@ -1,7 +1,6 @@
 /** A file of sealed lines behind a header line: pages, indexes and tombstones. Appended to by checkpoints only. */
 import { fault } from '../../base/assert.js'
 import { Problem } from '../../base/errors.js'
-import { unsafeCast } from '../../base/schema.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, createLineBuffer, lineValue, saltSeed, type Fault, type LineBuffer } from './line.js'
@@ -108,7 +107,7 @@ export type HeaderRead =
 export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
   const check = checkLine(bytes, 0, 0)
   if (!check.ok) return { ok: false, fault: { file, offset: 0, rule: `the header: ${check.rule}` } }
-  return { ok: true, header: unsafeCast<LineFileHeader>(lineValue(bytes, 0, check.end)), end: check.end }
+  return { ok: true, header: lineValue<LineFileHeader>(bytes, 0, check.end), end: check.end }
 }
 
 export interface LineScan {
@@ -143,8 +142,8 @@ const soundLine = (lines: FileLines, start: number): Uint8Array => {
   return line
 }
 
-/** The value of a line that the scan found sound. */
-export const valueAt = (lines: FileLines, start: number): unknown => {
+/** The value of a line that the scan found sound, as what the reader says it is. */
+export const valueAt = <T>(lines: FileLines, start: number): T => {
   const line = soundLine(lines, start)
   return lineValue(line, 0, line.length)
 }
@@ -159,4 +158,6 @@ export const damaged = ({ file, offset, rule }: Fault) =>
   })
 /** What `damaged` told; undefined for any other error. */
 export const faultIn = (error: unknown): Fault | undefined =>
-  error instanceof Problem && error.code === 'storage_damaged' ? unsafeCast<Fault>(error.cause) : undefined
+  error instanceof Problem && error.code === 'storage_damaged' && isFault(error.cause) ? error.cause : undefined
+const isFault = (cause: unknown): cause is Fault =>
+  typeof cause === 'object' && cause !== null && 'file' in cause && 'offset' in cause && 'rule' in cause

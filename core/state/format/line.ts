@@ -4,6 +4,7 @@
  * never fits. The check runs on raw bytes; nothing is serialised again.
  */
 import { crc32 } from 'node:zlib'
+import { unsafeCast } from '../../base/schema.js'
 
 /** The first byte of a file that breaks a rule. */
 export interface Fault {
@@ -92,6 +93,6 @@ export const checkLine = (bytes: Uint8Array, at: number, seed: number): LineChec
 const view = (bytes: Uint8Array, start: number, end: number): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
 
-/** The JSON value of a line that was checked. */
-export const lineValue = (bytes: Uint8Array, start: number, end: number): unknown =>
-  JSON.parse(view(bytes, start, end).toString('utf8'))
+/** The JSON value of a line that was checked: this program wrote it, as what the reader says it is. */
+export const lineValue = <T>(bytes: Uint8Array, start: number, end: number): T =>
+  unsafeCast<T>(JSON.parse(view(bytes, start, end).toString('utf8')))

@@ -4,7 +4,6 @@
  * a new segment: bytes and files that it does not name hold nothing that was
  * acknowledged.
  */
-import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from './line.js'
 import { seal, unseal } from './sealed.js'
@@ -70,9 +69,9 @@ export type ManifestRead =
 export const readManifest = (disk: Disk, path: string): ManifestRead => {
   const bytes = disk.readFile(path)
   if (bytes === undefined) return { ok: true, manifest: undefined }
-  const value = unseal(bytes)
+  const value = unseal<Manifest>(bytes)
   if (value === undefined) return { ok: false, fault: { file: path, offset: 0, rule: 'the digest does not match' } }
-  return { ok: true, manifest: unsafeCast<Manifest>(value) }
+  return { ok: true, manifest: value }
 }
 
 const bytesOf = (manifest: Manifest): Uint8Array => seal(manifest)

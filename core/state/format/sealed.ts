@@ -18,8 +18,11 @@ export const seal = (value: object): Uint8Array => {
   return Buffer.concat([body, Buffer.from(`${marker}${digest(body)}${ending}`)])
 }
 
-/** The value of a sealed file without its digest; undefined if a single bit is not as it was written. */
-export const unseal = (bytes: Uint8Array): JsonObject | undefined => {
+/**
+ * The value of a sealed file without its digest, as what the reader says it is; undefined if a single bit is not as it
+ * was written.
+ */
+export const unseal = <T extends object = JsonObject>(bytes: Uint8Array): T | undefined => {
   const cut = bytes.length - marker.length - digestLength - ending.length
   if (cut < 1) return undefined
   const body = bytes.subarray(0, cut)

@@ -1,5 +1,5 @@
 /** A segment of the commit log: its header, and the scan that tells a torn tail from damage. */
-import { unsafeCast } from '../../base/schema.js'
+import type { Json, JsonObject } from '../../base/schema.js'
 import { checkLineAt, type FileLines } from './file-lines.js'
 import { checkLine, lineValue, saltSeed, type Fault } from './line.js'
 
@@ -17,9 +17,9 @@ export interface SegmentHeader {
 
 /** `["put", collection, id, record]`, `["del", collection, id, reason]` or `["app", stream, owner, seq, entry]`. */
 export type Op =
-  | readonly ['put', string, string, object]
+  | readonly ['put', string, string, JsonObject]
   | readonly ['del', string, string, string]
-  | readonly ['app', string, string, number, unknown]
+  | readonly ['app', string, string, number, Json]
 
 /** One commit. */
 export interface LogLine {
@@ -59,15 +59,13 @@ export interface SegmentExpectation {
   readonly end?: number
 }
 
-const headerOf = (bytes: Uint8Array, end: number): SegmentHeader => unsafeCast<SegmentHeader>(lineValue(bytes, 0, end))
-
 const headerFault = (
   bytes: Uint8Array,
   expected: SegmentExpectation,
 ): { header?: SegmentHeader; end: number; rule?: string } => {
   const check = checkLine(bytes, 0, 0)
   if (!check.ok) return { end: 0, rule: `the header: ${check.rule}` }
-  const header = headerOf(bytes, check.end)
+  const header = lineValue<SegmentHeader>(bytes, 0, check.end)
   const fits =
     header.k === 'segment' &&
     header.root === expected.root &&
@@ -86,7 +84,7 @@ interface Reach {
 const lineAt = ({ lines, seed, end }: Reach, at: number) => {
   const check = checkLineAt(lines, at, { seed, end })
   const { line } = check
-  return { check, line: line === undefined ? undefined : unsafeCast<LogLine>(lineValue(line, 0, line.length)) }
+  return { check, line: line === undefined ? undefined : lineValue<LogLine>(line, 0, line.length) }
 }
 
 /** A sound line behind the fault whose batch began after it proves that the faulty line was committed. */

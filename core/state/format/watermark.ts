@@ -3,7 +3,6 @@
  * something changed, and `clean` at a close. A log that ends before it was
  * damaged, not torn.
  */
-import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { seal, unseal } from './sealed.js'
 
@@ -22,8 +21,8 @@ export type WatermarkRead = { readonly watermark: Watermark | undefined; readonl
 export const readWatermark = (disk: Disk, path: string): WatermarkRead => {
   const bytes = disk.readFile(path)
   if (bytes === undefined) return { watermark: undefined, broken: false }
-  const value = unseal(bytes)
-  return { watermark: value === undefined ? undefined : unsafeCast<Watermark>(value), broken: value === undefined }
+  const watermark = unseal<Watermark>(bytes)
+  return { watermark, broken: watermark === undefined }
 }
 
 export const writeWatermark = (

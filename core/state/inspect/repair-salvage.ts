@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
-import { unsafeCast } from '../../base/schema.js'
 import { linkAside, type AsideOptions } from './repair-aside.js'
 import type { Disk } from '../disk/disk.js'
 import { checkLineAt, createFileLines } from '../format/file-lines.js'
@@ -53,8 +52,7 @@ const segmentsIn = (disk: Disk, folder: string): SegmentRef[] =>
   disk.list(folder).flatMap((name) => {
     const lines = createFileLines(disk, join(folder, name))
     const { line, ...check } = checkLineAt(lines, 0, { seed: 0, end: lines.length })
-    const header =
-      check.ok && line !== undefined ? unsafeCast<SegmentHeader>(lineValue(line, 0, line.length)) : undefined
+    const header = check.ok && line !== undefined ? lineValue<SegmentHeader>(line, 0, line.length) : undefined
     return header?.k === 'segment' && numberOf(name) === header.no
       ? [{ no: header.no, first: header.first, length: lines.length }]
       : []

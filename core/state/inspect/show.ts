@@ -1,5 +1,5 @@
 /** Records and entries as they stand on disk, for an operator's eyes; read-only, from a stopped or a live root. */
-import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
+import type { Json, JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout } from '../format/layout.js'
@@ -137,11 +137,11 @@ export const showRecords = (
         known ||= name === collection
       },
       record: (name, line, { counts }) => {
-        if (wanted(name, line.id) && counts) found.set(line.id, unsafeCast<JsonObject>(line.r))
+        if (wanted(name, line.id) && counts) found.set(line.id, line.r)
       },
       op: (op) => {
         if (op[0] === 'app' || !wanted(op[1], op[2])) return
-        if (op[0] === 'put') found.set(op[2], unsafeCast<JsonObject>(op[3]))
+        if (op[0] === 'put') found.set(op[2], op[3])
         else found.delete(op[2])
       },
     }
@@ -159,10 +159,10 @@ export const showEntries = (place: RootPlace, stream: string, owner: string): Sh
     }
     const visitor: Omit<SurveyVisitor, 'fault'> = {
       entries: (name, line) => {
-        if (wanted(name, line.owner)) for (const entry of line.entries) found.push(unsafeCast<Json>(entry))
+        if (wanted(name, line.owner)) for (const entry of line.entries) found.push(entry)
       },
       op: (op) => {
-        if (op[0] === 'app' && wanted(op[1], op[2])) found.push(unsafeCast<Json>(op[4]))
+        if (op[0] === 'app' && wanted(op[1], op[2])) found.push(op[4])
       },
     }
     return { visitor, result: () => (known ? found : undefined) }

@@ -4,7 +4,7 @@
  * Looks only. Checking, showing and salvage are visitors of this one walk.
  */
 import { join } from 'node:path'
-import { unsafeCast } from '../../base/schema.js'
+import type { Json, JsonObject } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { indexName, pageName, segmentName, type Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -36,11 +36,11 @@ export interface SurveyVisitor {
   look?<R>(area: string, run: () => R): R
   tombstone?(collection: string, id: string, reason: string): void
   /** Entries of one owner as a page holds them. */
-  entries?(stream: string, line: EntryLine<unknown>, place: PagePlace): void
+  entries?(stream: string, line: EntryLine<Json>, place: PagePlace): void
   /** An operation of the log behind the checkpoint. */
   op?(op: Op, line: LogLine, place: LinePlace): void
   /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
-  record?(collection: string, line: RecordLine<object>, place: PagePlace & { readonly counts: boolean }): void
+  record?(collection: string, line: RecordLine<JsonObject>, place: PagePlace & { readonly counts: boolean }): void
   /** Rows of an index, in the order of the file. */
   rows?(
     pageStore: { readonly kind: 'data' | 'streams'; readonly name: string },
@@ -114,16 +114,15 @@ const readEveryTombstone = (options: SurveyOptions): Map<string, Set<string>> =>
   for (const [of, length] of Object.entries(manifest.tombstones)) {
     const deleted = new Set<string>()
     tombstones.set(of, deleted)
-    const lines = readLines(options, {
+    const found = readLines(options, {
       path: tombstonePath(paths.tombstones, of),
       length,
       kind: 'tombstones',
       header: { k: 'tombstones', of, root: manifest.root },
     })
-    for (const start of lines?.starts ?? []) {
-      const { id, reason } = unsafeCast<{ id: string; reason: string }>(
-        valueAt(unsafeCast<SoundLines>(lines).lines, start),
-      )
+    if (found === undefined) continue
+    for (const start of found.starts) {
+      const { id, reason } = valueAt<{ id: string; reason: string }>(found.lines, start)
       deleted.add(id)
       visitor.tombstone?.(of, id, reason)
       visitor.count?.({ items: 1 })
@@ -159,16 +158,17 @@ const readIndexRows = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
   if (index === null || visitor.rows === undefined) return
   const path = join(pageStore.folder, indexName(index.no))
-  const lines = readLines(options, {
+  const found = readLines(options, {
     path,
     length: index.length,
     kind: 'index',
     header: { k: 'index', of: pageStore.name, no: index.no, root: manifest.root },
   })
-  for (const offset of lines?.starts ?? []) {
-    const { rows } = unsafeCast<{ rows: readonly IndexRow[] }>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+  if (found === undefined) return
+  for (const offset of found.starts) {
+    const { rows } = valueAt<{ rows: readonly IndexRow[] }>(found.lines, offset)
     visitor.count?.({ items: rows.length })
-    visitor.rows(pageStore, rows, { file: path, offset, mark: lines?.header['mark'] })
+    visitor.rows(pageStore, rows, { file: path, offset, mark: found.header['mark'] })
   }
 }
 
@@ -176,16 +176,13 @@ const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
   for (const { no, length } of pageStore.ref.pages) {
     const path = join(pageStore.folder, pageName(no))
-    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
-    for (const offset of lines?.starts ?? []) {
-      const line = unsafeCast<EntryLine<unknown>>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+    const found = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
+    if (found === undefined) continue
+    for (const offset of found.starts) {
+      const line = valueAt<EntryLine<Json>>(found.lines, offset)
       visitor.count?.({ items: line.entries.length })
-      visitor.entries?.(pageStore.name, line, {
-        file: path,
-        offset,
-        page: no,
-        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
-      })
+      const place = { file: path, offset, page: no, length: lengthAt(found.lines, offset) }
+      visitor.entries?.(pageStore.name, line, place)
     }
   }
   readIndexRows(options, pageStore)
@@ -201,17 +198,18 @@ const readCollection = (options: SurveyOptions, pageStore: PageStore, { tombston
   const [seen, deleted, newer] = [new Set<string>(), tombstones.get(pageStore.name), touched.get(pageStore.name)]
   for (const { no, length } of pageStore.ref.pages.toReversed()) {
     const path = join(pageStore.folder, pageName(no))
-    const lines = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
-    for (const offset of lines?.starts.toReversed() ?? []) {
+    const found = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
+    if (found === undefined) continue
+    for (const offset of found.starts.toReversed()) {
       visitor.count?.({ items: 1 })
-      const line = unsafeCast<RecordLine<object>>(valueAt(unsafeCast<SoundLines>(lines).lines, offset))
+      const line = valueAt<RecordLine<JsonObject>>(found.lines, offset)
       if (seen.has(line.id) || deleted?.has(line.id) === true) continue
       seen.add(line.id)
       const place = {
         file: path,
         offset,
         page: no,
-        length: lengthAt(unsafeCast<SoundLines>(lines).lines, offset),
+        length: lengthAt(found.lines, offset),
         counts: newer?.has(line.id) !== true,
       }
       visitor.record?.(pageStore.name, line, place)

@@ -1,5 +1,5 @@
 /** Whether the entries of chained streams follow from each other, and end where their heads say. */
-import { unsafeCast, type Json } from '../../base/schema.js'
+import type { Json, JsonObject } from '../../base/schema.js'
 import type { ChainSpec, StreamSpec } from '../contract.js'
 import type { LinePlace } from '../format/segment.js'
 import type { FindingKind } from './verify-findings.js'
@@ -40,7 +40,7 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
   }
   const entry = (
     stream: string,
-    { owner, entry: found }: { owner: string; entry: unknown },
+    { owner, entry: found }: { owner: string; entry: Json },
     { file, offset }: LinePlace,
   ): void => {
     const known = chained.get(stream)
@@ -48,7 +48,7 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
     const chain = chainOf(known.chains, owner)
     const place = { file, offset }
     const number = chain.places.push(place)
-    const { prev, hash, right } = known.spec.link(unsafeCast<Json>(found), owner)
+    const { prev, hash, right } = known.spec.link(found, owner)
     if (prev !== chain.hash)
       complain(
         chain,
@@ -62,12 +62,13 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
   }
   const record = (
     collection: string,
-    { id, record: found }: { id: string; record: object },
+    { id, record: found }: { id: string; record: JsonObject },
     { file, offset }: LinePlace,
   ): void => {
+    const { entries, hash } = found
+    if (typeof entries !== 'number' || typeof hash !== 'string') return
     for (const { spec, heads } of chained.values())
-      if (spec.heads === collection)
-        heads.set(id, { ...unsafeCast<Pick<Head, 'entries' | 'hash'>>(found), place: { file, offset } })
+      if (spec.heads === collection) heads.set(id, { entries, hash, place: { file, offset } })
   }
   const compare = (
     stream: string,

@@ -1,6 +1,6 @@
 /** Records and entries against their structs, and the ids they name against the records that are there. */
 import { parse } from '../../base/parse.js'
-import type { AnyStruct, Json } from '../../base/schema.js'
+import type { AnyStruct, Json, JsonObject } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'
@@ -26,7 +26,7 @@ const firstIssue = (struct: AnyStruct | undefined, value: unknown): string | und
   return parsed.ok ? undefined : `${parsed.issues[0]?.path ?? ''} ${parsed.issues[0]?.rule ?? ''}`.trim()
 }
 
-type Read = (collection: string, found: { readonly id: string; readonly record: object }, place: LinePlace) => void
+type Read = (collection: string, found: { readonly id: string; readonly record: JsonObject }, place: LinePlace) => void
 
 export interface RecordWatch {
   /** Told of each record that counts. */
@@ -40,12 +40,12 @@ export const watchRecords = (
   { read, hasBlob }: RecordWatch,
 ) => {
   const live = new Map<string, Set<string>>()
-  const latest = new Map<string, Map<string, { record: object; place: LinePlace }>>()
+  const latest = new Map<string, Map<string, { record: JsonObject; place: LinePlace }>>()
   const named: Named[] = []
   const complain = (kind: FindingKind, { file, offset }: LinePlace, rule: string): void =>
     report(kind, { file, offset, rule })
 
-  const check = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void => {
+  const check = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void => {
     live.set(collection, (live.get(collection) ?? new Set()).add(id))
     read(collection, { id, record }, place)
     const spec = collections.get(collection)
@@ -63,10 +63,13 @@ export const watchRecords = (
           `${id} of ${collection} names ${ref.sha256} of blobs/${area}, which is not there whole`,
         )
   }
-  const put = (collection: string, { id, record }: { id: string; record: object }, place: LinePlace): void =>
+  const put = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void =>
     void latest.set(
       collection,
-      (latest.get(collection) ?? new Map<string, { record: object; place: LinePlace }>()).set(id, { record, place }),
+      (latest.get(collection) ?? new Map<string, { record: JsonObject; place: LinePlace }>()).set(id, {
+        record,
+        place,
+      }),
     )
   return {
     /** A record that counts as it stands. */

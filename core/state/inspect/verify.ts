@@ -3,6 +3,7 @@
  * name, and with the plugins' declarations every record and every reference.
  * On a root that a daemon writes to, what it reads is a consistent prefix.
  */
+import type { Json } from '../../base/schema.js'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
@@ -120,7 +121,7 @@ const checkContent = (
   const hasBlob = (area: string, { sha256, bytes }: BlobRef): boolean =>
     live || disk.stat(blobPath(join(paths.blobs, area), sha256))?.size === bytes
   const records = watchRecords(report, declared, { read: chains.record, hasBlob })
-  const entry = (stream: string, found: { owner: string; seq: number; entry: unknown }, place: LinePlace): void => {
+  const entry = (stream: string, found: { owner: string; seq: number; entry: Json }, place: LinePlace): void => {
     records.entry(stream, found, place)
     chains.entry(stream, found, place)
   }

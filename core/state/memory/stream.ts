@@ -1,5 +1,5 @@
 /** Append-only entries by owner: what no checkpoint has written is in memory, the rest on pages. */
-import { type Json, unsafeCast } from '../../base/schema.js'
+import type { Json } from '../../base/schema.js'
 import { serialise, type Change } from './change.js'
 import type { Stream, StreamEntry, StreamSpec } from '../contract.js'
 
@@ -61,7 +61,8 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)
     for (let seq = from; found.length < limit && seq < tail.first + tail.entries.length; seq += 1) {
-      found.push({ seq, entry: unsafeCast<E>(tail.entries[seq - tail.first]) })
+      const entry = tail.entries[seq - tail.first]
+      if (entry !== undefined) found.push({ seq, entry })
     }
     return found
   }

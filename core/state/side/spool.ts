@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { assert, fault } from '../../base/assert.js'
-import { unsafeCast } from '../../base/schema.js'
 import type { Spool, SpoolAccount, SpoolReading, Spools } from '../contract.js'
 import type { Disk, DiskFile } from '../disk/disk.js'
 import { isName } from '../format/layout.js'
@@ -51,7 +50,7 @@ export const longestSpoolHeader = 256
 const headIn = (bytes: Uint8Array): Head | undefined => {
   const checked = checkLine(bytes, 0, 0)
   if (!checked.ok) return undefined
-  return { ...unsafeCast<Header>(lineValue(bytes, 0, checked.end)), length: checked.end }
+  return { ...lineValue<Header>(bytes, 0, checked.end), length: checked.end }
 }
 
 /** The header of a spool on disk. */

@@ -54,7 +54,7 @@ export const createStore = (pageStores: PageStores): Store => {
   const applyOp = (op: Op): string | undefined => {
     if (op[0] === 'app') {
       const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 })
-      return stream.replay(op[2], op[3], unsafeCast<Json>(op[4]))
+      return stream.replay(op[2], op[3], op[4])
         ? undefined
         : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
     }

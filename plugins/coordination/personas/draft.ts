@@ -1,5 +1,5 @@
 /** What is asked of a persona, checked and in the form in which it is stored. Pure. */
-import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { type JsonObject } from '../../../core/plugin.js'
 import { blankEntry, normalScope, permitsCapability, type CapabilityScope } from '../../execution/sessions/contract.js'
 import type { DefaultSkill, Persona } from './contract.js'
 import { personaErrors } from './errors.js'
@@ -48,8 +48,10 @@ const storedScope = (scope: CapabilityScope): CapabilityScope | undefined => {
   return blank === undefined ? normalScope(scope) : refuse(`capability_scope.${blank}`, 'must not be blank')
 }
 
-const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill =>
-  unsafeCast({ name: name.trim(), ...(args.trim() !== '' && { args: args.trim() }) })
+const storedSkill = ({ name, args = '' }: DefaultSkill): DefaultSkill => ({
+  name: name.trim(),
+  ...(args.trim() !== '' && { args: args.trim() }),
+})
 
 /**
  * Default skills are named, each once, allowed by the scope, installed (personas-6). No skill is installed where no

@@ -5,11 +5,9 @@ import {
   optional,
   string,
   timestamp,
-  unsafeCast,
   type Clock,
   type HealthCheck,
   type Infer,
-  type JsonObject,
   type Log,
   type Warning,
 } from '../../../core/plugin.js'
@@ -70,7 +68,7 @@ export const deliveryStatus = (
     }
   }
   return {
-    section: { name: 'delivery', schema: DeliveryStatus, collect: () => unsafeCast<JsonObject>(collect()) },
+    section: { name: 'delivery', schema: DeliveryStatus, collect: () => collect() },
     health: { id: 'deliveries', check: () => warningsOf(parts, collect()) },
   }
 }

@@ -2,6 +2,7 @@
  * What must hold before a run completes. Judged by checks, before and after,
  * and by the outcomes of the run's own calls, never by what the model says.
  */
+import { isJsonObject } from '../../../core/plugin.js'
 import type { CompletionMark, JournalEntry } from '../sessions/contract.js'
 import { checkOf, type CompletionRequirement, type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
 import { change, type EngineContext, type Execution } from './execution.js'
@@ -66,7 +67,7 @@ const writtenPaths = ({ store, tools }: EngineContext, run: RunRecord): Readonly
 const pathIn = (entry: JournalEntry): string | undefined => {
   if (entry.type !== 'outcome' || entry.state !== 'done') return undefined
   const { output } = entry
-  const path = typeof output === 'object' && output !== null && !Array.isArray(output) ? output['path'] : undefined
+  const path = isJsonObject(output) ? output['path'] : undefined
   return typeof path === 'string' ? path : undefined
 }
 

@@ -1,5 +1,5 @@
 /** Tool calls in the ledger of effects: what let them act, what is about to be done, and what came of it. */
-import { type Json, type Tx, digest } from '../../../core/plugin.js'
+import { digest, isJsonObject, type Json, type Tx } from '../../../core/plugin.js'
 import type { ActionIntent, ActionOutcome } from '../external-actions/contract.js'
 import type { OutcomeState } from '../sessions/contract.js'
 import type { Execution } from './execution.js'
@@ -44,8 +44,8 @@ export const intendCall = (
 
 const codes = /^[a-z][a-z0-9_]{0,63}$/u
 const codeOf = (output: Json): string | undefined => {
-  const error = typeof output === 'object' && output !== null && !Array.isArray(output) ? output['error'] : undefined
-  const code = typeof error === 'object' && error !== null && !Array.isArray(error) ? error['code'] : undefined
+  const error = isJsonObject(output) ? output['error'] : undefined
+  const code = isJsonObject(error) ? error['code'] : undefined
   return typeof code === 'string' && codes.test(code) ? code : undefined
 }
 

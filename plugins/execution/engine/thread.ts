@@ -210,7 +210,7 @@ const weigh = (message: ModelMessage): number => {
 const weighText = (text: string): number => Buffer.byteLength(JSON.stringify(text))
 
 /** Roughly the bytes of a value's JSON, without making it as a whole. */
-export const weighJson = (value: Json): number => {
+export const weighJson = (value: Json | undefined): number => {
   if (typeof value === 'string') return weighText(value)
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weighJson(item) + 1, 2)
   if (typeof value !== 'object' || value === null) return 5

@@ -1,5 +1,5 @@
 import { SystemSections } from '../models/contract.js'
-import { definePlugin, unsafeCast, type Json } from '../../../core/plugin.js'
+import { definePlugin } from '../../../core/plugin.js'
 import { SessionMetadata } from '../sessions/contract.js'
 import { Tasks } from '../tasks/contract.js'
 import { SessionModes, ToolRegistry, Tools } from '../tools/contract.js'
@@ -40,7 +40,7 @@ export default definePlugin({
         const { todos, tasks: open } = agenda({ tasks }, session_id)
         if (known === undefined && todos.length + open.length === 0) return undefined
         const { session_id: _, ...state } = known ?? { session_id, plan_mode: false }
-        return unsafeCast<Json>({ ...state, todos, tasks: open })
+        return { ...state, todos, tasks: open }
       },
     })
   },

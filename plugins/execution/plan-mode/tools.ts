@@ -1,4 +1,4 @@
-import { doc, object, optional, string, unsafeCast, type Clock, type Ids, type Json } from '../../../core/plugin.js'
+import { doc, object, optional, string, type Clock, type Ids, type Json } from '../../../core/plugin.js'
 import type { Tasks } from '../tasks/contract.js'
 import { defineTool, failedCall, type PermissionMode, type Tool } from '../tools/contract.js'
 import { planErrors } from './errors.js'
@@ -14,9 +14,12 @@ export interface PlanParts {
 }
 
 /** What a session has to do, for a model that begins or ends a plan. */
-export const agenda = ({ tasks }: Pick<PlanParts, 'tasks'>, session_id: string): { todos: Json[]; tasks: Json[] } => ({
-  todos: unsafeCast<Json[]>(tasks.todos(session_id)),
-  tasks: unsafeCast<Json[]>(tasks.listOpen({ session_id }).map((task) => tasks.view(task))),
+export const agenda = (
+  { tasks }: Pick<PlanParts, 'tasks'>,
+  session_id: string,
+): { todos: readonly Json[]; tasks: readonly Json[] } => ({
+  todos: tasks.todos(session_id),
+  tasks: tasks.listOpen({ session_id }).map((task) => tasks.view(task)),
 })
 
 /** The state changes in the commit of the outcome, so that a repetition after a crash finds nothing done. */
@@ -100,7 +103,7 @@ const exit = (parts: PlanParts): Tool =>
         output: {
           plan_mode: false,
           restored_permission_mode: parts.daemonMode(),
-          plan_artifact: unsafeCast<Json>(next().plan_artifact),
+          plan_artifact: next().plan_artifact,
           ...agenda(parts, session_id),
         },
         apply: (tx) => tx.put(store.states, next()),

@@ -3,6 +3,7 @@ import {
   defineCommand,
   type Command,
   type CommandInput,
+  isJsonObject,
   type Json,
   array,
   open,
@@ -77,7 +78,7 @@ const submit = defineCommand({
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`
     const run = await client.send('POST', path, body, typeof key === 'string' ? { 'idempotency-key': key } : {})
-    if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run
+    if (flags['watch'] !== true || !isJsonObject(run)) return run
     return follow(input, String(run['run_id']))
   },
   answer: RunAnswer,
@@ -117,7 +118,7 @@ const retry = defineCommand({
     const { client, args, flags } = input
     const { provider } = flags
     const run = await client.send('POST', `${runPath(args)}/retry`, typeof provider === 'string' ? { provider } : {})
-    if (flags['watch'] !== true || typeof run !== 'object' || run === null || Array.isArray(run)) return run
+    if (flags['watch'] !== true || !isJsonObject(run)) return run
     return follow(input, String(run['run_id']))
   },
   answer: RunAnswer,

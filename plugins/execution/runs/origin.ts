@@ -7,7 +7,6 @@ import {
   object,
   optional,
   string,
-  unsafeCast,
   type Infer,
   type JsonObject,
   type Point,
@@ -57,6 +56,4 @@ export const shownMetadata = (
   metadata: JsonObject | undefined,
   origin: RunOrigin | undefined,
 ): { input_metadata?: JsonObject } =>
-  metadata === undefined && origin === undefined
-    ? {}
-    : { input_metadata: { ...metadata, ...unsafeCast<JsonObject>(origin) } }
+  metadata === undefined && origin === undefined ? {} : { input_metadata: { ...metadata, ...origin } }

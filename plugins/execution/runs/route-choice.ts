@@ -1,5 +1,5 @@
 /** Which model a run is pinned to (models-2 to models-7). */
-import { unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { type JsonObject } from '../../../core/plugin.js'
 import { checkGeneration, type GenerationSettings, type Models } from '../models/contract.js'
 import { sessionErrors, type SessionRecord, type Sessions } from '../sessions/contract.js'
 import type { SubmitInputRequest } from './submission.js'
@@ -96,7 +96,7 @@ const stored = ({
     ...(allow_parallel_tool_calls !== undefined && { allow_parallel_tool_calls }),
     ...(max_output_tokens !== undefined && { max_output_tokens }),
     ...(temperature !== undefined && { temperature }),
-    ...(reasoning !== undefined && { reasoning: unsafeCast<JsonObject>(reasoning) }),
+    ...(reasoning !== undefined && { reasoning: reasoning }),
     ...(response_format !== undefined && { response_format }),
   }
   return Object.keys(kept).length === 0 ? undefined : kept

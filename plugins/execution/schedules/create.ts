@@ -1,5 +1,5 @@
 /** Making a schedule: everything that could never work is refused before anything is kept. */
-import { Problem, unsafeCast, type JsonObject, type Tx } from '../../../core/plugin.js'
+import { Problem, type Tx } from '../../../core/plugin.js'
 import { runErrors, type SubmitInputRequest } from '../runs/contract.js'
 import { checkCadence, fireAfter, invalid } from './cadence.js'
 import { payloadKinds, type ScheduleCreateRequest } from './contract.js'
@@ -75,9 +75,7 @@ const checkPeople = ({ sessions }: ScheduleParts, body: ScheduleCreateRequest): 
 }
 
 const payloadOf = (parts: ScheduleParts, body: ScheduleCreateRequest): Payload => {
-  const others = payloadKinds.flatMap((kind) =>
-    body[kind] === undefined ? [] : [{ kind, value: unsafeCast<JsonObject>(body[kind]) }],
-  )
+  const others = payloadKinds.flatMap((kind) => (body[kind] === undefined ? [] : [{ kind, value: body[kind] }]))
   const count = others.length + (body.request === undefined ? 0 : 1)
   if (count !== 1)
     throw scheduleErrors.schedule_payload_ambiguous({

@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, Host, unsafeCast, type JsonObject } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -48,7 +48,7 @@ export default definePlugin({
     ctx.contribute(RuntimeSections, {
       name: 'scheduler_policy',
       schema: SchedulerPolicy,
-      collect: () => unsafeCast<JsonObject>(policy),
+      collect: () => policy,
     })
     ctx.health(schedulesHealth(parts))
     ctx.onStart(() => (config.dispatch_enabled ? host.whenActing(worker.begin) : undefined))

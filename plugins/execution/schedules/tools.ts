@@ -7,7 +7,6 @@ import {
   optional,
   Problem,
   string,
-  unsafeCast,
   type AnyStruct,
   type Infer,
   type Json,
@@ -134,7 +133,7 @@ const requestOf = (
   }
 }
 
-const shown = (record: ScheduleRecord): JsonObject => unsafeCast(JSON.parse(JSON.stringify(viewSchedule(record))))
+const shown = (record: ScheduleRecord): JsonObject => JSON.parse(JSON.stringify(viewSchedule(record)))
 const answer = (record: ScheduleRecord, apply?: (tx: Tx) => void): ToolOutcome => ({
   type: 'result',
   output: { schedule: shown(record) },
@@ -153,7 +152,7 @@ const making = <S extends AnyStruct>(
     permission: 'allow',
     run: (input: Infer<S>, call) =>
       answering(() => {
-        const draft = service.draft(requestOf(unsafeCast<Recipient>(input), call, plan(input)))
+        const draft = service.draft(requestOf(input, call, plan(input)))
         return answer(draft, (tx) => void service.add(tx, draft))
       }),
   })

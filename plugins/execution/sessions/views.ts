@@ -63,7 +63,7 @@ const names = unsafeCast<SettingName[]>(Object.keys(settingKeys))
 const shownValue = (session: SessionRecord, name: SettingName, caller: Caller | undefined): Json | undefined => {
   if (name === 'persona') return session.persona === undefined ? undefined : summaryOf(session.persona)
   if (name === 'reply_targets') return session.reply_targets?.map((handle) => shownHandle(handle, caller))
-  return unsafeCast<Json | undefined>(session[name])
+  return session[name]
 }
 
 export const metadataOf = (session: SessionRecord, caller?: Caller): { [key: string]: Json } =>

@@ -10,7 +10,6 @@ import {
   optional,
   Problem,
   string,
-  unsafeCast,
   type Clock,
   type Ids,
   type Json,
@@ -49,10 +48,9 @@ const byId = object({ task_id: Id })
 const own = { effect: 'read', parallel: false, timeout_ms: 10_000, sandbox: 'inherited' } as const
 const looking = { effect: 'read', parallel: true, timeout_ms: 10_000, sandbox: 'inherited' } as const
 
-/** Views have optional members that are absent, never undefined: what is sent is plain JSON. */
-const answer = (output: object): Extract<ToolOutcome, { type: 'result' }> => ({
+const answer = (output: Json): Extract<ToolOutcome, { type: 'result' }> => ({
   type: 'result',
-  output: unsafeCast<Json>(output),
+  output,
 })
 
 const orFailed = async (work: () => Promise<ToolOutcome> | ToolOutcome): Promise<ToolOutcome> => {
@@ -68,7 +66,7 @@ const orFailed = async (work: () => Promise<ToolOutcome> | ToolOutcome): Promise
 const changing = (
   { store, clock }: TaskToolParts,
   { session_id }: ToolCall,
-  change: (set: TaskSet) => object,
+  change: (set: TaskSet) => Json,
 ): Promise<ToolOutcome> =>
   orFailed(() => {
     const now = clock.now()

@@ -3,7 +3,6 @@ import {
   definePoint,
   defineToken,
   isObjectStruct,
-  unsafeCast,
   type AnyStruct,
   type Infer,
   type Json,
@@ -109,7 +108,7 @@ export const failedCall = (problem: Problem): ToolOutcome => ({
 })
 
 /** Checks a tool's types and returns it. */
-export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => unsafeCast<Tool>(tool)
+export const defineTool = <S extends AnyStruct>(tool: Tool<S>): Tool => tool
 const effects: ReadonlySet<unknown> = new Set<Effect>(['read', 'idempotent', 'once'])
 
 /** What is wrong with a tool, in a plugin that no compiler has checked; a provider would refuse each run for it. */

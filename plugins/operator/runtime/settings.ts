@@ -1,4 +1,4 @@
-import { unsafeCast, type HostView, type JsonObject } from '../../../core/plugin.js'
+import { type HostView, type JsonObject } from '../../../core/plugin.js'
 import type { ModelRoute, Models } from '../../execution/models/contract.js'
 import type { ToolRegistry } from '../../execution/tools/contract.js'
 import type { RuntimeSection, RuntimeSettings } from './contract.js'
@@ -27,8 +27,10 @@ export const collectSettings = ({ models, tools, host }: Parts): RuntimeSettings
 }
 
 /** Members of sections go before our own, so that no section takes the name of one. */
-export const settingsView = (settings: RuntimeSettings, sections: readonly RuntimeSection[]): JsonObject =>
-  unsafeCast<JsonObject>({ ...Object.fromEntries(sections.map(({ name, collect }) => [name, collect()])), ...settings })
+export const settingsView = (settings: RuntimeSettings, sections: readonly RuntimeSection[]): JsonObject => ({
+  ...Object.fromEntries(sections.map(({ name, collect }) => [name, collect()])),
+  ...settings,
+})
 
 const routeView = ({
   route_id,

@@ -1,6 +1,5 @@
 /** Puts `/v1/status` together from the host, the state and the sections of plugins. */
 import {
-  unsafeCast,
   type Clock,
   type HostView,
   type Json,
@@ -140,12 +139,12 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     process_id: host.processId,
     started_at_ms: host.startedAtMs,
     capabilities: collectCapabilities(claims()),
-    plugins: unsafeCast<Json>(host.plugins()),
-    boot: unsafeCast<Json>(host.boot()),
+    plugins: host.plugins(),
+    boot: host.boot(),
     storage: storageOf(parts, probed),
-    control_plane: unsafeCast<Json>(host.controlPlane()),
-    events: unsafeCast<Json>(host.events()),
-    findings: unsafeCast<Json>(host.findings()),
+    control_plane: host.controlPlane(),
+    events: host.events(),
+    findings: host.findings(),
     health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
     ...members,
   }

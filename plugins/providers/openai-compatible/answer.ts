@@ -77,7 +77,7 @@ const take = (so: Collected, part: ChatPart): string | undefined => {
 }
 
 const beside = (metadata: VendorFinish['providerMetadata']): { metadata?: ProviderMetadata } =>
-  metadata === undefined ? {} : { metadata: unsafeCast<ProviderMetadata>(metadata) }
+  metadata === undefined ? {} : { metadata: metadata }
 
 interface RawChunk {
   choices?: { delta?: { tool_calls?: { function?: { arguments?: string | null } }[] | null } | null }[]

@@ -25,7 +25,7 @@ export const chatOptions = (
     type: 'function',
     name,
     description,
-    inputSchema: unsafeCast(parameters),
+    inputSchema: parameters,
   })) satisfies VendorTools,
   ...(generation.tool_choice !== undefined && { toolChoice: toolChoice(generation.tool_choice) }),
   ...(generation.max_output_tokens !== undefined && { maxOutputTokens: generation.max_output_tokens }),
@@ -43,7 +43,7 @@ export const chatOptions = (
 
 const responseFormat = ({ response_format: format }: Generation): Pick<ChatOptions, 'responseFormat'> =>
   format?.type === 'structured_json'
-    ? { responseFormat: { type: 'json', name: 'response', schema: unsafeCast(format.schema) } }
+    ? { responseFormat: { type: 'json', name: 'response', schema: format.schema } }
     : {}
 
 const toolChoice = (choice: ToolChoice): VendorChoice =>
@@ -92,5 +92,5 @@ const toolResult = ({ tool_call_id, name, output, is_error }: ToolResultPart): T
 
 const toolOutput = (value: Json, isError: boolean): ToolOutput => {
   if (typeof value === 'string') return { type: isError ? 'error-text' : 'text', value }
-  return { type: isError ? 'error-json' : 'json', value }
+  return { type: isError ? 'error-json' : 'json', value: unsafeCast(value) }
 }

@@ -1,7 +1,7 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, unsafeCast, within, type Ids, type Json, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { Problem, within, type Ids, type JsonObject, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
@@ -204,7 +204,7 @@ const started = ({ tasks }: Commands, task: SessionTask): ToolOutcome => ({
     exit_code: null,
     background_task_id: task.id,
     backgrounded_by_user: false,
-    task: unsafeCast<Json>(tasks.view(task)),
+    task: tasks.view(task),
   },
 })
 

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { JsonObject } from '../../../../core/base/schema.js'
+import type { Json, JsonObject } from '../../../../core/base/schema.js'
 import { createDocuments } from '../../../../core/state/side/document.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
@@ -34,7 +34,7 @@ test('a document is absent, then what was written, also for the next life', asyn
 test('writes of one document settle in the order they were asked for, and each caller changes a copy', async (t) => {
   const { open } = place(t)
   const document = open().document<JsonObject>('runtime')
-  const value: JsonObject = { n: 0 }
+  const value: Record<string, Json> = { n: 0 }
   const writes = Array.from({ length: 20 }, (_, n) => {
     value['n'] = n
     return document.write(value)
