@@ -4,7 +4,6 @@
  * always be made again from the pages.
  */
 import { join } from 'node:path'
-import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import { indexName, numberOf } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -20,7 +19,7 @@ export type IndexRead<R> =
 const batchesIn = function* <R>(lines: FileLines, starts: readonly number[], order: ReadOrder): Iterable<readonly R[]> {
   const isReversed = order === 'newest first'
   for (const start of isReversed ? starts.toReversed() : starts) {
-    const { rows } = unsafeCast<{ rows: readonly R[] }>(valueAt(lines, start))
+    const { rows } = valueAt<{ rows: readonly R[] }>(lines, start)
     yield isReversed ? rows.toReversed() : rows
   }
 }

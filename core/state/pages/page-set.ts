@@ -47,7 +47,7 @@ export class PageSet<Line> {
     const { starts, faults } = scanLineFile(file, counted)
     const lines = function* (): Iterable<readonly [Line, Location]> {
       for (const offset of order === 'newest first' ? starts.toReversed() : starts)
-        yield [unsafeCast<Line>(valueAt(file, offset)), { page: no, offset, length: lengthAt(file, offset) }]
+        yield [valueAt<Line>(file, offset), { page: no, offset, length: lengthAt(file, offset) }]
     }
     return { lines: lines(), faults }
   }

@@ -1,7 +1,6 @@
 /** Ids that are never used again, by collection: one file each, only ever longer. */
 import { join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
-import { unsafeCast } from '../../base/schema.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from '../format/line.js'
 import { createFileLines } from '../format/file-lines.js'
@@ -17,7 +16,7 @@ export const readTombstones = (
 ): readonly Fault[] => {
   const lines = createFileLines(disk, path)
   const { starts, faults } = scanLineFile(lines, length)
-  for (const start of starts) visit(unsafeCast<{ id: string }>(valueAt(lines, start)).id)
+  for (const start of starts) visit(valueAt<{ id: string }>(lines, start).id)
   return faults
 }
 

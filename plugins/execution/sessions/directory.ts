@@ -58,15 +58,7 @@ export const createSessions = ({
     if (session === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
     return session
   }
-  /** The root agent of an ended session has done what it was for: it no longer idles. */
-  const state = ({ session_id, ended_at_ms }: SessionRecord): SessionState => {
-    const { status, approvals, questions } = live().state(session_id)
-    return {
-      status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
-      pending_approvals: approvals,
-      pending_questions: questions,
-    }
-  }
+  const state = (session: SessionRecord): SessionState => stateOf(live(), session)
   const snapshotNow = (session: SessionRecord): (() => ManagedAgentSnapshot) => {
     const agent = agentOf(session, state(session))
     const facts = live().facts(session.session_id)
@@ -123,6 +115,16 @@ export const createSessions = ({
     change: (session_id, change) => changeSetting({ sessions, state: kept, activity }, session_id, change),
   }
   return sessions
+}
+
+/** The root agent of an ended session has done what it was for: it no longer idles. */
+const stateOf = (activity: SessionActivity, { session_id, ended_at_ms }: SessionRecord): SessionState => {
+  const { status, approvals, questions } = activity.state(session_id)
+  return {
+    status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
+    pending_approvals: approvals,
+    pending_questions: questions,
+  }
 }
 
 const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>
