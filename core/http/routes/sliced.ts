@@ -35,6 +35,60 @@ export interface ListText {
 export interface ListWriter {
   /** The text, in several parts if it is long. Ends early when nobody waits for it any more. */
   write(list: ListText, gone: () => boolean): Promise<string | readonly Uint8Array[]>
+  /** The JSON of any value, made in the same way. */
+  writeValue(value: unknown, gone: () => boolean): Promise<string | readonly Uint8Array[]>
+}
+
+/** Whether the JSON of a value is longer than one slice, as far as its texts tell; looks at no more than that takes. */
+export const isLong = (value: unknown): boolean => {
+  let left = sliceLength
+  const look = (part: unknown): boolean => {
+    left -= typeof part === 'string' ? part.length : 1
+    if (left < 0) return true
+    if (typeof part !== 'object' || part === null) return false
+    for (const inner of Object.values(part)) if (look(inner)) return true
+    return false
+  }
+  return look(value)
+}
+
+/** The JSON of a value, equal to that of `JSON.stringify`, in pieces that are each about a slice at most. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  if (typeof value === 'string') return yield* stringPieces(value)
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return yield JSON.stringify(value) ?? 'null'
+  if (!isLong(value)) return yield JSON.stringify(value)
+  const listed = Array.isArray(value)
+  let before = listed ? '[' : '{'
+  for (const [key, inner] of Object.entries(value)) {
+    if (!listed && inner === undefined) continue
+    yield listed ? before : `${before}${JSON.stringify(key)}:`
+    yield* jsonPieces(inner)
+    before = ','
+  }
+  yield listed ? ']' : '}'
+}
+
+function* stringPieces(text: string): Generator<string> {
+  if (text.length <= sliceLength) return yield JSON.stringify(text)
+  yield '"'
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(text.length, at + sliceLength)
+    if ((text.codePointAt(end - 1) ?? 0) > 0xffff) end += 1
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1)
+    at = end
+  }
+  yield '"'
+}
+
+function* listPieces({ before, items, after, most = Infinity }: ListText): Generator<string | undefined> {
+  yield before
+  let [count, written] = [0, 0]
+  for (const item of items) {
+    count += 1
+    if (item !== undefined) yield `${written++ === 0 ? '' : ','}${JSON.stringify(item)}`
+    if (count % most === 0) yield undefined
+  }
+  yield after
 }
 
 export const createListWriter = (): ListWriter => {
@@ -49,31 +103,31 @@ export const createListWriter = (): ListWriter => {
     await before
     return leave
   }
-  return {
-    async write({ before, items, after, most = Infinity }, gone) {
-      const parts: Uint8Array[] = []
-      let text = before
-      let [count, written] = [0, 0]
-      let leave: (() => void) | undefined
-      try {
-        for (const item of items) {
-          count += 1
-          if (item !== undefined) {
-            text += `${written === 0 ? '' : ','}${JSON.stringify(item)}`
-            written += 1
-          }
-          if (text.length < sliceLength && count % most !== 0) continue
-          parts.push(Buffer.from(text))
-          text = ''
-          leave ??= await enter()
-          await setImmediate()
-          if (gone()) break
-        }
-      } finally {
-        leave?.()
+  /** Ends a slice where it is long enough, and at each piece that is undefined. */
+  const pour = async (
+    pieces: Iterable<string | undefined>,
+    gone: () => boolean,
+  ): Promise<string | readonly Uint8Array[]> => {
+    const parts: Uint8Array[] = []
+    let text = ''
+    let leave: (() => void) | undefined
+    try {
+      for (const piece of pieces) {
+        text += piece ?? ''
+        if (piece !== undefined && text.length < sliceLength) continue
+        parts.push(Buffer.from(text))
+        text = ''
+        leave ??= await enter()
+        await setImmediate()
+        if (gone()) break
       }
-      text += after
-      return parts.length === 0 ? text : [...parts, Buffer.from(text)]
-    },
+    } finally {
+      leave?.()
+    }
+    return parts.length === 0 ? text : [...parts, Buffer.from(text)]
+  }
+  return {
+    write: (list, gone) => pour(listPieces(list), gone),
+    writeValue: (value, gone) => pour(jsonPieces(value), gone),
   }
 }

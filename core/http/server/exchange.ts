@@ -10,7 +10,7 @@ import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from 
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { committedValue, type Caller, type RouteInput, type StreamReply } from '../routes/route.js'
-import { createListWriter, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
+import { createListWriter, isLong, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
 import type { Unsent } from './unsent.js'
 import { allowed, type Found, type RouteTable } from '../routes/table.js'
@@ -204,6 +204,7 @@ const format = async (
     const before = `${JSON.stringify(rest).slice(0, -1)},"items":[`
     return { type, body: await lists.write({ before, items, after: ']}' }, gone) }
   }
+  if (isLong(value)) return { type, body: await lists.writeValue(value, gone) }
   const body = JSON.stringify(value)
   if (body === undefined) throw fault('a handler returned no value')
   return { type, body }

@@ -4,7 +4,7 @@ import type { RunEventEntry, RunRecord, RunView } from './contract.js'
 import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../sessions/contract.js'
 import { shownMetadata } from './origin.js'
 import { type RunStore, ownEntries } from './store.js'
-import { approvalsOf, frameOf, outputViewer, questionsOf } from './views.js'
+import { approvalsOf, frameOf, outputViewer, questionsOf, shownOutputs } from './views.js'
 
 /** The persisted events of a run, oldest first. */
 export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] => [
@@ -133,6 +133,10 @@ const withoutPending = (view: RunView): RunView => {
   return rest
 }
 
+/** The run as it was then, as its view would have shown it. */
+const shownRun = ({ outputs, ...view }: RunView): RunView =>
+  outputs === undefined ? view : { ...view, ...shownOutputs(outputs.toReversed()) }
+
 const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event'] => {
   switch (event.type) {
     case 'accepted':
@@ -140,9 +144,9 @@ const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event']
     case 'completed':
     case 'interrupted':
     case 'cancelled':
-      return { type: event.type, run: projection }
+      return { type: event.type, run: shownRun(projection) }
     case 'queued':
-      return { type: 'queued', position: event.position, run: projection }
+      return { type: 'queued', position: event.position, run: shownRun(projection) }
     case 'output':
       throw fault('an output is shown as one')
     default:

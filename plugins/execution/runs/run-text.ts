@@ -106,6 +106,7 @@ export const RunAnswer = open({
     open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
   ),
   outputs: optional(array(open({ content: string() }))),
+  outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
   pending_questions: optional(array(AskedQuestions)),
 })
@@ -151,6 +152,7 @@ export const showRun = (run: Row): string =>
     `  session  ${visibleLine(run.session_id)}`,
     `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
     ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
+    ...(run.outputs_truncated === true ? [`  older outputs: ${commandLine('runs events', run.run_id)}`] : []),
     ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
     ...(run.status === 'completed' && (run.outputs ?? []).length === 0
       ? ['  output   none: the last answer of the model was empty']

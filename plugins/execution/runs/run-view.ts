@@ -94,7 +94,10 @@ export const RunView = named(
     pending_approvals: optional(doc(array(ApprovalRequestView), 'Approvals that wait for a decision.')),
     pending_question_ids: optional(doc(array(string()), 'Ids of the questions that the run waits for.')),
     pending_questions: optional(doc(array(UserQuestionRequestView), 'Questions that wait for an answer.')),
-    outputs: optional(doc(array(DaemonOutputRecord), 'What was put out.')),
+    outputs: optional(doc(array(DaemonOutputRecord), 'What was put out: the newest, as many as fit into 2 MiB.')),
+    outputs_truncated: optional(
+      doc(literal(true), 'Present if there are older outputs than those shown; the events of the run have them all.'),
+    ),
     deliveries: optional(
       doc(array(DeliveryView), 'What became of its outputs at their targets, oldest first, at most a hundred.'),
     ),

@@ -7,6 +7,7 @@ import {
   string,
   timestamp,
   type Caller,
+  type Infer,
   type Json,
   type JsonObject,
   type Stream,
@@ -28,8 +29,8 @@ export const JournalView = object({
 })
 
 const defaultLimit = 2000
-/** Characters of the entries of one answer, which shows some of them twice. */
-const mostText = 2_097_152
+/** Bytes of one answer, with all that it repeats of an entry. */
+const mostBytes = 2_097_152
 /** Entries read at once. */
 const step = 64
 
@@ -38,38 +39,59 @@ export interface LogRange {
   readonly limit?: number | undefined
 }
 
+interface LogParts {
+  readonly store: RunStore
+  readonly sessions: Sessions
+}
+
 export const sessionLog = (
-  { store, sessions }: { readonly store: RunStore; readonly sessions: Sessions },
+  { store, sessions }: LogParts,
   session: SessionRecord,
-  range: LogRange & { readonly caller: Caller },
+  { caller, ...range }: LogRange & { readonly caller: Caller },
 ) => {
   const { session_id } = session
-  const entries = readEntries(store.journal, session_id, range)
-  const outputs = outputsIn(store, session_id, { entries, caller: range.caller })
+  const rows = readPage(store.journal, session_id, { ...range, show: rowsOf(store, session_id, caller) })
+  const outputs = rows.flatMap(({ output }) => output ?? [])
   return {
     session: {
       session_id,
-      journal: entries.map(showEntry),
+      journal: rows.map(({ entry }) => entry),
       checkpoints: [],
-      audits: entries.flatMap(({ entry }): Json[] => (entry.type === 'audit' ? [entry.audit] : [])),
+      audits: rows.flatMap(({ audit }) => audit ?? []),
       outputs,
-      metadata: sessions.metadata(session, range.caller),
+      metadata: sessions.metadata(session, caller),
     },
     daemon_outputs: outputs,
-    run_events: eventsOf(store, entries, range.caller),
+    run_events: rows.flatMap(({ event }) => event ?? []),
   }
 }
 
-type Entries = readonly StreamEntry<JournalEntry>[]
+type Entry = StreamEntry<JournalEntry>
 
-/** Entries after one, or the newest: as many as the limit and the text of one answer allow, one at least. */
-export const readEntries = (journal: Stream<JournalEntry>, session_id: string, range: LogRange): Entries => {
-  const { after, limit = defaultLimit } = range
+/** Everything that an answer shows of one entry. */
+interface Row {
+  readonly entry: Infer<typeof JournalView>
+  readonly audit?: Json | undefined
+  readonly output?: DaemonOutputRecord | undefined
+  readonly event?: RunEventEntry | undefined
+}
+
+const bytesOf = (value: unknown): number => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)))
+/** An output stands in an answer twice beside its event. */
+const weigh = ({ entry, audit, output, event }: Row): number =>
+  bytesOf(entry) + bytesOf(audit) + 2 * bytesOf(output) + bytesOf(event)
+
+/** Entries after one, or the newest: as many as the limit and the bytes of one answer allow, one at least. */
+export const readPage = (
+  journal: Stream<JournalEntry>,
+  session_id: string,
+  { after, limit = defaultLimit, show }: LogRange & { readonly show: (entry: Entry) => Row },
+): Row[] => {
   const length = journal.length(session_id)
   const first = after ?? Math.max(0, length - limit)
   const last = Math.min(length, first + limit)
-  const entries: StreamEntry<JournalEntry>[] = []
-  let left = mostText
+  const rows: Row[] = []
+  let left = mostBytes
   for (let done = 0; done < last - first; done += step) {
     const count = Math.min(step, last - first - done)
     const part = journal.read(session_id, {
@@ -77,46 +99,40 @@ export const readEntries = (journal: Stream<JournalEntry>, session_id: string, r
       limit: count,
     })
     for (const entry of after === undefined ? part.toReversed() : part) {
-      left -= JSON.stringify(entry.entry).length
-      if (left < 0 && entries.length > 0) return inOrder(entries)
-      entries.push(entry)
+      const row = show(entry)
+      left -= weigh(row)
+      if (left < 0 && rows.length > 0) return inOrder(rows)
+      rows.push(row)
     }
   }
-  return inOrder(entries)
+  return inOrder(rows)
 }
 
-const inOrder = (entries: Entries): Entries => entries.toSorted((a, b) => a.seq - b.seq)
+const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => a.entry.seq - b.entry.seq)
 
-interface Page {
-  readonly entries: readonly StreamEntry<JournalEntry>[]
-  readonly caller: Caller
-}
-
-const outputsIn = (store: RunStore, session_id: string, { entries, caller }: Page): DaemonOutputRecord[] => {
+/** Shows entries of one session; what is known of a run is looked up once. */
+const rowsOf = (store: RunStore, session_id: string, caller: Caller): ((entry: Entry) => Row) => {
   const viewers = new Map<string, ReturnType<typeof outputViewer>>()
-  return entries.flatMap(({ seq, entry }) => {
-    if (entry.type !== 'event' || entry.event.type !== 'output') return []
-    const { run_id } = entry
+  const known = new Map<string, ReadonlyMap<number, RunEventEntry>>()
+  const viewerOf = (run_id: string): ReturnType<typeof outputViewer> => {
     const view = viewers.get(run_id) ?? outputViewer(store, { session_id, run_id }, { caller })
     viewers.set(run_id, view)
-    return [view(seq, entry.event)]
-  })
-}
-
-const showEntry = ({ seq, entry }: StreamEntry<JournalEntry>) => {
-  const { run_id, at, type, ...rest } = entry
-  const shown: JsonObject = rest
-  return { seq, run_id, timestamp_ms: at, type, entry: shown }
-}
-
-/** Events of the runs that appear in these entries, in journal order. */
-const eventsOf = (store: RunStore, entries: readonly StreamEntry<JournalEntry>[], caller: Caller): RunEventEntry[] => {
-  const known = new Map<string, Map<number, RunEventEntry>>()
-  return entries.flatMap(({ seq, entry: { type, run_id } }) => {
-    const run = type === 'event' ? store.runs.find(run_id) : undefined
-    if (run === undefined) return []
-    const events = known.get(run_id) ?? eventsBySequence(store, run, caller)
-    known.set(run_id, events)
-    return events.get(seq) ?? []
-  })
+    return view
+  }
+  const eventsOf = (run_id: string): ReadonlyMap<number, RunEventEntry> | undefined => {
+    const run = known.has(run_id) ? undefined : store.runs.find(run_id)
+    if (run !== undefined) known.set(run_id, eventsBySequence(store, run, caller))
+    return known.get(run_id)
+  }
+  return ({ seq, entry }) => {
+    const { run_id, at, type, ...rest } = entry
+    const shown: JsonObject = rest
+    const event = entry.type === 'event' ? entry.event : undefined
+    return {
+      entry: { seq, run_id, timestamp_ms: at, type, entry: shown },
+      audit: entry.type === 'audit' ? entry.audit : undefined,
+      output: event?.type === 'output' ? viewerOf(run_id)(seq, event) : undefined,
+      event: event === undefined ? undefined : eventsOf(run_id)?.get(seq),
+    }
+  }
 }

@@ -3,7 +3,7 @@ import type { AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } fr
 import type { RunRecord } from './contract.js'
 import { activeLane, entryAt, queuedLane, type RunStore } from './store.js'
 import { emitTrace } from './live-events.js'
-import { outputsOf } from './views.js'
+import { newestOutputs, shownOutputs } from './views.js'
 import { openApprovals, openQuestions } from './requests.js'
 
 export const activeRun = (store: RunStore, session_id: string): RunRecord | undefined =>
@@ -38,15 +38,11 @@ export const createActivity = (store: RunStore): SessionActivity => ({
     }
   },
   outputs(session_id, { limit, caller }) {
-    const newest: DaemonOutputRecord[][] = []
-    let missing = limit
-    for (const run of store.runs.list({ index: 'spoken', group: session_id, limit, order: 'desc' })) {
-      if (missing <= 0) break
-      const outputs = outputsOf(store, run, { caller }).slice(-missing)
-      newest.push(outputs)
-      missing -= outputs.length
+    const runs = store.runs.list({ index: 'spoken', group: session_id, limit: limit + 1, order: 'desc' })
+    const newest = function* (): Generator<DaemonOutputRecord> {
+      for (const run of runs) yield* newestOutputs(store, run, { caller })
     }
-    return newest.toReversed().flat()
+    return shownOutputs(newest(), limit)
   },
   noted: (tx, session_id) => emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' }),
 })
@@ -80,7 +76,7 @@ const lastMessage = (store: RunStore, session_id: string): (() => string | null)
 /** A record that an earlier version wrote does not say which of its outputs is the model's own. */
 const messageOf = (store: RunStore, run: RunRecord): string | undefined => {
   if (run.said === undefined)
-    return outputsOf(store, run).findLast(({ source_kind }) => source_kind === 'assistant_text')?.content
+    return [...newestOutputs(store, run)].find(({ source_kind }) => source_kind === 'assistant_text')?.content
   const entry = entryAt(store, run.session_id, run.said)
   return entry?.type === 'event' && entry.event.type === 'output' ? entry.event.output.content : undefined
 }

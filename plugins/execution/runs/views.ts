@@ -38,13 +38,32 @@ export const outputViewer = (
   }
 }
 
-/** The outputs of a run, oldest first. */
-export const outputsOf = (store: RunStore, run: RunRecord, show: RunShow = {}): DaemonOutputRecord[] => {
+/** The outputs of a run, newest first, each read when it is asked for. */
+export function* newestOutputs(store: RunStore, run: RunRecord, show: RunShow = {}): Generator<DaemonOutputRecord> {
   const view = outputViewer(store, run, show)
-  return (run.outputs ?? []).flatMap((seq) => {
+  for (const seq of run.outputs?.toReversed() ?? []) {
     const event = eventAt(store, run.session_id, seq)
-    return event?.type === 'output' ? [view(seq, event)] : []
-  })
+    if (event?.type === 'output') yield view(seq, event)
+  }
+}
+
+/** Bytes of outputs that one view shows. */
+const mostOutputBytes = 2_097_152
+
+/** What a view shows of outputs that come newest first: as many as fit, one at least, oldest first. */
+export const shownOutputs = (
+  newest: Iterable<DaemonOutputRecord>,
+  most = Infinity,
+): { outputs: DaemonOutputRecord[]; outputs_truncated?: true } => {
+  const outputs: DaemonOutputRecord[] = []
+  let left = mostOutputBytes
+  for (const output of newest) {
+    left -= Buffer.byteLength(JSON.stringify(output))
+    if (outputs.length === most || (left < 0 && outputs.length > 0))
+      return { outputs: outputs.reverse(), outputs_truncated: true }
+    outputs.push(output)
+  }
+  return { outputs: outputs.reverse() }
 }
 
 /** Position in its session's queue; 1 is next. */
@@ -74,7 +93,8 @@ export const viewRun = (
   Object.assign(view, shownMetadata(first?.type === 'accepted' ? first.metadata : undefined, run.origin))
   if ('waiting' in run)
     Object.assign(view, approvalsOf(openApprovals(store, run)), questionsOf(openQuestions(store, run)))
-  if (run.outputs !== undefined && run.outputs.length > 0) view.outputs = outputsOf(store, run, { caller, deliveries })
+  if (run.outputs !== undefined && run.outputs.length > 0)
+    Object.assign(view, shownOutputs(newestOutputs(store, run, { caller, deliveries })))
   if (deliveries.views.length > 0) view.deliveries = [...deliveries.views]
   return view
 }

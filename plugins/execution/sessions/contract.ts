@@ -19,7 +19,6 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import type { JournalEntry } from './journal.js'
-import type { DaemonOutputRecord } from './output.js'
 import type {
   CapabilityScope,
   CredentialScope,
@@ -94,11 +93,11 @@ export interface SessionActivity {
     ManagedAgentSnapshot,
     'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'last_error'
   >
-  /** The newest outputs, oldest first, as far as the caller may see them. */
+  /** The newest outputs that one view shows, oldest first, as far as the caller may see them. */
   outputs(
     session_id: string,
     page: { readonly limit: number; readonly caller: Caller | undefined },
-  ): DaemonOutputRecord[]
+  ): Pick<SessionView, 'outputs' | 'outputs_truncated'>
   /** Called when a commit adds a change of the session itself to its journal. */
   noted(tx: Tx, session_id: string): void
 }

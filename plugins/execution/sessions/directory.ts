@@ -29,7 +29,7 @@ const shownOutputs = 100
 const quiet: SessionActivity = {
   state: () => ({ status: 'idle', approvals: 0, questions: 0 }),
   facts: () => () => ({ pending_approvals: [], last_assistant_message: null, last_error: null }),
-  outputs: () => [],
+  outputs: () => ({ outputs: [] }),
   noted: () => {},
 }
 
@@ -71,7 +71,7 @@ export const createSessions = ({
     agent_id: session.agent_id,
     snapshot: snapshot(session),
     ...shownSettings(session, caller),
-    outputs: live().outputs(session.session_id, { limit: shownOutputs, caller }),
+    ...live().outputs(session.session_id, { limit: shownOutputs, caller }),
   })
   const announce: Sessions['announce'] = (tx, session_id, also) => {
     const session = get(session_id)

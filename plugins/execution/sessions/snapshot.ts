@@ -4,6 +4,7 @@ import {
   doc,
   enums,
   integer,
+  literal,
   named,
   nullable,
   object,
@@ -55,7 +56,7 @@ export const ManagedAgentSnapshot = named(
 /** The value form of `ManagedAgentSnapshot`. */
 export type ManagedAgentSnapshot = Infer<typeof ManagedAgentSnapshot>
 
-/** A session as it is shown (sessions-6). `outputs` holds the newest hundred; the rest is in the session's events. */
+/** A session as it is shown (sessions-6). Older outputs than those of the view are in the session's events. */
 export const SessionView = named(
   'SessionView',
   object({
@@ -63,7 +64,10 @@ export const SessionView = named(
     agent_id: doc(string(), 'Id of the agent.'),
     snapshot: ManagedAgentSnapshot,
     ...settingFields,
-    outputs: doc(array(DaemonOutputRecord), 'What was put out.'),
+    outputs: doc(array(DaemonOutputRecord), 'What was put out: the newest hundred, as many as fit into 2 MiB.'),
+    outputs_truncated: optional(
+      doc(literal(true), 'Present if there are older outputs than those shown; the events of the session have them.'),
+    ),
   }),
 )
 /** The value form of `SessionView`. */

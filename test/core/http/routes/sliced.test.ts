@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { createClock } from '../../../../core/base/clock.js'
 import { arraySource, latest, listPage, pageFields, pageOf } from '../../../../core/http/routes/pages.js'
 import { defineRoute, jsonReply, type Route } from '../../../../core/http/routes/route.js'
+import { jsonPieces } from '../../../../core/http/routes/sliced.js'
 import { json, object, string } from '../../../../core/base/schema.js'
 import { startServer } from '../../../support/http.js'
 
@@ -118,6 +119,50 @@ test('large items of a list and of a page become text one slice after the other'
   }
   turns.stop = true
   t.true(turns.most <= 2, `${turns.most} items in one turn`)
+})
+
+test('a long answer that is no list becomes text one slice after the other', async (t) => {
+  const { turns, count } = createTurns()
+  const large = { toJSON: () => (count(), 'x'.repeat(70_000)) }
+  const route = defineRoute({
+    id: 'things.view',
+    method: 'GET',
+    path: '/v1/view',
+    summary: 'Built.',
+    access: 'read',
+    reply: jsonReply(json()),
+    handler: () =>
+      ({
+        name: 'é'.repeat(300_000),
+        inside: { outputs: Array.from({ length: 40 }, () => [large, 'x'.repeat(70_000)]) },
+      }) as never,
+  })
+  const server = await startServer(t, { routes: [route] })
+  const { body } = await server.ask('GET', '/v1/view')
+  turns.stop = true
+  t.is(body.name.length, 300_000)
+  t.deepEqual(
+    body.inside.outputs.map(([text]: string[]) => text?.length),
+    Array.from({ length: 40 }, () => 70_000),
+  )
+  t.true(turns.most <= 2, `${turns.most} items in one turn`)
+})
+
+test('the pieces of a value are its JSON, wherever they are cut', (t) => {
+  const long = '\ud83d\ude00"\n\ud800é'.repeat(30_000)
+  const values = [
+    long,
+    `x${long}`,
+    [long, undefined, null, { a: undefined, b: [long, 1], c: { d: `y${long}`, e: [] } }],
+    { a: undefined, b: long, 'k"': {} },
+  ]
+  for (const value of values) {
+    const pieces = [...jsonPieces(value)]
+    t.true(pieces.length > 1 && pieces.every(({ length }) => length < 500_000))
+    t.true(pieces.join('') === JSON.stringify(value))
+  }
+  for (const value of [{ a: 1, b: undefined }, [], '', 0, null])
+    t.is([...jsonPieces(value)].join(''), JSON.stringify(value))
 })
 
 test('a list that fails in its middle is a problem, and the next list is made', async (t) => {
