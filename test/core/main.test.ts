@@ -250,6 +250,26 @@ test('runtime-2: a wrong flag or variable exits with 2 before the root is touche
   t.deepEqual(await readdir(folder), [])
 })
 
+test('runtime-2: a wrong file in config/ exits with 2 before the root is touched, and no word of it is told', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const file = path.join(root, 'config', 'models.toml')
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  for (const [text, says] of [
+    ['api_key = "sk-not-to-be-told', /config\/models\.toml is not TOML: line 1, column \d+/u],
+    ['api_key = "sk-not-to-be-told\\q"\nmodel = "x"', /config\/models\.toml is not TOML: line 1/u],
+    ['# sk-not-to-be-told\napi_key = sk-not-to-be-told', /config\/models\.toml is not TOML: line 2/u],
+    ['api_key = "sk-not-to-be-told"\nmodel = \n', /config\/models\.toml is not TOML: line 2/u],
+    ['api_key = 5', /config\/models\.toml api_key must be a string/u],
+  ] as const) {
+    await writeFile(file, text, { mode: 0o600 })
+    const { code, out, err } = await run(['serve', '--bind', '127.0.0.1:0', '--state-root', root])
+    t.is(code, 2, err)
+    t.regex(err, says)
+    t.false(`${out}${err}`.includes('not-to-be-told'), err)
+  }
+  t.deepEqual(await readdir(root), ['config'])
+})
+
 test('--version and -v print the version and make nothing', async (t) => {
   for (const word of ['--version', '-v']) {
     const { code, out } = await run([word])

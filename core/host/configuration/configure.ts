@@ -62,6 +62,12 @@ export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: r
       })
 }
 
+/** Throws what is wrong with the file of a plugin that the daemon cannot do without. */
+export const checkFiles = (options: ConfigureOptions, loaded: readonly Loaded[]): void => {
+  const configure = createConfigure(options)
+  for (const entry of loaded) if (entry.ok && entry.candidate.required) configure(entry.plugin)
+}
+
 const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>
   loaded.flatMap((entry) => (entry.ok ? Object.values<string>(entry.plugin.flags ?? {}) : []))
 

@@ -4,7 +4,13 @@ import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/text/log.js'
 import { shippedCandidate, type Kit } from '../load/candidate.js'
 import { mayHaveThirdParty, thirdParty } from '../load/candidates.js'
-import { checkFlags, createConfigure, refuseUnknownFlags, type ConfigureOptions } from '../configuration/configure.js'
+import {
+  checkFiles,
+  checkFlags,
+  createConfigure,
+  refuseUnknownFlags,
+  type ConfigureOptions,
+} from '../configuration/configure.js'
 import { loadAll, type Loaded, type LoadBound } from '../load/load.js'
 import type { PluginHost } from './host.js'
 
@@ -24,7 +30,7 @@ const importPatience = 6
 
 const boundOf = ({ clock, patienceMs }: PluginLoaderOptions): LoadBound => ({ clock, ms: importPatience * patienceMs })
 
-/** What is wrong with the command line is said before the root is touched. */
+/** What is wrong with the command line or with a file of `config/` is said before the root is touched. */
 export const loadShipped = async (options: PluginLoaderOptions, root: string): Promise<readonly Loaded[]> => {
   const { disk, safe, flags, taken } = options
   const shipped = await loadAll(
@@ -32,6 +38,7 @@ export const loadShipped = async (options: PluginLoaderOptions, root: string): P
     boundOf(options),
   )
   checkFlags(options, shipped)
+  checkFiles({ ...options, root }, shipped)
   if (safe || !mayHaveThirdParty(disk, root)) refuseUnknownFlags(flags, taken, shipped)
   return shipped
 }

@@ -3,22 +3,34 @@ import { parse, TomlError } from 'smol-toml'
 import { unsafeCast, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { errors } from '../../base/config.js'
+import { Problem } from '../../base/errors.js'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
+const refused = (file: string, problem: string): Problem =>
+  errors.config_invalid({ details: { source: `config/${path.basename(file)}`, problem } })
+
+const contentOf = (disk: Disk, file: string): Uint8Array | undefined => {
+  try {
+    return disk.readFile(file)
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'an unknown reason'
+    throw refused(file, `cannot be read: ${reason}`)
+  }
+}
+
+/** What the parser says is never told, not even as a cause: it quotes the line, which may hold a key. */
 const where = (error: unknown): string =>
   error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
 /** The tables of a configuration file, or undefined if there is none. */
 export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
-  const bytes = disk.readFile(file)
+  const bytes = contentOf(disk, file)
   if (bytes === undefined) return undefined
   try {
     return unsafeCast<JsonObject>(parse(decoder.decode(bytes)))
   } catch (error) {
-    throw errors.config_invalid({
-      details: { source: `config/${path.basename(file)}`, problem: where(error) },
-      cause: error,
-    })
+    throw refused(file, where(error))
   }
 }
