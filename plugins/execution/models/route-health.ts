@@ -1,8 +1,8 @@
 /** Whether the last call of a route failed, whatever its provider is: what a status must not be content with. */
 import type { ModelConnection, ModelEvent, ModelFailure, Readiness } from './contract.js'
 
-/** Failures that say nothing about the route: of the question, of the answer, and calls that we ended ourselves. */
-const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length', 'invalid_output', 'truncated'])
+/** Failures that say nothing about the route: of the question, and calls that we ended ourselves. */
+const beside: ReadonlySet<ModelFailure['class']> = new Set(['aborted', 'context_length'])
 
 const action =
   'See that the model server runs and that --provider-base-url, --model and the key fit it. A call that succeeds ' +

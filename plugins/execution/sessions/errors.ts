@@ -4,7 +4,7 @@ export const sessionErrors = defineErrors({
   invalid_session_id: {
     status: 400,
     domain: 'sessions',
-    detail: 'A session id must not be empty, "." or "..", and must hold no slash, backslash or control character.',
+    detail: 'A session id must not be blank, "." or "..", and must hold no slash, backslash or control character.',
     action: 'Choose another id, or leave it out to get one.',
   },
   session_not_found: {

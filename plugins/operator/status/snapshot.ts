@@ -121,7 +121,7 @@ const healthOf = ({ clock }: StatusParts, { began, warnings, readiness }: Health
   ok: warnings.every(({ severity }) => severity !== 'error'),
   route_error_count: countIn(readiness, 'error_route_count'),
   route_warning_count: countIn(readiness, 'warning_route_count'),
-  ...(warnings.length > 0 && { warnings: warnings.map((warning) => ({ ...warning })) }),
+  warnings: warnings.map((warning) => ({ ...warning })),
 })
 
 export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => {

@@ -125,7 +125,7 @@ const HealthView = object({
   ok: boolean(),
   route_error_count: integer({ min: 0 }),
   route_warning_count: integer({ min: 0 }),
-  warnings: optional(array(WarningView)),
+  warnings: array(WarningView),
 })
 
 const ownFields = {

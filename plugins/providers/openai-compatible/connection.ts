@@ -53,8 +53,10 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
   let readiness = ready
   const learn = (event: ModelEvent): ModelEvent => {
     if (event.type !== 'done') return event
-    if (event.outcome !== 'failed') readiness = ready
-    else if (event.failure.class === 'auth') readiness = options.api_key === undefined ? missing : refused
+    const cls = event.outcome === 'failed' ? event.failure.class : undefined
+    // What failed otherwise after it is what the last call says; an aborted one says nothing.
+    if (cls === 'auth') readiness = options.api_key === undefined ? missing : refused
+    else if (cls !== 'aborted') readiness = ready
     return event
   }
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

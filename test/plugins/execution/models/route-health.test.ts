@@ -18,10 +18,10 @@ test('models-12: a route is a warning from a call that failed until one that suc
     return route.readiness().message
   }
   t.is(route.readiness().state, 'ok')
-  for (const cls of ['aborted', 'context_length', 'invalid_output', 'truncated'] as const)
-    t.is(await fails(cls), 'Ready.')
+  for (const cls of ['aborted', 'context_length'] as const) t.is(await fails(cls), 'Ready.')
   t.is(await fails('network'), 'The last call failed. It is network.')
-  t.is(await fails('auth'), 'The last 2 calls failed. It is auth.')
+  for (const [n, cls] of (['auth', 'truncated', 'invalid_output'] as const).entries())
+    t.is(await fails(cls), `The last ${n + 2} calls failed. It is ${cls}.`)
   t.like(route.readiness(), { state: 'warning', code: 'route_failing' })
   t.truthy(route.readiness().action)
   next = success
