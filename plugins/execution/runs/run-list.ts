@@ -10,7 +10,7 @@ import {
 } from '../../../core/plugin.js'
 import type { RunRecord, RunStatus, RunView } from './contract.js'
 import { isTerminal } from './machine.js'
-import type { RunStore } from './store.js'
+import { activeLane, queuedLane, type RunStore } from './store.js'
 
 export interface RunQuery extends PageRequest {
   readonly session_id?: string | undefined
@@ -29,8 +29,6 @@ export interface RunShow {
 const maxLimit = 100
 /** Longest plain array without a limit. */
 const plainMost = 1000
-/** Newest settled runs that `priority_active` looks at. */
-const recent = 500
 
 const keyOf = (run: RunRecord): string => `${String(run.submitted_at_ms).padStart(20, '0')}:${run.run_id}`
 
@@ -100,7 +98,7 @@ export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun
   if (query.priority_active === true && query.only === undefined)
     return listPage({
       query: { ...query, limit: query.limit ?? (isPaged(query) ? undefined : maxLimit) },
-      source: busySource(busyRuns(store, query, source.list({ limit: recent, order: 'desc', skip }))),
+      source: busySource(store, query),
       label: 'activity',
       view,
       skip,
@@ -112,28 +110,47 @@ export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun
 
 const isPaged = ({ page, cursor }: PageRequest): boolean => page === true || cursor !== undefined
 
+const activityKey = (run: RunRecord): string =>
+  `${isTerminal(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
+
 /** Open runs, then those that changed last: a run that changes meanwhile moves to the front and is not missed there. */
-const busySource = (runs: readonly RunRecord[]): PageSource<RunRecord> => {
-  const key = (run: RunRecord): string =>
-    `${isTerminal(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
-  const sorted = runs.toSorted((a, b) => (key(a) < key(b) ? 1 : -1))
+const busySource = (store: RunStore, query: RunQuery): PageSource<RunRecord> => {
+  const open = openRuns(store, query)
+    .map((run) => ({ run, key: activityKey(run) }))
+    .sort((a, b) => (a.key < b.key ? 1 : -1))
+  const ended = endedIds(store, query)
   return {
-    count: () => sorted.length,
-    key,
-    list: ({ limit, beyond }) => sorted.filter((run) => beyond === undefined || key(run) < beyond).slice(0, limit),
+    count: () => open.length + ended.length,
+    key: activityKey,
+    list({ limit, beyond, skip }) {
+      const found = open.filter(({ key }) => beyond === undefined || key < beyond).map(({ run }) => run)
+      const start = beyond?.startsWith('0') === true ? ended.lastIndexOf(idIn(beyond)) : ended.length
+      for (let at = start - 1; found.length < limit && at >= 0; at -= 1)
+        for (const run of viewsOf([ended[at] ?? ''], (id) => store.runs.find(id), { key: (id) => id, skip }))
+          if (run !== undefined) found.push(run)
+      return found.slice(0, limit)
+    },
   }
 }
 
-const busyRuns = (
-  store: RunStore,
-  { session_id, status: wanted }: RunQuery,
-  newest: readonly RunRecord[],
-): RunRecord[] => {
-  const open = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued']
-    .flatMap((status) => store.runs.list({ index: 'status', group: status, limit: recent }))
-    .filter(
-      (run) =>
-        (session_id === undefined || run.session_id === session_id) && (wanted === undefined || run.status === wanted),
-    )
-  return [...open, ...newest.filter(isTerminal)]
+const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued'] as const
+
+const openRuns = (store: RunStore, { session_id, status }: RunQuery): RunRecord[] => {
+  const groups =
+    session_id === undefined
+      ? openStatuses.map((group) => ({ index: 'status', group }))
+      : [activeLane(session_id), queuedLane(session_id)].map((group) => ({ index: 'lane', group }))
+  return groups
+    .flatMap(({ index, group }) => store.runs.list({ index, group, limit: store.runs.count(index, group) }))
+    .filter((run) => status === undefined || run.status === status)
+}
+
+/** Ids of runs that have ended, in the order of their last change; reads no record. */
+const endedIds = (store: RunStore, { session_id, status }: RunQuery): readonly string[] => {
+  const sets = [
+    ...(status === undefined ? [] : [new Set(store.runs.ids('status', status))]),
+    ...(session_id === undefined ? [] : [new Set(store.runs.ids('session', session_id))]),
+  ]
+  const ids = store.runs.ids('changed', 'all')
+  return sets.length === 0 ? ids : ids.filter((id) => sets.every((set) => set.has(id)))
 }

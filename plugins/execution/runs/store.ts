@@ -48,6 +48,10 @@ const runCollection: CollectionSpec<RunRecord> = {
       group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),
       sort: (run) => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id),
     },
+    changed: {
+      group: (run) => (isSettled(run) ? 'all' : undefined),
+      sort: (run) => timeKey(run.updated_at_ms, run.run_id),
+    },
     spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { listDeliveries } from '../../../../plugins/execution/deliveries/delivery-list.js'
 import { listRuns } from '../../../../plugins/execution/runs/run-list.js'
+import type { RunRecord, RunStatus } from '../../../../plugins/execution/runs/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession } from '../../../support/runs.js'
 import { openRunStore, runRecord } from '../../../support/run-store.js'
@@ -24,6 +25,55 @@ test('runs-19: runs by activity come in pages as well: open ones first, then tho
     cursor = page.pagination.next_cursor
   }
   t.deepEqual(walked, plain)
+})
+
+test('runs-19, http-14: pages by activity visit every run once, however many are open or have ended', async (t) => {
+  const { store } = await openRunStore(t)
+  const statusOf = (at: number): RunStatus =>
+    at < 600 ? 'queued' : at % 50 === 0 ? 'running' : at % 3 === 0 ? 'failed' : 'completed'
+  const runs = Array.from({ length: 1_500 }, (_, at) =>
+    runRecord(`r${String(at).padStart(5, '0')}`, `s${at % 4}`, statusOf(at), {
+      finished_at_ms: 1,
+      updated_at_ms: 1_000 + ((at * 7) % 311),
+    }),
+  )
+  for (let at = 0; at < runs.length; at += 100)
+    await store.state.commit((tx) => runs.slice(at, at + 100).forEach((run) => tx.insert(store.runs, run)))
+  const isOpen = ({ status }: RunRecord): boolean => status === 'queued' || status === 'running'
+  const rank = (run: RunRecord): string => `${isOpen(run) ? 1 : 0}${run.updated_at_ms}${run.run_id}`
+  const ordered = runs.toSorted((a, b) => (rank(a) < rank(b) ? 1 : -1))
+  const walk = (query: object): string[] => {
+    const walked: string[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const page: any = listRuns(
+        store,
+        { priority_active: true, page: true, limit: 90, cursor, ...query },
+        { view: ({ run_id }: any): any => run_id },
+      )
+      walked.push(...page.items)
+      cursor = page.pagination.next_cursor
+      if (cursor === undefined) t.is(page.pagination.total_count, walked.length)
+    }
+    return walked
+  }
+  const expected = (fits: (run: RunRecord) => boolean): string[] => ordered.filter(fits).map(({ run_id }) => run_id)
+  t.deepEqual(
+    walk({}),
+    expected(() => true),
+  )
+  t.deepEqual(
+    walk({ session_id: 's2' }),
+    expected(({ session_id }) => session_id === 's2'),
+  )
+  for (const status of ['queued', 'completed'] as const)
+    t.deepEqual(
+      walk({ status }),
+      expected((run) => run.status === status),
+    )
+  t.deepEqual(
+    walk({ session_id: 's1', status: 'failed' }),
+    expected(({ session_id, status }) => session_id === 's1' && status === 'failed'),
+  )
 })
 
 test('limits of session events are clamped or named, and dead letters take a status', async (t) => {
