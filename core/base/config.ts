@@ -5,7 +5,7 @@
  */
 import { defineErrors } from './errors.js'
 import { parse, type Issue } from './parse.js'
-import { inlineSchema, unsafeCast, type AnyStruct, type Json, type JsonObject, type JsonSchema } from './schema.js'
+import { fieldSchemas, type AnyStruct, type Json, type JsonObject } from './schema.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -50,8 +50,7 @@ interface Given {
 }
 
 const typeOf = (struct: AnyStruct, field: string): unknown => {
-  const properties = unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(struct)['properties'] ?? {})
-  return properties[field]?.['type']
+  return fieldSchemas(struct)[field]?.['type']
 }
 
 const booleans = new Map<string, boolean>([

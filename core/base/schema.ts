@@ -55,6 +55,10 @@ export const inlineSchema = (struct: AnyStruct): JsonSchema => {
 export const isObjectStruct = (struct: AnyStruct): boolean =>
   notes.has(struct) && inlineSchema(struct)['type'] === 'object'
 
+/** The schemas of a struct's fields by name; none if its values are no objects. */
+export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSchema>> =>
+  (inlineSchema(struct)['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
+
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => parts.get(struct)?.() ?? []
 

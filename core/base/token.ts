@@ -12,8 +12,8 @@ export const defineToken = <T>(id: string): Token<T> => Object.freeze({ token: i
 export interface Point<T> {
   readonly point: string
   readonly type?: T
-  readonly key?: (value: T) => string
-  readonly check?: (value: T) => string | undefined
+  key?(value: T): string
+  check?(value: T): string | undefined
 }
 /**
  * `key` makes contributions unique: a second one with the same key is refused and charged to its plugin. `check` says

@@ -1,7 +1,7 @@
 /** Texts of `--help`. */
 import type { Command } from '../plugin/command.js'
 import { daemonSettings, Settings } from '../base/settings.js'
-import { inlineSchema, unsafeCast, type JsonSchema } from '../base/schema.js'
+import { fieldSchemas } from '../base/schema.js'
 
 const columns = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -53,7 +53,7 @@ export interface PluginFlag {
   readonly description: string
 }
 
-const properties = unsafeCast<Readonly<Record<string, JsonSchema>>>(inlineSchema(Settings)['properties'])
+const properties = fieldSchemas(Settings)
 const describe = (field: string): string => {
   const { description, default: fallback } = properties[field] ?? {}
   const shown =

@@ -7,8 +7,7 @@ import { createIdSpace, type IdSpace } from './epoch.js'
 import { createFanOut, type FanOut, type Subscription } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
 import type { Sink } from './subscriber.js'
-import { createListeners, type EventFault, type Listener } from './listeners.js'
-import { unsafeCast } from '../base/schema.js'
+import { createListeners, type EventFault } from './listeners.js'
 import { carries, createWindow, type Window } from './window.js'
 
 export type { EventFault } from './listeners.js'
@@ -97,7 +96,7 @@ export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault
     publish,
     emit: publish,
     since,
-    on: (spec, listener, owner = 'core') => listeners.on(spec.name, unsafeCast<Listener>(listener), owner),
+    on: (spec, listener, owner = 'core') => listeners.on(spec.name, listener, owner),
     subscribe: (sink, view) => fanOut.subscribe(sink, view),
     newestId: () => ids.id(window.newest),
     statistics: () => measure({ window, ids, fanOut }),

@@ -2,7 +2,8 @@
 import { TypedEmitter } from 'tiny-typed-emitter'
 import type { EventKeys } from './contract.js'
 
-export type Listener = (data: object, keys: EventKeys) => unknown
+/** A method, so that a listener of one event fits. */
+export type Listener = { hear(data: object, keys: EventKeys): unknown }['hear']
 /** A listener, a subscriber or an event's data threw: whose it is, the event's name, and what was thrown. */
 export type EventFault = { readonly owner: string; readonly event: string; readonly error: unknown }
 

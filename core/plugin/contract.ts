@@ -25,7 +25,7 @@ export interface RepairStep<F = unknown> {
   readonly after?: readonly string[]
   readonly check: () => readonly F[]
   /** Repairs through ordinary commits. May be called again after a crash in its middle. */
-  readonly fix: (findings: readonly F[]) => Promise<void>
+  fix(findings: readonly F[]): Promise<void>
 }
 
 /** What a plugin is given: everything that it adds or takes goes through it and is undone with the plugin. */
@@ -97,8 +97,12 @@ export const definePlugin = <N extends Tokens = {}, W extends Tokens = {}, S ext
 
 /** A plugin of any type parameters. */
 export type AnyPlugin = Plugin<any, any, any>
+/** The kit as the host passes it on: `core/plugin.ts`, which the host itself does not know. */
+export type AnyKit = object
+/** Makes a plugin of the kit. A method, so that what names the kit exactly fits. */
+type MakePlugin = { make(kit: AnyKit): AnyPlugin }['make']
 /** What the main file of a plugin exports: the plugin, or a function that makes it of the kit. */
-export type AnyPluginModule = { readonly default: AnyPlugin | ((kit: never) => AnyPlugin) }
+export type AnyPluginModule = { readonly default: AnyPlugin | MakePlugin }
 
 /** One line of `plugins/index.ts`. */
 export interface ShippedPlugin {

@@ -11,9 +11,9 @@ import type { EventSpec, EventKeys } from '../events/contract.js'
  */
 export interface IndexSpec<T> {
   /** The group a record is listed in; undefined leaves it out. Must be pure. */
-  readonly group: (record: T) => string | undefined
+  group(record: T): string | undefined
   /** The position in its group; the id when absent. Must be pure. */
-  readonly sort?: (record: T) => string
+  sort?(record: T): string
 }
 
 /** Declares records by id: name, shape version, indexes. */
@@ -22,16 +22,16 @@ export interface CollectionSpec<T extends object> {
   readonly name: string
   /** Version of the record's shape; written into each page. */
   readonly version: number
-  readonly id: (record: T) => string
+  id(record: T): string
   readonly indexes: Readonly<Record<string, IndexSpec<T>>>
   /** True for a record that no longer changes: it may leave memory after a checkpoint and is read from its page. */
-  readonly settled?: (record: T) => boolean
+  settled?(record: T): boolean
   /** Checked by `state verify`, never on the hot path. */
   readonly schema?: AnyStruct
   /** Ids of other collections that this record names; `state verify` checks that they exist. */
-  readonly references?: (record: T) => readonly { readonly collection: string; readonly id: string }[]
+  references?(record: T): readonly { readonly collection: string; readonly id: string }[]
   /** Blobs that this record names; `state verify` checks that they are there, whole. */
-  readonly blobs?: (record: T) => readonly (BlobRef & { readonly area: string })[]
+  blobs?(record: T): readonly (BlobRef & { readonly area: string })[]
 }
 
 /** Asks for a part of one group of an index. */
@@ -85,7 +85,7 @@ export interface ChainSpec<E> {
    */
   readonly heads: string
   /** Must be pure. */
-  readonly link: (entry: E, owner: string) => ChainLink
+  link(entry: E, owner: string): ChainLink
 }
 
 /** Declares an append-only stream per owner. */

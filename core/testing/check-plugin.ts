@@ -3,7 +3,7 @@ import { fault } from '../base/assert.js'
 import type { Clock } from '../base/clock.js'
 import { keepAlive } from '../base/keep-alive.js'
 import { parse } from '../base/parse.js'
-import { inlineSchema, object } from '../base/schema.js'
+import { object, fieldSchemas } from '../base/schema.js'
 import type { PluginReport } from '../host/contract.js'
 import type { PluginHost } from '../host/lifecycle/host.js'
 import { needed } from '../host/lifecycle/order.js'
@@ -70,7 +70,7 @@ const checkUndo: Check = async ({ plugin }) => {
 }
 
 const checkSettings: Check = ({ plugin: { config = object({}), flags = {} } }) => {
-  const properties = inlineSchema(config)['properties'] ?? {}
+  const properties = fieldSchemas(config)
   const silent = Object.entries(properties).filter(([, { description = '' }]) => description === '')
   const strange = Object.keys(flags).filter((field) => !Object.hasOwn(properties, field))
   return verdictOf(

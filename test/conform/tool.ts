@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { assert } from '../../core/base/assert.js'
 import { parse } from '../../core/base/parse.js'
-import { inlineSchema, inputSchema, unsafeCast, type Json, type JsonSchema } from '../../core/base/schema.js'
+import { inlineSchema, inputSchema, unsafeCast, fieldSchemas, type Json } from '../../core/base/schema.js'
 import type { Tool } from '../../plugins/execution/tools/contract.js'
 import { callOf, codeOf, resultOf, runTool } from '../support/tools.js'
 
@@ -23,8 +23,7 @@ export interface ToolCase {
   readonly maxOutputBytes?: number
 }
 
-const propertiesOf = (tool: Tool): string[] =>
-  Object.keys(unsafeCast<JsonSchema>(inlineSchema(tool.input)['properties'] ?? {}))
+const propertiesOf = (tool: Tool): string[] => Object.keys(fieldSchemas(tool.input))
 
 const checkDeclaration = (t: ExecutionContext, tool: Tool): void => {
   t.regex(tool.name, /^[a-z][a-z0-9_]{0,63}$/u)

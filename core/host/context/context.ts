@@ -7,7 +7,6 @@ import type { Log } from '../../base/text/log.js'
 import type { HealthCheck } from '../../base/health.js'
 import type { AnyPlugin, PluginContext, RepairStep } from '../../plugin/contract.js'
 import type { Secrets } from '../../base/text/secrets.js'
-import { unsafeCast } from '../../base/schema.js'
 import type { State } from '../../state/contract.js'
 import type { Point, Token } from '../../base/token.js'
 import { errors } from '../errors.js'
@@ -140,8 +139,7 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
-    repair: <F>(step: RepairStep<F>) =>
-      declare('a repair step', () => registry.repair(plugin.id, unsafeCast<RepairStep>(step))),
+    repair: <F>(step: RepairStep<F>) => declare('a repair step', () => registry.repair(plugin.id, step)),
     health: (check: HealthCheck) => declare('a health check', () => registry.health(plugin.id, check)),
     onStart: (run: StartRun) => {
       gate.declaring('onStart')

@@ -10,13 +10,13 @@ import type { Route } from '../../http/routes/route.js'
 import { createRouteTable } from '../../http/routes/table.js'
 import { createKnownValues } from '../../base/text/known-values.js'
 import type { Log } from '../../base/text/log.js'
-import type { ShippedPlugin } from '../../plugin/contract.js'
+import type { AnyKit, ShippedPlugin } from '../../plugin/contract.js'
 import { parse } from '../../base/parse.js'
 import { unsafeCast, type Json } from '../../base/schema.js'
 import type { Collection, CollectionSpec, Document, State, Stream, StreamSpec } from '../../state/contract.js'
 import type { Declarations } from '../../state/inspect/verify-records.js'
 import { version } from '../../base/version.js'
-import { shippedCandidate, type Kit } from '../load/candidate.js'
+import { shippedCandidate } from '../load/candidate.js'
 import { Host } from '../contract.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
@@ -40,11 +40,11 @@ const noteTaker = (): { readonly state: State; readonly declared: Declarations }
   const state: State = untouched<State>(
     {
       collection: <T extends object>(spec: CollectionSpec<T>): Collection<T> => {
-        collections.set(spec.name, unsafeCast<CollectionSpec<object>>(spec))
+        collections.set(spec.name, spec)
         return untouched({ spec }, `the collection ${spec.name}`)
       },
       stream: <E extends Json>(spec: StreamSpec<E>): Stream<E> => {
-        streams.set(spec.name, unsafeCast<StreamSpec<Json>>(spec))
+        streams.set(spec.name, spec)
         return untouched({ spec }, `the stream ${spec.name}`)
       },
       document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
@@ -61,7 +61,7 @@ const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 /** `routes` are those of the plugins; core's own are added by the server. */
 export const declarationsOf = async (
   shipped: readonly ShippedPlugin[],
-  kit: Kit,
+  kit: AnyKit,
 ): Promise<Declarations & { readonly routes: readonly Route[] }> => {
   const table = createRouteTable()
   const clock = createClock()

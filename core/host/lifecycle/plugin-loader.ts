@@ -1,8 +1,8 @@
 /** From the candidates to imported plugins whose flags are known, and the watch over their files. */
-import type { ShippedPlugin } from '../../plugin/contract.js'
+import type { AnyKit, ShippedPlugin } from '../../plugin/contract.js'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/text/log.js'
-import { shippedCandidate, type Kit } from '../load/candidate.js'
+import { shippedCandidate } from '../load/candidate.js'
 import { mayHaveThirdParty, thirdParty } from '../load/candidates.js'
 import {
   checkFiles,
@@ -16,7 +16,7 @@ import type { PluginHost } from './host.js'
 
 export interface PluginLoaderOptions extends Omit<ConfigureOptions, 'root'> {
   readonly shipped: readonly ShippedPlugin[]
-  readonly kit: Kit
+  readonly kit: AnyKit
   /** True: third-party plugins are left out. */
   readonly safe: boolean
   readonly clock: Clock

@@ -29,7 +29,7 @@ const declare = ({ options, faults, registry }: HostState, entry: PluginEntry, p
     registry,
     faults,
   })
-  const outcome: unknown = plugin.register(unsafeCast(context), unsafeCast(servicesFor(plugin, registry)))
+  const outcome: unknown = plugin.register(context, unsafeCast(servicesFor(plugin, registry)))
   if (isPromise(outcome)) {
     outcome.catch((error: unknown) => faults.charge(plugin.id, 'register', error))
     throw errors.plugin_refused({ details: { reason: 'register must not be asynchronous: work belongs into onStart' } })

@@ -1,7 +1,7 @@
 /** A plugin that may be loaded, before any of its code ran. */
-import type { AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
+import type { AnyKit, AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
 import { parse } from '../../base/parse.js'
-import { literal, open, string, unsafeCast } from '../../base/schema.js'
+import { literal, open, string } from '../../base/schema.js'
 import { errors } from '../errors.js'
 
 export interface Candidate {
@@ -29,14 +29,10 @@ const checkConfig = (plugin: AnyPlugin): void => {
   if (!defaults.ok) refuse(`its config has no default for ${defaults.issues.map(({ path }) => path).join(', ')}`)
 }
 
-/** What a function that makes a plugin is called with: `core/plugin.ts`, which the host itself does not know. */
-export type Kit = object
-
 /** Checks what a main file exports. `id` is what the plugin is listed as. */
-export const pluginOf = (module: Partial<AnyPluginModule>, kit: Kit, id?: string): AnyPlugin => {
+export const pluginOf = (module: Partial<AnyPluginModule>, kit: AnyKit, id?: string): AnyPlugin => {
   const exported = module.default
-  const plugin: AnyPlugin =
-    typeof exported === 'function' ? unsafeCast<(made: Kit) => AnyPlugin>(exported)(kit) : unsafeCast(exported)
+  const plugin = typeof exported === 'function' ? exported(kit) : exported
   if (typeof plugin !== 'object' || plugin === null)
     return refuse('its main file must have a plugin, or a function that returns one, as default export')
   const shape = parse(Shape, plugin)
@@ -51,7 +47,7 @@ export const pluginOf = (module: Partial<AnyPluginModule>, kit: Kit, id?: string
   return plugin
 }
 
-export const shippedCandidate = ({ id, required, load }: ShippedPlugin, kit: Kit): Candidate => ({
+export const shippedCandidate = ({ id, required, load }: ShippedPlugin, kit: AnyKit): Candidate => ({
   id,
   required,
   from: 'shipped',

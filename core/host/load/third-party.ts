@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errors as configErrors } from '../../base/config.js'
-import type { AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
+import type { AnyKit, AnyPlugin, AnyPluginModule } from '../../plugin/contract.js'
 import { parse, type Issue } from '../../base/parse.js'
 import {
   boolean,
@@ -19,7 +19,7 @@ import {
   type Json,
 } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
-import { pluginOf, type Candidate, type Kit } from './candidate.js'
+import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
 import { importFault } from './syntax-fault.js'
 import { readToml } from './toml.js'
@@ -98,7 +98,7 @@ const folderOf = (disk: Disk, root: string, from: string): string => {
 export interface ThirdPartyPlace {
   readonly disk: Disk
   readonly root: string
-  readonly kit: Kit
+  readonly kit: AnyKit
 }
 
 const importPlugin = async ({ disk, kit }: ThirdPartyPlace, file: string, id: string): Promise<AnyPlugin> => {

@@ -1,17 +1,6 @@
 /** Lists in pages (http-11 to http-15). */
 import { createHash } from 'node:crypto'
-import {
-  array,
-  boolean,
-  doc,
-  integer,
-  object,
-  optional,
-  string,
-  unsafeCast,
-  union,
-  type StructOf,
-} from '../../base/schema.js'
+import { array, boolean, doc, integer, object, optional, string, union, type StructOf } from '../../base/schema.js'
 import type { Collection } from '../../state/contract.js'
 import { httpErrors } from '../errors.js'
 import { sliced, sliceItems, type Sliced } from './sliced.js'
@@ -39,7 +28,7 @@ export interface Pagination {
   limit: number
   total_count: number
   has_more: boolean
-  next_cursor?: string
+  next_cursor?: string | undefined
   order: string
 }
 export interface Page<V> {
@@ -57,7 +46,7 @@ const pagination = object({
 
 /** The answer of a paged list: a plain array, or an envelope. */
 export const pageOf = <T>(item: StructOf<T>): StructOf<T[] | Page<T>> =>
-  unsafeCast(union(array(item), object({ items: array(item), pagination })))
+  union(array(item), object({ items: array(item), pagination }))
 
 /** What a list answers: a plain array, in slices where it is long, or an envelope. */
 export type ListReply<V> = V[] | Page<V> | Sliced<V>

@@ -4,7 +4,7 @@
  * value; they never see the request, check auth or set a status.
  */
 import type { EventFilter, EventSpec } from '../../events/contract.js'
-import { unsafeCast, type AnyStruct, type Infer, type Json, type Struct } from '../../base/schema.js'
+import type { AnyStruct, Infer, Json, Struct } from '../../base/schema.js'
 import type { ProblemFactory } from '../../base/errors.js'
 import type { Sliced } from './sliced.js'
 
@@ -30,8 +30,8 @@ export interface StreamReply {
 /** A JSON answer. The struct is checked against every answer in the tests, not in production. */
 export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 = 200>(
   body: S,
-  status: C = unsafeCast<C>(200),
-): { kind: 'json'; status: C; body: S } => ({ kind: 'json', status, body })
+  status?: C,
+): { kind: 'json'; status: C | 200; body: S } => ({ kind: 'json', status: status ?? 200, body })
 export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
 /** A stream of events; those named here are described in the OpenAPI document. */
 export const streamReply = (

@@ -4,7 +4,7 @@
  * stored and sent again. Reports where, never what.
  */
 import { maxDepth } from '../../base/text/nesting.js'
-import { type Json, unsafeCast } from '../../base/schema.js'
+import type { Json } from '../../base/schema.js'
 import type { FieldError } from '../errors.js'
 
 const maxValues = 100_000
@@ -118,7 +118,7 @@ const readMember = (token: Token, top: Level | undefined): Token => {
   return top.keys.size > maxFields ? { ...token, rule: `is one of more than ${maxFields} fields` } : token
 }
 
-const tryParse = (text: string): unknown => {
+const tryParse = (text: string): Json | undefined => {
   try {
     return JSON.parse(text)
   } catch {
@@ -143,7 +143,5 @@ export const readJson = (bytes: Uint8Array): JsonText => {
   const error = findFault(text)
   if (error !== undefined) return { ok: false, error }
   const value = tryParse(text)
-  return value === undefined
-    ? { ok: false, error: { path: 'body', rule: 'must be JSON' } }
-    : { ok: true, value: unsafeCast<Json>(value) }
+  return value === undefined ? { ok: false, error: { path: 'body', rule: 'must be JSON' } } : { ok: true, value }
 }

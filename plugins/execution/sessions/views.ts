@@ -1,5 +1,5 @@
 /** What a session shows of its settings. Pure. */
-import { unsafeCast, type Caller, type Json, digest } from '../../../core/plugin.js'
+import { unsafeCast, digest, type Caller, type Json } from '../../../core/plugin.js'
 import {
   type SessionNote,
   type SessionPersona,
@@ -82,11 +82,11 @@ export const noteOf = (session: SessionRecord, name: SettingName): SessionNote =
   const key = settingKeys[name]
   const value = metadataOf(session)[key]
   if (value === undefined) return { change: 'cleared', key }
-  if (name === 'persona')
+  if (name === 'persona' && session.persona !== undefined)
     return {
       change: 'set',
       key,
-      value: { ...unsafeCast<{ [key: string]: Json }>(value), soul_sha256: session.persona?.soul_sha256 ?? '' },
+      value: { ...summaryOf(session.persona), soul_sha256: session.persona.soul_sha256 },
     }
   if (name !== 'reply_targets') return { change: 'set', key, value }
   return {

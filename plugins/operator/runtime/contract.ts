@@ -13,7 +13,6 @@ import {
   open,
   optional,
   string,
-  unsafeCast,
   type AnyStruct,
   type EventSpec,
   type Infer,
@@ -100,7 +99,7 @@ export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): 
     const contributed: Record<string, AnyStruct> = Object.fromEntries(
       sections().map(({ name, schema }) => [name, optional(schema)]),
     )
-    return unsafeCast<StructOf<JsonObject>>(object({ ...contributed, ...ownFields }))
+    return object<Record<string, AnyStruct>>({ ...contributed, ...ownFields })
   })
 
 /** Published after a change of the runtime settings, on the unfiltered stream only (events-16). */

@@ -15,7 +15,6 @@ import {
   StateFinding,
   timestamp,
   json,
-  unsafeCast,
   type AnyStruct,
   type JsonObject,
   type StructOf,
@@ -154,5 +153,5 @@ export const statusView = (sections: () => readonly StatusSection[]): StructOf<J
     const contributed: Record<string, AnyStruct> = Object.fromEntries(
       sections().map(({ name, schema }) => [name, optional(schema)]),
     )
-    return unsafeCast<StructOf<JsonObject>>(open({ ...contributed, ...ownFields }))
+    return open<Record<string, AnyStruct>>({ ...contributed, ...ownFields })
   })
