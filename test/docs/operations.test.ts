@@ -11,7 +11,7 @@ import { blocksFor, repository, sh } from '../support/docs.js'
 
 const read = (name: string): string => readFileSync(join(repository, 'docs/operations', name), 'utf8')
 
-const [backUp = '', restore = ''] = blocksFor('docs/operations.md', 'operations')
+const [backUp = '', restore = '', release = ''] = blocksFor('docs/operations.md', 'operations')
 
 /** `holdfast` as the page installs it; `systemctl` is the test's. */
 const machine = (folder: string, url: string): string =>
@@ -50,6 +50,15 @@ test('a backup under work and its restore, exactly as printed, bring back what w
     ],
     [200, 404],
   )
+  const { run_id } = (await second.request('POST', '/v1/sessions/kept/runs', { content: 'Hello' })).body
+  const hint = /waits {4}for you: the daemon holds and begins no run: holdfast release/u
+  const shown = await runIn(folder, second.url, `holdfast runs get ${run_id}`)
+  t.regex(shown.out, hint)
+  t.regex((await runIn(folder, second.url, "holdfast runs submit kept 'Once more'")).out, hint)
+  const released = await runIn(folder, second.url, `${release}\nholdfast runs watch ${run_id}`)
+  t.deepEqual([released.code, released.err], [0, ''], released.out)
+  t.regex(released.out, /completed\n[^]*You said: Hello/u)
+  t.notRegex((await runIn(folder, second.url, `holdfast runs get ${run_id}`)).out, hint)
   await second.stop()
 })
 

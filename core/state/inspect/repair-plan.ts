@@ -51,7 +51,8 @@ const told = ({ kind, rule }: Finding): Told | string => {
     return {
       kind: 'root',
       loss: false,
-      consequence: "it is made again from the manifest; the time of the root's creation is not known any more",
+      consequence:
+        "it is made again with the id that other files name; the time of the root's creation is not known any more",
     }
   if (kind === 'watermark') return { kind: 'watermark', loss: false, consequence: 'it is made again from the log' }
   if (kind === 'index')

@@ -9,6 +9,7 @@ import type { Ids } from '../../base/ids.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
+import { findRootId } from './is-root.js'
 import { takeGuard } from '../root/guard.js'
 import { layout, numberOf, segmentName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -145,16 +146,16 @@ const perform = async (work: Work, { kind, file, offset, reason }: RepairAction)
 
 /** The lock needs a root that is private and has its `root.json`. */
 const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
-  for (const { kind, file } of actions) if (kind === 'restrict') await disk.restrict(file)
   const wanted = actions.find(({ kind }) => kind === 'root')
-  if (wanted === undefined) return
+  const id = wanted === undefined ? undefined : findRootId(disk, root)
+  if (wanted !== undefined && id === undefined) throw errors.state_root_lost({ details: { path: root } })
+  for (const { kind, file } of actions) if (kind === 'restrict') await disk.restrict(file)
+  if (wanted === undefined || id === undefined) return
   const paths = layout(root)
   const guard = await takeGuard(root, mechanisms)
   if (guard === undefined) throw lockedBy(root)
   try {
     const [manifest, { watermark }] = [manifestIn(disk, root), readWatermark(disk, paths.watermark)]
-    const id = manifest?.root ?? watermark?.root
-    if (id === undefined) throw errors.state_root_lost({ details: { path: root } })
     if (disk.stat(wanted.file) !== undefined)
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)

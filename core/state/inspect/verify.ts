@@ -13,6 +13,7 @@ import type { BlobRef } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout, type Layout } from '../format/layout.js'
+import { checkIsRoot } from './is-root.js'
 import { readManifest, type Manifest } from '../format/manifest.js'
 import { mayLive } from '../root/owner.js'
 import { readRoot, type RootFacts } from '../root/root-document.js'
@@ -186,11 +187,10 @@ const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyR
 
 const mostTries = 8
 
-/** Throws `state_root_absent` where there is no root, and what keeps its files from being read. */
+/** Throws `state_root_absent` or `state_root_foreign` where there is no root, else what keeps files from being read. */
 export const verifyRoot = async (options: VerifyOptions): Promise<VerifyReport> => {
   const { root, disk } = options
-  if (disk.stat(root)?.kind !== 'folder' || disk.list(root).length === 0)
-    throw errors.state_root_absent({ details: { path: root } })
+  checkIsRoot(disk, root)
   const live = options.live ?? mayLive(root)
   for (let tries = 1; ; tries += 1) {
     const before = readManifest(disk, layout(root).manifest)

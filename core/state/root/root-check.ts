@@ -58,7 +58,8 @@ const checkType = ({ root, disk, allowNetwork }: RootCheck): void => {
     throw errors.state_root_network({ details: { path: root, type: name } })
 }
 
-const checkForeign = (root: string, disk: Disk): void => {
+/** Throws `state_root_foreign` if somebody else's files are in a folder that was never opened. */
+export const checkForeign = (root: string, disk: Disk): void => {
   if (disk.stat(join(root, 'root.json')) !== undefined) return
   const stranger = disk.list(root).find((name) => !beforeFirstOpen.test(name))
   if (stranger !== undefined) throw errors.state_root_foreign({ details: { path: root, name: stranger } })

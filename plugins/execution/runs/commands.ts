@@ -13,6 +13,7 @@ import {
   visibleLine,
   type Infer,
 } from '../../../core/plugin.js'
+import { withHold } from './held-daemon.js'
 import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns, showStreamed, watchCode } from './run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
@@ -44,7 +45,7 @@ const get = defineCommand({
   path: ['runs', 'get'],
   summary: 'One run, with what it waits for.',
   args: ['run_id'],
-  run: ({ client, args }) => client.get(runPath(args)),
+  run: async (input) => withHold(input, await input.client.get(runPath(input.args))),
   answer: RunAnswer,
   show: showRun,
 })
@@ -78,7 +79,7 @@ const submit = defineCommand({
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`
     const run = await client.send('POST', path, body, typeof key === 'string' ? { 'idempotency-key': key } : {})
-    if (flags['watch'] !== true || !isJsonObject(run)) return run
+    if (flags['watch'] !== true || !isJsonObject(run)) return withHold(input, run)
     return follow(input, String(run['run_id']))
   },
   answer: RunAnswer,
@@ -118,7 +119,7 @@ const retry = defineCommand({
     const { client, args, flags } = input
     const { provider } = flags
     const run = await client.send('POST', `${runPath(args)}/retry`, typeof provider === 'string' ? { provider } : {})
-    if (flags['watch'] !== true || !isJsonObject(run)) return run
+    if (flags['watch'] !== true || !isJsonObject(run)) return withHold(input, run)
     return follow(input, String(run['run_id']))
   },
   answer: RunAnswer,
@@ -133,7 +134,8 @@ const watch = defineCommand({
 })
 
 /** Shows a run as it is and then each change, until it has ended or waits for a person. */
-const follow = async ({ client, output, print, signal, exitWith }: CommandInput, run_id: string): Promise<void> => {
+const follow = async (input: CommandInput, run_id: string): Promise<void> => {
+  const { client, output, print, signal, exitWith } = input
   const path = runPath({ run_id })
   const ended = new AbortController()
   const frames = await client.stream(`${path}/stream`, AbortSignal.any([signal, ended.signal]))
@@ -145,7 +147,7 @@ const follow = async ({ client, output, print, signal, exitWith }: CommandInput,
     if (code !== undefined) exitWith(code)
     return code !== undefined
   }
-  if (show('run_updated', { run: await client.get(path) })) return ended.abort()
+  if (show('run_updated', { run: await withHold(input, await client.get(path)) })) return ended.abort()
   for await (const { event, data } of frames) if (show(event, data)) return ended.abort()
   if (signal.aborted) return exitWith(130)
   if (!show('run_updated', { run: await client.get(path) })) throw commandErrors.stream_ended()

@@ -109,6 +109,7 @@ export const RunAnswer = open({
   outputs_truncated: optional(boolean()),
   pending_approvals: optional(array(AskedApproval)),
   pending_questions: optional(array(AskedQuestions)),
+  daemon_held: optional(boolean()),
 })
 export const RunRows = array(RunAnswer)
 type Row = Infer<typeof RunAnswer>
@@ -159,6 +160,7 @@ export const showRun = (run: Row): string =>
       : []),
     ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
     ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
+    ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
     ...routeWait(run),
     ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
     ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),

@@ -1,12 +1,21 @@
 import test from 'ava'
-import { appendFileSync, chmodSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createIds } from '../../../../core/base/ids.js'
 import { repairRoot, type RepairOptions } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { damages, flip, lineAt, only } from '../../../support/damages.js'
 import { clock, declared, holdRoot, keptRoot, smallReads, writeNotes } from '../../../support/kept-root.js'
-import { note } from '../../../support/notes.js'
+import { note, tempRoot } from '../../../support/notes.js'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const repair = (root: string, more: Partial<RepairOptions> = {}) =>
@@ -99,6 +108,32 @@ test('without its manifest a root is put together from its files', async (t) => 
   const mended = await verify(root)
   t.deepEqual(mended.findings, [])
   t.deepEqual([mended.records, mended.entries], [whole.records, whole.entries])
+})
+
+test('a folder that is no state root is refused before anything in it is changed', async (t) => {
+  const folder = tempRoot(t)
+  const project = join(folder, 'project')
+  mkdirSync(join(project, 'log'), { recursive: true, mode: 0o755 })
+  writeFileSync(join(project, 'log', 'app.log'), 'not ours')
+  for (const options of [{}, losing])
+    await t.throwsAsync(repair(project, options), {
+      code: 'state_root_foreign',
+      message: /holds log but no root\.json/u,
+    })
+  t.deepEqual([readdirSync(project), statSync(project).mode & 0o777], [['log'], 0o755])
+  await t.throwsAsync(repair(join(folder, 'absent'), losing), { code: 'state_root_absent' })
+})
+
+test('without root.json, manifest and watermark the id of a root is read from its files', async (t) => {
+  const root = await keptRoot(t)
+  const whole = await verify(root)
+  const id = JSON.parse(readFileSync(join(root, 'root.json'), 'utf8')).root_id
+  for (const name of ['root', 'manifest', 'watermark']) rmSync(join(root, `${name}.json`))
+  await repair(root, losing)
+  const mended = await verify(root)
+  t.deepEqual(mended.findings, [])
+  t.deepEqual([mended.records, mended.entries], [whole.records, whole.entries])
+  t.is(JSON.parse(readFileSync(join(root, 'root.json'), 'utf8')).root_id, id)
 })
 
 test('several kinds of damage at once are mended in one go', async (t) => {

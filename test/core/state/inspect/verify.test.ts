@@ -176,9 +176,8 @@ test('state-22: a check changes nothing, and a folder without a root is refused'
   t.deepEqual(seen(), before)
   const empty = tempRoot(t)
   await t.throwsAsync(verify(empty), { message: /no state root/u })
-  mkdirSync(join(empty, 'log'))
-  t.deepEqual(
-    (await verify(empty)).findings.map(({ kind }) => kind).filter((kind) => kind !== 'mode'),
-    ['root'],
-  )
+  for (const name of ['log', 'data']) mkdirSync(join(empty, name))
+  writeFileSync(join(empty, 'manifest.json'), '{"name":"an app"}')
+  writeFileSync(join(empty, 'log', 'app.log'), 'not ours')
+  await t.throwsAsync(verify(empty), { code: 'state_root_foreign' })
 })
