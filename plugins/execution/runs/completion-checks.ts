@@ -1,5 +1,5 @@
 /** What judges whether a run has done what it must: one check for each type of requirement. */
-import { definePoint, type Point } from '../../../core/plugin.js'
+import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 import type { CompletionMark } from '../sessions/contract.js'
 import { runErrors } from './errors.js'
 import type { CompletionRequirement } from './submission.js'
@@ -25,6 +25,7 @@ export interface CompletionCheck {
 export const CompletionChecks: Point<CompletionCheck> = definePoint<CompletionCheck>(
   'completion-checks@1',
   ({ type }) => type,
+  hasMembers('a completion check', { type: 'text', refusal: 'function', mark: 'function', isMet: 'function' }),
 )
 
 /** The checks that there are. */
