@@ -50,7 +50,8 @@ const address = 'https://openapi/'
 /** Components are schemas of their own, so that each is compiled once, whatever refers to it. */
 const readdress = (schema: object): object => JSON.parse(JSON.stringify(schema).replaceAll(inComponents, address))
 
-const createValidators = (components: Tree) => {
+/** Compiles schemas that refer to the components of a document. */
+export const createValidators = (components: Tree) => {
   // Whether the schemas are schemas is asked of the document in a test of its own; most are used a few times.
   const ajv = new Ajv2020({
     strict: false,

@@ -144,7 +144,7 @@ export const compareStruct = (
   struct: AnyStruct,
   { seed, runs, stricter = false }: { seed: number; runs: number; stricter?: boolean },
 ): Comparison => {
-  const ajv = new Ajv2020({ strict: false })
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, meta: false, code: { optimize: false } })
   const validate = ajv.compile({ ...inputSchema(struct), components: { schemas: componentsOf(struct) } })
   let accepted = 0
   let disagreement: string | undefined

@@ -1,8 +1,8 @@
 /** The OpenAPI document of a running daemon, read as a client would. */
 import test from 'ava'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { startTestDaemon } from '../support/daemon.js'
+import { createValidators } from '../support/openapi-check.js'
 import { operationsOf } from './client.js'
 
 const documentOf = async (t: any): Promise<any> =>
@@ -27,14 +27,14 @@ test('http-1: the document of a running daemon is valid OpenAPI 3.1, and every $
 
 test('every example in the document is what its schema says', async (t) => {
   const document = await documentOf(t)
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  const { of, textOf } = createValidators(document.components)
   let examples = 0
   const check = (where: string, { schema, example, examples: many = {} }: any): void => {
     const values = [...(example === undefined ? [] : [example]), ...Object.values<any>(many).map(({ value }) => value)]
-    const validate = ajv.compile({ ...schema, components: document.components })
+    const validate = of(schema)
     for (const value of values) {
       examples += 1
-      t.true(validate(value), `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`)
+      t.true(validate(value), `${where}: ${textOf(validate)} in ${JSON.stringify(value)}`)
     }
   }
   const checkContent = (where: string, { content = {} }: any): void => {

@@ -60,9 +60,10 @@ const checkType = ({ root, disk, allowNetwork }: RootCheck): void => {
 
 /** Throws `state_root_foreign` if somebody else's files are in a folder that was never opened. */
 export const checkForeign = (root: string, disk: Disk): void => {
-  if (disk.stat(join(root, 'root.json')) !== undefined) return
   const stranger = disk.list(root).find((name) => !beforeFirstOpen.test(name))
-  if (stranger !== undefined) throw errors.state_root_foreign({ details: { path: root, name: stranger } })
+  // Asked after the list: who opens the root at this moment writes `root.json` before anything else that is new here.
+  if (stranger === undefined || disk.stat(join(root, 'root.json')) !== undefined) return
+  throw errors.state_root_foreign({ details: { path: root, name: stranger } })
 }
 
 const checkFile = (path: string, disk: Disk): void => {

@@ -1,0 +1,23 @@
+import test from 'ava'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { checkRoot } from '../../../../core/state/root/root-check.js'
+import { freshFolder } from '../../../support/folders.js'
+
+const disk = createDisk()
+
+test('a folder with files of another program is refused', (t) => {
+  const root = freshFolder()
+  writeFileSync(join(root, 'thesis.tex'), 'years of work')
+  t.throws(() => checkRoot({ root, disk }), { code: 'state_root_foreign' })
+})
+
+test('a root that another process opens for the first time while it is looked at is not foreign', (t) => {
+  const root = freshFolder()
+  const list = (path: string): string[] => {
+    writeFileSync(join(root, 'root.json'), '{}')
+    return disk.list(path)
+  }
+  t.notThrows(() => checkRoot({ root, disk: { ...disk, list } }))
+})
