@@ -1,4 +1,5 @@
 /** A model route that fails: when it is asked again, and how long a run has patience with it. */
+import { backoff } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../models/contract.js'
 import type { RunRecord, RunEdit, RouteWait } from '../runs/contract.js'
 import type { Execution } from './execution.js'
@@ -16,7 +17,8 @@ export const retryDelay = (
   failure: ModelFailure,
   attempt: number,
   { base, max }: { base: number; max: number },
-): number => Math.min(max, failure.retry_after_ms ?? base * 2 ** Math.min(attempt - 1, 40))
+): number =>
+  failure.retry_after_ms === undefined ? backoff({ base, max }, attempt) : Math.min(max, failure.retry_after_ms)
 
 /**
  * The wait for the next attempt; undefined if there is none. A few attempts are made in any case; a patient run goes on

@@ -1,4 +1,5 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
+import { createCache } from '../../../core/plugin.js'
 import { type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
 import { beginThread, foldEntry, trimThread, type Thread } from './thread.js'
 
@@ -14,7 +15,7 @@ export interface Threads {
 }
 
 export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: number; max_bytes: number }): Threads => {
-  const threads = new Map<string, Thread>()
+  const threads = createCache<Thread>(kept)
   const input = (run_id: string): string => {
     const run = store.runs.find(run_id)
     const entry = run === undefined ? undefined : entryAt(store, run.session_id, run.first)
@@ -38,12 +39,7 @@ export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: numb
     at(run) {
       const { session_id } = run
       const thread = threads.get(session_id) ?? beginThread(beginning(run), input)
-      threads.delete(session_id)
       threads.set(session_id, thread)
-      for (const [oldest] of threads) {
-        if (threads.size <= kept) break
-        threads.delete(oldest)
-      }
       catchUp(session_id, thread)
       if (thread.bytes > max_bytes) trimThread(thread, max_bytes)
       return thread

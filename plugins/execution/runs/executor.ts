@@ -1,4 +1,5 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
+import { within } from '../../../core/plugin.js'
 import type { ReservedKey } from './origin.js'
 import { editRun, tellFailure } from './run-changes.js'
 import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
@@ -158,11 +159,9 @@ const endAll = async (
   const left = [...active]
   for (const [, { execution }] of left) execution.finish()
   const ended = Promise.all(left.map(([, { done }]) => done))
-  const whole = new AbortController()
-  await Promise.race([ended, clock.sleep(config.drain_ms, whole.signal)])
+  await within(clock, config.drain_ms, ended)
   for (const [, { execution }] of left) execution.abort()
-  await Promise.race([ended, clock.sleep(config.stop_grace_ms, whole.signal)])
-  whole.abort()
+  await within(clock, config.stop_grace_ms, ended)
   await store.state
     .commit((tx) => {
       for (const [run_id] of left) {
