@@ -50,7 +50,7 @@ export {
   redactingSecrets,
 } from './base/text/redact.js'
 export { isShallow } from './base/text/nesting.js'
-export { createPause, inTurns, type Portions } from './base/turns.js'
+export { createPause, createTurns, inTurns, type Portions } from './base/turns.js'
 export { timeKey } from './base/time-key.js'
 export type {
   State,

@@ -31,3 +31,12 @@ export const createPause = (steps: number): (() => Promise<void> | undefined) =>
     return setImmediate()
   }
 }
+
+/** For work of many askers that is heavy: each call resolves in a turn of the event loop of its own. */
+export const createTurns = (): (() => Promise<void>) => {
+  let last: Promise<void> = Promise.resolve()
+  return () => {
+    last = last.then(() => setImmediate())
+    return last
+  }
+}

@@ -1,4 +1,5 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
+import { createTurns } from '../../../core/plugin.js'
 import type { SystemSection } from '../models/contract.js'
 import { tellFailure, type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
@@ -26,7 +27,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
   open(runs: RunContext) {
     const { store, config } = runs
     const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
-    const context: EngineContext = { ...runs, ...services, threads }
+    const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
     return { take: (run) => executionOf(context, run) }
   },
 })

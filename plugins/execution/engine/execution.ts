@@ -19,6 +19,8 @@ import type { Threads } from './threads.js'
 export interface EngineContext extends RunContext {
   readonly tools: ToolRegistry
   readonly threads: Threads
+  /** A turn of the event loop of one's own, for what takes milliseconds. */
+  readonly inTurn: () => Promise<void>
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]

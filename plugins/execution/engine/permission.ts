@@ -5,7 +5,7 @@ import type { ToolCallPart } from '../models/contract.js'
 import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
 import type { EngineContext } from './execution.js'
-import { weighJson } from './thread.js'
+import { weighJson } from './weight.js'
 
 /** `settled` calls never run: their outcome is known at once. */
 export type Verdict =

@@ -1,10 +1,11 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
-import { assertNever, type Json } from '../../../core/plugin.js'
+import { assertNever } from '../../../core/plugin.js'
 import type { ActionGrounds } from '../external-actions/contract.js'
 import type { ModelMessage, ToolResultPart } from '../models/contract.js'
 import { callFailure } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
 import type { JournalEntry, RunEvent } from '../sessions/contract.js'
+import { weigh, weighJson } from './weight.js'
 import { groundsOf, beginProgress, countFailure, type Call, type Progress } from './turn.js'
 
 export interface Thread {
@@ -195,24 +196,4 @@ export const trimThread = (thread: Thread, limit: number): void => {
   }
   thread.messages = thread.messages.slice(cut)
   thread.bytes = thread.messages.reduce((sum, message) => sum + weigh(message), 0)
-}
-
-const weigh = (message: ModelMessage): number => {
-  let bytes = 32
-  for (const part of message.content) {
-    bytes +=
-      'text' in part ? Buffer.byteLength(part.text) : weighJson(part.type === 'tool_call' ? part.input : part.output)
-  }
-  return bytes
-}
-
-/** Bytes of a text in JSON, its quotes and escapes with it: that is what the log has to hold. */
-const weighText = (text: string): number => Buffer.byteLength(JSON.stringify(text))
-
-/** Roughly the bytes of a value's JSON, without making it as a whole. */
-export const weighJson = (value: Json | undefined): number => {
-  if (typeof value === 'string') return weighText(value)
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + weighJson(item) + 1, 2)
-  if (typeof value !== 'object' || value === null) return 5
-  return Object.entries(value).reduce((sum, [key, item]) => sum + weighText(key) + 2 + weighJson(item), 2)
 }

@@ -8,7 +8,7 @@ import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.
 import { activeMs, change, changeLazily, trace, type EngineContext, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { refused } from './permission.js'
-import { weighJson } from './thread.js'
+import { weighJson } from './weight.js'
 import { invoke, prepare, type Invoked, type Ready } from './tool-call.js'
 import type { Call, Progress } from './turn.js'
 
@@ -96,8 +96,13 @@ const runCall = async (
       answer: ended.type === 'result' ? ended.output : ended,
     }),
   })
+  if (isLarge(invoked)) await execution.context.inTurn()
   return conclude(execution, ready, invoked)
 }
+
+const largeBytes = 32 * 1024
+/** To write a large output down takes so long that others are served before the next one. */
+const isLarge = (invoked: Invoked): boolean => invoked.type === 'result' && weighJson(invoked.output) > largeBytes
 
 /**
  * Writes an intent down before its call is made; that of a repetition too, if there is a ledger. False if the run has

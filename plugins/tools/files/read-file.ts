@@ -42,7 +42,7 @@ const lineStart = (text: string, line: number): number => {
 
 const countLines = (text: string): number => {
   let lines = text === '' || text.endsWith('\n') ? 0 : 1
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) === newline) lines += 1
   return lines
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
-import { beginThread, foldEntry, weighJson } from '../../../../plugins/execution/engine/thread.js'
+import { beginThread, foldEntry } from '../../../../plugins/execution/engine/thread.js'
 import { unpaired } from '../../../support/scripted-provider.js'
-import { type Json, unsafeCast } from '../../../../core/base/schema.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {
   const thread = beginThread(0, () => 'do it')
@@ -34,12 +34,4 @@ test('a run that begins anew leaves no call without a result behind', (t) => {
     thread.messages.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'user'],
   )
-})
-
-test('the weight of a value is that of its JSON in bytes, not in characters', (t) => {
-  const exact = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
-  for (const value of ['', 'plain', '€'.repeat(1000), 'line\nquote"\u0000'.repeat(10), '\ud800'])
-    t.is(weighJson(value), exact(value))
-  for (const value of [{ '€€€€': ['€'.repeat(100), '\n'.repeat(100)] }, [['a', 'b'], { c: 'd' }]])
-    t.true(weighJson(value) >= exact(value) && weighJson(value) < exact(value) + 20)
 })

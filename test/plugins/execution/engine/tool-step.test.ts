@@ -103,6 +103,37 @@ test('calls work side by side up to the limit, and one after the other if one of
   t.is(alone.most, 1)
 })
 
+/** Turns of the event loop from the first time that `run` is called to the last. */
+const countTurns = () => {
+  const seen = { turns: 0, first: -1, last: -1 }
+  const count = (): void => {
+    seen.turns += 1
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const run = (): void => {
+    if (seen.first < 0) seen.first = seen.turns
+    seen.last = seen.turns
+  }
+  return { run, between: () => seen.last - seen.first, stop: () => clearImmediate(next) }
+}
+
+for (const parallel of [true, false])
+  test(`others are served between large outputs of calls that wait for nothing, parallel ${parallel}`, async (t) => {
+    const counted = countTurns()
+    t.teardown(counted.stop)
+    const large = tool('large', {
+      parallel,
+      run: () => {
+        counted.run()
+        return { type: 'result', output: { content: 'line\n'.repeat(8000) } }
+      },
+    })
+    const calls = Array.from({ length: 60 }, () => 'large')
+    await outcomesOf(t, { tools: [large], calls })
+    t.true(counted.between() >= 40, `${counted.between()} turns`)
+  })
+
 test('approvals-19: an approved input is compared with the one that was approved before the call is made', (t) => {
   const parts: any = { tools: { find: () => tool('pay', {}) } }
   const outcome = (state: CallState, given = parts): unknown => {
