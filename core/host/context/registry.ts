@@ -44,7 +44,7 @@ const add = <T>(list: Owned<T>[], entry: Owned<T>): Undo => {
   }
 }
 
-interface Shelf {
+interface Contributions {
   entries: Owned<unknown>[]
   values: readonly unknown[]
   key: ((value: unknown) => string) | undefined
@@ -58,12 +58,12 @@ export type OnRefused = (owner: string, error: unknown) => void
  * Contributions by point id. A point may be named again without its key and its check, by a plugin that cannot import
  * it.
  */
-const createShelves = (onRefused: OnRefused) => {
-  const shelves = new Map<string, Shelf>()
-  const shelf = (point: Point<unknown>): Shelf => {
-    const found = shelves.get(point.point) ?? { entries: [], values: [], key: undefined, check: undefined }
+const createPoints = (onRefused: OnRefused) => {
+  const points = new Map<string, Contributions>()
+  const contributionsTo = (point: Point<unknown>): Contributions => {
+    const found = points.get(point.point) ?? { entries: [], values: [], key: undefined, check: undefined }
     found.key ??= point.key
-    shelves.set(point.point, found)
+    points.set(point.point, found)
     if (found.check === undefined && point.check !== undefined) {
       found.check = point.check
       checkAgain(found)
@@ -71,7 +71,7 @@ const createShelves = (onRefused: OnRefused) => {
     return found
   }
   /** Drops what was taken before its check was known. */
-  const checkAgain = (on: Shelf): void => {
+  const checkAgain = (on: Contributions): void => {
     const refused = on.entries.flatMap((entry) => {
       const reason = on.check?.(entry.value)
       return reason === undefined ? [] : [{ entry, reason }]
@@ -82,18 +82,18 @@ const createShelves = (onRefused: OnRefused) => {
     }
     if (refused.length > 0) renew(on)
   }
-  const refuseTaken = (point: Point<unknown>, { key, entries }: Shelf, value: unknown): void => {
+  const refuseTaken = (point: Point<unknown>, { key, entries }: Contributions, value: unknown): void => {
     if (key === undefined) return
     const mine = key(value)
     const taken = entries.find((entry) => key(entry.value) === mine)
     if (taken !== undefined) throw errors.key_taken({ details: { point: point.point, key: mine, plugin: taken.owner } })
   }
-  const renew = (on: Shelf): void => {
+  const renew = (on: Contributions): void => {
     on.values = Object.freeze(on.entries.map(({ value }) => value))
   }
   return {
     contribute: (owner: string, point: Point<unknown>, value: unknown): Undo => {
-      const on = shelf(point)
+      const on = contributionsTo(point)
       const reason = on.check?.(value)
       if (reason !== undefined) throw errors.contribution_refused({ details: { reason } })
       refuseTaken(point, on, value)
@@ -105,17 +105,17 @@ const createShelves = (onRefused: OnRefused) => {
       }
     },
     view: (point: Point<unknown>) => {
-      const on = shelf(point)
+      const on = contributionsTo(point)
       return () => on.values
     },
-    count: () => [...shelves.values()].reduce((sum, { entries }) => sum + entries.length, 0),
+    count: () => [...points.values()].reduce((sum, { entries }) => sum + entries.length, 0),
   }
 }
 
 /** Routes go straight into the server's table, which refuses what is taken or malformed. */
 export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registry => {
   const services = new Map<string, Owned<unknown>>()
-  const shelves = createShelves(onRefused)
+  const points = createPoints(onRefused)
   const routes = (): number => table.list().filter(({ owner }) => owner !== 'core').length
   const repairs: Owned<RepairStep>[] = []
   const checks: Owned<HealthCheck>[] = []
@@ -142,8 +142,8 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     claim,
     service: ({ token }) => services.get(token)?.value,
     provider: ({ token }) => services.get(token)?.owner,
-    contribute: (owner, point, value) => shelves.contribute(owner, point, value),
-    view: (point) => unsafeCast(shelves.view(point)),
+    contribute: (owner, point, value) => points.contribute(owner, point, value),
+    view: (point) => unsafeCast(points.view(point)),
     route: (owner, route) => table.add(owner, route),
     repair,
     health: (owner, value) => add(checks, { owner, value }),
@@ -151,7 +151,7 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     checks: () => checks,
     counts: () => ({
       services: services.size,
-      contributions: shelves.count(),
+      contributions: points.count(),
       routes: routes(),
       repairs: repairs.length,
       checks: checks.length,
