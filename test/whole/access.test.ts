@@ -1,7 +1,7 @@
 import test from 'ava'
 import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { access } from './access.js'
-import { createClient, pathOf, type Client, type Got } from './client.js'
+import { createClient, createSender, pathOf, type Client, type Got, type Sender } from './client.js'
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
 const callers = { none: {}, wrong: bearer('wrong-token'), read: bearer('read-token'), admin: bearer('admin-token') }
@@ -30,7 +30,7 @@ const isAuthProblem = ({ status, body }: Got): boolean => status === 401 || stat
 
 const look = async (
   t: any,
-  client: Client,
+  client: Sender,
   {
     id,
     method,
@@ -66,18 +66,21 @@ test('http-23: the table of access has one row for each route, and each route sa
     t.deepEqual(client.document.paths[template][method.toLowerCase()].security, security[access[id] ?? 'admin'], id)
 })
 
-/** 60 refusals of an address in a minute make the next one a 429: this many routes stay below it with GET and HEAD. */
+/**
+ * 60 refusals of an address in a minute make the next one a 429: this many routes stay below it with GET and HEAD, and
+ * are called from an address of their own.
+ */
 const lotSize = 25
 
-/** A process of its own for each lot, with the plugins that are shipped. */
-const spawnGuarded = async (t: any): Promise<Client> => {
+/** A process with the plugins that are shipped. */
+const spawnGuarded = async (t: any): Promise<{ client: Client; url: string }> => {
   const daemon = await spawnTestDaemon(t, {
     env: { SERVICE_DAEMON_ADMIN_TOKEN: 'admin-token', SERVICE_DAEMON_READONLY_TOKEN: 'read-token' },
     headers: callers.admin,
   })
   const client = await createClient(daemon.url, callers.admin)
   t.teardown(client.close)
-  return client
+  return { client, url: daemon.url }
 }
 
 for (const caller of ['none', 'wrong', 'read', 'admin'] as const) {
@@ -85,17 +88,19 @@ for (const caller of ['none', 'wrong', 'read', 'admin'] as const) {
     `every route, called with ${caller} token, opens or refuses as the table says; HEAD as GET, OPTIONS always`,
     async (t) => {
       const called: string[] = []
-      let client = await spawnGuarded(t)
+      const { client, url } = await spawnGuarded(t)
       const { operations } = client
-      const limited = caller === 'none' || caller === 'wrong'
+      const count = Math.ceil(operations.length / lotSize)
+      const lots = Array.from({ length: count }, (_, lot) => createSender(url, `127.0.0.${lot + 2}`))
+      t.teardown(() => lots.forEach(({ close }) => close()))
       for (const [index, operation] of operations.entries()) {
-        if (limited && index > 0 && index % lotSize === 0) client = await spawnGuarded(t)
+        const sender = lots[Math.floor(index / lotSize)] ?? client
         const { id, method } = operation
         const required = access[id] ?? 'unknown'
         const path = pathOf(operation)
-        await look(t, client, { id, method, path, caller, required })
-        if (method === 'GET') await look(t, client, { id, method: 'HEAD', path, caller, required })
-        t.is((await client.send({ method: 'OPTIONS', path, headers: callers[caller] })).status, 204, `OPTIONS ${id}`)
+        await look(t, sender, { id, method, path, caller, required })
+        if (method === 'GET') await look(t, sender, { id, method: 'HEAD', path, caller, required })
+        t.is((await sender.send({ method: 'OPTIONS', path, headers: callers[caller] })).status, 204, `OPTIONS ${id}`)
         called.push(id)
       }
       t.deepEqual(called.sort(), Object.keys(access).sort(), 'each row of the table was called')

@@ -40,7 +40,7 @@ export interface Got {
 }
 
 export interface Sender {
-  /** Answers within five seconds or throws; an event stream is left after its head. */
+  /** Answers within twenty seconds or throws; an event stream is left after its head. */
   send(sent: Sent): Promise<Got>
   close(): void
 }
@@ -53,7 +53,7 @@ export interface Client extends Sender {
   raw(bytes: Uint8Array): Promise<Got>
 }
 
-const patienceMs = 5000
+const patienceMs = 20_000
 
 export const operationsOf = ({ paths }: any): Operation[] =>
   Object.entries<any>(paths).flatMap(([template, methods]) =>
@@ -146,9 +146,9 @@ const rawExchange = (url: string, bytes: Uint8Array): Promise<Got> =>
     socket.write(bytes)
   })
 
-/** Sends over a few connections that stay open. */
-export const createSender = (url: string): Sender => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+/** Sends over a few connections that stay open, from an address of this machine. */
+export const createSender = (url: string, localAddress = '127.0.0.1'): Sender => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8, localAddress })
   return { send: (sent) => exchange(url, agent, sent), close: () => agent.destroy() }
 }
 
