@@ -34,7 +34,7 @@ import type { State } from './state/contract.js'
 import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
 import { openState, type OpenState, type RecoveryReport } from './state/store/root.js'
-import { damageFound, recoveryFound } from './start-findings.js'
+import { damageFound, isDeclared, recoveryFound } from './start-findings.js'
 import { storageErrors } from './state/storage-errors.js'
 import { version } from './base/version.js'
 import { beginWork } from './work.js'
@@ -135,6 +135,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   findings.load()
   await hold.load(settings.hold)
   findings.note(recoveryFound(lock.root, report))
+  for (const what of report.rebuilt.filter(isDeclared)) log.info('an index was made again', { what })
   await keepEpoch()
   await beginWork({ ...context, state: opened.state, host, findings })
   boot.own('http', () => controlPlane.server.drain(settings.drainMs))

@@ -1,5 +1,6 @@
 /** What a start found, in the words of findings. */
 import { relative } from 'node:path'
+import { declarationChanged } from './state/pages/index-file.js'
 import type { Found } from './records/findings.js'
 import type { RepairOutcome } from './host/lifecycle/repair.js'
 import type { RecoveryReport } from './state/store/root.js'
@@ -79,10 +80,13 @@ const rebuiltFound = (root: string, what: string): Found => ({
   action: 'Nothing is lost.',
 })
 
+/** An index that a new version declares in another way is made again: nothing was wrong. */
+export const isDeclared = (what: string): boolean => what.endsWith(`: ${declarationChanged}`)
+
 const uncleanFound: Found = {
   code: 'unclean_stop',
   severity: 'info',
-  message: 'The last stop was not in order: the daemon was killed, or the machine stopped.',
+  message: 'The log was not closed in order: the daemon was killed, the machine stopped, or a repair cut it.',
   action: 'What was acknowledged is there; see holdfast runs actions for effects whose outcome is unknown.',
 }
 
@@ -94,16 +98,19 @@ export const recoveryFound = (root: string, report: RecoveryReport): Found[] => 
   ...report.quarantined.map((file) => documentFound(root, file)),
   ...spoolFound(root, report.spools),
   ...sweptFound(root, report.swept),
-  ...report.rebuilt.map((what) => rebuiltFound(root, what)),
+  ...report.rebuilt.filter((what) => !isDeclared(what)).map((what) => rebuiltFound(root, what)),
 ]
 
 export const repairFound = (outcomes: readonly RepairOutcome[]): Found[] =>
   outcomes
+    .map(({ found, expected, ...outcome }) => ({ ...outcome, found: outcome.fixed ? found - expected : found }))
     .filter(({ found }) => found > 0)
     .map(({ step, plugin, found, fixed }) => ({
       code: 'repair_step',
       severity: fixed ? 'info' : 'warning',
       about: step,
-      message: `The repair step ${step} of ${plugin} found ${found}${fixed ? ' and mended them' : ''}.`,
+      message:
+        `The repair step ${step} of ${plugin} found ${found}` +
+        `${fixed ? ` and mended ${found === 1 ? 'it' : 'them'}` : ''}.`,
       action: fixed ? 'Nothing more is needed.' : 'It mends them at the next start with storage that takes changes.',
     }))

@@ -22,12 +22,14 @@ const lookMs = 250
 
 const waits = ({ health }: State): boolean => health.mode === 'read_only' && mayPass(health.reason)
 
-const begin = async ({ boot, state, host, findings }: WorkParts): Promise<void> => {
+const begin = async ({ boot, log, state, host, findings }: WorkParts): Promise<void> => {
   const outcomes = await boot.step(
     'repair',
     () => host.repair(state.health.mode === 'ok'),
     (found) => ({ steps: found.length, found: found.reduce((sum, step) => sum + step.found, 0) }),
   )
+  for (const { step, plugin, expected } of outcomes)
+    if (expected > 0) log.info('went on with what the last stop left', { plugin, step, count: expected })
   findings.note(repairFound(outcomes))
   await findings.keep()
   await boot.step('start', host.start)

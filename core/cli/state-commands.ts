@@ -8,7 +8,7 @@ import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
 import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
-import { errors } from '../state/errors.js'
+import { accessProblem, codeOf, errors } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { repairRoot, type RepairReport } from '../state/inspect/repair.js'
@@ -22,6 +22,7 @@ import {
   type Shown,
 } from '../state/inspect/show.js'
 import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
+import { noteTaken } from '../records/repair-notes.js'
 import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
 
@@ -46,13 +47,9 @@ const verify = async (shipped: ShippedView, root: string): Promise<VerifyAnswer>
       declared: await shipped.declarations(),
     })
   } catch (error) {
-    const code =
-      error instanceof Problem
-        ? error.code
-        : error instanceof Error && 'code' in error
-          ? String(error.code)
-          : 'unreadable'
-    return { unreadable: { code, sentence: error instanceof Error ? error.message : String(error) } }
+    const problem = error instanceof Problem ? error : accessProblem(error)
+    const code = problem?.code ?? codeOf(error) ?? 'unreadable'
+    return { unreadable: { code, sentence: (problem ?? (error instanceof Error ? error : undefined))?.message ?? '' } }
   }
 }
 
@@ -189,12 +186,21 @@ const repairPlace = async (shipped: ShippedView, root: string) => {
   }
 }
 
+/** Of what is done nobody needs to be told again how to do it. */
+const lossText = (applied: boolean): string =>
+  applied
+    ? '\n  LOST acknowledged data: see holdfast state findings'
+    : '\n  LOSES acknowledged data: needs --accept-loss'
+
+const applyFlags = (actions: RepairReport['actions']): string =>
+  actions.some(({ loss }) => loss) ? '--apply --accept-loss' : '--apply'
+
 const showPlan = ({ root, actions, byHand, applied, after }: RepairReport): string => {
   const at = (file: string, offset: number): string => `${path.relative(root, file) || '.'} at byte ${offset}`
   const did = actions.map(
     ({ kind, file, offset, reason, consequence, loss }) =>
       `${applied ? 'done' : 'would'}: ${kind} ${at(file, offset)}\n  because: ${reason}\n  then: ` +
-      `${consequence}${loss ? '\n  LOSES acknowledged data: needs --accept-loss' : ''}`,
+      `${consequence}${loss ? lossText(applied) : ''}`,
   )
   const left = byHand.map(({ file, offset, rule, advice }) => `by hand: ${at(file, offset)}: ${rule}\n  ${advice}`)
   const end = applied
@@ -203,7 +209,7 @@ const showPlan = ({ root, actions, byHand, applied, after }: RepairReport): stri
       : 'The root is NOT clean.'
     : actions.length === 0
       ? 'Nothing to repair.'
-      : 'Nothing was changed: repeat with --apply.'
+      : `Nothing was changed: repeat with ${applyFlags(actions)}.`
   return [...did, ...left, end].join('\n')
 }
 
@@ -217,12 +223,15 @@ const repair = (shipped: ShippedView): Command =>
       apply: { kind: 'switch', summary: 'Do it.' },
       'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
     },
-    run: async ({ flags }) =>
-      repairRoot({
-        ...(await repairPlace(shipped, rootOf(flags))),
+    run: async ({ flags }) => {
+      const place = await repairPlace(shipped, rootOf(flags))
+      return repairRoot({
+        ...place,
         apply: flags['apply'] === true,
         acceptLoss: flags['accept-loss'] === true,
-      }),
+        onTaken: (root, taken) => noteTaken(place, root, taken),
+      })
+    },
     show: showPlan,
     status: ({ actions, applied, byHand, after }) =>
       (applied ? after.clean : actions.length + byHand.length === 0) ? 0 : 1,

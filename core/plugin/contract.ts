@@ -26,6 +26,8 @@ export interface RepairStep<F = unknown> {
   readonly check: () => readonly F[]
   /** Repairs through ordinary commits. May be called again after a crash in its middle. */
   fix(findings: readonly F[]): Promise<void>
+  /** True for what an orderly stop leaves by intention: it is fixed and logged, and asks nobody to acknowledge it. */
+  isExpected?(finding: F): boolean
 }
 
 /** What a plugin is given: everything that it adds or takes goes through it and is undone with the plugin. */

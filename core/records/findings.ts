@@ -59,14 +59,26 @@ export interface FindingsParts {
   readonly log: Log
 }
 
-const name = 'findings'
+/** The document that keeps them. */
+export const nameOfFindings = 'findings'
 /** A root on which more is found has other worries. */
 const most = 500
 
 const keyOf = ({ code, about }: { readonly code: string; readonly about?: string | undefined }): string =>
   `${code} ${about ?? ''}`
 
-const merged = ({ about, ...found }: Found, before: StateFinding | undefined, { clock, ids }: FindingsParts): Kept => {
+/** What the document holds; undefined if it is of another shape. */
+export const keptIn = (document: unknown): readonly Kept[] | undefined => {
+  const parsed = parse(Stored, document ?? { findings: [] })
+  return parsed.ok ? parsed.value.findings : undefined
+}
+
+/** What is kept of something found now. */
+export const merged = (
+  { about, ...found }: Found,
+  before: StateFinding | undefined,
+  { clock, ids }: Pick<FindingsParts, 'clock' | 'ids'>,
+): Kept => {
   const now = clock.now()
   const finding: StateFinding = {
     finding_id: before?.finding_id ?? ids.make('finding'),
@@ -83,14 +95,14 @@ export const createFindings = (parts: FindingsParts): Findings => {
   const kept = new Map<string, Kept>()
   const seen = new Set<string>()
   let unsaved = false
-  const save = (): Promise<void> => state.document(name).write({ findings: [...kept.values()] })
+  const save = (): Promise<void> => state.document(nameOfFindings).write({ findings: [...kept.values()] })
 
   const load = (): void => {
-    const parsed = parse(Stored, state.document(name).read() ?? { findings: [] })
-    if (!parsed.ok) return log.warn('the kept findings cannot be read')
+    const stored = keptIn(state.document(nameOfFindings).read())
+    if (stored === undefined) return log.warn('the kept findings cannot be read')
     const noted = [...kept]
     kept.clear()
-    for (const one of parsed.value.findings) kept.set(keyOf({ code: one.finding.code, about: one.about }), one)
+    for (const one of stored) kept.set(keyOf({ code: one.finding.code, about: one.about }), one)
     for (const [key, { about, finding }] of noted)
       kept.set(key, merged({ ...finding, about }, kept.get(key)?.finding, parts))
   }

@@ -1,5 +1,5 @@
 /** Everything that can go wrong between the daemon and its disk, and what its operator can do. */
-import { defineErrors } from '../base/errors.js'
+import { defineErrors, type Problem } from '../base/errors.js'
 
 export const errors = defineErrors({
   state_root_locked: {
@@ -67,6 +67,12 @@ export const errors = defineErrors({
     domain: 'storage',
     detail: '{path} cannot be written: {reason}.',
     action: 'Make the folder writable for this user, and its file system mounted for writing.',
+  },
+  state_unreadable: {
+    status: 503,
+    domain: 'storage',
+    detail: '{path} cannot be used by this user: {reason}.',
+    action: 'Run this as the user whom the state root belongs to.',
   },
   state_root_full: {
     status: 503,
@@ -170,6 +176,13 @@ export const errors = defineErrors({
     action: 'Restore the file from a backup or upload the bytes again.',
   },
 })
+
+/** The problem that the system refused a file to this user; undefined if the error is another. */
+export const accessProblem = (cause: unknown): Problem | undefined => {
+  const code = codeOf(cause)
+  if ((code !== 'EACCES' && code !== 'EPERM') || !(cause instanceof Error) || !('path' in cause)) return undefined
+  return errors.state_unreadable({ details: { path: String(cause.path), reason: code }, cause })
+}
 
 /** The code of a system error, such as `ENOSPC`. */
 export const codeOf = (cause: unknown): string | undefined =>

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon } from '../support/daemon.js'
+import { showStatus } from '../../plugins/operator/status/summary.js'
 import { codeOf, openSession } from '../support/runs.js'
 import { note, openNotes, tempRoot } from '../support/notes.js'
 
@@ -25,7 +26,10 @@ test('state-20: a daemon whose manifest is damaged serves status and probes, and
     t.deepEqual(codeOf(await request('GET', path)), [503, 'storage_damaged'], path)
   t.deepEqual(codeOf(await request('POST', '/v1/sessions', { session_id: 's2' })), [503, 'storage_damaged'])
   t.is((await request('GET', '/healthz')).status, 200)
-  t.like((await request('GET', '/v1/status')).body.storage, { ok: false })
+  const { body } = await request('GET', '/v1/status')
+  t.like(body, { ready: false, storage: { ok: false }, health: { ok: false } })
+  t.deepEqual([body.runs, body.sessions, typeof body.provider_readiness], [undefined, undefined, 'object'])
+  t.regex(showStatus(body), /^Holdfast \S+ is up and not ready for work: process/u)
   t.is((await request('GET', '/v1/openapi.json')).status, 200)
   await stop()
   flip(join(root, 'manifest.json'))

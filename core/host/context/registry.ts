@@ -2,6 +2,7 @@
  * The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo.
  */
 import type { HealthCheck } from '../../base/health.js'
+import { nearest } from '../../base/text/nearest.js'
 import type { RepairStep } from '../../plugin/contract.js'
 import type { Route } from '../../http/routes/route.js'
 import type { RouteTable } from '../../http/routes/table.js'
@@ -22,6 +23,8 @@ export interface Registry {
   provider(token: Token<unknown>): string | undefined
   contribute<T>(owner: string, point: Point<T>, value: T): Undo
   view<T>(point: Point<T>): () => readonly T[]
+  /** What was contributed to points that no plugin reads. */
+  unread(): readonly UnreadPoint[]
   route(owner: string, route: Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
@@ -44,11 +47,19 @@ const add = <T>(list: Owned<T>[], entry: Owned<T>): Undo => {
   }
 }
 
+export interface UnreadPoint {
+  readonly owner: string
+  readonly point: string
+  /** A point that is read and has nearly this name. */
+  readonly meant: string | undefined
+}
+
 interface Contributions {
   entries: Owned<unknown>[]
   values: readonly unknown[]
   key: ((value: unknown) => string) | undefined
   check: ((value: unknown) => string | undefined) | undefined
+  isRead: boolean
 }
 
 /** Told of a contribution that was taken before its point was known, and turned out to be wrong. */
@@ -61,7 +72,13 @@ export type OnRefused = (owner: string, error: unknown) => void
 const createPoints = (onRefused: OnRefused) => {
   const points = new Map<string, Contributions>()
   const contributionsTo = (point: Point<unknown>): Contributions => {
-    const found = points.get(point.point) ?? { entries: [], values: [], key: undefined, check: undefined }
+    const found = points.get(point.point) ?? {
+      entries: [],
+      values: [],
+      key: undefined,
+      check: undefined,
+      isRead: false,
+    }
     found.key ??= point.key
     points.set(point.point, found)
     if (found.check === undefined && point.check !== undefined) {
@@ -106,7 +123,20 @@ const createPoints = (onRefused: OnRefused) => {
     },
     view: (point: Point<unknown>) => {
       const on = contributionsTo(point)
+      on.isRead = true
       return () => on.values
+    },
+    unread: (): UnreadPoint[] => {
+      const read = [...points].filter(([, { isRead }]) => isRead).map(([point]) => point)
+      return [...points].flatMap(([point, { isRead, entries }]) =>
+        isRead
+          ? []
+          : [...new Set(entries.map(({ owner }) => owner))].map((owner) => ({
+              owner,
+              point,
+              meant: nearest(point, read),
+            })),
+      )
     },
     count: () => [...points.values()].reduce((sum, { entries }) => sum + entries.length, 0),
   }
@@ -144,6 +174,7 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     provider: ({ token }) => services.get(token)?.owner,
     contribute: (owner, point, value) => points.contribute(owner, point, value),
     view: (point) => unsafeCast(points.view(point)),
+    unread: points.unread,
     route: (owner, route) => table.add(owner, route),
     repair,
     health: (owner, value) => add(checks, { owner, value }),

@@ -94,7 +94,10 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
 }
 
 const warnings = (host: HostState): readonly Warning[] => [
-  ...host.registry.checks().flatMap(({ owner, value }) => look(host, owner, value)),
+  // What a check reads would look empty where the state could not be loaded.
+  ...(host.options.core.state.health.loaded ? host.registry.checks() : []).flatMap(({ owner, value }) =>
+    look(host, owner, value),
+  ),
   ...host.entries.flatMap((entry) => complaint(host, entry)),
 ]
 

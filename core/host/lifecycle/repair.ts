@@ -10,6 +10,8 @@ export interface RepairOutcome {
   readonly step: string
   readonly plugin: string
   readonly found: number
+  /** Those of them that an orderly stop leaves. */
+  readonly expected: number
   readonly fixed: boolean
 }
 
@@ -32,7 +34,12 @@ export const orderSteps = (steps: readonly OwnedStep[]): readonly OwnedStep[] =>
 /** Runs one step. `writable` false: what it finds stays and is reported. */
 export const runStep = async ({ owner, value: step }: OwnedStep, writable: boolean): Promise<RepairOutcome> => {
   const findings = step.check()
-  const outcome = { step: step.id, plugin: owner, found: findings.length }
+  const outcome = {
+    step: step.id,
+    plugin: owner,
+    found: findings.length,
+    expected: findings.filter((finding) => step.isExpected?.(finding) === true).length,
+  }
   if (findings.length === 0 || !writable) return { ...outcome, fixed: findings.length === 0 }
   await step.fix(findings)
   const rest = step.check().length

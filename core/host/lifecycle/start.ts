@@ -82,6 +82,15 @@ export const startAll = async (host: HostState): Promise<void> => {
   }
   await within(clock, courtesyMs, Promise.all(begun.values()))
   host.started = true
+  tellUnread(host)
+}
+
+/** A name that is nearly that of a point is a mistake; another may be that of a plugin which is not here. */
+const tellUnread = ({ registry, options: { core } }: HostState): void => {
+  for (const { owner: plugin, point, meant } of registry.unread())
+    if (meant !== undefined)
+      core.log.warn(`contributes to ${point}, which no plugin reads; did you mean ${meant}?`, { plugin, point })
+    else core.log.info(`contributes to ${point}, which no plugin here reads: it has no effect`, { plugin, point })
 }
 
 export const stopAll = async (host: HostState): Promise<void> => {

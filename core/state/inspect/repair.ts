@@ -38,6 +38,8 @@ export interface RepairOptions {
   readonly apply?: boolean
   /** Acknowledged data may go to the quarantine. */
   readonly acceptLoss?: boolean
+  /** Told under the lock what was taken away that had been acknowledged. */
+  readonly onTaken?: (root: string, taken: readonly RepairAction[]) => Promise<void>
 }
 
 export interface RepairReport extends RepairPlan {
@@ -192,6 +194,8 @@ const applyAll = async (options: RepairOptions): Promise<void> => {
       const { actions } = planRepair(await look({ ...options, root }))
       for (const action of actions) await perform({ options, root, generation, rootId: facts.root_id }, action)
       if (actions.length === 0) return
+      const taken = actions.filter(({ loss }) => loss)
+      if (taken.length > 0) await options.onTaken?.(root, taken)
     }
   } finally {
     await lock.release()

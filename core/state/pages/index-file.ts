@@ -12,6 +12,8 @@ import { createLineFile, openLineFile, scanLineFile, valueAt, type LineFile } fr
 import type { IndexRef } from '../format/manifest.js'
 import type { PageOptions, ReadOrder } from './page-file.js'
 
+export const declarationChanged = 'the declaration changed'
+
 export type IndexRead<R> =
   | { readonly ok: true; batches(order: ReadOrder): Iterable<readonly R[]> }
   | { readonly ok: false; readonly fault: Fault }
@@ -34,7 +36,7 @@ export const readIndex = <R>(
   const { header, starts, faults } = scanLineFile(lines, length)
   const [fault] = faults
   if (fault !== undefined) return { ok: false, fault }
-  if (header?.['mark'] !== mark) return { ok: false, fault: { file: path, offset: 0, rule: 'the declaration changed' } }
+  if (header?.['mark'] !== mark) return { ok: false, fault: { file: path, offset: 0, rule: declarationChanged } }
   return { ok: true, batches: (order) => batchesIn<R>(lines, starts, order) }
 }
 

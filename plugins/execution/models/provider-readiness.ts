@@ -65,6 +65,7 @@ const collect = (models: Models): JsonObject => {
 
 export const readinessSection = (models: Models): StatusSection => ({
   name: 'provider_readiness',
+  withoutState: true,
   schema: providerReadiness,
   collect: () => collect(models),
 })

@@ -18,7 +18,7 @@ const replayable: ReadonlySet<string> = new Set([
 ])
 
 export type Verdict = { readonly run_id: string } & (
-  | { readonly type: 'resume' }
+  | { readonly type: 'resume'; readonly released: boolean }
   | { readonly type: 'requeue' }
   | { readonly type: 'stop'; readonly stop: StopRequest }
   | { readonly type: 'interrupt'; readonly error: string }
@@ -48,7 +48,7 @@ export const judgeRuns = ({ store }: ChangeContext, max_unclean_boots: number): 
     return [
       boots >= max_unclean_boots
         ? { run_id: run.run_id, type: 'interrupt', error: quarantined(boots) }
-        : { run_id: run.run_id, type: 'resume' },
+        : { run_id: run.run_id, type: 'resume', released: run.released === true },
     ]
   })
 }
@@ -75,6 +75,7 @@ const slotHolders = (open: readonly RunRecord[]): Map<string, string> => {
 export const runRepair = (context: ChangeContext, max_unclean_boots: number): RepairStep<Verdict> => ({
   id: 'runs.restart',
   check: () => judgeRuns(context, max_unclean_boots),
+  isExpected: (verdict) => verdict.type === 'resume' && verdict.released,
   fix: (verdicts) =>
     context.store.state.commit((tx) => {
       for (const verdict of verdicts) {

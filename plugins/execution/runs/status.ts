@@ -1,6 +1,7 @@
 /** What `/v1/status` says about runs (runtime-6). */
 import {
   commandLine,
+  count,
   array,
   integer,
   object,
@@ -156,8 +157,10 @@ const staleWarning = (stale: readonly RunRecord[]): Warning[] => {
       severity: 'warning',
       code: 'stale_non_terminal_runs',
       related_id: first.run_id,
-      message: `${stale.length} open runs have not moved for a while; the first is ${first.run_id}, ${first.status}.`,
-      action: 'Answer or cancel them.',
+      message:
+        `${count(stale.length, 'open run has', 'open runs have')} not moved for a while; ` +
+        `the first is ${first.run_id}, ${first.status}.`,
+      action: stale.length === 1 ? 'Answer or cancel it.' : 'Answer or cancel them.',
     },
   ]
 }

@@ -10,6 +10,8 @@ export interface StatusSection {
   readonly schema: AnyStruct
   /** Must be fast, must not throw and must not do I/O. */
   readonly collect: () => JsonObject
+  /** Says nothing that is read from the state: it is shown also where that could not be loaded. */
+  readonly withoutState?: true
 }
 /** Members of `/v1/status` by name. */
 export const StatusSections: Point<StatusSection> = definePoint<StatusSection>(

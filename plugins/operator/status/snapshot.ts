@@ -35,11 +35,11 @@ const failed = (name: string): Warning => ({
 })
 
 /** A section that throws is left out and told, and takes no other with it. */
-const collectSections = ({ sections, log }: StatusParts): Collected => {
+const collectSections = ({ sections, log, state }: StatusParts): Collected => {
   const members: Record<string, JsonObject> = {}
   const warnings: Warning[] = []
-  for (const { name, collect } of sections()) {
-    if (ownNames.has(name)) continue
+  for (const { name, collect, withoutState = false } of sections()) {
+    if (ownNames.has(name) || !(withoutState || state.health.loaded)) continue
     try {
       members[name] = collect()
     } catch (error) {
@@ -131,9 +131,10 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
   const { members, warnings } = collectSections(parts)
   const all = [...probeWarning(probed), ...warnings, ...host.warnings()]
   const ready = host.phase() === 'ready'
+  const { loaded, mode } = parts.state.health
   return {
     status: ready ? 'ready' : 'draining',
-    ready,
+    ready: ready && loaded && mode === 'ok',
     version: host.version,
     snapshot_at_ms: clock.now(),
     process_id: host.processId,

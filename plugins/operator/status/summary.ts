@@ -27,6 +27,7 @@ const runCounts = {
 
 export const StatusAnswer = open({
   status: string(),
+  ready: optional(boolean()),
   version: string(),
   process_id: integer(),
   snapshot_at_ms: integer(),
@@ -38,7 +39,7 @@ export const StatusAnswer = open({
     probes: array(open({ path: string(), code: string() })),
     state_root_lock: open({ generation: integer() }),
   }),
-  findings: optional(array(open({ code: string() }))),
+  findings: optional(array(open({ severity: string() }))),
   plugins: array(open({ id: string(), state: string() })),
   provider_readiness: optional(
     open({
@@ -70,8 +71,13 @@ const pluginsLine = (plugins: Answer['plugins']): string => {
   return [`${plugins.length - odd.length} ready`, ...odd.map(({ id, state }) => `${id} is ${state}`)].join('; ')
 }
 
-const findingsLine = ({ length }: readonly unknown[]): (readonly [string, string])[] =>
-  length === 0 ? [] : [['findings', `${length} to acknowledge: holdfast state findings`]]
+/** Notes are there for who asks; what waits for somebody is a warning or an error. */
+const findingsLine = (findings: NonNullable<Answer['findings']>): (readonly [string, string])[] => {
+  const grave = findings.filter(({ severity }) => severity !== 'info').length
+  const notes = findings.length - grave
+  const parts = [...(grave > 0 ? [`${grave} to acknowledge`] : []), ...(notes > 0 ? [count(notes, 'note')] : [])]
+  return parts.length === 0 ? [] : [['findings', `${parts.join(', ')}: holdfast state findings`]]
+}
 
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
@@ -116,9 +122,12 @@ export const nextStep = ({ status, health, runs, sessions }: Answer): string => 
   return 'Nothing needs you. List the runs: holdfast runs list'
 }
 
+const stateOf = ({ status, ready }: Answer): string =>
+  status === 'ready' && ready === false ? 'up and not ready for work' : status
+
 export const showStatus = (answer: Answer): string => {
   const head =
-    `Holdfast ${answer.version} is ${answer.status}: process ${answer.process_id}, up ` +
+    `Holdfast ${answer.version} is ${stateOf(answer)}: process ${answer.process_id}, up ` +
     `${span(answer.snapshot_at_ms - answer.started_at_ms)}, started in ${Math.round(answer.boot.total_ms)} ms`
   const next = nextStep(answer)
   const warnings = (answer.health.warnings ?? []).flatMap(({ severity, code, message, action }) => [

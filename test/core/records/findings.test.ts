@@ -5,6 +5,7 @@ import { definePlugin, object, type AnyPlugin } from '../../../core/plugin.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { recoveryFound } from '../../../core/start-findings.js'
 import { codeOf, openSession } from '../../support/runs.js'
 
 const rootFor = async (t: ExecutionContext): Promise<string> => {
@@ -126,7 +127,7 @@ test('damage is in the status with file and byte although nothing can be written
 })
 
 /** Finds one fault in its first look and mends it. */
-const mender = (life: string[], broken: { left: number }): AnyPlugin =>
+const mender = (life: string[], broken: { left: number; expected?: number }): AnyPlugin =>
   definePlugin({
     id: 'mender',
     version: '1.0.0',
@@ -136,7 +137,9 @@ const mender = (life: string[], broken: { left: number }): AnyPlugin =>
     register(ctx) {
       ctx.repair({
         id: 'mender.mend',
-        check: () => Array.from({ length: broken.left }, () => ({})),
+        check: () =>
+          Array.from({ length: broken.left }, (_, at) => (at < (broken.expected ?? 0) ? { expected: true } : {})),
+        isExpected: ({ expected }: { expected?: boolean }) => expected === true,
         fix: async () => {
           await ctx.state.commit(() => undefined)
           life.push('mended')
@@ -152,6 +155,36 @@ test('a repair step that found something is told', async (t) => {
   t.like(await findingsOf(daemon), [{ code: 'repair_step', severity: 'info' }])
   t.true((await findingsOf(daemon))[0].message.includes('mender.mend'))
   t.is(logged(daemon, 'repair_step').length, 1)
+})
+
+test('what an orderly stop leaves is fixed and logged, and asks nobody to acknowledge it', async (t) => {
+  const daemon = await startTestDaemon(t, { plugins: [mender([], { left: 3, expected: 3 })] })
+  t.deepEqual(await findingsOf(daemon), [])
+  t.like(
+    daemon.log.find(({ fact }) => fact === 'went on with what the last stop left'),
+    { level: 'info', details: { plugin: 'mender', step: 'mender.mend', count: 3 } },
+  )
+})
+
+test('an index that was made again because its declaration changed is no finding, one that was damaged is', (t) => {
+  const report = {
+    sequence: 1,
+    replayed: 0,
+    segments: 1,
+    milliseconds: 1,
+    torn: undefined,
+    damage: undefined,
+    unclean: false,
+    swept: [],
+    quarantined: [],
+    spools: [],
+    lost: [],
+  }
+  const rebuilt = ['index of runs: the declaration changed', 'index of runs: the index was missing']
+  t.deepEqual(
+    recoveryFound('/root', { ...report, rebuilt }).map(({ about }) => about),
+    ['index of runs: the index was missing'],
+  )
 })
 
 test('a start below the floor of free space repairs and starts its plugins when there is room again', async (t) => {

@@ -9,14 +9,18 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createIds } from '../../../../core/base/ids.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import { noteTaken } from '../../../../core/records/repair-notes.js'
+import { unseal } from '../../../../core/state/format/sealed.js'
 import { repairRoot, type RepairOptions } from '../../../../core/state/inspect/repair.js'
 import { verifyRoot } from '../../../../core/state/inspect/verify.js'
 import { damages, flip, lineAt, only } from '../../../support/damages.js'
 import { clock, declared, holdRoot, keptRoot, smallReads, writeNotes } from '../../../support/kept-root.js'
 import { note, tempRoot } from '../../../support/notes.js'
 
+const ids = createIds(clock)
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const repair = (root: string, more: Partial<RepairOptions> = {}) =>
   repairRoot({ root, disk: smallReads, clock, ids: createIds(clock), log: silent, declared, ...more })
@@ -90,7 +94,10 @@ test('damage in the log takes the root back to the commit before, and keeps what
   const offset = lineAt(segment, 4)
   const tail = readFileSync(segment).subarray(offset + 1)
   flip(segment, offset)
-  await repair(root, losing)
+  await repair(root, { ...losing, onTaken: (at, taken) => noteTaken({ disk: smallReads, clock, ids }, at, taken) })
+  const { findings } = unsafeCast<any>(unseal(readFileSync(join(root, 'documents/findings.json'))))
+  t.like(findings, [{ finding: { code: 'repair_took', severity: 'warning', file: `log/${basename(segment)}` } }])
+  t.is(findings[0].finding.byte, offset)
   const kept = readdirSync(join(root, 'quarantine')).find((name) => name.endsWith('.tail')) ?? ''
   t.deepEqual(readFileSync(join(root, 'quarantine', kept)).subarray(1), tail)
   t.is(JSON.parse(readFileSync(join(root, 'quarantine', `${kept}.json`), 'utf8')).offset, offset)
