@@ -14,7 +14,7 @@ export const transport = createTransport()
 export const linkParts = { clock, transport, redact: (text: string): string => text }
 
 export const connectTo = (base_url: string, more: Partial<ConnectionOptions> = {}) =>
-  createConnection({ base_url, idle_timeout_ms: 5000, ...more }, linkParts)
+  createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, linkParts)
 
 /** A server that gives one reply, a connection to it, and a question. */
 export const converseWith = async (t: ExecutionContext, reply: Reply, more: Partial<ConnectionOptions> = {}) => {

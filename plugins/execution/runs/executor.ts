@@ -112,7 +112,9 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     },
     async end() {
       open = undefined
+      const left = [...active.keys(), ...resuming]
       await endAll(context, active)
+      await release(context, left)
     },
   }
 }
@@ -151,10 +153,7 @@ const startNext = (context: RunContext, session_id: string, again: () => void): 
   return started
 }
 
-const endAll = async (
-  { clock, config, store, log }: RunContext,
-  active: ReadonlyMap<string, Active>,
-): Promise<void> => {
+const endAll = async ({ clock, config }: RunContext, active: ReadonlyMap<string, Active>): Promise<void> => {
   if (active.size === 0) return
   const left = [...active]
   for (const [, { execution }] of left) execution.finish()
@@ -162,12 +161,15 @@ const endAll = async (
   await within(clock, config.drain_ms, ended)
   for (const [, { execution }] of left) execution.abort()
   await within(clock, config.stop_grace_ms, ended)
+}
+
+/** Says of runs that go on in the next life, also of those that wait for a place, that no kill cut them off. */
+const release = async ({ store, log }: RunContext, run_ids: readonly string[]): Promise<void> => {
+  const running = run_ids.flatMap((id) => store.runs.find(id) ?? []).filter(({ status }) => status === 'running')
+  if (running.length === 0) return
   await store.state
     .commit((tx) => {
-      for (const [run_id] of left) {
-        const run = store.runs.find(run_id)
-        if (run?.status === 'running') tx.put(store.runs, { ...run, released: true })
-      }
+      for (const run of running) tx.put(store.runs, { ...run, released: true })
     })
     .catch((error: unknown) => log.warn('runs could not be released', { error: String(error) }))
 }

@@ -177,7 +177,7 @@ const idleEngine = () => {
   return { engine, told, letGo: (run_id: string) => open.get(run_id)?.() }
 }
 
-test('an engine is given a run for each place, and a run that it has not left when the daemon stops is released', async (t) => {
+test('an engine is given a run for each place, and runs that go on in the next life are released', async (t) => {
   const changes = await openRunStore(t)
   const { engine, told, letGo } = idleEngine()
   const config = { max_concurrent_runs: 1, drain_ms: 1, stop_grace_ms: 1 }
@@ -193,15 +193,19 @@ test('an engine is given a run for each place, and a run that it has not left wh
   await executor.stop('r1', { kind: 'cancel' })
   t.deepEqual(told, ['run r1', 'cancel r1', 'run r3'], 'r1 still holds the slot of its session')
   t.deepEqual([executor.executes('r1'), executor.executes('r3')], [false, true])
+  await playRun(changes, runRecord('r5', 's5', 'running'))
+  executor.launch('r5')
+  t.false(executor.executes('r5'), 'it waits for a place')
   await executor.end()
   t.deepEqual(told.slice(3), ['finish r3', 'abort r3'])
-  const left: any[] = ['r1', 'r3', 'r4'].map((id) => changes.store.runs.find(id))
+  const left: any[] = ['r1', 'r3', 'r4', 'r5'].map((id) => changes.store.runs.find(id))
   t.deepEqual(
     left.map(({ status, released }) => [status, released]),
     [
       ['running', undefined],
       ['running', true],
       ['queued', undefined],
+      ['running', true],
     ],
   )
 })
