@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createClock, type Clock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
 import { unsafeCast } from '../../core/base/schema.js'
+import type { Collection } from '../../core/plugin.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
 import { editRun, type RunEdit } from '../../plugins/execution/runs/run-changes.js'
@@ -14,6 +15,7 @@ import { createSessions } from '../../plugins/execution/sessions/directory.js'
 import { sessionJournal } from '../../plugins/execution/sessions/journal.js'
 import { sessionCollection } from '../../plugins/execution/sessions/store.js'
 import type { JournalEntry, Sessions } from '../../plugins/execution/sessions/contract.js'
+import { threadStarts, type ThreadStart } from '../../plugins/execution/engine/threads.js'
 import { declareStore } from '../../plugins/execution/runs/store.js'
 import { freshRoot } from './daemon.js'
 
@@ -35,6 +37,7 @@ export interface OpenRunStore extends ChangeContext {
   /** What was published, each event as it would be sent. */
   readonly published: any[]
   readonly service: Sessions
+  readonly starts: Collection<ThreadStart>
 }
 
 export const openRunStore = async (
@@ -55,6 +58,7 @@ export const openRunStore = async (
   })
   const journal = opened.state.stream(sessionJournal)
   const store = declareStore(opened.state, { journal })
+  const starts = opened.state.collection(threadStarts)
   const service = createSessions({
     state: opened.state,
     collection: opened.state.collection(sessionCollection),
@@ -74,7 +78,7 @@ export const openRunStore = async (
     await rm(root, { recursive: true, force: true })
   })
   const stub = unsafeCast<Sessions>({ announce: quiet, find: quiet, ...sessions })
-  return { store, sessions: known.length > 0 ? service : stub, service, published, ledger, halted: quiet }
+  return { store, sessions: known.length > 0 ? service : stub, service, starts, published, ledger, halted: quiet }
 }
 
 /** A record as an earlier life of the daemon may have left it. */

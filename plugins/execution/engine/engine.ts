@@ -1,12 +1,12 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
-import { createTurns } from '../../../core/plugin.js'
+import { createTurns, type Collection } from '../../../core/plugin.js'
 import type { SystemSection } from '../models/contract.js'
 import { tellFailure, type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
-import { createThreads } from './threads.js'
+import { createThreads, type ThreadStart } from './threads.js'
 
 /** Conversations kept in memory between runs. */
 const keptThreads = 512
@@ -21,12 +21,17 @@ export interface EngineServices {
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
+  readonly starts: Collection<ThreadStart>
 }
 
 export const createEngine = (services: EngineServices): RunEngine => ({
   open(runs: RunContext) {
     const { store, config } = runs
-    const threads = createThreads(store, { kept: keptThreads, max_bytes: config.context_max_bytes })
+    const threads = createThreads(store, {
+      kept: keptThreads,
+      max_bytes: config.context_max_bytes,
+      starts: services.starts,
+    })
     const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
     return { take: (run) => executionOf(context, run) }
   },

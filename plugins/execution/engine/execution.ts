@@ -62,6 +62,7 @@ export const change = (execution: Execution, apply: Apply): Promise<boolean> =>
     const edit = editRun(execution.context, tx, run)
     const also = apply(edit)
     edit.save()
+    execution.context.threads.keep(tx, execution.session_id)
     if (typeof also === 'function') also(tx)
     return true
   })

@@ -17,6 +17,9 @@ import { nextStep, type Progress } from './turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
 export const drive = async (execution: Execution): Promise<void> => {
+  const accepted = execution.context.store.runs.find(execution.run_id)
+  const folding = accepted === undefined ? undefined : execution.context.threads.ready(accepted)
+  if (folding !== undefined) await folding
   await recordLostCalls(execution)
   for (;;) {
     const run = execution.context.store.runs.find(execution.run_id)

@@ -5,6 +5,7 @@ import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObserver } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
+import { threadStarts } from './threads.js'
 
 export default definePlugin({
   id: 'engine',
@@ -15,7 +16,15 @@ export default definePlugin({
   wants: { runs: Runs, observer: RunObserver },
   provides: [RunEngine],
   register(ctx, { tools, runs, observer }) {
-    ctx.provide(RunEngine, createEngine({ tools, observer, sections: ctx.view(SystemSections) }))
+    ctx.provide(
+      RunEngine,
+      createEngine({
+        tools,
+        observer,
+        sections: ctx.view(SystemSections),
+        starts: ctx.state.collection(threadStarts),
+      }),
+    )
     ctx.contribute(Tools, emitOutput(runs))
   },
 })

@@ -8,13 +8,24 @@ import type { JournalEntry, RunEvent } from '../sessions/contract.js'
 import { weigh, weighJson } from './weight.js'
 import { groundsOf, beginProgress, countFailure, type Call, type Progress } from './turn.js'
 
+/** Where a run begins: its entry, its first message, and the bytes of all messages before it. */
+interface RunStart {
+  readonly seq: number
+  readonly at: number
+  readonly before: number
+}
+
 export interface Thread {
   /** Last journal sequence that was folded in. */
   seq: number
   /** What the model is shown; every call in it has its result. */
   messages: ModelMessage[]
-  /** Approximate bytes of `messages`. */
-  bytes: number
+  /** The runs whose messages these are, oldest first. */
+  starts: RunStart[]
+  /** Approximate bytes of all messages so far, with those that were left out. */
+  weighed: number
+  /** Bytes of messages beyond which the oldest runs are left out. */
+  readonly limit: number
   /** Texts of accepted runs that have not started. */
   readonly inputs: Map<string, string>
   progress: Progress | undefined
@@ -22,11 +33,13 @@ export interface Thread {
   readonly find: (run_id: string) => string
 }
 
-export const beginThread = (seq: number, find: Thread['find']): Thread => ({
+export const beginThread = (seq: number, find: Thread['find'], limit = Infinity): Thread => ({
   find,
   seq,
+  limit,
   messages: [],
-  bytes: 0,
+  starts: [],
+  weighed: 0,
   inputs: new Map(),
   progress: undefined,
 })
@@ -63,7 +76,8 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
 
 const push = (thread: Thread, message: ModelMessage): void => {
   thread.messages.push(message)
-  thread.bytes += weigh(message)
+  thread.weighed += weigh(message)
+  trim(thread)
 }
 
 const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
@@ -74,6 +88,7 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
     case 'started':
       endProgress(thread)
       thread.progress = beginProgress(run_id)
+      thread.starts.push({ seq: thread.seq, at: thread.messages.length, before: thread.weighed })
       push(thread, {
         role: 'user',
         content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }],
@@ -183,17 +198,17 @@ const endProgress = (thread: Thread): void => {
   thread.progress = undefined
 }
 
-/** Drops the oldest runs when the conversation weighs more than the limit, down to half of it. Never within a run. */
-export const trimThread = (thread: Thread, limit: number): void => {
-  if (thread.bytes <= limit) return
-  let left = thread.bytes
-  let cut = 0
-  for (let at = 0; at < thread.messages.length && left > limit / 2; at += 1) {
-    const message = thread.messages[at]
-    if (message === undefined) break
-    if (message.role === 'user') cut = at
-    left -= weigh(message)
-  }
-  thread.messages = thread.messages.slice(cut)
-  thread.bytes = thread.messages.reduce((sum, message) => sum + weigh(message), 0)
+/**
+ * Leaves out the oldest runs when the messages weigh more than the limit, down to half of it, but no part of a run. It
+ * is a part of folding, so that folding from where the oldest kept run begins comes to the same messages.
+ */
+const trim = (thread: Thread): void => {
+  const { starts, weighed, limit } = thread
+  const [oldest] = starts
+  const newest = starts.at(-1)
+  if (oldest === undefined || newest === undefined || weighed - oldest.before <= limit) return
+  const cut = starts.find(({ before }) => weighed - before <= limit / 2) ?? newest
+  if (cut === oldest) return
+  thread.messages = thread.messages.slice(cut.at)
+  thread.starts = starts.slice(starts.indexOf(cut)).map((start) => ({ ...start, at: start.at - cut.at }))
 }

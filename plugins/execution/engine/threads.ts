@@ -1,48 +1,76 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
-import { createCache } from '../../../core/plugin.js'
+import { createCache, createPause, type Collection, type CollectionSpec, type Tx } from '../../../core/plugin.js'
 import { type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
-import { beginThread, foldEntry, trimThread, type Thread } from './thread.js'
+import { beginThread, foldEntry, type Thread } from './thread.js'
 
-/** Entries of the journal's end that a thread is folded from, at most. */
-const tail = 5000
+/** Entries that are folded before others get their turn. */
 const chunk = 500
 
+/** Where the thread of a session begins, once its oldest runs were left out: the entry with which a run started. */
+export type ThreadStart = { readonly session_id: string; readonly seq: number }
+export const threadStarts: CollectionSpec<ThreadStart> = {
+  name: 'thread_starts',
+  version: 1,
+  id: (start) => start.session_id,
+  indexes: {},
+  references: (start) => [{ collection: 'sessions', id: start.session_id }],
+}
+
 export interface Threads {
+  /** Folds what is not known of the thread of a run, if that is much; then others are served meanwhile. */
+  ready(run: RunRecord): Promise<void> | undefined
   /** The thread of a run's session, up to the end of the journal. */
   at(run: RunRecord): Thread
+  /** Writes down in a commit where the thread of a session begins, if that has changed: nobody need read before it. */
+  keep(tx: Tx, session_id: string): void
   /** Forgets what was folded; needed when a commit was undone. */
   forget(session_id: string): void
 }
 
-export const createThreads = (store: RunStore, { kept, max_bytes }: { kept: number; max_bytes: number }): Threads => {
+interface ThreadParts {
+  readonly kept: number
+  readonly max_bytes: number
+  readonly starts: Collection<ThreadStart>
+}
+
+export const createThreads = (store: RunStore, { kept, max_bytes, starts }: ThreadParts): Threads => {
   const threads = createCache<Thread>(kept)
   const input = (run_id: string): string => {
     const run = store.runs.find(run_id)
     const entry = run === undefined ? undefined : entryAt(store, run.session_id, run.first)
     return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event.content : ''
   }
-  /** Where a thread begins that is not known: never within a run, as far as the first entry tells. */
-  const beginning = ({ session_id, first }: RunRecord): number => {
-    const from = Math.max(0, Math.min(first - 1, store.journal.length(session_id) - tail))
-    const cut = store.runs.find(entryAt(store, session_id, from + 1)?.run_id ?? '')
-    return cut === undefined ? from : Math.min(from, cut.first - 1)
+  const take = (session_id: string): Thread => {
+    const thread = threads.get(session_id) ?? beginThread((starts.find(session_id)?.seq ?? 1) - 1, input, max_bytes)
+    threads.set(session_id, thread)
+    return thread
   }
-  const catchUp = (session_id: string, thread: Thread): void => {
-    const end = store.journal.length(session_id)
-    while (thread.seq < end) {
-      const entries = store.journal.read(session_id, { after: thread.seq, limit: chunk })
-      if (entries.length === 0) return
-      for (const { seq, entry } of entries) foldEntry(thread, seq, entry)
-    }
+  /** False at the end of the journal. */
+  const foldChunk = (session_id: string, thread: Thread): boolean => {
+    if (thread.seq >= store.journal.length(session_id)) return false
+    const entries = store.journal.read(session_id, { after: thread.seq, limit: chunk })
+    for (const { seq, entry } of entries) foldEntry(thread, seq, entry)
+    return entries.length > 0
+  }
+  const foldAll = async (session_id: string, thread: Thread): Promise<void> => {
+    const pause = createPause(1)
+    while (foldChunk(session_id, thread)) await pause()
+    threads.set(session_id, thread)
   }
   return {
-    at(run) {
-      const { session_id } = run
-      const thread = threads.get(session_id) ?? beginThread(beginning(run), input)
-      threads.set(session_id, thread)
-      catchUp(session_id, thread)
-      if (thread.bytes > max_bytes) trimThread(thread, max_bytes)
+    ready({ session_id }) {
+      const thread = take(session_id)
+      return store.journal.length(session_id) - thread.seq > chunk ? foldAll(session_id, thread) : undefined
+    },
+    at({ session_id }) {
+      const thread = take(session_id)
+      while (foldChunk(session_id, thread));
       return thread
+    },
+    keep(tx, session_id) {
+      const oldest = threads.get(session_id)?.starts[0]
+      if (oldest === undefined || oldest.before === 0 || oldest.seq === starts.find(session_id)?.seq) return
+      tx.put(starts, { session_id, seq: oldest.seq })
     },
     forget: (session_id) => void threads.delete(session_id),
   }

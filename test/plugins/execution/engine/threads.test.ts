@@ -2,8 +2,9 @@ import test from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { createThreads } from '../../../../plugins/execution/engine/threads.js'
 import type { RunEdit } from '../../../../plugins/execution/runs/run-changes.js'
-import type { ChangeContext } from '../../../../plugins/execution/runs/run-engine.js'
-import { complete, openRunStore, playRun, runRecord, start } from '../../../support/run-store.js'
+import { beginThread, foldEntry } from '../../../../plugins/execution/engine/thread.js'
+import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
+import { complete, openRunStore, type OpenRunStore, playRun, runRecord, start } from '../../../support/run-store.js'
 import { unpaired } from '../../../support/scripted-provider.js'
 
 /** One model answer with two calls, and their results: seven entries. */
@@ -33,9 +34,9 @@ const turns =
     for (let at = 0; at < count; at += 1) turn(`${name}-${at}-`)(edit)
   }
 
-const threadOf = async (parts: ChangeContext, last: string) => {
+const threadOf = async (parts: OpenRunStore, last: string) => {
   const run = await playRun(parts, runRecord(last, 's1', 'queued'), start)
-  return createThreads(parts.store, { kept: 8, max_bytes: 1e9 }).at(run)
+  return createThreads(parts.store, { kept: 8, max_bytes: 1e9, starts: parts.starts }).at(run)
 }
 
 test('runs-39: a conversation that is read anew begins with a whole run, whatever the length of its journal', async (t) => {
@@ -46,19 +47,57 @@ test('runs-39: a conversation that is read anew begins with a whole run, whateve
   t.true(parts.store.journal.length('s1') > 10_000)
   t.deepEqual(unpaired(unsafeCast({ messages })), [])
   t.is(messages[0]?.role, 'user')
-  t.is(messages.filter(({ role }) => role === 'user').length, 3, 'the run that the limit cuts is there whole')
+  t.is(messages.filter(({ role }) => role === 'user').length, 4, 'nothing is left out below the limit')
 })
 
-test('an answer whose run began before the part that is read is left out with its results', async (t) => {
+/** A run with an answer of this size. */
+const answer =
+  (bytes: number) =>
+  (edit: RunEdit): void =>
+    void edit.note({
+      type: 'message',
+      message: { role: 'assistant', content: [{ type: 'text', text: 'é'.repeat(bytes / 2) }] },
+    })
+
+test('runs-39: a conversation that is read anew is the one of before, whatever was left out by then', async (t) => {
   const parts = await openRunStore(t)
-  const notes = (edit: RunEdit): void => {
-    for (let at = 0; at < 6000; at += 1) edit.note(unsafeCast({ type: 'session', run_id: '', change: 'opened' }))
+  const { store, starts } = parts
+  const create = () => createThreads(store, { kept: 8, max_bytes: 20_000, starts })
+  const live = create()
+  for (let n = 0; n < 60; n += 1) {
+    const sizes = Array.from({ length: (n % 4) + 1 }, (_, at) => 100 + ((n * 37 + at * 911) % 2_000))
+    const notes = sizes.map((size) => (edit: RunEdit) => {
+      answer(size)(edit)
+      live.at(edit.run)
+    })
+    const run = await playRun(parts, runRecord(`r${n}`, 's1', 'queued'), start, ...notes, complete)
+    const { messages } = live.at(run)
+    t.deepEqual(create().at(run).messages, messages, `run ${n}`)
+    t.is(messages[0]?.role, 'user')
+    if (n % 7 === 0) await store.state.commit((tx) => live.keep(tx, 's1'))
+    const anew = create()
+    await anew.ready(run)
+    t.deepEqual(anew.at(run).messages, messages, `run ${n}, from where the thread begins`)
   }
-  await playRun(parts, runRecord('r1', 's1', 'queued'), start, notes, turns('r1', 100), complete)
-  const { messages } = await threadOf(parts, 'r2')
-  t.deepEqual(unpaired(unsafeCast({ messages })), [])
+  t.true((starts.find('s1')?.seq ?? 0) > 100)
+})
+
+test('runs-39: a note to a model within a run is no place to cut, and a run above the limit is left whole', (t) => {
+  const thread = beginThread(0, () => 'do it', 1_000)
+  const said = (role: 'user' | 'assistant'): JournalEntry => ({
+    run_id: 'r1',
+    at: 1,
+    type: 'message',
+    message: { role, content: [{ type: 'text', text: 'x'.repeat(300) }] },
+  })
+  const started: JournalEntry = { run_id: 'r1', at: 1, type: 'event', event: { type: 'started' } }
+  const entries = [started, said('assistant'), started, said('assistant'), said('user'), said('assistant')]
+  entries.forEach((entry, at) => foldEntry(thread, at + 1, entry))
   t.deepEqual(
-    messages.map(({ role }) => role),
-    ['user'],
+    thread.messages.map(({ role, content }) => `${role} ${JSON.stringify(content).length > 300}`),
+    ['user false', 'assistant true', 'user true', 'assistant true'],
   )
+  t.is(thread.starts[0]?.seq, 3)
+  for (let at = 7; at < 12; at += 1) foldEntry(thread, at, said('assistant'))
+  t.is(thread.messages.length, 9)
 })
