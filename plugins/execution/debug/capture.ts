@@ -1,5 +1,5 @@
 /** Keeps evidence, in order and behind the runs: a run never waits for it, and never fails by it. */
-import { inTurns, type Clock, type Ids, type Log } from '../../../core/plugin.js'
+import { inTurns, type Clock, type Ids, type Log, type Portions } from '../../../core/plugin.js'
 import type { Observed, RunObserver } from '../engine/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
@@ -22,6 +22,8 @@ export interface CaptureParts {
 export interface Capture extends RunObserver {
   /** Resolves when everything that was seen so far is on disk, or was given up. */
   settled(): Promise<void>
+  /** Like `settled`, but what is not done by then is given up. Nothing may be seen afterwards. */
+  end(ms: number): Promise<void>
 }
 
 /** Evidence that waits to be cleaned and written, in bytes; beyond it, it is dropped. */
@@ -35,9 +37,23 @@ interface Piece {
   readonly text: Uint8Array
 }
 
+/** A text that is made in portions, or undefined if its time is over before. */
+function* inTime(work: Portions<string> | undefined, isLate: () => boolean): Portions<string | undefined> {
+  while (!isLate()) {
+    const step = work?.next()
+    if (step === undefined) return ''
+    if (step.done === true) return step.value
+    yield
+  }
+  return undefined
+}
+
 export const createCapture = (parts: CaptureParts): Capture => {
   let queue: Promise<void> = Promise.resolve()
   let waiting = 0
+  let until = Infinity
+  let givenUp = 0
+  const isLate = (): boolean => parts.clock.elapsed() >= until
   const observe = (observed: Observed): void => {
     const { kind, run_id, session_id } = observed
     const level = parts.level()
@@ -47,8 +63,9 @@ export const createCapture = (parts: CaptureParts): Capture => {
     const work = dropped ? undefined : evidenceText(level, observed, parts.known)
     queue = queue
       .then(async () => {
-        const text = Buffer.from(work === undefined ? '' : await inTurns(work))
-        await keep(parts, { level, kind, run_id, session_id, text })
+        const text = await inTurns(inTime(work, isLate))
+        if (text === undefined) givenUp += 1
+        else await keep(parts, { level, kind, run_id, session_id, text: Buffer.from(text) })
       })
       .catch((error: unknown) =>
         parts.log.warn('evidence of a run could not be kept', { run_id, error: String(error) }),
@@ -63,6 +80,11 @@ export const createCapture = (parts: CaptureParts): Capture => {
     },
     observe,
     settled: () => queue,
+    end: async (ms) => {
+      until = parts.clock.elapsed() + ms
+      await queue
+      if (givenUp > 0) parts.log.warn('evidence that still waited at the stop was given up', { pieces: givenUp })
+    },
   }
 }
 

@@ -14,6 +14,9 @@ import { debugRoutes } from './routes.js'
 import { debugSections } from './sections.js'
 import { declareStore } from './store.js'
 
+/** What a stop waits for evidence: to clean long texts takes seconds. */
+const stopMs = 5000
+
 export default definePlugin({
   id: 'debug',
   version: '1.0.0',
@@ -66,7 +69,7 @@ export default definePlugin({
       watchAge(aging, retention)
       return async () => {
         level = 'off'
-        await capture.settled()
+        await capture.end(stopMs)
       }
     })
   },
