@@ -36,7 +36,7 @@ export const Settings = object({
     'Form of the log lines on standard error; auto is pretty on a terminal.',
   ),
   logLevel: doc(defaulted(enums(['debug', 'info', 'warn', 'error']), 'info'), 'Least level that is logged.'),
-  eventHistoryCapacity: doc(defaulted(integer(), 2048), 'Events kept for replay, clamped to 1..=262144.'),
+  eventHistoryCapacity: doc(defaulted(integer(), 2048), 'Events kept for replay; at least 1, at most 262144.'),
   eventHistoryBytes: doc(
     defaulted(integer({ min: 1_048_576 }), 67_108_864),
     'Most bytes of events kept for replay: where they are large, fewer are kept.',

@@ -24,7 +24,8 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
   const { print, signal } = line
   const commands = await allCommands(shipped)
   const { words, flags } = parseArguments(args, switchesOf(commands))
-  if (words.length === 0 || words[0] === 'help') return (print(overview(commands)), 0)
+  if (words.length === 0 || (words[0] === 'help' && words.length === 1)) return (print(overview(commands)), 0)
+  if (words[0] === 'help') return runClient({ args: [...words.slice(1), '--help'], shipped, ...line })
   const group = commands.filter(
     ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
   )

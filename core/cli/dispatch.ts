@@ -33,6 +33,8 @@ export const findCommand = (words: readonly string[], commands: readonly Command
     .toSorted((a, b) => b.path.length - a.path.length)
   if (found !== undefined) return found
   const command = words.slice(0, 2).join(' ')
+  if (words.length === 1 && commands.some(({ path }) => path[0] === words[0]))
+    throw errors.command_unknown({ details: { command, hint: `; see holdfast ${command} --help` } })
   const meant =
     nearest(command, ['serve', ...commands.map(nameOf)]) ??
     commands.find(({ path }) => path[0] === words[0])?.path.join(' ')
@@ -48,7 +50,10 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
   if (surplus !== undefined) throw errors.argument_surplus({ details: { command: usage(command), word: surplus } })
   const missing = names.slice(given.length).find((name) => !name.endsWith('?'))
   if (missing !== undefined) throw errors.argument_missing({ details: { command: nameOf(command), argument: missing } })
-  return Object.fromEntries(given.map((word, at) => [names[at]?.replace(/\?$/u, '') ?? '', word]))
+  const named = given.map((word, at) => [names[at]?.replace(/\?$/u, '') ?? '', word] as const)
+  const empty = named.find(([, word]) => word.trim() === '')
+  if (empty !== undefined) throw errors.argument_empty({ details: { argument: empty[0] } })
+  return Object.fromEntries(named)
 }
 
 const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {

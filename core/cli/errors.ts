@@ -3,6 +3,7 @@ import { defineErrors } from '../base/errors.js'
 export const errors = defineErrors({
   command_unknown: { status: 400, detail: 'there is no command "{command}"{hint}' },
   argument_missing: { status: 400, detail: '{command} needs <{argument}>' },
+  argument_empty: { status: 400, detail: '<{argument}> must not be empty' },
   argument_surplus: { status: 400, detail: '{command} does not take "{word}"' },
   flag_value_missing: { status: 400, detail: '--{flag} needs a value' },
   output_unknown: { status: 400, detail: '--output must be pretty or json' },
@@ -28,6 +29,7 @@ export const errors = defineErrors({
 export const usageCodes: ReadonlySet<string> = new Set([
   'command_unknown',
   'argument_missing',
+  'argument_empty',
   'argument_surplus',
   'flag_value_missing',
   'flag_invalid',

@@ -12,6 +12,10 @@ export interface Explanation {
 const fieldsOf = ({ message, occurrence: { errors = [] } }: Problem): string[] =>
   errors.map(({ path, rule }) => `${path} ${rule}`).filter((field) => !message.includes(field))
 
+/** The daemon refused what the command line itself gave: every field is a flag or an argument. */
+const isOfTheLine = ({ occurrence: { errors = [] } }: Problem): boolean =>
+  errors.length > 0 && errors.every(({ path }) => /^(?:--|<)/u.test(path))
+
 /** One sentence with its code, every field that was refused, and what can be done. */
 export const explain = (cause: unknown): Explanation => {
   const error = accessProblem(cause) ?? cause
@@ -23,5 +27,5 @@ export const explain = (cause: unknown): Explanation => {
     ...fieldsOf(error).map((field) => `  ${field}`),
     ...(action === undefined ? [] : [action]),
   ]
-  return { text: lines.join('\n'), code: usageCodes.has(error.code) ? 2 : 1 }
+  return { text: lines.join('\n'), code: usageCodes.has(error.code) || isOfTheLine(error) ? 2 : 1 }
 }

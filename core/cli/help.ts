@@ -1,7 +1,7 @@
 /** Texts of `--help`. */
 import type { Command } from '../plugin/command.js'
 import { daemonSettings, Settings } from '../base/settings.js'
-import { fieldSchemas } from '../base/schema.js'
+import { fieldSchemas, type JsonSchema } from '../base/schema.js'
 
 const columns = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([left]) => left.length))
@@ -50,30 +50,35 @@ export const overview = (commands: readonly Command[]): string =>
 export interface PluginFlag {
   readonly flag: string
   readonly variable: string
-  readonly description: string
+  readonly schema: JsonSchema
 }
 
 const properties = fieldSchemas(Settings)
-const describe = (field: string): string => {
-  const { description, default: fallback } = properties[field] ?? {}
-  const shown =
-    fallback === undefined || fallback === false || (Array.isArray(fallback) && fallback.length === 0)
-      ? ''
-      : ` Default ${String(fallback)}.`
-  return `${String(description)}${shown}`
+
+/** What a flag takes: nothing, one of some words, a number, or text. */
+const valueOf = ({ type, enum: words }: JsonSchema): string => {
+  if (type === 'boolean') return ''
+  if (Array.isArray(words)) return ` ${words.join('|')}`
+  return type === 'integer' || type === 'number' ? ' <number>' : ' <text>'
+}
+
+const isShown = (fallback: unknown): boolean =>
+  fallback !== undefined && fallback !== false && fallback !== '' && typeof fallback !== 'object'
+
+const flagRow = ({ flag, variable, schema }: PluginFlag): readonly [string, string] => {
+  const { description = '', default: fallback } = schema
+  const shown = isShown(fallback) ? `Default: ${String(fallback)}; ` : ''
+  return [`--${flag}${valueOf(schema)}`, `${String(description)} [${shown}${variable}]`]
 }
 
 export const serveHelp = (plugins: readonly PluginFlag[]): string => {
-  const own = daemonSettings.map(
-    ({ flag, variable, field }) => [`--${flag}`, `${describe(field)} ${variable}`] as const,
-  )
-  const theirs = plugins.map(({ flag, variable, description }) => [`--${flag}`, `${description} ${variable}`] as const)
+  const own = daemonSettings.map(({ flag, variable, field }) => ({ flag, variable, schema: properties[field] ?? {} }))
   return [
     'holdfast serve',
     '',
     'Start the daemon in the foreground. Logs go to standard error, one line each.',
     '',
     'Flags',
-    columns([...own, ...theirs]),
+    columns([...own, ...plugins].map(flagRow)),
   ].join('\n')
 }

@@ -13,7 +13,7 @@ const flagsOf = ({ config, flags = {} }: AnyPlugin): PluginFlag[] => {
   return settingsOf(flags).map(({ flag, variable, field }) => ({
     flag,
     variable,
-    description: String(properties[field]?.['description'] ?? ''),
+    schema: properties[field] ?? {},
   }))
 }
 

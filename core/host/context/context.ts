@@ -43,12 +43,14 @@ export interface OpenContext {
   seal(): void
 }
 
-/** Lines of one plugin carry its id. */
-const ownLog = (log: Log, plugin: string): Log => ({
+/** Lines of one plugin carry its id; an error that another plugin threw into its call is charged to that one. */
+const ownLog = (log: Log, plugin: string, faults: Faults): Log => ({
   debug: (fact, details) => log.debug(fact, { plugin, ...details }),
   info: (fact, details) => log.info(fact, { plugin, ...details }),
   warn: (fact, details) => log.warn(fact, { plugin, ...details }),
-  error: (fact, details) => log.error(fact, { plugin, ...details }),
+  error: (fact, details = {}) => {
+    if (!faults.chargeThrower(plugin, fact, details)) log.error(fact, { plugin, ...details })
+  },
 })
 
 /** A callback that is charged to the plugin, and whose work the scope waits for. */
@@ -159,7 +161,7 @@ export const openContext = (parts: ContextParts): OpenContext => {
   const context: PluginContext<unknown> = Object.freeze({
     id: plugin.id,
     config: parts.config,
-    log: ownLog(core.log, plugin.id),
+    log: ownLog(core.log, plugin.id, faults),
     clock: ownClock(parts),
     ids: core.ids,
     secrets: core.secrets,

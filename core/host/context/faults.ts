@@ -6,6 +6,11 @@ import type { PluginFault } from '../contract.js'
 
 export interface Faults {
   charge(plugin: string, where: string, error: unknown): void
+  /**
+   * Charges what another plugin threw into a call of this one; false if that cannot be told, or it was an end on
+   * demand.
+   */
+  chargeThrower(caller: string, fact: string, details: Details): boolean
   count(plugin: string): number
   last(plugin: string): PluginFault | undefined
   /** The sentence of an error, redacted and cut. */
@@ -22,18 +27,36 @@ export interface FaultsOptions {
   readonly clock: Clock
   readonly log: Log
   readonly secrets: Secrets
+  /** As `ownerOf` takes them. */
+  readonly folders: ReadonlyMap<string, string>
 }
+
+type Details = Readonly<Record<string, unknown>>
 
 export const isPromise = (value: unknown): value is Promise<unknown> => value instanceof Promise
 
-export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => {
+const isAbort = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+
+export const createFaults = ({ clock, log, secrets, folders }: FaultsOptions): Faults => {
   const faults = new Map<string, { count: number; last: PluginFault }>()
   const sentence = (error: unknown): string =>
     secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
-  const charge = (plugin: string, where: string, error: unknown): void => {
+  /** What to log of the error: the stack once, and the sentence alone when it comes again. */
+  const keep = (plugin: string, where: string, error: unknown): unknown => {
+    const before = faults.get(plugin)
     const last: PluginFault = { at_ms: clock.now(), where, message: sentence(error) }
-    faults.set(plugin, { count: (faults.get(plugin)?.count ?? 0) + 1, last })
-    log.error(`plugin ${plugin} failed in ${where}`, { plugin, where, error })
+    faults.set(plugin, { count: (before?.count ?? 0) + 1, last })
+    return before?.last.where === where && before.last.message === last.message ? last.message : error
+  }
+  const charge = (plugin: string, where: string, error: unknown): void =>
+    log.error(`plugin ${plugin} failed in ${where}`, { plugin, where, error: keep(plugin, where, error) })
+  const chargeThrower = (caller: string, fact: string, details: Details): boolean => {
+    const { error } = details
+    const plugin = ownerOf(error, folders)
+    if (plugin === undefined || plugin === caller || isAbort(error)) return false
+    log.error(fact, { ...details, plugin, caller, error: keep(plugin, `a call by ${caller}`, error) })
+    return true
   }
   const guard =
     <A extends readonly unknown[]>(plugin: string, where: string, run: (...args: A) => unknown) =>
@@ -48,6 +71,7 @@ export const createFaults = ({ clock, log, secrets }: FaultsOptions): Faults => 
     }
   return {
     charge,
+    chargeThrower,
     guard,
     sentence,
     count: (plugin) => faults.get(plugin)?.count ?? 0,

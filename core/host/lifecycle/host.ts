@@ -102,7 +102,8 @@ const warnings = (host: HostState): readonly Warning[] => [
 ]
 
 export const createHost = (options: HostOptions): PluginHost => {
-  const faults = createFaults(options.core)
+  const folders = new Map(options.loaded.map(({ candidate }) => [candidate.folder, candidate.id]))
+  const faults = createFaults({ ...options.core, folders })
   const registry = createRegistry(options.routes, (owner, error) => faults.charge(owner, 'a contribution', error))
   const host: HostState = {
     options,
@@ -112,7 +113,6 @@ export const createHost = (options: HostOptions): PluginHost => {
     order: [],
     started: false,
   }
-  const folders = new Map(host.entries.map(({ candidate }) => [candidate.folder, candidate.id]))
   for (const [token, service] of options.services) registry.provide('core', token, service)
   return {
     registry,

@@ -78,7 +78,7 @@ const collect = async (
   } catch (error) {
     context.log.error('a model provider threw, which its contract forbids', {
       provider: route.provider,
-      error: String(error),
+      error,
     })
     return failed({ class: 'unknown', retryable: false, message: 'The provider failed in an unexpected way.' })
   }

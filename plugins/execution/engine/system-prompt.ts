@@ -17,7 +17,7 @@ const textOf = ({ log }: PromptParts, section: SystemSection, run: SystemSubject
     log.error('a system section threw, which its contract forbids', {
       section: section.id,
       run_id: run.run_id,
-      error: String(error),
+      error,
     })
     return undefined
   }

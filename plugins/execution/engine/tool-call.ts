@@ -55,7 +55,7 @@ export const invoke = async (execution: Execution, { call, tool, input, key }: R
         signal,
       })
     } catch (error) {
-      execution.context.log.error('a tool threw', { tool: tool.name, run_id, error: String(error) })
+      execution.context.log.error('a tool threw', { tool: tool.name, run_id, error })
       return { type: 'threw' }
     }
   })()

@@ -207,7 +207,7 @@ const recordOutcome = async (
     execution.context.log.error('a tool could not apply its result', {
       tool: name,
       run_id: execution.run_id,
-      error: String(error),
+      error,
     })
     const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
     await change(execution, (edit) => {

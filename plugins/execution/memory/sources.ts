@@ -18,7 +18,7 @@ export const createSources = (view: () => readonly MemorySource[], log: Log): So
       try {
         return ask(source) ?? []
       } catch (error) {
-        log.error('a source of memory failed', { source: source.id, error: String(error) })
+        log.error('a source of memory failed', { source: source.id, error })
         return []
       }
     })
