@@ -1,6 +1,6 @@
 /** The loop of a run: look at the journal, take the next step, write it down. */
 import { observed } from './observe.js'
-import { assertNever, fault } from '../../../core/plugin.js'
+import { assertNever, fault, Problem } from '../../../core/plugin.js'
 import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
 import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
@@ -13,6 +13,7 @@ import { attemptOf, concludeCall } from './ledger-entries.js'
 import type { Thread } from './thread.js'
 import { systemPrompt } from './system-prompt.js'
 import { runTools } from './tool-step.js'
+import { weigh } from './weight.js'
 import { nextStep, type Progress } from './turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
@@ -124,12 +125,20 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (execution.stop !== undefined) return
   if (answer.type === 'failed') return modelFailed(execution, { run, progress, failure: answer.failure })
+  try {
+    await takeAnswer(execution, run, answer)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'commit_too_large') throw error
+    await failRun(execution, 'model_answer_too_large: the answer of the model is larger than what is kept at once.')
+  }
+}
+
+const takeAnswer = (execution: Execution, run: RunRecord, answer: Parts): Promise<void> | void => {
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
-  if (calls.length === 0)
-    return run.completion === undefined
-      ? completeRun(execution, answer)
-      : completeIfMet(execution, { run, completion: run.completion, answer })
-  return takeTurn(execution, answer, calls)
+  if (calls.length > 0) return takeTurn(execution, answer, calls)
+  return run.completion === undefined
+    ? completeRun(execution, answer)
+    : completeIfMet(execution, { run, completion: run.completion, answer })
 }
 
 interface Failed {
@@ -262,9 +271,13 @@ const takeTurn = async (execution: Execution, answer: Parts, calls: readonly Too
     }))
     edit.wait({ type: 'waiting_for_approval', request_ids, requests })
   }
-  if (requests.length === 0) return changeLazily(execution, write)
+  // Nobody hears that a change was too large which nobody waits for.
+  if (requests.length === 0 && weigh({ role: 'assistant', content: answer.parts }) < largeAnswer)
+    return changeLazily(execution, write)
   await change(execution, write)
 }
+
+const largeAnswer = 1024 * 1024
 
 const failRun = async (execution: Execution, error: string): Promise<void> => {
   await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))

@@ -48,6 +48,17 @@ test('models-21: half a surrogate pair of a model is kept as U+FFFD, so that any
   t.false(JSON.stringify((await daemon.request('GET', '/v1/sessions/s1/events')).body).includes('\\ud83d'))
 })
 
+for (const [what, play] of [
+  ['a text', () => [text('x'.repeat(25 * 1024 * 1024)), done()]],
+  ['a call', () => [callTool('c1', 'look', { about: 'x'.repeat(25 * 1024 * 1024) }), done('tool_calls')]],
+] satisfies [string, Play][])
+  test(`models-22: an answer that is larger than what is kept at once fails its run by name: ${what}`, async (t) => {
+    const { daemon, model } = await start(t, play)
+    const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'failed')
+    t.is(run.error, 'model_answer_too_large: the answer of the model is larger than what is kept at once.')
+    t.is(model.requests.length, 1)
+  })
+
 test('runs-34: failures that go on end the run with a code, and a fatal one at once', async (t) => {
   const { daemon, model } = await start(
     t,
