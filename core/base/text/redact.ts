@@ -16,8 +16,13 @@ const from = '(?<![A-Za-z0-9])'
 const marked = (): string => secretMark
 
 const keyStart = /sk-(?<![A-Za-z0-9]sk-)/gu
-/** A key has twenty signs behind its mark, and a digit among the first hundred, which words with dashes lack. */
+/** A key has twenty signs behind its mark, and a digit among the first hundred, which words with dashes lack; */
 const [leastKey, digitWithin] = [20, 100]
+/** or more letters without a dash than a word has. */
+const solidKey = 22
+const solid = /^[A-Za-z0-9]*$/u
+
+const isSolid = (text: string): boolean => text.length === solidKey && solid.test(text)
 
 /** The run up to the first key in it. */
 const withoutKey = (run: string): string => {
@@ -27,10 +32,10 @@ const withoutKey = (run: string): string => {
     if (run.length - begin < leastKey) return run
     if (digit < begin) {
       const next = run.slice(begin).search(/[0-9]/u)
-      if (next < 0) return run
-      digit = begin + next
+      digit = next < 0 ? Infinity : begin + next
     }
-    if (digit - begin <= digitWithin) return run.slice(0, index) + secretMark
+    if (digit - begin <= digitWithin || isSolid(run.slice(begin, begin + solidKey)))
+      return run.slice(0, index) + secretMark
   }
   return run
 }

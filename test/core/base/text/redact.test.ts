@@ -12,6 +12,7 @@ const b = (...parts: string[]): string => parts.join('')
 const shapes: Readonly<Record<string, string>> = {
   'an OpenAI key': b('sk', '-proj-', 'Ab3dEf6hIj9kLmNoPqRsTuVw'),
   'a plain sk key': b('sk', '-', 'Ab3dEf6hIj9kLmNoPqRsTuVw'),
+  'an sk key of letters alone': b('sk', '-', 'abcdefghijklmnopqrstuvwx'),
   'an Anthropic key': b('sk', '-ant-api03-', 'Ab3dEf6hIj9kLm-oPqRsTuVwXyZ012345'),
   'a GitHub token': b('gh', 'p_', 'a1b2c3d4e5f6a7b8c9d0a1b2c3d4e5f6a7b8'),
   'a fine-grained GitHub token': b('github', '_pat_', '11ABCDEFG0abcdefghijklmnop'),
@@ -51,6 +52,7 @@ const allowed = [
   'See https://example.com/a?b=c at 10:30.',
   '{"prompt_tokens":12,"total_tokens":20}',
   'The task-sk-list has many-long-words-in-a-row.',
+  'Rename sk-internationalization-of-all-messages.',
 ]
 
 for (const [title, secret] of Object.entries(shapes)) {
