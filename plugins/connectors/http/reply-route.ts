@@ -43,8 +43,9 @@ export const addressOf = (request: ReplyTargetRequest): string | undefined => {
 }
 
 /**
- * Headers that are ours, the connection's, or could carry a credential of the daemon's host (deliveries-25); the last
- * two cannot be sent by a client that sends one request at a time.
+ * Headers that are ours, the connection's, or could carry a credential of the daemon's host (deliveries-25). The
+ * contract's list ends at `x-api-key`: `expect` and `keep-alive` cannot be sent by a client that sends one request at a
+ * time, and `__proto__` is no name that objects can be trusted with.
  */
 const forbidden: ReadonlySet<string> = new Set([
   'authorization',
@@ -63,6 +64,7 @@ const forbidden: ReadonlySet<string> = new Set([
   'x-api-key',
   'expect',
   'keep-alive',
+  '__proto__',
 ])
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/u

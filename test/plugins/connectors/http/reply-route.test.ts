@@ -47,6 +47,11 @@ test("deliveries-25: headers that are ours, the connection's or a credential's a
   t.is(withHeaders({ 'X-Tag': 'fine', 'x-forwarder': 'fine', 'x-umlaut': 'ü' }), undefined)
 })
 
+test('deliveries-25: __proto__ is the name of no header', (t) => {
+  const address = '{"url":"https://a.example/","headers":{"__proto__":"x"}}'
+  t.is(refusedAddress(address, {}), 'must not set the header __proto__')
+})
+
 test('headers that are not valid in HTTP are refused', (t) => {
   for (const headers of [
     { '': 'x' },
