@@ -59,7 +59,7 @@ const showCheck = ({ backup, faults, root, clean }: BackupCheck): string => {
   return [
     ...found.slice(0, 20),
     `${clean ? 'clean' : 'NOT CLEAN'}: ${count(backup.files.length, 'file')} up to commit ${backup.sequence}, ` +
-      `made at ${backup.created_at_ms} (Unix ms)`,
+      `made at ${new Date(backup.created_at_ms).toISOString()}`,
   ].join('\n')
 }
 
@@ -78,11 +78,11 @@ const restore = (shipped: ShippedView): Command =>
     path: ['backup', 'restore'],
     summary: 'Make a state root of a backup, in an absent or empty folder.',
     args: ['folder'],
-    flags: { to: { kind: 'text', summary: 'The state root to make; must be absent or empty.' } },
+    flags: { to: { kind: 'text', summary: 'Required: the state root to make; must be absent or empty.' } },
     run: async ({ args, flags }) => {
       const { to } = flags
       if (typeof to !== 'string')
-        throw cliErrors.argument_missing({ details: { command: 'backup restore', argument: '--to' } })
+        throw cliErrors.flag_required({ details: { command: 'backup restore', flags: '--to FOLDER' } })
       return restoreBackup(await place(shipped, args['folder'] ?? ''), to)
     },
     show: ({ root, sequence, generation }: RestoreReport) =>

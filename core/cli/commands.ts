@@ -47,8 +47,9 @@ const showPlugins = (plugins: Infer<typeof PluginRows>): string => {
   const width = Math.max(...plugins.map(({ id }) => id.length))
   return plugins
     .map(
-      ({ id, state, from, reason, summary }) =>
-        `${id.padEnd(width)}  ${state.padEnd(9)} ${from.padEnd(8)}  ${visibleLine(reason ?? summary)}`,
+      ({ id, version, state, from, reason, summary }) =>
+        `${id.padEnd(width)}  ${version.padEnd(7)} ${state.padEnd(9)} ` +
+        `${from.padEnd(8)}  ${visibleLine(reason ?? summary)}`,
     )
     .join('\n')
 }

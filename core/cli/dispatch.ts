@@ -90,6 +90,11 @@ const urlOf = ({ flags, environment }: Line): string => {
   const url = text === '' ? 'http://127.0.0.1:4000' : text
   if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
     throw configErrors.config_invalid({ details: { source: '--base-url', problem: 'must be an http or https URL' } })
+  const { pathname } = new URL(url)
+  if (pathname !== '/')
+    throw configErrors.config_invalid({
+      details: { source: '--base-url', problem: `must have no path: leave ${pathname} out` },
+    })
   return url
 }
 

@@ -1,7 +1,8 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
+import { count } from './command-text.js'
 import { defineCommand, type Command } from '../plugin/command.js'
 import { parse } from '../base/parse.js'
-import { array, type Json } from '../base/schema.js'
+import { array, integer, object, type Json } from '../base/schema.js'
 import { StateFinding } from '../records/findings.js'
 import { visibleLine } from '../base/text/visible.js'
 
@@ -17,7 +18,11 @@ const showOne = (finding: StateFinding): string => {
   )
 }
 
+const Acknowledged = object({ acknowledged: integer() })
+
 const show = (answer: Json): string => {
+  const done = parse(Acknowledged, answer)
+  if (done.ok) return `Acknowledged ${count(done.value.acknowledged, 'finding')}.`
   const parsed = parse(array(StateFinding), answer)
   if (!parsed.ok) return JSON.stringify(answer, null, 2)
   if (parsed.value.length === 0) return 'Nothing waits to be acknowledged.'

@@ -1,6 +1,7 @@
 /** Wrong use of the command line is told in its own words and ends with 2. No daemon is asked. */
 import test from 'ava'
 import { inWordsOf } from '../../../core/cli/field-names.js'
+import { findingsCommand } from '../../../core/cli/finding-commands.js'
 import { explain } from '../../../core/cli/explain.js'
 import { Problem } from '../../../core/base/errors.js'
 import { createCommandLine } from '../../support/command-line.js'
@@ -27,6 +28,17 @@ test('help of a group or command is that of --help, and a group alone says where
   const alone = await holdfast('state')
   t.is(alone.code, 2)
   t.regex(alone.err, /there is no command "state"; see holdfast state --help/u)
+})
+
+test('an address of a daemon has no path', async (t) => {
+  const { code, err } = await createCommandLine({ url: 'http://127.0.0.1:9/v1' })('runs', 'list')
+  t.deepEqual([code, err], [2, 'holdfast: --base-url must have no path: leave /v1 out (config_invalid)\n'])
+})
+
+test('what was acknowledged is said in words, and a missing flag is named with what it takes', async (t) => {
+  t.is(findingsCommand.show?.({ acknowledged: 6 }), 'Acknowledged 6 findings.')
+  const { code, err } = await holdfast('backup', 'restore', '/nowhere')
+  t.deepEqual([code, err], [2, 'holdfast: backup restore needs --to FOLDER (flag_required)\n'])
 })
 
 test('a flag that the daemon refuses is wrong use too', (t) => {
