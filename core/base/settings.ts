@@ -24,7 +24,7 @@ const filePath = () => string({ min: 1 })
 export const Settings = object({
   bind: doc(
     defaulted(
-      rule(string(), 'must be <host>:<port>', (text) => parseBind(text) !== undefined),
+      rule(string(), 'must be <host>:<port>, with a port up to 65535', (text) => parseBind(text) !== undefined),
       '127.0.0.1:4000',
     ),
     'Address to listen on; port 0 takes a free one.',

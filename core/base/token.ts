@@ -35,10 +35,10 @@ export const hasMembers =
   ): ((value: T) => string | undefined) =>
   (value) => {
     if (typeof value !== 'object' || value === null) return `${what} must be an object`
-    for (const [member, kind] of Object.entries(members)) {
+    const lacking = Object.entries(members).filter(([member, kind]) => {
       const found: unknown = Reflect.get(value, member)
-      const fits = kind === 'text' ? typeof found === 'string' && found !== '' : typeof found === kind && found !== null
-      if (!fits) return `${what} must have the ${kind} ${member}`
-    }
-    return undefined
+      return kind === 'text' ? typeof found !== 'string' || found === '' : typeof found !== kind || found === null
+    })
+    if (lacking.length === 0) return undefined
+    return `${what} must have ${lacking.map(([member, kind]) => `the ${kind} ${member}`).join(', ')}`
   }

@@ -94,7 +94,7 @@ test.serial('flags beat variables, and a value that is wrong is named with its s
   const root = await freshRoot()
   const byVariable = await run(['serve', '--state-root', root], { SERVICE_BIND: 'nowhere' })
   t.is(byVariable.code, 2)
-  t.is(byVariable.err, 'holdfast: SERVICE_BIND must be <host>:<port> (config_invalid)\n')
+  t.is(byVariable.err, 'holdfast: SERVICE_BIND must be <host>:<port>, with a port up to 65535 (config_invalid)\n')
   const daemon = await spawnTestDaemon(t, { root, env: { SERVICE_BIND: 'nowhere' } })
   await daemon.stop()
 })
@@ -107,7 +107,11 @@ const refused = [
     says: 'there is no flag --provider-base-ur; did you mean --provider-base-url? (flag_unknown)',
   },
   { args: ['serve', 'now'], code: 2, says: 'serve does not take "now" (argument_surplus)' },
-  { args: ['--bind', 'nowhere'], code: 2, says: '--bind must be <host>:<port> (config_invalid)' },
+  {
+    args: ['--bind', 'nowhere'],
+    code: 2,
+    says: '--bind must be <host>:<port>, with a port up to 65535 (config_invalid)',
+  },
   {
     args: ['serve', '--workspace-root', '/no/such/folder'],
     code: 2,
