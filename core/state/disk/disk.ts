@@ -54,6 +54,6 @@ export interface Disk {
   list(path: string): string[]
   /** lstat; undefined if absent. */
   stat(path: string): FileStat | undefined
-  /** Bytes free for this process, and the file system's type number. */
+  /** Bytes free for this process, none when hardly a file can be made, and the file system's type number. */
   space(path: string): { readonly free: number; readonly type: number }
 }

@@ -15,6 +15,9 @@ const flags = {
   create: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
 }
 
+/** Files that must fit on a file system which counts them: without room for new ones its bytes are of no use. */
+const leastFiles = 64
+
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 
@@ -174,7 +177,7 @@ export const createDisk = (): Disk => ({
   list: (path) => orAbsent(() => fs.readdirSync(path).toSorted()) ?? [],
   stat,
   space: (path) => {
-    const { bavail, bsize, type } = fs.statfsSync(path)
-    return { free: bavail * bsize, type }
+    const { bavail, bsize, type, files: most, ffree } = fs.statfsSync(path)
+    return { free: most > 0 && ffree < leastFiles ? 0 : bavail * bsize, type }
   },
 })

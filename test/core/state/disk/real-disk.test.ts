@@ -1,5 +1,6 @@
 import test from 'ava'
-import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { tempRoot } from '../../../support/notes.js'
@@ -35,8 +36,8 @@ test('state-5: a symbolic link is never followed', async (t) => {
   await t.throwsAsync(disk.open(link, 'write'), { code: 'ELOOP' })
   await t.throwsAsync(disk.open(link, 'create'), { code: 'EEXIST' })
   await t.throwsAsync(disk.open(link, 'read'), { code: 'ELOOP' })
-  t.throws(() => disk.openSync(link), { code: 'ELOOP' })
-  t.throws(() => disk.readFile(link), { code: 'ELOOP' })
+  t.throws(() => disk.openSync(link), { code: 'state_root_not_regular' })
+  t.throws(() => disk.readFile(link), { code: 'state_root_not_regular' })
   await t.throwsAsync(disk.replace(link, Buffer.from('x')))
   await t.throwsAsync(disk.makeFolder(link))
   mkdirSync(join(root, 'folder'))
@@ -78,4 +79,23 @@ test('what is absent is undefined or empty, and ranges end with the file', async
   await disk.unlink(join(root, 'h'))
   t.is(statSync(join(root, 'f')).size, 4)
   t.true(disk.space(root).free > 0)
+})
+
+test.serial('state-14: a file system that takes no more files has no room, however many bytes are free', (t) => {
+  const root = tempRoot(t)
+  const real = fs.statfsSync
+  const lie = (files: number, ffree: number): void => {
+    Object.assign(fs, { statfsSync: (path: string) => ({ ...real(path), bavail: 1000, bsize: 1, files, ffree }) })
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => {
+    Object.assign(fs, { statfsSync: real })
+    syncBuiltinESMExports()
+  })
+  lie(2000, 3)
+  t.is(disk.space(root).free, 0)
+  lie(2000, 500)
+  t.is(disk.space(root).free, 1000)
+  lie(0, 0)
+  t.is(disk.space(root).free, 1000, 'a file system that does not count files')
 })
