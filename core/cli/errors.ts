@@ -22,6 +22,11 @@ export const errors = defineErrors({
   shell_unknown: { status: 400, detail: 'there is no completion for "{shell}": say bash, zsh or fish' },
   flag_invalid: { status: 400, detail: '--{flag} {problem}' },
   flags_together: { status: 400, detail: '--{flag} does not go with --{other}' },
+  too_many_files: {
+    status: 503,
+    detail: 'too many files are open',
+    action: 'Raise the limit, such as with ulimit -n 4096.',
+  },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 

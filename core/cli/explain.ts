@@ -1,7 +1,7 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../base/errors.js'
-import { accessProblem } from '../state/errors.js'
-import { usageCodes } from './errors.js'
+import { accessProblem, codeOf } from '../state/errors.js'
+import { errors, usageCodes } from './errors.js'
 
 export interface Explanation {
   readonly text: string
@@ -16,9 +16,13 @@ const fieldsOf = ({ message, occurrence: { errors = [] } }: Problem): string[] =
 const isOfTheLine = ({ occurrence: { errors = [] } }: Problem): boolean =>
   errors.length > 0 && errors.every(({ path }) => /^(?:--|<)/u.test(path))
 
+/** The limit may be too low to load what is needed. */
+const filesProblem = (cause: unknown): Problem | undefined =>
+  ['EMFILE', 'ENFILE'].includes(codeOf(cause) ?? '') ? errors.too_many_files({ cause }) : undefined
+
 /** One sentence with its code, every field that was refused, and what can be done. */
 export const explain = (cause: unknown): Explanation => {
-  const error = accessProblem(cause) ?? cause
+  const error = accessProblem(cause) ?? filesProblem(cause) ?? cause
   if (!(error instanceof Problem))
     return { text: `holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, code: 1 }
   const { action } = error.spec

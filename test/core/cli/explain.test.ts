@@ -14,3 +14,9 @@ test('a file that the system refuses to this user is one sentence, not a stack',
   })
   t.regex(explain(new Error('a fault of ours')).text, /at .*explain\.test/u)
 })
+
+test('too many open files are told with the limit to raise', (t) => {
+  const { text, code } = explain(Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' }))
+  t.is(code, 1)
+  t.is(text, 'holdfast: too many files are open (too_many_files)\nRaise the limit, such as with ulimit -n 4096.')
+})
