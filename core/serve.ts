@@ -51,6 +51,8 @@ const onSignals = (exit: ServeInput['exit'], log: Log): Promise<string> =>
       log.info('asked to stop', { signal })
       resolve(signal)
     }
+    // A file that reaches the limit of its size is a failed write, as a full disk is, and not the end.
+    process.on('SIGXFSZ', () => log.warn('a file reached the limit of its size'))
     process.on('SIGTERM', hear)
     process.on('SIGINT', hear)
   })

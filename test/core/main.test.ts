@@ -282,6 +282,15 @@ test('runtime-2: a wrong file in config/ exits with 2 before the root is touched
   t.deepEqual(await readdir(root), ['config'])
 })
 
+test('state-14: a file that reaches the limit of its size refuses changes and does not end the daemon', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const { child, text, exited } = spawnMain(['serve', '--bind', '127.0.0.1:0', '--state-root', root], {}, '-f 400')
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  t.regex(text.err, /a file reached the limit of its size/u)
+  child.kill('SIGTERM')
+  t.is((await exited).signal, null)
+})
+
 test('--version and -v print the version and make nothing', async (t) => {
   for (const word of ['--version', '-v']) {
     const { code, out } = await run([word])

@@ -192,10 +192,10 @@ process.prependListener('exit', () => {
 })
 
 /** Runs the command line; `exited` settles when the process is gone. */
-export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}, openFiles?: number) => {
+export const spawnMain = (args: readonly string[], env: Readonly<Record<string, string>> = {}, limit = '') => {
   const command = [process.execPath, mainFile, ...args]
-  const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
-  const child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
+  const before = limit === '' ? '' : `ulimit ${limit}; `
+  const child = spawn('/bin/sh', ['-c', `${before}exec "$@"`, 'sh', ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), ...env },
   })
@@ -232,7 +232,7 @@ export const spawnDaemon = async (options: SpawnOptions = {}): Promise<SpawnedDa
   const started = spawnMain(
     ['serve', '--bind', '127.0.0.1:0', '--state-root', root, ...(options.flags ?? [])],
     options.env,
-    options.openFiles,
+    options.openFiles === undefined ? '' : `-n ${options.openFiles}`,
   )
   const line = await readyLine(started)
   const url = /http:\/\/\S+?(?=,)/u.exec(line)?.[0] ?? ''
