@@ -176,6 +176,7 @@ export const contents: Readonly<Record<string, string>> = {
   run_memory_marks: 'up to where runs have been remembered',
   schedules: 'schedules, each with its executions that are not over',
   schedule_histories: 'the last executions of each schedule that are over',
+  thread_starts: 'where the conversations begin that became too long for a model',
   todos: 'to-do lists by session',
   tasks: 'tasks of sessions, deleted ones included',
   session_control_states: 'sessions that plan or planned, with their plan',
