@@ -122,7 +122,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the checksums of every segment have the same salt',
-    patch: patch('log/log-keeper', 'options.ids.random(4)', "'00000000'"),
+    patch: patch('log/segments', 'ids.random(4)', "'00000000'"),
     by: 'splice',
   },
   {
@@ -134,6 +134,16 @@ export const mutants: readonly Mutant[] = [
 
 const dist = fileURLToPath(new URL('../../', import.meta.url))
 
+/** What stands before and behind the text of a patch; two pieces if it is there once. */
+const aroundPatch = (folder: string, { file, from }: Patch): string[] =>
+  readFileSync(join(folder, file), 'utf8').split(from)
+
+/** Mutants whose text is not there exactly once: code was moved without them. */
+export const misplaced = (): string[] =>
+  mutants.flatMap(({ name, patch: change }) =>
+    change !== undefined && aroundPatch(dist, change).length !== 2 ? [`${name}: ${change.file}`] : [],
+  )
+
 /** A copy of the compiled store with one change, beside it so that packages are found. */
 const buildMutant = async ({ patch: change }: Mutant, folder: string): Promise<Engine> => {
   cpSync(join(dist, 'core'), join(folder, 'core'), {
@@ -141,11 +151,9 @@ const buildMutant = async ({ patch: change }: Mutant, folder: string): Promise<E
     filter: (path) => !path.endsWith('.map') && !path.endsWith('.d.ts'),
   })
   if (change !== undefined) {
-    const path = join(folder, change.file)
-    const parts = readFileSync(path, 'utf8').split(change.from)
-    if (parts.length !== 2)
-      throw fault(`${change.file} holds the text of the mutant ${parts.length - 1} times, not once: ${change.from}`)
-    writeFileSync(path, parts.join(change.to))
+    const around = aroundPatch(folder, change)
+    if (around.length !== 2) throw fault(`the text of a mutant is not there once: ${change.from}`)
+    writeFileSync(join(folder, change.file), around.join(change.to))
   }
   return loadEngine(new URL(`file://${folder}/`))
 }
