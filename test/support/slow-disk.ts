@@ -4,15 +4,17 @@ import type { Disk, DiskFile } from '../../core/state/disk/disk.js'
 
 const syncMs = 60
 
-/** The real disk; each sync of a file takes `syncMs` more while `slow` is true. */
-export const slowDisk = (): { disk: Disk; slow: (on: boolean) => void } => {
+/** The real disk; each sync of a file takes longer while `slow` is true, by 60 ms unless told otherwise. */
+export const slowDisk = (
+  extraMs: (path: string) => number = () => syncMs,
+): { disk: Disk; slow: (on: boolean) => void } => {
   const disk = createDisk()
   let on = false
   const wrap = (file: DiskFile): DiskFile => ({
     path: file.path,
     write: (bytes, position) => file.write(bytes, position),
     sync: async () => {
-      if (on) await new Promise((resolve) => setTimeout(resolve, syncMs))
+      if (on) await new Promise((resolve) => setTimeout(resolve, extraMs(file.path)))
       await file.sync()
     },
     truncate: (length) => file.truncate(length),

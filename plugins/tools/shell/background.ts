@@ -1,7 +1,7 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, within, type Ids, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { Problem, type Ids, type JsonObject, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
@@ -73,7 +73,7 @@ const metadataOf = ({ command, workdir, call }: Order): JsonObject => ({
   tool_call_id: call.tool_call_id,
 })
 
-/** Longest wait for the ends of all commands when the daemon stops, beyond the grace; milliseconds. */
+/** What the ends of all commands take at most when the daemon stops, beyond the grace; milliseconds. */
 export const leaveMs = 7_000
 
 export const createBackground = (parts: BackgroundParts): Background => {
@@ -229,12 +229,12 @@ const tidy = async ({ spools, tasks, config, entries }: Commands): Promise<void>
 }
 
 const leave = async (commands: Commands): Promise<void> => {
-  const { clock, entries, works } = commands
+  const { entries, works } = commands
   commands.leaving = true
   const lives = [...entries.values()].flatMap(({ life }) => life ?? [])
   for (const life of lives) life.leave()
   if (lives.length > 0) await stopAll(commands, lives)
-  await within(clock, leaveMs, Promise.allSettled(works))
+  await Promise.allSettled(works)
 }
 
 const stopAll = ({ clock, config }: Commands, lives: readonly Life[]): Promise<unknown> =>
