@@ -47,15 +47,30 @@ const calls = (node: Node, name: string): boolean =>
   node.type === 'CallExpression' && (node['callee'] as Node)['name'] === name
 const pluginFolder = (path: string): string | undefined => /^plugins\/[^/]+\/[^/]+(?=\/)/u.exec(path)?.[0]
 
-test('a plugin is a folder of flat files, two levels below plugins, with a plugin.ts', (t) => {
+test('a plugin is a folder two levels below plugins, with a plugin.ts; its subfolders are flat', (t) => {
   const faults = sources
     .filter(
       ({ path }) =>
-        path.startsWith('plugins/') && path !== 'plugins/index.ts' && !/^plugins\/[^/]+\/[^/]+\/[^/]+\.ts$/u.test(path),
+        path.startsWith('plugins/') &&
+        path !== 'plugins/index.ts' &&
+        !/^plugins\/(?:[^/]+\/){2,3}[^/]+\.ts$/u.test(path),
     )
     .map(({ path }) => path)
   const folders = new Set(sources.map(({ path }) => pluginFolder(path)).filter((folder) => folder !== undefined))
   none(t, [...faults, ...[...folders].filter((folder) => !existsSync(join(root, folder, 'plugin.ts')))])
+})
+
+const mostFolderFiles = 24
+test(`a folder has at most ${mostFolderFiles} files, and a subfolder of a plugin at least two`, (t) => {
+  const counts = new Map<string, number>()
+  for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  const isSubfolder = (folder: string): boolean => /^plugins\/[^/]+\/[^/]+\/[^/]+$/u.test(folder)
+  none(
+    t,
+    [...counts]
+      .filter(([folder, count]) => count > mostFolderFiles || (isSubfolder(folder) && count < 2))
+      .map(([folder, count]) => `${folder} has ${count}`),
+  )
 })
 
 test('imports point one way: core knows no plugin, a plugin knows core/plugin, itself and the contracts of others', (t) => {
@@ -99,12 +114,11 @@ test('no module imports itself through others, types counted', (t) => {
   none(t, circlesOf(new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]))))
 })
 
-test('no folder of core imports itself through others, types counted', (t) => {
+test('no folder imports itself through others, types counted, in core and within plugins', (t) => {
   const graph = new Map<string, Set<string>>()
   for (const { path, imports } of sources) {
-    if (!path.startsWith('core/')) continue
     const folder = dirname(path)
-    const others = imports.map(({ target }) => dirname(target)).filter((other) => other.startsWith('core'))
+    const others = imports.map(({ target }) => dirname(target)).filter((other) => /^(core|plugins)(\/|$)/u.test(other))
     graph.set(folder, new Set([...(graph.get(folder) ?? []), ...others.filter((other) => other !== folder)]))
   }
   none(t, circlesOf(graph))

@@ -13,8 +13,17 @@ import {
   visibleLine,
   type Infer,
 } from '../../../core/plugin.js'
-import { withHold } from './held-daemon.js'
-import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns, showStreamed, watchCode } from './run-text.js'
+import { withHold } from './terminal/held-daemon.js'
+import {
+  RunAnswer,
+  RunEvents,
+  RunRows,
+  showEvents,
+  showRun,
+  showRuns,
+  showStreamed,
+  watchCode,
+} from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 

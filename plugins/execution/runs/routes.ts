@@ -19,12 +19,12 @@ import {
   IdempotencyKey,
 } from '../../../core/plugin.js'
 import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
-import type { ControlContext } from './executor.js'
-import { runEvents, runSteps } from './run-events.js'
-import { listRuns } from './run-list.js'
-import { retryOf } from './retry-run.js'
-import { submitProblems, submitRun } from './submit.js'
-import { stopOne } from './stop.js'
+import type { ControlContext } from './lifecycle/executor.js'
+import { runEvents, runSteps } from './views/run-events.js'
+import { listRuns } from './views/run-list.js'
+import { retryOf } from './submission/retry-run.js'
+import { submitProblems, submitRun } from './submission/submit.js'
+import { stopOne } from './lifecycle/stop.js'
 import { ExternalActionView } from '../external-actions/contract.js'
 
 export interface RouteContext {

@@ -28,10 +28,10 @@ import {
   sessionErrors,
 } from '../sessions/contract.js'
 import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
-import { JournalView, sessionLog } from './session-log.js'
+import { JournalView, sessionLog } from './views/session-log.js'
 import type { RouteContext } from './routes.js'
-import { endRuns, interruptSession } from './stop.js'
-import { submitProblems, submitRun } from './submit.js'
+import { endRuns, interruptSession } from './lifecycle/stop.js'
+import { submitProblems, submitRun } from './submission/submit.js'
 
 const params = object({ session_id: SessionId })
 const SubmitBody = object({ idempotency_key: IdempotencyKey, ...submitFields })

@@ -12,11 +12,11 @@ import {
   type Warning,
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
-import type { RunsConfig } from './config.js'
+import type { RunsConfig } from './lifecycle/config.js'
 import { type RunRecord, runStatuses } from './contract.js'
-import type { Deadlines } from './deadlines.js'
-import { isTerminal } from './machine.js'
-import { queuedLane, type RunStore } from './store.js'
+import type { Deadlines } from './lifecycle/deadlines.js'
+import { isTerminal } from './record/machine.js'
+import { queuedLane, type RunStore } from './record/store.js'
 
 /** Open runs looked at in one status; counts are always exact. */
 const looked = 1000

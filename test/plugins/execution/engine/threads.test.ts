@@ -1,7 +1,7 @@
 import test from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { createThreads } from '../../../../plugins/execution/engine/threads.js'
-import type { RunEdit } from '../../../../plugins/execution/runs/run-changes.js'
+import type { RunEdit } from '../../../../plugins/execution/runs/lifecycle/run-changes.js'
 import { beginThread, foldEntry } from '../../../../plugins/execution/engine/thread.js'
 import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
 import { complete, openRunStore, type OpenRunStore, playRun, runRecord, start } from '../../../support/run-store.js'

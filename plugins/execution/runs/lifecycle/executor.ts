@@ -1,0 +1,175 @@
+/** Who runs when: one run per session, a limit for all, sessions in turn. */
+import { within } from '../../../../core/plugin.js'
+import type { ReservedKey } from '../record/origin.js'
+import { editRun, tellFailure } from './run-changes.js'
+import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
+import type { RunRecord, StopRequest } from '../record/run-record.js'
+import { activeLane, queuedLane } from '../record/store.js'
+
+/** Pause before something is tried again that storage refused. */
+const retryMs = 500
+
+export interface Executor {
+  /** True if a run may start now. */
+  free(): boolean
+  /** Executes a run that is running; when every place is taken it goes before all queued ones. */
+  launch(run_id: string): void
+  /** A session may have work: its first queued run starts as soon as there is room. */
+  wake(session_id: string): void
+  executes(run_id: string): boolean
+  /** Tells the execution of a run to end; resolves when it has. */
+  stop(run_id: string, request: StopRequest): Promise<void>
+  /** Starts what an earlier life of the daemon left. */
+  begin(): void
+  /** Lets steps end for a while, then stops them. Runs stay resumable. */
+  end(): Promise<void>
+}
+
+/** What accepts, answers and stops runs. */
+export interface ControlContext extends RunContext {
+  readonly executor: Executor
+  /** Keys of metadata that callers must not write. */
+  readonly reserved: () => readonly ReservedKey[]
+}
+
+/** A run that is being executed in this life of the daemon. */
+interface Active {
+  readonly execution: RunExecution
+  /** Resolves when the execution has ended. */
+  done: Promise<void>
+}
+
+export const createExecutor = (context: RunContext, engine: RunEngine): Executor => {
+  const { config, store, clock } = context
+  const active = new Map<string, Active>()
+  /** Runs that run already and wait for a place. */
+  const resuming: string[] = []
+  /** Sessions whose first queued run may start. */
+  const startable = new Set<string>()
+  let open: OpenEngine | undefined
+  let retries = false
+  const free = (): boolean => open !== undefined && active.size < config.max_concurrent_runs
+
+  const launch = (run_id: string): void => {
+    if (active.has(run_id)) return
+    if (open === undefined || !free()) return void resuming.push(run_id)
+    const run = store.runs.find(run_id)
+    if (run?.status !== 'running') return
+    const place: Active = { execution: open.take(run), done: Promise.resolve() }
+    active.set(run_id, place)
+    place.done = place.execution.run().finally(() => {
+      active.delete(run_id)
+      wake(run.session_id)
+    })
+  }
+  const wake = (session_id: string): void => {
+    if (mayStart(context, session_id)) startable.add(session_id)
+    fill()
+  }
+  const fill = (): void => {
+    for (let next = resuming.shift(); next !== undefined; next = resuming.shift()) {
+      if (!free()) return void resuming.unshift(next)
+      launch(next)
+    }
+    for (const session_id of startable) {
+      if (!free()) return
+      if (store.state.health.mode !== 'ok') return retryLater()
+      startable.delete(session_id)
+      const run = startNext(context, session_id, () => {
+        startable.add(session_id)
+        retryLater()
+      })
+      if (run !== undefined) launch(run.run_id)
+    }
+  }
+  /**
+   * One timer for all sessions that wait for storage, which itself tells when it refuses changes and takes them
+   * again.
+   */
+  const retryLater = (): void => {
+    if (retries || open === undefined) return
+    retries = true
+    clock.after(retryMs, () => {
+      retries = false
+      fill()
+    })
+  }
+  return {
+    free,
+    launch,
+    wake,
+    executes: (run_id) => active.has(run_id),
+    async stop(run_id, request) {
+      const place = active.get(run_id)
+      place?.execution.stop(request)
+      await place?.done
+    },
+    begin() {
+      open = engine.open(context)
+      resuming.push(...store.runs.ids('status', 'running'))
+      for (const session_id of waitingSessions(context)) startable.add(session_id)
+      fill()
+    },
+    async end() {
+      open = undefined
+      const left = [...active.keys(), ...resuming]
+      await endAll(context, active)
+      await release(context, left)
+    },
+  }
+}
+
+const isFree = ({ store }: RunContext, session_id: string): boolean =>
+  store.runs.count('lane', activeLane(session_id)) === 0
+
+const mayStart = (context: RunContext, session_id: string): boolean =>
+  context.store.runs.count('lane', queuedLane(session_id)) > 0 && isFree(context, session_id)
+
+/** Sessions with a queued run and nothing in their slot, in the order of these runs. */
+const waitingSessions = (context: RunContext): string[] =>
+  context.store.runs.ids('status', 'queued').flatMap((id) => {
+    const run = context.store.runs.find(id)
+    return run !== undefined && isFree(context, run.session_id) ? [run.session_id] : []
+  })
+
+/**
+ * Starts the first queued run of an idle session. Nobody waits for this commit: the run's acceptance is durable
+ * already.
+ */
+const startNext = (context: RunContext, session_id: string, again: () => void): RunRecord | undefined => {
+  const { runs, state } = context.store
+  const next = runs.list({ index: 'lane', group: queuedLane(session_id), limit: 1 })[0]
+  if (next === undefined || !isFree(context, session_id)) return undefined
+  let started: RunRecord | undefined
+  const commit = state.commit((tx) => {
+    const edit = editRun(context, tx, { ...next, owner: state.health.generation })
+    edit.step({ to: 'running' }, { type: 'started' })
+    started = edit.save()
+  })
+  commit.catch((error: unknown) => {
+    tellFailure(context, 'a run could not be started', { run_id: next.run_id, error })
+    again()
+  })
+  return started
+}
+
+const endAll = async ({ clock, config }: RunContext, active: ReadonlyMap<string, Active>): Promise<void> => {
+  if (active.size === 0) return
+  const left = [...active]
+  for (const [, { execution }] of left) execution.finish()
+  const ended = Promise.all(left.map(([, { done }]) => done))
+  await within(clock, config.drain_ms, ended)
+  for (const [, { execution }] of left) execution.abort()
+  await within(clock, config.stop_grace_ms, ended)
+}
+
+/** Says of runs that go on in the next life, also of those that wait for a place, that no kill cut them off. */
+const release = async ({ store, log }: RunContext, run_ids: readonly string[]): Promise<void> => {
+  const running = run_ids.flatMap((id) => store.runs.find(id) ?? []).filter(({ status }) => status === 'running')
+  if (running.length === 0) return
+  await store.state
+    .commit((tx) => {
+      for (const run of running) tx.put(store.runs, { ...run, released: true })
+    })
+    .catch((error: unknown) => log.warn('runs could not be released', { error: String(error) }))
+}

@@ -1,0 +1,56 @@
+/** What executes runs, and what it is given. Runs say which executes when, an engine how. */
+import { defineToken, type Clock, type Events, type Ids, type Log, type Token } from '../../../../core/plugin.js'
+import type { ExternalActions } from '../../external-actions/contract.js'
+import type { Models } from '../../models/contract.js'
+import type { Sessions } from '../../sessions/contract.js'
+import type { Checks } from './completion-checks.js'
+import type { RunsConfig } from './config.js'
+import type { RunRecord, StopRequest } from '../record/run-record.js'
+import type { RunStore } from '../record/store.js'
+
+/** What a change of a run reaches. */
+export interface ChangeContext {
+  readonly store: RunStore
+  readonly sessions: Sessions
+  /** Knows what was done outside; absent while no plugin keeps it. */
+  readonly ledger: () => ExternalActions | undefined
+  /** Called when a commit is durable that made this run wait or end. */
+  readonly halted: (run: RunRecord) => void
+}
+
+/** What the plugin that keeps the runs lends to those who accept, execute and stop them. */
+export interface RunContext extends ChangeContext {
+  readonly models: Models
+  readonly checks: Checks
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly events: Events
+  readonly config: RunsConfig
+}
+
+/** One run in the hands of the engine. */
+export interface RunExecution {
+  /** Executes it until it waits, ends or is stopped; called once. Must not reject. */
+  run(): Promise<void>
+  /** Tells it to end now. The first reason counts. */
+  stop(request: StopRequest): void
+  /** Tells it that the daemon stops: it ends after the step under way, and the run stays resumable. */
+  finish(): void
+  /** Cuts the step under way short. */
+  abort(): void
+}
+
+/** An engine that has the runs of one start of the daemon. */
+export interface OpenEngine {
+  /** Takes a running run; nothing is done for it yet. */
+  take(run: RunRecord): RunExecution
+}
+
+/** Executes runs. */
+export interface RunEngine {
+  /** Called when runs may be executed, once a start. */
+  open(context: RunContext): OpenEngine
+}
+/** Provided by an engine, for the plugin that keeps the runs. */
+export const RunEngine: Token<RunEngine> = defineToken<RunEngine>('run-engine@1')

@@ -1,0 +1,100 @@
+import { defineErrors } from '../../../../core/plugin.js'
+
+export const runErrors = defineErrors({
+  run_not_found: {
+    status: 404,
+    domain: 'runs',
+    detail: 'There is no run {run_id}.',
+    action: 'List the runs with GET /v1/runs.',
+  },
+  run_state_conflict: {
+    status: 409,
+    domain: 'runs',
+    detail: 'Run {run_id} is {from} and cannot become {to}.',
+    action: 'Read the run: its status says what is possible.',
+  },
+  run_not_retryable: {
+    status: 409,
+    domain: 'runs',
+    detail: 'Run {run_id} is {status}: only a run that failed, was interrupted or was cancelled can be retried.',
+    action: 'Submit a new run with POST /v1/sessions/{session_id}/runs.',
+  },
+  session_busy: {
+    status: 409,
+    domain: 'sessions',
+    detail: 'Session {session_id} has active or queued work.',
+    action: 'Wait for it, interrupt it, or queue a detached run with POST /v1/sessions/{session_id}/runs.',
+  },
+  session_ended: {
+    status: 409,
+    domain: 'sessions',
+    detail: 'Session {session_id} has ended.',
+    action: 'Open it again with POST /v1/sessions and its id, or use another session.',
+  },
+  run_input_missing: {
+    status: 400,
+    domain: 'runs',
+    detail: 'The request carries no input.',
+    action: 'Send content, or input_items with text.',
+  },
+  run_input_conflict: {
+    status: 400,
+    domain: 'runs',
+    detail: 'input_items cannot be combined with content or attachments.',
+    action: 'Send one of them.',
+  },
+  inline_asset_empty: {
+    status: 400,
+    domain: 'runs',
+    detail: 'A file of the request has no name or no content.',
+    action: 'Send file_name and content_base64, both not empty.',
+  },
+  assets_unavailable: {
+    status: 400,
+    domain: 'runs',
+    detail: 'This daemon keeps no assets and no boards, so a run cannot be given any.',
+    action: 'Send text, or put the file into the workspace and name it in the text.',
+  },
+  binding_key_blank: {
+    status: 400,
+    domain: 'runs',
+    detail: 'A binding key is blank.',
+    action: 'Leave it out.',
+  },
+  binding_conflict: {
+    status: 409,
+    domain: 'sessions',
+    detail: 'The binding key {key} belongs to another session.',
+    action: 'Submit to the session that it is bound to, or use another key.',
+  },
+  reply_target_incomplete: {
+    status: 400,
+    domain: 'runs',
+    detail: 'reply_plugin and reply_address go together.',
+    action: 'Send both, or reply_targets.',
+  },
+  reply_unavailable: {
+    status: 400,
+    domain: 'runs',
+    detail: 'This daemon has no plugin that delivers outputs.',
+    action: 'Leave the reply targets out and read the outputs of the run.',
+  },
+  reserved_metadata_key: {
+    status: 400,
+    domain: 'runs',
+    detail: 'The metadata key {key} belongs to the daemon.',
+    action: 'Use another key.',
+  },
+  completion_requirement_invalid: {
+    status: 400,
+    domain: 'runs',
+    detail: 'A completion requirement names what no run can make: {reason}',
+    action: 'Name a file inside the workspace.',
+  },
+  run_queue_full: {
+    status: 429,
+    domain: 'runs',
+    detail: 'Session {session_id} has {limit} queued runs, which is the limit.',
+    action: 'Wait until some have ended, or use another session.',
+  },
+})

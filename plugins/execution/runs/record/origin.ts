@@ -1,0 +1,59 @@
+/** Where a run comes from, as the daemon itself knows it, and the keys of metadata that say so. */
+import {
+  array,
+  definePoint,
+  json,
+  jsonObject,
+  object,
+  optional,
+  string,
+  type Infer,
+  type JsonObject,
+  type Point,
+} from '../../../../core/plugin.js'
+import { runErrors } from './errors.js'
+
+/**
+ * What made a run, told by the plugin that made it and by nobody else. It is a member of the record, and stands in
+ * `input_metadata` when the run is read.
+ */
+export const RunOrigin = object({
+  channel_id: optional(string()),
+  observation_ids: optional(array(string())),
+  connector_ingress_key: optional(string()),
+  materialization_run_id: optional(string()),
+  learned_context: optional(json()),
+  service_flow: optional(jsonObject()),
+})
+/** The value form of `RunOrigin`. */
+export type RunOrigin = Infer<typeof RunOrigin>
+
+/** A key of `metadata` that a caller must not write. */
+export interface ReservedKey {
+  readonly key: string
+}
+/** Every key of `metadata` that belongs to the daemon. */
+export const ReservedKeys: Point<ReservedKey> = definePoint<ReservedKey>('reserved-metadata-keys@1', ({ key }) => key)
+
+/** Keys of this plugin: those of an origin, and the requirements that have a field of their own. */
+export const ownReservedKeys: readonly ReservedKey[] = [
+  ...Object.keys(RunOrigin.schema),
+  'completion_requirements',
+].map((key) => ({ key }))
+
+/** Throws `reserved_metadata_key` (400) for metadata that would forge an origin. */
+export const checkMetadata = (reserved: readonly ReservedKey[], metadata: JsonObject | undefined): void => {
+  const forged = metadata === undefined ? undefined : reserved.find(({ key }) => Object.hasOwn(metadata, key))?.key
+  if (forged !== undefined)
+    throw runErrors.reserved_metadata_key({
+      details: { key: forged },
+      errors: [{ path: `body.metadata.${forged}`, rule: 'belongs to the daemon' }],
+    })
+}
+
+/** `input_metadata` as it is shown: what the caller wrote, and the origin that nobody can forge. */
+export const shownMetadata = (
+  metadata: JsonObject | undefined,
+  origin: RunOrigin | undefined,
+): { input_metadata?: JsonObject } =>
+  metadata === undefined && origin === undefined ? {} : { input_metadata: { ...metadata, ...origin } }

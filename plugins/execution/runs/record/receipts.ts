@@ -1,0 +1,36 @@
+/**
+ * Idempotency keys that were used: each is written in the commit of its effect, so that one without the other never
+ * exists.
+ */
+import { type Tx, digest, idempotencyErrors } from '../../../../core/plugin.js'
+import type { RunRecord } from './run-record.js'
+import type { RunStore } from './store.js'
+
+/**
+ * Names a request once: the same key with the same digest gives the same run (http-17 and runs-15).
+ */
+export interface ReceiptKey {
+  readonly scope: string
+  readonly key: string
+  readonly digest: string
+}
+
+const receiptId = (receipt: ReceiptKey): string => digest([receipt.scope, receipt.key])
+
+/** The run that an earlier request with this key led to. */
+export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunRecord | undefined => {
+  const known = receipt === undefined ? undefined : store.receipts.find(receiptId(receipt))
+  if (known === undefined) return undefined
+  if (known.digest !== receipt?.digest) throw idempotencyErrors.idempotency_conflict()
+  return store.runs.find(known.run_id)
+}
+
+/** Records the key beside its effect. */
+export const recordReceipt = (
+  store: RunStore,
+  tx: Tx,
+  { receipt, run_id }: { receipt: ReceiptKey | undefined; run_id: string },
+): void => {
+  if (receipt !== undefined)
+    tx.insert(store.receipts, { id: receiptId(receipt), digest: receipt.digest, run_id, at: tx.now })
+}

@@ -1,0 +1,147 @@
+/** What the daemon keeps of a run. */
+import { doc, literal, object, optional, string, tagged, type Infer } from '../../../../core/plugin.js'
+import type { ReplyHandle } from '../../deliveries/contract.js'
+import type { FailureClass } from '../../models/contract.js'
+import type { RunOrigin } from './origin.js'
+
+/** What made a run. */
+export const runKinds = [
+  'input',
+  'scheduled_input',
+  'observation_materialization',
+  'scheduled_observation_materialization',
+  'mailbox_delivery',
+  'channel_delivery',
+  'parent_clarification',
+  'approval_resume',
+  'user_question_resume',
+] as const
+/** One of `runKinds`. */
+export type RunKind = (typeof runKinds)[number]
+/** The states of a run (runs-25). */
+export const runStatuses = [
+  'queued',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_question',
+  'completed',
+  'failed',
+  'interrupted',
+  'cancelled',
+] as const
+/** One of `runStatuses`. */
+export type RunStatus = (typeof runStatuses)[number]
+
+/** How a run was asked to end. */
+export type StopRequest = { readonly kind: 'cancel' | 'interrupt' | 'end'; readonly reason?: string }
+
+/** What must hold before a run may complete (runs-12 and runs-13). */
+export const CompletionRequirement = tagged('type', {
+  workspace_file: object({
+    type: literal('workspace_file'),
+    path: optional(
+      doc(
+        string({ min: 1, max: 4096 }),
+        'A file that the run must create or update, relative to the workspace; any file when absent.',
+      ),
+    ),
+  }),
+})
+/** The value form of `CompletionRequirement`. */
+export type CompletionRequirement = Infer<typeof CompletionRequirement>
+
+/**
+ * What must hold before a run may complete: the journal sequence of its baseline, once taken, and how often the model
+ * was told what is missing.
+ */
+export type Completion = {
+  readonly requirements: readonly CompletionRequirement[]
+  readonly baseline?: number
+  readonly reminders: number
+}
+
+/**
+ * What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the
+ * session's journal.
+ */
+export type RunBase = {
+  readonly run_id: string
+  readonly session_id: string
+  readonly agent_id: string
+  readonly kind: RunKind
+  readonly submitted_at_ms: number
+  readonly updated_at_ms: number
+  readonly source_plugin: string
+  readonly source_kind: string
+  readonly actor_id: string
+  readonly text_preview: string
+  /** What made it, as the daemon knows it; absent for what a caller submitted. */
+  readonly origin?: RunOrigin
+  /** Route id that is pinned for the whole run. */
+  readonly provider: string
+  readonly model: string
+  /** Takes over once when the model fails for good. */
+  readonly fallback_model?: string
+  readonly first: number
+  readonly last: number
+  /** Where its outputs go; the targets of its session when absent. */
+  readonly reply_targets?: readonly ReplyHandle[]
+  /** Journal sequences of outputs. */
+  readonly outputs?: readonly number[]
+  /** The output that is the model's last answer; 0 if none is. Absent without outputs, and in older records. */
+  readonly said?: number
+  readonly approvals?: number
+  readonly questions?: number
+  /** Generation of the daemon that executes it. */
+  readonly owner: number
+  /** True when that daemon stopped in good order. */
+  readonly released?: boolean
+  /** What must hold before it may complete. */
+  readonly completion?: Completion
+  /** Somebody asked to end it: it ends so, whatever happens to the daemon in between. */
+  readonly stopping?: StopRequest
+  /** Daemon lives that ended without a good order while this run was executing. */
+  readonly unclean_boots?: number
+  /** The ended run that it repeats. */
+  readonly retry_of?: string
+  /** Milliseconds of execution before the current stretch; waiting for people does not count. */
+  readonly active_ms?: number
+}
+/** A run that has not started. */
+export type QueuedRun = RunBase & { readonly status: 'queued' }
+/** Failed attempts at the current model answer, while another one is to come. Times in Unix ms. */
+export type RouteWait = {
+  readonly attempts: number
+  readonly since_ms: number
+  readonly next_attempt_at_ms: number
+  /** How long it has waited for the route by now; the time without a daemon does not count. */
+  readonly waited_ms: number
+  readonly code: FailureClass
+  readonly message: string
+}
+/** A run that the engine executes; `route_wait` while its model route fails. */
+export type RunningRun = RunBase & {
+  readonly status: 'running'
+  readonly started_at_ms: number
+  readonly route_wait?: RouteWait
+}
+/**
+ * A run that needs a person; `waiting` is the journal sequence of its requests, `pending` the ids still open,
+ * `expires_at_ms` the earliest deadline of these.
+ */
+export type WaitingRun = RunBase & {
+  readonly status: 'waiting_for_approval' | 'waiting_for_user_question'
+  readonly started_at_ms: number
+  readonly waiting: number
+  readonly pending: readonly string[]
+  readonly expires_at_ms?: number
+}
+/** A run that no longer changes. */
+export type TerminalRun = RunBase & {
+  readonly status: 'completed' | 'failed' | 'interrupted' | 'cancelled'
+  readonly started_at_ms?: number
+  readonly finished_at_ms: number
+  readonly error?: string
+}
+/** What the daemon keeps of a run. */
+export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun

@@ -1,0 +1,117 @@
+import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../../../../core/plugin.js'
+import type { RunRecord } from './run-record.js'
+import type { Outbox } from '../../deliveries/contract.js'
+import type { JournalEntry, RunEvent } from '../../sessions/contract.js'
+// The index functions below keep their text, because indexes on disk are made again when it changes.
+import { isTerminal as isSettled } from './machine.js'
+
+/** An idempotency key that was used; `id` is the digest of scope and key. */
+export type ReceiptRecord = {
+  readonly id: string
+  readonly digest: string
+  readonly run_id: string
+  readonly at: number
+}
+
+/** A key that leads to a session; `id` is its digest, because keys may be names of people. */
+export type BindingRecord = { readonly id: string; readonly session_id: string; readonly at: number }
+
+/** Groups of the index `lane`: the runs of a session that hold its slot, and those behind it. */
+export const activeLane = (session_id: string): string => `active:${session_id}`
+export const queuedLane = (session_id: string): string => `queued:${session_id}`
+
+const timeKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
+
+/** True for a run that was executed, or failed before it could be. */
+const hasBegun = (run: RunRecord): boolean =>
+  run.status === 'failed' || ('started_at_ms' in run && run.started_at_ms !== undefined)
+
+const hasSpoken = ({ outputs }: RunRecord): boolean => outputs !== undefined && outputs.length > 0
+
+const runCollection: CollectionSpec<RunRecord> = {
+  name: 'runs',
+  version: 1,
+  id: (run) => run.run_id,
+  indexes: {
+    all: { group: () => 'all' },
+    session: { group: (run) => run.session_id },
+    status: { group: (run) => run.status },
+    due: {
+      group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined),
+      sort: (run) => timeKey('expires_at_ms' in run ? (run.expires_at_ms ?? 0) : 0, run.run_id),
+    },
+    lane: {
+      group: (run) =>
+        isSettled(run) ? undefined : run.status === 'queued' ? queuedLane(run.session_id) : activeLane(run.session_id),
+    },
+    ended: {
+      group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),
+      sort: (run) => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id),
+    },
+    changed: {
+      group: (run) => (isSettled(run) ? 'all' : undefined),
+      sort: (run) => timeKey(run.updated_at_ms, run.run_id),
+    },
+    spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
+    answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
+  },
+  settled: isSettled,
+  references: (run) => [{ collection: 'sessions', id: run.session_id }],
+}
+
+const receiptCollection: CollectionSpec<ReceiptRecord> = {
+  name: 'receipts',
+  version: 1,
+  id: (receipt) => receipt.id,
+  indexes: {},
+  settled: () => true,
+  references: (receipt) => [{ collection: 'runs', id: receipt.run_id }],
+}
+
+const bindingCollection: CollectionSpec<BindingRecord> = {
+  name: 'session_bindings',
+  version: 1,
+  id: (binding) => binding.id,
+  indexes: {},
+  settled: () => true,
+  references: (binding) => [{ collection: 'sessions', id: binding.session_id }],
+}
+
+export interface RunStore {
+  readonly state: State
+  readonly runs: Collection<RunRecord>
+  /** The journal of each session, which sessions keep. */
+  readonly journal: Stream<JournalEntry>
+  readonly receipts: Collection<ReceiptRecord>
+  readonly bindings: Collection<BindingRecord>
+  /** What takes the outputs of runs to their targets, if a plugin does. */
+  readonly outbox: () => Outbox | undefined
+}
+
+export const declareStore = (
+  state: State,
+  { journal, outbox = () => undefined }: Pick<RunStore, 'journal'> & Partial<Pick<RunStore, 'outbox'>>,
+): RunStore => ({
+  state,
+  journal,
+  outbox,
+  runs: state.collection(runCollection),
+  receipts: state.collection(receiptCollection),
+  bindings: state.collection(bindingCollection),
+})
+
+/** The one journal entry at a sequence. */
+export const entryAt = (store: RunStore, session_id: string, seq: number): JournalEntry | undefined =>
+  store.journal.read(session_id, { after: seq - 1, limit: 1 })[0]?.entry
+
+/** The event at a sequence, if the entry there is one. */
+export const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
+  const entry = entryAt(store, session_id, seq)
+  return entry?.type === 'event' ? entry.event : undefined
+}
+
+/** What the journal has of a run, oldest first. */
+export const ownEntries = (store: RunStore, run: RunRecord): StreamEntry<JournalEntry>[] =>
+  store.journal
+    .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
+    .filter(({ entry }) => entry.run_id === run.run_id)

@@ -1,0 +1,143 @@
+/** What a run is told (runs-5 to runs-16). */
+import { ReplyHandle, ReplyTargetRequest } from '../../deliveries/contract.js'
+import {
+  array,
+  defaulted,
+  doc,
+  having,
+  jsonObject,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  type Infer,
+} from '../../../../core/plugin.js'
+import { GenerationSettings } from '../../models/contract.js'
+import { runErrors } from '../record/errors.js'
+import type { RunOrigin } from '../record/origin.js'
+import type { ReceiptKey } from '../record/receipts.js'
+import { CompletionRequirement, type RunKind } from '../record/run-record.js'
+
+const id = () => string({ min: 1, max: 400 })
+const assetFields = {
+  file_name: doc(string({ max: 400 }), 'Must not be blank.'),
+  media_type: doc(string({ min: 1, max: 200 }), 'The media type of the content.'),
+  content_base64: doc(string(), 'Must not be empty.'),
+}
+/** A file in the request itself (runs-7). */
+export const InlineAsset = named('InlineAsset', object(assetFields))
+/** One piece of input (runs-5 to runs-7). */
+export const InputItem = tagged('type', {
+  text: object({ type: literal('text'), text: string() }),
+  asset_reference: object({ type: literal('asset_reference'), asset_id: id() }),
+  board_reference: object({
+    type: literal('board_reference'),
+    board_id: id(),
+    revision_id: optional(doc(id(), 'The latest revision when absent.')),
+  }),
+  inline_asset: object({ type: literal('inline_asset'), ...assetFields }),
+})
+/** The value form of `InputItem`. */
+export type InputItem = Infer<typeof InputItem>
+
+/** Its fields, for the bodies of routes that add to them. */
+export const submitFields = {
+  provider: optional(
+    doc(
+      string({ min: 1, max: 200 }),
+      "Route for this run; the session's route policy when absent, and without one the default route.",
+    ),
+  ),
+  source_plugin: optional(doc(string({ min: 1, max: 200 }), 'The plugin that sent it.')),
+  source_kind: optional(doc(string({ min: 1, max: 200 }), 'Kind of its source.')),
+  actor_id: optional(doc(string({ min: 1, max: 200 }), 'Id of who sent the input, as its sender gave it.')),
+  content: defaulted(doc(string(), 'What the model is told.'), ''),
+  input_items: optional(
+    doc(
+      array(InputItem, { max: 100 }),
+      'In place of content and attachments. Assets and boards are refused while no plugin keeps them.',
+    ),
+  ),
+  attachments: optional(doc(array(InlineAsset, { max: 100 }), 'Refused while no plugin keeps assets.')),
+  generation: optional(GenerationSettings),
+  completion_requirements: optional(
+    doc(array(CompletionRequirement, { max: 20 }), 'What must hold before the run may complete; judged by the daemon.'),
+  ),
+  metadata: optional(doc(jsonObject(), 'Kept with the run and shown as input_metadata.')),
+  binding_keys: optional(
+    doc(
+      array(string({ max: 1000 }), { max: 100 }),
+      'Keys that belong to this session from now on, trimmed; a key that belongs to another session is refused.',
+    ),
+  ),
+  reply_targets: optional(
+    doc(
+      array(having('type', ReplyTargetRequest, ReplyHandle), { max: 100 }),
+      "Where the outputs of this run go, in place of the session's targets.",
+    ),
+  ),
+  reply_plugin: optional(
+    doc(string({ min: 1, max: 100 }), 'With reply_address: a target that comes before reply_targets.'),
+  ),
+  reply_address: optional(string({ min: 1, max: 20_000 })),
+}
+/** What a run is told, as a schedule or another owner of submissions keeps it. */
+export const SubmitInputRequest = named('SubmitInputRequest', object(submitFields))
+/** The value form of `SubmitInputRequest`. */
+export type SubmitInputRequest = Infer<typeof SubmitInputRequest>
+
+/** A run to be accepted, by a route or by a plugin. */
+export interface Submission {
+  readonly session_id: string
+  readonly input: SubmitInputRequest
+  /** `input` when absent. */
+  readonly kind?: RunKind
+  /** What made the run, if that is no caller. */
+  readonly origin?: RunOrigin
+  /** A repeated submission with this key gives the run of the first. */
+  readonly receipt?: ReceiptKey
+  /** True to refuse with `session_busy` instead of queueing. */
+  readonly alone?: boolean
+  /** The ended run that this one repeats. */
+  readonly retry_of?: string
+}
+
+/** Throws for input in two forms, for none, and for what needs a plugin that is not there. */
+export const inputText = ({ content, input_items: items = [], attachments = [] }: SubmitInputRequest): string => {
+  if (items.length === 0 && attachments.length === 0) return carried(content)
+  if (items.length > 0 && (content !== '' || attachments.length > 0)) {
+    throw runErrors.run_input_conflict({
+      errors: [{ path: 'body.input_items', rule: 'cannot be combined with content or attachments' }],
+    })
+  }
+  for (const [at, item] of items.entries()) checkItem(item, `body.input_items.${at}`)
+  for (const [at, asset] of attachments.entries()) checkAsset(asset, `body.attachments.${at}`)
+  const stranger = attachments.length > 0 ? 'body.attachments.0' : strangerIn(items)
+  if (stranger !== undefined)
+    throw runErrors.assets_unavailable({ errors: [{ path: stranger, rule: 'needs a plugin that keeps assets' }] })
+  return carried(items.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n'))
+}
+
+const carried = (text: string): string => {
+  if (text.trim() === '')
+    throw runErrors.run_input_missing({ errors: [{ path: 'body.content', rule: 'must carry input' }] })
+  return text
+}
+
+const checkItem = (item: InputItem, path: string): void => {
+  if (item.type === 'inline_asset') checkAsset(item, path)
+}
+
+const checkAsset = (asset: { readonly file_name: string; readonly content_base64: string }, path: string): void => {
+  const empty =
+    asset.file_name.trim() === '' ? 'file_name' : asset.content_base64.trim() === '' ? 'content_base64' : undefined
+  if (empty !== undefined)
+    throw runErrors.inline_asset_empty({ errors: [{ path: `${path}.${empty}`, rule: 'must not be empty' }] })
+}
+
+const strangerIn = (items: readonly InputItem[]): string | undefined => {
+  const at = items.findIndex(({ type }) => type !== 'text')
+  return at < 0 ? undefined : `body.input_items.${at}`
+}

@@ -1,0 +1,184 @@
+/** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
+import { idempotencyErrors, Problem, type JsonObject } from '../../../../core/plugin.js'
+import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
+import { modelErrors } from '../../models/contract.js'
+import { sessionErrors } from '../../sessions/contract.js'
+import type { RunRecord } from '../record/run-record.js'
+import type { RunView } from '../views/run-view.js'
+import { checkRequirements } from '../lifecycle/completion-checks.js'
+import { editRun, type RunEdit } from '../lifecycle/run-changes.js'
+import { runErrors } from '../record/errors.js'
+import type { ControlContext } from '../lifecycle/executor.js'
+import { inputText, type Submission, type SubmitInputRequest } from './input.js'
+import { checkMetadata } from '../record/origin.js'
+import { recordReceipt, replayed } from '../record/receipts.js'
+import { bind, bindingKeys } from './bindings.js'
+import { replyTargets } from './reply.js'
+import { chooseRoute, type RouteChoice } from './route-choice.js'
+import { activeLane, queuedLane } from '../record/store.js'
+import { viewRun } from '../views/shown-run.js'
+
+/** What a route that submits may answer with. */
+export const submitProblems = [
+  sessionErrors.session_not_found,
+  runErrors.session_ended,
+  runErrors.session_busy,
+  runErrors.run_input_missing,
+  runErrors.run_input_conflict,
+  runErrors.reserved_metadata_key,
+  runErrors.run_queue_full,
+  idempotencyErrors.idempotency_conflict,
+  idempotencyErrors.invalid_idempotency_key,
+  modelErrors.route_not_ready,
+  modelErrors.generation_unsupported,
+  runErrors.inline_asset_empty,
+  runErrors.assets_unavailable,
+  sessionErrors.route_not_allowed,
+  runErrors.binding_key_blank,
+  runErrors.binding_conflict,
+  runErrors.reply_target_incomplete,
+  deliveryErrors.reply_target_invalid,
+  runErrors.reply_unavailable,
+  runErrors.completion_requirement_invalid,
+]
+
+/** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
+export interface Submitted {
+  readonly run: RunRecord
+  readonly seen?: RunView
+}
+
+/** Accepts a run, and starts it if its session and the daemon are free. The answer is durable. */
+export const submitRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
+  const {
+    session_id,
+    input: { completion_requirements: requirements },
+    receipt,
+  } = submission
+  if (requirements !== undefined && requirements.length > 0) {
+    context.sessions.get(session_id)
+    // A repeated submission is answered by its receipt, whatever the workspace is like by now.
+    if (replayed(context.store, receipt) === undefined) await checkRequirements(context.checks, requirements)
+  }
+  return acceptRun(context, submission)
+}
+
+/** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
+const acceptRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
+  const { session_id, input, receipt } = submission
+  const session = context.sessions.get(session_id)
+  const known = replayed(context.store, receipt)
+  if (known !== undefined) return { run: known }
+  if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
+  const text = inputText(input)
+  checkMetadata(context.reserved(), input.metadata)
+  const route = chooseRoute(context, session, input)
+  const reply_targets = replyTargets(context.store.outbox, input)
+  const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
+  const { busy, queued } = queueOf(context, session_id)
+  if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
+  if (queued >= context.config.max_queued_runs)
+    throw runErrors.run_queue_full({ details: { session_id, limit: context.config.max_queued_runs } })
+  const starts = !busy && context.executor.free()
+  const submitted = await context.store.state.commit((tx) => {
+    const edit = editRun(
+      context,
+      tx,
+      recordOf(context, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }),
+    )
+    accept(edit, input, { text, position: queued + 1, generation: route.generation })
+    if (keys !== undefined) bind(context.store, tx, { keys, session_id })
+    if (starts) edit.step({ to: 'running' }, { type: 'started' })
+    recordReceipt(context.store, tx, { receipt, run_id: edit.run.run_id })
+    const run = edit.save()
+    return { run, seen: viewRun(context.store, run) }
+  })
+  if (starts) context.executor.launch(submitted.run.run_id)
+  else context.executor.wake(session_id)
+  return submitted
+}
+
+/** What can never be accepted. A route that is not ready now may be later. */
+export const checkSubmission = (
+  { models, store: { outbox }, sessions, reserved }: ControlContext,
+  { session_id, input }: Pick<Submission, 'session_id' | 'input'>,
+): void => {
+  inputText(input)
+  checkMetadata(reserved(), input.metadata)
+  replyTargets(outbox, input)
+  if (input.binding_keys !== undefined) bindingKeys(input.binding_keys)
+  try {
+    chooseRoute({ models, sessions }, sessions.get(session_id), input)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'route_not_ready') throw error
+  }
+}
+
+const queueOf = ({ store }: ControlContext, session_id: string): { busy: boolean; queued: number } => {
+  const queued = store.runs.count('lane', queuedLane(session_id))
+  return { queued, busy: queued > 0 || store.runs.count('lane', activeLane(session_id)) > 0 }
+}
+
+interface Accepted {
+  readonly text: string
+  readonly position: number
+  readonly generation: JsonObject | undefined
+}
+
+const accept = (edit: RunEdit, { metadata }: SubmitInputRequest, { text, position, generation }: Accepted): void => {
+  edit.event({
+    type: 'accepted',
+    content: text,
+    ...(metadata !== undefined && { metadata }),
+    ...(generation !== undefined && { generation }),
+  })
+  edit.enqueue(position)
+}
+
+interface Pinned {
+  readonly text: string
+  readonly now: number
+  readonly agent_id: string
+  readonly route: RouteChoice
+  readonly reply_targets: readonly ReplyHandle[] | undefined
+}
+
+const recordOf = (
+  context: ControlContext,
+  { session_id, input, kind, origin, retry_of }: Submission,
+  { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
+): RunRecord => ({
+  run_id: context.ids.make('run'),
+  session_id,
+  agent_id,
+  kind: kind ?? 'input',
+  status: 'queued',
+  submitted_at_ms: now,
+  updated_at_ms: now,
+  source_plugin: input.source_plugin ?? 'http',
+  source_kind: input.source_kind ?? 'api',
+  actor_id: input.actor_id ?? 'operator',
+  text_preview: preview(text),
+  provider,
+  model,
+  first: context.store.journal.length(session_id) + 1,
+  last: 0,
+  owner: context.store.state.health.generation,
+  ...(input.completion_requirements !== undefined &&
+    input.completion_requirements.length > 0 && {
+      completion: { requirements: input.completion_requirements, reminders: 0 },
+    }),
+  ...(fallback_model !== undefined && { fallback_model }),
+  ...(origin !== undefined && { origin }),
+  ...(reply_targets !== undefined && { reply_targets }),
+  ...(retry_of !== undefined && { retry_of }),
+})
+
+const previewLength = 200
+/** The beginning of a text, cut between code points. */
+const preview = (text: string): string =>
+  text.length <= previewLength
+    ? text
+    : Array.from(text.slice(0, previewLength * 2))
+        .slice(0, previewLength)
+        .join('')

@@ -1,0 +1,95 @@
+/**
+ * What a run asks a person for as text for terminals, with the command lines that answer it. Approvals and questions
+ * show the same.
+ */
+import {
+  array,
+  boolean,
+  commandLine,
+  json,
+  nullable,
+  number,
+  open,
+  optional,
+  string,
+  visibleBlock,
+  visibleLine,
+  type Infer,
+} from '../../../../core/plugin.js'
+
+const asked = { id: string(), created_at_ms: optional(number()), expires_at_ms: optional(number()) }
+/** A tool call that waits for permission, as far as it is shown. */
+export const AskedApproval = open({
+  ...asked,
+  tool_name: string(),
+  input: json(),
+  input_digest: optional(string()),
+  reason: optional(nullable(string())),
+})
+/** Questions that wait for an answer, as far as they are shown. */
+export const AskedQuestions = open({
+  ...asked,
+  questions: array(
+    open({
+      id: string(),
+      question: string(),
+      options: array(open({ id: string(), label: string(), description: optional(string()) })),
+      multi_select: optional(boolean()),
+    }),
+  ),
+})
+export type AskedApproval = Infer<typeof AskedApproval>
+export type AskedQuestions = Infer<typeof AskedQuestions>
+type Asked = AskedQuestions['questions'][number]
+
+const indent = 11
+const row = (name: string, text: string): string => `  ${name.padEnd(indent - 2)}${visibleBlock(text, indent)}`
+
+/** The lines that allow and deny one request. */
+export const approvalLines = (run_id: string, request_id: string) => ({
+  allow: commandLine('approvals allow', run_id, request_id),
+  deny: commandLine('approvals deny', run_id, request_id),
+})
+
+/** Options are named by number, one for each question: their labels are the words of a model. */
+export const questionLines = (run_id: string, { questions }: AskedQuestions) => ({
+  answer: questions.every(({ options }) => options.length > 0)
+    ? commandLine(`questions answer --option ${questions.map(() => '1').join('/')}`, run_id)
+    : commandLine('questions answer', run_id, questions.map(() => 'TEXT').join(' | ')),
+  decline: commandLine('questions decline', run_id),
+})
+
+/** What would be done, whole: nobody decides on what was cut. */
+export const showRequest = ({ tool_name, input, input_digest, reason }: AskedApproval): string[] => [
+  row('asks', `to use ${visibleLine(tool_name)}${reason === undefined || reason === null ? '' : `: ${reason}`}`),
+  row('input', JSON.stringify(input, null, 2)),
+  ...(input_digest === undefined ? [] : [row('digest', `sha256 ${input_digest}`)]),
+]
+
+export const showApproval = (run_id: string, request: AskedApproval): string[] => {
+  const { allow, deny } = approvalLines(run_id, request.id)
+  return [
+    ...showRequest(request),
+    row('allows', `this input, once; the next call of ${visibleLine(request.tool_name)} asks again`),
+    row('allow', visibleLine(allow)),
+    row('deny', visibleLine(deny)),
+  ]
+}
+
+const showQuestion = ({ question, options, multi_select }: Asked): string[] => [
+  row('asks', multi_select === true ? `${question} (one or more)` : question),
+  ...options.map(({ label, description }, at) =>
+    row(String(at + 1), description === undefined ? label : `${label}: ${description}`),
+  ),
+]
+
+export const showQuestions = (run_id: string, request: AskedQuestions): string[] => {
+  const { questions } = request
+  const { answer, decline } = questionLines(run_id, request)
+  return [
+    ...questions.flatMap(showQuestion),
+    row('answer', visibleLine(answer)),
+    row('or', visibleLine(commandLine('questions answer', run_id, questions.map(() => 'TEXT').join(' | ')))),
+    row('decline', visibleLine(decline)),
+  ]
+}

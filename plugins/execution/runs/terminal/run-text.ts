@@ -1,0 +1,144 @@
+/** Runs as text for terminals. */
+import {
+  array,
+  boolean,
+  commandLine,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  visibleBlock,
+  visibleLine,
+  type Infer,
+  type Json,
+} from '../../../../core/plugin.js'
+import { AskedApproval, AskedQuestions, showApproval, showQuestions } from './request-text.js'
+
+export const RunAnswer = open({
+  run_id: string(),
+  session_id: string(),
+  status: string(),
+  request: open({ text_preview: optional(string()), provider: optional(string()), model: optional(string()) }),
+  error: optional(string()),
+  waiting_for_model_route: optional(
+    open({ attempts: number(), next_attempt_at_ms: number(), code: string(), message: string() }),
+  ),
+  outputs: optional(array(open({ content: string() }))),
+  outputs_truncated: optional(boolean()),
+  pending_approvals: optional(array(AskedApproval)),
+  pending_questions: optional(array(AskedQuestions)),
+  daemon_held: optional(boolean()),
+})
+export const RunRows = array(RunAnswer)
+type Row = Infer<typeof RunAnswer>
+
+export const RunEvents = array(
+  open({
+    timestamp_ms: number(),
+    event: open({
+      type: string(),
+      error: optional(string()),
+      output: optional(open({ content: string() })),
+      tool_names: optional(array(string())),
+      tool_name: optional(string()),
+      outcome: optional(string()),
+      attempt: optional(number()),
+      code: optional(string()),
+      message: optional(string()),
+      to: optional(string()),
+    }),
+  }),
+)
+
+const oneLine = (text: string, most = 60): string => {
+  const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line
+}
+
+export const showRuns = (rows: Row[]): string =>
+  rows.length === 0
+    ? 'No runs here. Start one: holdfast runs submit SESSION TEXT'
+    : rows
+        .map(
+          ({ run_id, status, session_id, request }) =>
+            `${run_id}  ${status.padEnd(25)}  ${visibleLine(session_id)}  ${oneLine(request.text_preview ?? '')}`,
+        )
+        .join('\n')
+
+export const showRun = (run: Row): string =>
+  [
+    `${run.run_id}  ${run.status}`,
+    `  session  ${visibleLine(run.session_id)}`,
+    `  route    ${visibleLine(`${run.request.provider ?? '-'} ${run.request.model ?? ''}`)}`,
+    ...(run.request.text_preview === undefined ? [] : [`  input    ${oneLine(run.request.text_preview, 100)}`]),
+    ...(run.outputs_truncated === true ? [`  older outputs: ${commandLine('runs events', run.run_id)}`] : []),
+    ...(run.outputs ?? []).map(({ content }) => `  output   ${visibleBlock(content, 11)}`),
+    ...(run.status === 'completed' && (run.outputs ?? []).length === 0
+      ? ['  output   none: the last answer of the model was empty']
+      : []),
+    ...(run.error === undefined ? [] : [`  error    ${visibleBlock(run.error, 11)}`]),
+    ...(run.status === 'failed' ? [`           once more: ${commandLine('runs retry', run.run_id)}`] : []),
+    ...(run.daemon_held === true ? ['  waits    for you: the daemon holds and begins no run: holdfast release'] : []),
+    ...routeWait(run),
+    ...(run.pending_approvals ?? []).flatMap((asked) => showApproval(run.run_id, asked)),
+    ...(run.pending_questions ?? []).flatMap((asked) => showQuestions(run.run_id, asked)),
+  ].join('\n')
+
+const routeWait = ({ waiting_for_model_route: wait }: Row): string[] =>
+  wait === undefined
+    ? []
+    : [
+        `  waits    for the model route; attempt ${wait.attempts + 1} at ` +
+          `${new Date(wait.next_attempt_at_ms).toISOString()}`,
+        `           ${visibleLine(wait.code)}: ${oneLine(wait.message, 300)}`,
+      ]
+
+type ShownEvent = Infer<typeof RunEvents>[number]['event']
+
+/** What an event or step says beside its name. */
+const detailOf = (event: ShownEvent): string | undefined => {
+  const { error, output, tool_names, tool_name, outcome, attempt, code, message, to } = event
+  if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
+  if (tool_name !== undefined) return `${tool_name}: ${outcome ?? ''}`
+  if (attempt !== undefined) return `attempt ${attempt}, ${code ?? ''}: ${message ?? ''}`
+  return error ?? output?.content ?? to
+}
+
+export const showEvents = (entries: Infer<typeof RunEvents>): string => {
+  const start = entries[0]?.timestamp_ms ?? 0
+  return entries
+    .map(({ timestamp_ms, event }) => {
+      const more = detailOf(event)
+      return (
+        `+${((timestamp_ms - start) / 1000).toFixed(3).padStart(9)} s  ` +
+        `${event.type}${more === undefined ? '' : `  ${oneLine(more, 100)}`}`
+      )
+    })
+    .join('\n')
+}
+
+/** The run that an event of a stream tells of. */
+export const runOf = (event: string, data: Json): Row | undefined => {
+  if (event !== 'run_updated') return undefined
+  const parsed = parse(open({ run: RunAnswer }), data)
+  return parsed.ok ? parsed.value.run : undefined
+}
+
+/** One line for an event of a stream; undefined for those that are not worth one. */
+export const showStreamed = (event: string, data: Json): string | undefined => {
+  const run = runOf(event, data)
+  if (run !== undefined) return showRun(run)
+  return event === 'stream_gap' ? 'Some events were missed.' : undefined
+}
+
+/** Exit code of whom watches a run, by what it came to; undefined while it goes on. */
+const codes = new Map([
+  ['completed', 0],
+  ['failed', 1],
+  ['cancelled', 1],
+  ['interrupted', 130],
+  ['waiting_for_approval', 3],
+  ['waiting_for_user_question', 3],
+])
+export const watchCode = (event: string, data: Json): number | undefined => codes.get(runOf(event, data)?.status ?? '')

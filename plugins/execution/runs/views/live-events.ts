@@ -1,0 +1,124 @@
+/** What people who watch runs are told: changes, outputs and steps (events-16). */
+import {
+  boolean,
+  defineEvent,
+  doc,
+  enums,
+  integer,
+  literal,
+  object,
+  optional,
+  string,
+  tagged,
+  timestamp,
+  type Infer,
+  type Tx,
+} from '../../../../core/plugin.js'
+import { actionKinds, actionOutcomes, type ActionListener } from '../../external-actions/contract.js'
+import { DaemonOutputRecord } from '../../sessions/contract.js'
+import { RunView } from './run-view.js'
+import type { RunStore } from '../record/store.js'
+import type { DeliveryView } from '../../deliveries/contract.js'
+import { deliveriesOf, viewRun } from './shown-run.js'
+
+/** The event of a change (events-16). */
+export const RunUpdated = defineEvent({
+  name: 'run_updated',
+  summary: 'A run changed.',
+  data: object({ run: RunView }),
+})
+/** The event of an output (events-16). */
+export const OutputMade = defineEvent({
+  name: 'output',
+  summary: 'A run produced an output.',
+  data: object({ output: DaemonOutputRecord }),
+})
+
+const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) =>
+  object({ type: literal(type), ...fields })
+/** Kinds of traces (events-16). */
+export const TraceKind = tagged('type', {
+  model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
+  model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
+  model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
+  tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
+  tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
+  external_action: traceOf('external_action', {
+    phase: enums(['intent', 'outcome']),
+    kind: enums(actionKinds),
+    target: string(),
+    request_digest: optional(string()),
+    response_digest: optional(string()),
+    outcome: optional(enums(actionOutcomes)),
+  }),
+  permission_evaluated: traceOf('permission_evaluated', { tool_name: string(), decision: string() }),
+  session_persisted: traceOf('session_persisted', {
+    record_type: doc(string(), 'Type of the newest journal entry of a commit that is durable.'),
+  }),
+  output_dispatched: traceOf('output_dispatched', {
+    plugin: doc(string(), 'The reply plugin that took an output to its target.'),
+  }),
+})
+/** The value form of `TraceKind`. */
+export type TraceData = Infer<typeof TraceKind>
+/** The event of a step (events-16). */
+export const Trace = defineEvent({
+  name: 'trace',
+  summary: 'A step of a run, for people who watch; not kept.',
+  data: object({
+    trace: object({
+      timestamp_ms: timestamp(),
+      session_id: doc(string(), 'Id of the session.'),
+      agent_id: optional(doc(string(), 'Id of the agent.')),
+      run_id: optional(doc(string(), 'Id of the run.')),
+      tool_call_id: optional(doc(string(), 'Id of the tool call.')),
+      kind: TraceKind,
+    }),
+  }),
+})
+
+/** Publishes a step when a commit is durable; without a run it is one of the session. */
+export const emitTrace = (
+  tx: Tx,
+  { session_id, ...of }: { readonly session_id: string; readonly run_id?: string; readonly agent_id?: string },
+  kind: TraceData,
+): void => {
+  const named = {
+    ...(of.agent_id !== undefined && { agent_id: of.agent_id }),
+    ...(of.run_id !== undefined && { run_id: of.run_id }),
+  }
+  const keys = { session: session_id, ...(of.run_id !== undefined && { run: of.run_id }) }
+  const timestamp_ms = tx.now
+  tx.emit(Trace, keys, () => ({ trace: { timestamp_ms, session_id, ...named, kind } }))
+}
+
+/** Shows what a run does outside as the ledger enters it. */
+export const traceActions = ({ runs }: RunStore): ActionListener => ({
+  id: 'runs',
+  entered(tx, { run_id, session_id, tool_call_id, ...action }) {
+    const agent_id = runs.find(run_id)?.agent_id
+    if (agent_id === undefined) return
+    const trace = {
+      timestamp_ms: tx.now,
+      session_id,
+      agent_id,
+      run_id,
+      ...(tool_call_id !== undefined && { tool_call_id }),
+      kind: { type: 'external_action' as const, ...action },
+    }
+    tx.emit(Trace, { session: session_id, run: run_id }, () => ({ trace }))
+  },
+})
+
+/** Shows the run when a delivery has come to its end. */
+export const announceDelivery =
+  (store: RunStore) =>
+  (tx: Tx, { run_id, plugin, status }: DeliveryView): void => {
+    const run = run_id === undefined ? undefined : store.runs.find(run_id)
+    if (run === undefined) return
+    const deliveries = deliveriesOf(store, run)
+    if (status === 'delivered') emitTrace(tx, run, { type: 'output_dispatched', plugin })
+    tx.emit(RunUpdated, { session: run.session_id, run: run.run_id }, () => ({
+      run: viewRun(store, run, { deliveries }),
+    }))
+  }

@@ -1,0 +1,84 @@
+/** The events of a run as clients see them (runs-20). */
+import {
+  array,
+  doc,
+  enums,
+  integer,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
+  timestamp,
+  type Infer,
+} from '../../../../core/plugin.js'
+import {
+  ApprovalRequestView,
+  DaemonOutputRecord,
+  ResolvedApproval,
+  ResolvedQuestionView,
+  UserQuestionRequestView,
+} from '../../sessions/contract.js'
+import { RunView } from './run-view.js'
+
+/** Steps of a run between its events, for those who ask for them. */
+const runStepFields = {
+  model_answered: object({
+    type: literal('model_answered'),
+    tool_names: doc(array(string()), 'The tools that the answer calls, in order.'),
+  }),
+  model_attempt_failed: object({
+    type: literal('model_attempt_failed'),
+    attempt: integer({ min: 1 }),
+    code: doc(string(), 'A stable code.'),
+    message: string(),
+    next_attempt_at_ms: timestamp(),
+  }),
+  model_fallback: object({ type: literal('model_fallback'), from: string(), to: string() }),
+  tool_ended: object({
+    type: literal('tool_ended'),
+    tool_name: doc(string(), 'Name of the tool.'),
+    tool_call_id: doc(string(), 'Id of the tool call.'),
+    outcome: enums(['done', 'failed', 'refused', 'unknown']),
+  }),
+}
+
+const projected = { run: optional(RunView) }
+/** The persisted run event variants on the wire (runs-20). */
+export const RunEventView = tagged('type', {
+  accepted: object({ type: literal('accepted'), ...projected }),
+  queued: object({ type: literal('queued'), position: integer(), ...projected }),
+  started: object({ type: literal('started'), ...projected }),
+  waiting_for_approval: object({
+    type: literal('waiting_for_approval'),
+    request_ids: doc(array(string()), 'Ids of the requests.'),
+    requests: doc(array(ApprovalRequestView), 'The requests in full.'),
+  }),
+  approval_resolved: object({ type: literal('approval_resolved'), resolutions: array(ResolvedApproval) }),
+  waiting_for_user_question: object({
+    type: literal('waiting_for_user_question'),
+    request_ids: doc(array(string()), 'Ids of the requests.'),
+    requests: doc(array(UserQuestionRequestView), 'The requests in full.'),
+  }),
+  user_question_resolved: object({ type: literal('user_question_resolved'), resolution: ResolvedQuestionView }),
+  output: object({ type: literal('output'), output: DaemonOutputRecord }),
+  completed: object({ type: literal('completed'), ...projected }),
+  failed: object({ type: literal('failed'), error: string() }),
+  interrupted: object({ type: literal('interrupted'), ...projected }),
+  cancelled: object({ type: literal('cancelled'), ...projected }),
+  ...runStepFields,
+})
+/** One entry of `GET /v1/runs/{run_id}/events`. */
+export const RunEventEntry = named(
+  'RunEventEntry',
+  object({
+    timestamp_ms: timestamp(),
+    run_id: doc(string(), 'Id of the run.'),
+    session_id: doc(string(), 'Id of the session.'),
+    agent_id: doc(string(), 'Id of the agent.'),
+    event: RunEventView,
+  }),
+)
+/** The value form of `RunEventEntry`. */
+export type RunEventEntry = Infer<typeof RunEventEntry>

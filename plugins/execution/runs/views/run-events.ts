@@ -1,0 +1,193 @@
+/** The persisted events of a run, each with the run as it was at that moment. */
+import { fault, type Caller, type StreamEntry } from '../../../../core/plugin.js'
+import type { RunRecord } from '../record/run-record.js'
+import type { RunEventEntry } from './run-event-view.js'
+import type { RunView } from './run-view.js'
+import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../../sessions/contract.js'
+import { shownMetadata } from '../record/origin.js'
+import { type RunStore, ownEntries } from '../record/store.js'
+import { approvalsOf, frameOf, outputViewer, questionsOf, shownOutputs } from './shown-run.js'
+
+/** The persisted events of a run, oldest first. */
+export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] => [
+  ...eventsBySequence(store, run, caller).values(),
+]
+
+/** The same, each by its sequence in the journal. */
+export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Caller): Map<number, RunEventEntry> => {
+  const entries = ownEntries(store, run)
+  const shown = new Map<number, RunEventEntry>()
+  const output = outputViewer(store, run, { caller })
+  let projection = beginning(run, entries)
+  for (const { seq, entry } of entries) {
+    const shownOutput = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
+    projection = project(projection, entry, shownOutput)
+    if (entry.type !== 'event') continue
+    const { event } = entry
+    shown.set(seq, {
+      timestamp_ms: entry.at,
+      run_id: run.run_id,
+      session_id: run.session_id,
+      agent_id: run.agent_id,
+      event: shownOutput === undefined ? showEvent(event, projection) : { type: 'output', output: shownOutput },
+    })
+  }
+  return shown
+}
+
+/** What is true of a run from its acceptance on; the rest comes with its entries. */
+const beginning = (run: RunRecord, entries: readonly StreamEntry<JournalEntry>[]): RunView => {
+  const { run_id, session_id, agent_id, kind, submitted_at_ms, request } = frameOf(run, 0)
+  const { approval_count: _, question_count: __, ...asked } = request
+  const first = entries.find(({ entry }) => entry.type === 'fallback')?.entry
+  return {
+    run_id,
+    session_id,
+    agent_id,
+    kind,
+    status: 'queued',
+    submitted_at_ms,
+    updated_at_ms: submitted_at_ms,
+    ...shownMetadata(undefined, run.origin),
+    request: { ...asked, ...(first?.type === 'fallback' && { model: first.from }) },
+  }
+}
+
+const project = (before: RunView, entry: JournalEntry, output: DaemonOutputRecord | undefined): RunView => {
+  if (output !== undefined) return { ...before, updated_at_ms: entry.at, outputs: [...(before.outputs ?? []), output] }
+  switch (entry.type) {
+    case 'event':
+      return projectEvent({ ...before, updated_at_ms: entry.at }, entry.at, entry.event)
+    case 'fallback':
+      return { ...before, updated_at_ms: entry.at, request: { ...before.request, model: entry.to } }
+    case 'recovery': {
+      if (entry.verdict !== 'requeued') return before
+      const { started_at_ms: _, ...rest } = before
+      return { ...withoutPending(rest), updated_at_ms: entry.at, status: 'queued' }
+    }
+    default:
+      return before
+  }
+}
+
+const projectEvent = (next: RunView, at: number, event: RunEvent): RunView => {
+  const { request } = next
+  switch (event.type) {
+    case 'accepted':
+      return { ...next, ...shownMetadata(event.metadata, next.input_metadata) }
+    case 'queued':
+      return { ...next, status: 'queued', queued_position: event.position }
+    case 'started': {
+      const { queued_position: _, ...rest } = next
+      return { ...rest, status: 'running', started_at_ms: next.started_at_ms ?? at }
+    }
+    case 'waiting_for_approval': {
+      const approval_count = (request.approval_count ?? 0) + event.requests.length
+      return {
+        ...next,
+        status: 'waiting_for_approval',
+        request: { ...request, approval_count },
+        ...approvalsOf(event.requests),
+      }
+    }
+    case 'waiting_for_user_question': {
+      const question_count = (request.question_count ?? 0) + event.requests.length
+      return {
+        ...next,
+        status: 'waiting_for_user_question',
+        request: { ...request, question_count },
+        ...questionsOf(event.requests),
+      }
+    }
+    case 'approval_resolved':
+      return resolved(
+        next,
+        event.resolutions.map(({ request_id }) => request_id),
+      )
+    case 'user_question_resolved':
+      return resolved(next, [event.resolution.request_id])
+    case 'output':
+      return next
+    default: {
+      const { queued_position: _, ...rest } = withoutPending(next)
+      const error = 'error' in event ? event.error : undefined
+      return { ...rest, status: event.type, finished_at_ms: at, ...(error !== undefined && { error }) }
+    }
+  }
+}
+
+/** What is still asked after some requests were decided; a run that asks nothing goes on. */
+const resolved = (view: RunView, ids: readonly string[]): RunView => {
+  const left = <T extends { readonly id: string }>(requests: readonly T[] = []): T[] =>
+    requests.filter(({ id }) => !ids.includes(id))
+  const open = { ...approvalsOf(left(view.pending_approvals)), ...questionsOf(left(view.pending_questions)) }
+  return { ...withoutPending(view), ...open, status: Object.keys(open).length > 0 ? view.status : 'running' }
+}
+
+const withoutPending = (view: RunView): RunView => {
+  const {
+    pending_approval_ids: _,
+    pending_approvals: __,
+    pending_question_ids: ___,
+    pending_questions: ____,
+    ...rest
+  } = view
+  return rest
+}
+
+/** The run as it was then, as its view would have shown it. */
+const shownRun = ({ outputs, ...view }: RunView): RunView =>
+  outputs === undefined ? view : { ...view, ...shownOutputs(outputs.toReversed()) }
+
+const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event'] => {
+  switch (event.type) {
+    case 'accepted':
+    case 'started':
+    case 'completed':
+    case 'interrupted':
+    case 'cancelled':
+      return { type: event.type, run: shownRun(projection) }
+    case 'queued':
+      return { type: 'queued', position: event.position, run: shownRun(projection) }
+    case 'output':
+      throw fault('an output is shown as one')
+    default:
+      return event
+  }
+}
+
+const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
+  switch (entry.type) {
+    case 'message':
+      return entry.message.role === 'assistant'
+        ? {
+            type: 'model_answered',
+            tool_names: entry.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.name] : [])),
+          }
+        : undefined
+    case 'attempt': {
+      const { attempt, code, message, next_attempt_at_ms } = entry
+      return { type: 'model_attempt_failed', attempt, code, message, next_attempt_at_ms }
+    }
+    case 'fallback':
+      return { type: 'model_fallback', from: entry.from, to: entry.to }
+    case 'outcome': {
+      const { tool_name, tool_call_id, state: outcome } = entry
+      return { type: 'tool_ended', tool_name, tool_call_id, outcome }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The events of a run with its steps between them, oldest first. */
+export const runSteps = (store: RunStore, run: RunRecord, caller: Caller): RunEventEntry[] => {
+  const events = eventsBySequence(store, run, caller)
+  const { run_id, session_id, agent_id } = run
+  return ownEntries(store, run).flatMap(({ seq, entry }) => {
+    const known = events.get(seq)
+    if (known !== undefined) return [known]
+    const event = stepOf(entry)
+    return event === undefined ? [] : [{ timestamp_ms: entry.at, run_id, session_id, agent_id, event }]
+  })
+}

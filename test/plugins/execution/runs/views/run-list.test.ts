@@ -1,0 +1,95 @@
+import test from 'ava'
+import { listDeliveries } from '../../../../../plugins/execution/deliveries/delivery-list.js'
+import { listRuns } from '../../../../../plugins/execution/runs/views/run-list.js'
+import type { RunRecord, RunStatus } from '../../../../../plugins/execution/runs/contract.js'
+import { startTestDaemon } from '../../../../support/daemon.js'
+import { codeOf, openSession } from '../../../../support/runs.js'
+import { openRunStore, runRecord } from '../../../../support/run-store.js'
+
+test('runs-19: runs by activity come in pages as well: open ones first, then those that changed last', async (t) => {
+  const { store } = await openRunStore(t)
+  const ended = { finished_at_ms: 1 }
+  await store.state.commit((tx) => {
+    for (let at = 0; at < 7; at += 1)
+      tx.insert(store.runs, runRecord(`r${at}`, `s${at}`, 'completed', { ...ended, updated_at_ms: 50 - (at % 3) }))
+    tx.insert(store.runs, runRecord('r8', 's8', 'running', { updated_at_ms: 2 }))
+  })
+  const view = ({ run_id }: any): any => run_id
+  const plain: any = listRuns(store, { priority_active: true }, { view })
+  t.deepEqual(plain, ['r8', 'r6', 'r3', 'r0', 'r4', 'r1', 'r5', 'r2'])
+  const walked: string[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const page: any = listRuns(store, { priority_active: true, page: true, limit: 3, cursor }, { view })
+    t.like(page.pagination, { total_count: 8, order: 'activity' })
+    walked.push(...page.items)
+    cursor = page.pagination.next_cursor
+  }
+  t.deepEqual(walked, plain)
+})
+
+test('runs-19, http-14: pages by activity visit every run once, however many are open or have ended', async (t) => {
+  const { store } = await openRunStore(t)
+  const statusOf = (at: number): RunStatus =>
+    at < 600 ? 'queued' : at % 50 === 0 ? 'running' : at % 3 === 0 ? 'failed' : 'completed'
+  const runs = Array.from({ length: 1_500 }, (_, at) =>
+    runRecord(`r${String(at).padStart(5, '0')}`, `s${at % 4}`, statusOf(at), {
+      finished_at_ms: 1,
+      updated_at_ms: 1_000 + ((at * 7) % 311),
+    }),
+  )
+  for (let at = 0; at < runs.length; at += 100)
+    await store.state.commit((tx) => runs.slice(at, at + 100).forEach((run) => tx.insert(store.runs, run)))
+  const isOpen = ({ status }: RunRecord): boolean => status === 'queued' || status === 'running'
+  const rank = (run: RunRecord): string => `${isOpen(run) ? 1 : 0}${run.updated_at_ms}${run.run_id}`
+  const ordered = runs.toSorted((a, b) => (rank(a) < rank(b) ? 1 : -1))
+  const walk = (query: object): string[] => {
+    const walked: string[] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const page: any = listRuns(
+        store,
+        { priority_active: true, page: true, limit: 90, cursor, ...query },
+        { view: ({ run_id }: any): any => run_id },
+      )
+      walked.push(...page.items)
+      cursor = page.pagination.next_cursor
+      if (cursor === undefined) t.is(page.pagination.total_count, walked.length)
+    }
+    return walked
+  }
+  const expected = (fits: (run: RunRecord) => boolean): string[] => ordered.filter(fits).map(({ run_id }) => run_id)
+  t.deepEqual(
+    walk({}),
+    expected(() => true),
+  )
+  t.deepEqual(
+    walk({ session_id: 's2' }),
+    expected(({ session_id }) => session_id === 's2'),
+  )
+  for (const status of ['queued', 'completed'] as const)
+    t.deepEqual(
+      walk({ status }),
+      expected((run) => run.status === status),
+    )
+  t.deepEqual(
+    walk({ session_id: 's1', status: 'failed' }),
+    expected(({ session_id, status }) => session_id === 's1' && status === 'failed'),
+  )
+})
+
+test('limits of session events are clamped or named, and dead letters take a status', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const events = (query: string) => daemon.request('GET', `/v1/sessions/s1/events?${query}`)
+  t.is((await events('limit=1000000')).status, 200)
+  t.deepEqual(codeOf(await events('limit=0')), [400, 'invalid_limit'])
+  for (const status of ['dead_lettered', 'delivered'])
+    t.deepEqual((await daemon.request('GET', `/v1/deliveries/dead-letter?status=${status}`)).body, [])
+})
+
+test('a status beside dead letters narrows them, and never shows others', (t) => {
+  const groups: string[] = []
+  const store: any = { deliveries: { count: () => 0, list: ({ group }: any) => (groups.push(group), []) } }
+  for (const status of ['delivered', 'dead_lettered', undefined] as const)
+    listDeliveries(store, { status, only: 'dead_lettered', limit: 5 }, () => {})
+  t.deepEqual([...new Set(groups)], ['dead_lettered'])
+})
