@@ -51,7 +51,7 @@ export const lonelyHost = (plugin: AnyPlugin): PluginHost => {
           id: plugin.id,
           from: 'shipped',
           required: false,
-          folder: `/${plugin.id}/`,
+          owns: () => false,
           load: () => Promise.resolve(plugin),
         },
         ok: true,

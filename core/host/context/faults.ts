@@ -1,10 +1,15 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
 import type { Clock } from '../../base/clock.js'
+import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
 import type { Secrets } from '../../base/text/secrets.js'
 import type { PluginFault } from '../contract.js'
 
 export interface Faults {
+  /**
+   * Charges what came out of a callback of this plugin. What a contribution of another one threw into a shipped plugin
+   * is charged to that one; a third-party plugin answers for what it calls.
+   */
   charge(plugin: string, where: string, error: unknown): void
   /**
    * Charges what another plugin threw into a call of this one; false if that cannot be told, or it was an end on
@@ -23,12 +28,19 @@ export interface Faults {
   ): (...args: A) => Promise<unknown> | undefined
 }
 
+/** A plugin by its code. */
+export interface CodeOwner {
+  readonly id: string
+  readonly from: string
+  /** Whether a line of a stack is in its code. */
+  readonly owns: (line: string) => boolean
+}
+
 export interface FaultsOptions {
   readonly clock: Clock
   readonly log: Log
   readonly secrets: Secrets
-  /** As `ownerOf` takes them. */
-  readonly folders: ReadonlyMap<string, string>
+  readonly owners: readonly CodeOwner[]
 }
 
 type Details = Readonly<Record<string, unknown>>
@@ -38,7 +50,7 @@ export const isPromise = (value: unknown): value is Promise<unknown> => value in
 const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
 
-export const createFaults = ({ clock, log, secrets, folders }: FaultsOptions): Faults => {
+export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Faults => {
   const faults = new Map<string, { count: number; last: PluginFault }>()
   const sentence = (error: unknown): string =>
     secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
@@ -49,12 +61,22 @@ export const createFaults = ({ clock, log, secrets, folders }: FaultsOptions): F
     faults.set(plugin, { count: (before?.count ?? 0) + 1, last })
     return before?.last.where === where && before.last.message === last.message ? last.message : error
   }
-  const charge = (plugin: string, where: string, error: unknown): void =>
-    log.error(`plugin ${plugin} failed in ${where}`, { plugin, where, error: keep(plugin, where, error) })
+  /** Whose code threw, if it is not the caller's own. */
+  const throwerOf = (caller: string, error: unknown): string | undefined => {
+    const plugin = isAbort(error) ? undefined : ownerOf(error, owners)
+    return plugin === caller ? undefined : plugin
+  }
+  const isShipped = (plugin: string): boolean => owners.every(({ id, from }) => id !== plugin || from === 'shipped')
+  const charge = (plugin: string, where: string, error: unknown): void => {
+    const thrower = isShipped(plugin) && !(error instanceof Problem) ? throwerOf(plugin, error) : undefined
+    const at = thrower === undefined ? where : `${where} of ${plugin}`
+    const charged = thrower ?? plugin
+    log.error(`plugin ${charged} failed in ${at}`, { plugin: charged, where: at, error: keep(charged, at, error) })
+  }
   const chargeThrower = (caller: string, fact: string, details: Details): boolean => {
     const { error } = details
-    const plugin = ownerOf(error, folders)
-    if (plugin === undefined || plugin === caller || isAbort(error)) return false
+    const plugin = throwerOf(caller, error)
+    if (plugin === undefined) return false
     log.error(fact, { ...details, plugin, caller, error: keep(plugin, `a call by ${caller}`, error) })
     return true
   }
@@ -79,15 +101,12 @@ export const createFaults = ({ clock, log, secrets, folders }: FaultsOptions): F
   }
 }
 
-/**
- * The plugin whose code a stack passes through first, for errors that nobody
- * caught. `folders` maps a part of a path, such as `/plugins/execution/runs/`,
- * to an id.
- */
-export const ownerOf = (error: unknown, folders: ReadonlyMap<string, string>): string | undefined => {
+/** The plugin whose code a stack passes through first. */
+export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | undefined => {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   for (const line of stack.split('\n')) {
-    for (const [folder, plugin] of folders) if (line.includes(folder)) return plugin
+    const owner = owners.find(({ owns }) => owns(line))
+    if (owner !== undefined) return owner.id
   }
   return undefined
 }

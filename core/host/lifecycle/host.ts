@@ -102,8 +102,8 @@ const warnings = (host: HostState): readonly Warning[] => [
 ]
 
 export const createHost = (options: HostOptions): PluginHost => {
-  const folders = new Map(options.loaded.map(({ candidate }) => [candidate.folder, candidate.id]))
-  const faults = createFaults({ ...options.core, folders })
+  const owners = options.loaded.map(({ candidate }) => candidate)
+  const faults = createFaults({ ...options.core, owners })
   const registry = createRegistry(options.routes, (owner, error) => faults.charge(owner, 'a contribution', error))
   const host: HostState = {
     options,
@@ -125,7 +125,7 @@ export const createHost = (options: HostOptions): PluginHost => {
     warnings: () => warnings(host),
     fault: (plugin, where, error) => faults.charge(plugin, where, error),
     charge: (where, error) => {
-      const owner = ownerOf(error, folders)
+      const owner = ownerOf(error, owners)
       if (owner !== undefined) faults.charge(owner, where, error)
       return owner
     },

@@ -8,8 +8,8 @@ export interface Candidate {
   readonly id: string
   readonly from: string
   readonly required: boolean
-  /** Part of a path that names the plugin's code in a stack. */
-  readonly folder: string
+  /** Whether a line of a stack is in the plugin's code. */
+  readonly owns: (line: string) => boolean
   readonly load: () => Promise<AnyPlugin>
 }
 
@@ -47,10 +47,20 @@ export const pluginOf = (module: Partial<AnyPluginModule>, kit: AnyKit, id?: str
   return plugin
 }
 
+const shippedFolder = new URL('../../../plugins/', import.meta.url).href
+
+/** Shipped plugins stand in groups. Names such as `http` and `memory` are folders of core too. */
+const ownsShipped =
+  (id: string) =>
+  (line: string): boolean => {
+    const at = line.indexOf(shippedFolder)
+    return at >= 0 && line.slice(at + shippedFolder.length).split('/', 2)[1] === id
+  }
+
 export const shippedCandidate = ({ id, required, load }: ShippedPlugin, kit: AnyKit): Candidate => ({
   id,
   required,
   from: 'shipped',
-  folder: `/${id}/`,
+  owns: ownsShipped(id),
   load: async () => pluginOf(await load(), kit, id),
 })

@@ -112,11 +112,12 @@ const candidate = (place: ThirdPartyPlace, [id, entry]: readonly [string, Entry]
   const { disk, root } = place
   const { from, required } = entry
   const name = from.replace(/^[a-z]+:/u, '')
+  const code = `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`
   return {
     id,
     from,
     required,
-    folder: `/plugins/${from.startsWith('npm:') ? 'node_modules/' : ''}${name}/`,
+    owns: (line) => line.includes(code),
     load: async () => {
       const folder = folderOf(disk, root, from)
       return importPlugin(place, mainFile(disk, folder, readManifest(disk, folder)), id)

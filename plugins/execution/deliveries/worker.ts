@@ -4,7 +4,7 @@
  * outcome of an attempt and the intent of the next are one commit. Truth is in
  * the records; what is here is made again from them at a start.
  */
-import type { Ids } from '../../../core/plugin.js'
+import { tellFailure, type Ids } from '../../../core/plugin.js'
 import { attempt, conclude, intend, type Attempted, type AttemptParts } from './attempt.js'
 import type { DeliveryOutcome } from './contract.js'
 import { circuitWait, memoryWait, newPace, noteAttempt, noteOutcome, waitOf, type Pace, type Wait } from './pace.js'
@@ -198,9 +198,8 @@ const advance = async (life: Life, lane: Lane, more: boolean): Promise<OpenDeliv
     lane.unwritten = undefined
     return next
   } catch (error) {
-    // What fails because storage refuses changes is told by storage once, and not by every target.
-    const level = parts.store.state.health.mode === 'ok' ? 'warn' : 'debug'
-    parts.log[level]('a delivery could not be recorded', { target: lane.target, error: String(error) })
+    const { log, store } = parts
+    tellFailure({ log, state: store.state }, 'a delivery could not be recorded', { target: lane.target, error })
     await parts.clock.sleep(lookMs)
     return undefined
   }

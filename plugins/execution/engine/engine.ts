@@ -1,7 +1,7 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
-import { createTurns, type Collection } from '../../../core/plugin.js'
+import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
 import type { SystemSection } from '../models/contract.js'
-import { tellFailure, type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
+import { type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
@@ -93,14 +93,17 @@ const execute = async (execution: Execution): Promise<void> => {
 
 /** `storage`: it failed on the way and may come back. `bug`: the daemon itself cannot go on. */
 const attempt = async (execution: Execution): Promise<'done' | 'storage' | 'bug'> => {
-  const { state } = execution.context.store
+  const {
+    log,
+    store: { state },
+  } = execution.context
   if (state.health.mode === 'closed') return 'done'
   if (state.health.mode !== 'ok') return 'storage'
   try {
     await drive(execution)
     return 'done'
   } catch (error) {
-    tellFailure(execution.context, 'a run could not go on', { run_id: execution.run_id, error })
+    tellFailure({ log, state }, 'a run could not go on', { run_id: execution.run_id, error })
     return state.health.mode === 'ok' ? 'bug' : 'storage'
   }
 }

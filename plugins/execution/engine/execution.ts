@@ -1,8 +1,7 @@
 /** One run in the hands of the engine: what it knows, and how it changes the run. */
-import type { Clock, Tx } from '../../../core/plugin.js'
+import { tellFailure, type Clock, type Tx } from '../../../core/plugin.js'
 import {
   editRun,
-  tellFailure,
   Trace,
   type RunContext,
   type RunEdit,
@@ -71,7 +70,8 @@ export const change = (execution: Execution, apply: Apply): Promise<boolean> =>
 export const changeLazily = (execution: Execution, apply: Apply): void => {
   change(execution, apply).catch((error: unknown) => {
     execution.undone = true
-    tellFailure(execution.context, 'a change of a run was undone', { run_id: execution.run_id, error })
+    const { log, store } = execution.context
+    tellFailure({ log, state: store.state }, 'a change of a run was undone', { run_id: execution.run_id, error })
   })
 }
 

@@ -46,8 +46,8 @@ export { callErrors } from './lifecycle/call-errors.js'
 export { RunEngine } from './lifecycle/run-engine.js'
 /** A run in the hands of the engine, and what the engine is given. */
 export type { ChangeContext, OpenEngine, RunContext, RunExecution } from './lifecycle/run-engine.js'
-/** Changes a run in a commit, and tells that a change failed. Records, entries and events are made here alone. */
-export { editRun, tellFailure } from './lifecycle/run-changes.js'
+/** Changes a run in a commit. Records, entries and events are made here alone. */
+export { editRun } from './lifecycle/run-changes.js'
 /** A run while a commit changes it. */
 export type { RunEdit } from './lifecycle/run-changes.js'
 /** What judges whether a run has done what it must. */

@@ -1,5 +1,5 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
-import { digest } from '../../../core/plugin.js'
+import { digest, tellFailure } from '../../../core/plugin.js'
 import { type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import type { ScheduleExecution } from './contract.js'
 import { scheduleErrors } from './errors.js'
@@ -46,8 +46,13 @@ export const dispatch = async (parts: ScheduleParts, due: Due): Promise<Dispatch
   try {
     return { schedule_id, fire, run: await makeRun(parts, due) }
   } catch (error) {
+    const { log, store } = parts
     if (!passes(error))
-      parts.log.warn('a schedule could not make its run', { schedule_id, fire_at_ms: fire, error: String(error) })
+      tellFailure({ log, state: store.state }, 'a schedule could not make its run', {
+        schedule_id,
+        fire_at_ms: fire,
+        error,
+      })
     return { schedule_id, fire, error }
   }
 }

@@ -116,7 +116,7 @@ const plan = (watch: Watch): void => {
 const fail = (watch: Watch, error: unknown): void => {
   watch.failures += 1
   watch.mustSweep = true
-  if (!(error instanceof Problem)) watch.log.error('schedules could not be looked at', { error: String(error) })
+  if (!(error instanceof Problem)) watch.log.error('schedules could not be looked at', { error })
   arm(watch, retryDelay(watch.config, watch.failures, watch.ids))
 }
 

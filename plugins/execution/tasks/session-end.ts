@@ -2,7 +2,7 @@
  * What runs behind a session ends with it. A daemon that dies in between leaves nothing running, so its next start has
  * nothing to stop.
  */
-import type { Events, Log } from '../../../core/plugin.js'
+import { tellFailure, type Events, type Log } from '../../../core/plugin.js'
 import { SessionStateChanged, type Sessions } from '../sessions/contract.js'
 import { stopTask, type StopParts } from './stop.js'
 
@@ -19,7 +19,7 @@ export const watchSessionEnds = (parts: SessionEndParts): (() => void) =>
     await Promise.all(
       running.map(({ id: task_id }) =>
         stopTask(parts, { session_id, task_id, reason: 'the session was ended' }).catch((error: unknown) =>
-          parts.log.warn('a task of an ended session could not be stopped', { task_id, error: String(error) }),
+          tellFailure(parts, 'a task of an ended session could not be stopped', { task_id, error }),
         ),
       ),
     )

@@ -1,5 +1,5 @@
 /** Deadlines of what runs wait for. They are in the state; one timer watches the earliest of all. */
-import type { Clock, Log } from '../../../../core/plugin.js'
+import { tellFailure, type Clock, type Log } from '../../../../core/plugin.js'
 import type { WaitingRun } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
 
@@ -34,8 +34,10 @@ export const createDeadlines = ({ store, clock, log }: { store: RunStore; clock:
   const close = (run: WaitingRun, expire: Expire): void => {
     const closed = expire(run)
       .catch((error: unknown) => {
-        const level = store.state.health.mode === 'ok' ? 'warn' : 'debug'
-        log[level]('a request whose time is over could not be closed', { run_id: run.run_id, error: String(error) })
+        tellFailure({ log, state: store.state }, 'a request whose time is over could not be closed', {
+          run_id: run.run_id,
+          error,
+        })
         arm(retryMs)
       })
       .finally(() => expiring.delete(closed))

@@ -1,7 +1,7 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
-import { within } from '../../../../core/plugin.js'
+import { tellFailure, within } from '../../../../core/plugin.js'
 import type { ReservedKey } from '../record/origin.js'
-import { editRun, tellFailure } from './run-changes.js'
+import { editRun } from './run-changes.js'
 import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
 import type { RunRecord, StopRequest } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
@@ -147,7 +147,7 @@ const startNext = (context: RunContext, session_id: string, again: () => void): 
     started = edit.save()
   })
   commit.catch((error: unknown) => {
-    tellFailure(context, 'a run could not be started', { run_id: next.run_id, error })
+    tellFailure({ log: context.log, state }, 'a run could not be started', { run_id: next.run_id, error })
     again()
   })
   return started

@@ -6,7 +6,7 @@ import { callErrors } from './call-errors.js'
 import { emitTrace, OutputMade, RunUpdated } from '../views/live-events.js'
 import { advance, isTerminal, type Step } from '../record/machine.js'
 import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
-import type { ChangeContext, RunContext } from './run-engine.js'
+import type { ChangeContext } from './run-engine.js'
 import type { RunRecord, WaitingRun } from '../record/run-record.js'
 import { deliveriesOf, outputRecord, viewRun } from '../views/shown-run.js'
 
@@ -181,10 +181,3 @@ const announce = ({ sessions, halted }: ChangeContext, tx: Tx, run: RunRecord): 
   sessions.announce(tx, run.session_id, { snapshot: isHalted })
   if (isHalted) tx.after(() => halted(run))
 }
-
-/** What fails because storage refuses changes is told by storage once, and not by every run. */
-export const tellFailure = (
-  { store, log }: RunContext,
-  fact: string,
-  { run_id, error }: { readonly run_id: string; readonly error: unknown },
-): void => log[store.state.health.mode === 'ok' ? 'warn' : 'debug'](fact, { run_id, error: String(error) })

@@ -1,11 +1,10 @@
 import test from 'ava'
-import { createFaults } from '../../../../core/host/context/faults.js'
+import { createFaults, ownerOf } from '../../../../core/host/context/faults.js'
 import { createClock } from '../../../../core/base/clock.js'
+import { shippedCandidate } from '../../../../core/host/load/candidate.js'
 
-const folders = new Map([
-  ['/plugins/mailer/', 'mailer'],
-  ['/plugins/deliveries/', 'deliveries'],
-])
+const owner = (id: string, from: string) => ({ id, from, owns: (line: string) => line.includes(`/plugins/${id}/`) })
+const owners = [owner('mailer', 'state:mailer'), owner('pager', 'state:pager'), owner('deliveries', 'shipped')]
 
 /** As a plugin of this folder throws it, called by the outbox. */
 const thrownIn = (folder: string, name = 'Error'): Error =>
@@ -22,7 +21,7 @@ const createStand = () => {
     error: (fact: string, details?: Readonly<Record<string, unknown>>) => void lines.push({ fact, details }),
   }
   const secrets = { redact: (text: string) => text, guard: () => {}, redactPortions: () => [] }
-  return { lines, faults: createFaults({ clock: createClock(), log, secrets, folders } as any) }
+  return { lines, faults: createFaults({ clock: createClock(), log, secrets, owners } as any) }
 }
 
 test('what a contribution throws is charged to its plugin, with its stack once', (t) => {
@@ -51,4 +50,31 @@ test('an own fault, an end on demand and what nobody is known to have thrown are
     t.is(faults.chargeThrower('deliveries', 'a reply plugin failed', { error }), false)
   t.is(faults.chargeThrower('deliveries', 'no error', {}), false)
   t.deepEqual([lines, faults.count('mailer')], [[], 0])
+})
+
+test('a shipped callback is not charged with what a contribution threw into it, a third-party one answers for its own', (t) => {
+  const { lines, faults } = createStand()
+  faults.charge('deliveries', 'a timer', thrownIn('/plugins/mailer/'))
+  faults.charge('core', 'the route /x', thrownIn('/plugins/mailer/'))
+  t.like(faults.last('mailer'), { where: 'the route /x of core' })
+  t.deepEqual([faults.count('mailer'), faults.count('deliveries')], [2, 0])
+  faults.charge('pager', 'a timer', thrownIn('/plugins/mailer/'))
+  faults.charge('deliveries', 'a timer', thrownIn('/plugins/deliveries/'))
+  t.deepEqual([faults.count('mailer'), faults.count('pager'), faults.count('deliveries')], [2, 1, 1])
+  t.is(lines.at(-1)?.fact, 'plugin deliveries failed in a timer')
+})
+
+test('code is told by the whole folder of a plugin, not by a name that stands in other paths too', (t) => {
+  const plugins = new URL('../../../../plugins/', import.meta.url).href
+  const core = new URL('../../../../core/', import.meta.url).href
+  const candidates = ['tools', 'shell', 'http', 'memory'].map((id) =>
+    shippedCandidate({ id, required: false, load: () => Promise.reject(new Error('not loaded')) }, {} as any),
+  )
+  const ownerAt = (file: string) => ownerOf({ stack: `at x (${file}:1:2)`, __proto__: Error.prototype }, candidates)
+  t.is(ownerAt(`${plugins}tools/shell/bash.js`), 'shell')
+  t.is(ownerAt(`${plugins}execution/tools/registry.js`), 'tools')
+  t.is(ownerAt(`${plugins}execution/memory/store.js`), 'memory')
+  for (const own of ['http/server/exchange.js', 'state/memory/transaction.js'])
+    t.is(ownerAt(`${core}${own}`), undefined)
+  t.is(ownerAt('file:///srv/memory/http/node_modules/pino/pino.js'), undefined)
 })

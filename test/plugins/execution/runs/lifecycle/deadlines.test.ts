@@ -27,7 +27,7 @@ const open = (due: Readonly<Record<string, number>>) => {
         return () => void timers.splice(0)
       },
     },
-    log: unsafeCast({ warn: (fact: string) => warnings.push(fact) }),
+    log: unsafeCast({ error: (fact: string) => warnings.push(fact) }),
   })
   return { left, time, timers, health, warnings, deadlines }
 }

@@ -1,0 +1,52 @@
+/** What a plugin contributes and throws is its own fault, wherever it comes out. */
+import { cp, mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { shippedPlugins } from '../../../../core/shipped.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { until } from '../../../support/runs.js'
+
+const plugin = 'throws-in-contributions'
+const fixture = fileURLToPath(new URL(`../../../../../test/broken-plugins/${plugin}`, import.meta.url))
+
+const rootWithIt = async (): Promise<string> => {
+  const root = await freshRoot()
+  await mkdir(path.join(root, 'config'))
+  await cp(fixture, path.join(root, 'plugins', plugin), { recursive: true })
+  await writeFile(path.join(root, 'config', 'plugins.toml'), `[${plugin}]\nfrom = "state:${plugin}"\n`)
+  return root
+}
+
+const runs = async (daemon: TestDaemon, session: string, body: object): Promise<string> => {
+  const { run_id } = (await daemon.request('POST', `/v1/sessions/${session}/runs`, body)).body
+  return (await until(daemon, run_id, 'completed', 'failed')).status
+}
+
+/** How each of its contributions is asked, by the word in its error. */
+const provocations: Readonly<Record<string, (daemon: TestDaemon) => Promise<unknown>>> = {
+  hold: ({ request }) => request('PUT', '/v1/sessions/hold/operator', { enabled: true }),
+  guard: ({ request }) => request('POST', '/v1/sessions/guard/end', {}),
+  metadata: ({ request }) => request('GET', '/v1/sessions/metadata/events'),
+  listener: (daemon) => runs(daemon, 'listener', { content: '/tool bash {"command":"true"}' }),
+  observer: (daemon) => runs(daemon, 'observer', { content: 'hello' }),
+  check: (daemon) =>
+    runs(daemon, 'check', { content: 'hello', completion_requirements: [{ type: 'workspace_file', path: 'a' }] }),
+}
+
+test('runtime-19: what a contribution throws is charged to the plugin that contributed it', async (t) => {
+  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'files' && id !== 'debug')
+  const daemon = await startTestDaemon(t, {
+    root: await rootWithIt(),
+    shipped,
+    config: { tools: { permission_mode: 'bypassPermissions' } },
+  })
+  for (const [session, provoke] of Object.entries(provocations)) {
+    await daemon.request('POST', '/v1/sessions', { session_id: session })
+    const outcome = await provoke(daemon)
+    if (session === 'observer') t.is(outcome, 'completed', 'an observer changes nothing for the run')
+    const faulty = daemon.daemon.view.plugins().filter(({ fault_count }) => fault_count > 0)
+    t.deepEqual([...new Set(faulty.map(({ id }) => id))], [plugin], session)
+    t.is(faulty[0]?.last_fault?.message, `the ${session} is broken`)
+  }
+})
