@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line: maps a sub-command to a function and an error to an exit code. */
-import { parseArguments } from './cli/arguments.js'
+import { parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
 import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
 import { environment } from './base/config.js'
@@ -25,8 +25,7 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   return client.runClient({ args, shipped, environment: environment(), signal: interrupted.signal, print, show })
 }
 
-const runServe = async (args: readonly string[]): Promise<number> => {
-  const { words, flags } = parseArguments(args, new Set(['safe', 'hold', 'help']))
+const runServe = async ({ words, flags }: Arguments): Promise<number> => {
   const [surplus] = words
   if (surplus !== undefined)
     throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
@@ -40,17 +39,15 @@ const runServe = async (args: readonly string[]): Promise<number> => {
 
 const runVersion = async (): Promise<number> => (print((await import('./base/version.js')).version), 0)
 
-/** No command, or only flags of serve, is serve. */
-const run = (args: readonly string[]): Promise<number> => {
+/** Serve with its flags around it, or only flags, is serve; `--help` alone is that of all commands. */
+const run = async (args: readonly string[]): Promise<number> => {
   const [first] = args
   if (first !== undefined && versionWords.has(first)) return runVersion()
-  if (first !== undefined && serveWords.has(first)) return runServe(args.slice(1))
-  const bare =
-    first === undefined ||
-    (first.startsWith('--') &&
-      !args.some((word) => word === '--help') &&
-      parseArguments(args, new Set(['safe', 'hold'])).words.length === 0)
-  return bare ? runServe(args) : runClient(args)
+  const { words, flags } = parseArguments(args, serveSwitches)
+  const [command] = words
+  if (command !== undefined && serveWords.has(command)) return runServe({ words: words.slice(1), flags })
+  const bare = first === undefined || (first.startsWith('--') && !flags.has('help') && words.length === 0)
+  return bare ? runServe({ words, flags }) : runClient(args)
 }
 
 onReaderGone(() => exit(0))

@@ -7,6 +7,12 @@ export interface Arguments {
   readonly flags: Flags
 }
 
+/** What people take for a switch: it must not swallow the next word before it is refused. */
+const mistaken: ReadonlySet<string> = new Set(['json'])
+
+/** Flags of serve that take no value. */
+export const serveSwitches: ReadonlySet<string> = new Set(['safe', 'hold', 'help'])
+
 /** Flags of these commands that take no value. */
 export const switchesOf = (commands: readonly Command[]): ReadonlySet<string> =>
   new Set([
@@ -37,7 +43,7 @@ export const parseArguments = (args: readonly string[], switches: ReadonlySet<st
     if (word === '-h') set('help', true)
     else if (flag === undefined) words.push(word)
     else if (value !== undefined) set(flag, value)
-    else if (switches.has(flag) || next === undefined || isFlag(next)) set(flag, true)
+    else if (switches.has(flag) || mistaken.has(flag) || next === undefined || isFlag(next)) set(flag, true)
     else {
       set(flag, next)
       rest = rest.slice(1)

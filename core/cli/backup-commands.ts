@@ -12,7 +12,6 @@ import { mayLive } from '../state/root/owner.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { readRoot } from '../state/root/root-document.js'
 import { cutStopped } from '../state/inspect/snapshot.js'
-import { errors as cliErrors } from './errors.js'
 import type { ShippedView } from './shipped-view.js'
 import { rootFlag, rootOf } from './state-commands.js'
 
@@ -78,13 +77,9 @@ const restore = (shipped: ShippedView): Command =>
     path: ['backup', 'restore'],
     summary: 'Make a state root of a backup, in an absent or empty folder.',
     args: ['folder'],
-    flags: { to: { kind: 'text', summary: 'Required: the state root to make; must be absent or empty.' } },
-    run: async ({ args, flags }) => {
-      const { to } = flags
-      if (typeof to !== 'string')
-        throw cliErrors.flag_required({ details: { command: 'backup restore', flags: '--to FOLDER' } })
-      return restoreBackup(await place(shipped, args['folder'] ?? ''), to)
-    },
+    flags: { to: { kind: 'text', value: 'folder', summary: 'The state root to make; must be absent or empty.' } },
+    oneOf: ['--to'],
+    run: async ({ args, flags }) => restoreBackup(await place(shipped, args['folder'] ?? ''), String(flags['to'])),
     show: ({ root, sequence, generation }: RestoreReport) =>
       `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
       'back, then start a daemon on it.',

@@ -4,7 +4,7 @@ import { parseArguments, switchesOf } from './arguments.js'
 import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
-import { commandHelp, groupHelp, overview } from './help.js'
+import { commandHelp, groupHelp, overview, serveFlags } from './help.js'
 import { pluginCommands, pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
 
@@ -16,7 +16,7 @@ export interface ClientLine extends Omit<Line, 'words' | 'flags'> {
 export const allCommands = async (shipped: ShippedView): Promise<readonly Command[]> => {
   const plugins = await shipped.plugins()
   const commands = [...pluginCommands(plugins), ...coreCommands(shipped)]
-  return [...commands, completionCommand(commands, pluginFlags(plugins))]
+  return [...commands, completionCommand(commands, serveFlags(pluginFlags(plugins)))]
 }
 
 /** Resolves with the exit code; 130 when it was interrupted. */
@@ -30,7 +30,7 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
     ({ path }) => words.length < path.length && words.every((word, at) => path[at] === word),
   )
   if (flags.has('help') && group.length > 0) return (print(groupHelp(words, group)), 0)
-  const command = findCommand(words, commands)
+  const command = findCommand({ words, flags }, commands)
   if (flags.has('help')) return (print(commandHelp(command)), 0)
   return runCommand(command, { ...line, words, flags }).catch((error: unknown) => {
     if (signal.aborted) return 130

@@ -1,18 +1,20 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
 import { defineCommand, type Command } from '../plugin/command.js'
-import { daemonSettings } from '../base/settings.js'
-import { switchesOf } from './arguments.js'
+import { serveSwitches, switchesOf } from './arguments.js'
 import { errors } from './errors.js'
-import type { PluginFlag } from './help.js'
+import { choicesOf, type PluginFlag } from './help.js'
 
 /** What may follow some words: further words, and flags. */
 interface Place {
   readonly after: string
   readonly words: readonly string[]
   readonly flags: readonly string[]
+  /** What the values of some of the flags may be. */
+  readonly choices: Readonly<Record<string, readonly string[]>>
 }
 
 const globals = ['base-url', 'token', 'token-file', 'output', 'help']
+const globalChoices = { output: ['pretty', 'json'] }
 
 const wordsAfter = (commands: readonly Command[], path: readonly string[]): string[] => [
   ...new Set(
@@ -22,89 +24,133 @@ const wordsAfter = (commands: readonly Command[], path: readonly string[]): stri
   ),
 ]
 
-const flagsAfter = (commands: readonly Command[], after: string): string[] => {
+/** The words that the first argument may be. */
+const argumentsOf = ({ args: [first = ''] = [], choices = {} }: Command): readonly string[] => choices[first] ?? []
+
+const placeAfter = (commands: readonly Command[], after: string): Place => {
   const command = commands.find(({ path }) => path.join(' ') === after)
-  return [...Object.keys(command?.flags ?? {}), ...globals]
+  return {
+    after,
+    words: [...wordsAfter(commands, after.split(' ')), ...(command === undefined ? [] : argumentsOf(command))],
+    flags: [...Object.keys(command?.flags ?? {}), ...globals],
+    choices: { ...command?.choices, ...globalChoices },
+  }
+}
+
+/** Places of flags of serve: after its name, and before any word. */
+const servePlaces = (commands: readonly Command[], serve: readonly PluginFlag[]): Place[] => {
+  const flags = serve.map(({ flag }) => flag)
+  const choices = Object.fromEntries(serve.map(({ flag, schema }) => [flag, choicesOf(schema)]))
+  const first = ['serve', ...wordsAfter(commands, [])]
+  return [
+    { after: 'serve', words: [], flags: [...flags, 'help'], choices },
+    { after: '', words: first, flags: [...flags, ...globals, 'version'], choices: { ...choices, ...globalChoices } },
+  ]
 }
 
 /** The longest words first: the first place that fits is the closest. */
-const placesOf = (commands: readonly Command[], serve: readonly string[]): Place[] => {
+const placesOf = (commands: readonly Command[], serve: readonly PluginFlag[]): Place[] => {
   const paths = new Set(commands.flatMap(({ path }) => path.map((_, at) => path.slice(0, at + 1).join(' '))))
-  const places = [...paths].map((after) => ({
-    after,
-    words: wordsAfter(commands, after.split(' ')),
-    flags: flagsAfter(commands, after),
-  }))
-  return [...places, { after: 'serve', words: [], flags: [...serve, 'help'] }].toSorted(
+  return [...[...paths].map((after) => placeAfter(commands, after)), ...servePlaces(commands, serve)].toSorted(
     (a, b) => b.after.length - a.after.length,
   )
 }
 
-const listed = ({ words, flags }: Place): string =>
-  `words='${words.join(' ')}' flags='${flags.map((flag) => `--${flag}`).join(' ')}'`
+interface Table {
+  readonly places: readonly Place[]
+  readonly switches: readonly string[]
+}
+
+const lineOf = ({ after }: Place): string => (after === '' ? '' : `${after} `)
+const asFlags = (names: readonly string[]): string => names.map((flag) => `--${flag}`).join(' ')
 
 /** Branches that bash and zsh share: `line` is what was typed before, without flags, each word with a blank. */
-const branches = (places: readonly Place[], first: readonly string[]): string =>
+const branches = ({ places }: Table): string =>
+  places
+    .flatMap((place) => [
+      `    '${lineOf(place)}') words='${place.words.join(' ')}' flags='${asFlags(place.flags)}' ;;`,
+      ...(place.after === '' ? [] : [`    '${lineOf(place)}'*) flags='${asFlags(place.flags)}' ;;`]),
+    ])
+    .join('\n')
+
+/** What may stand after a flag that takes a value: its choices, or nothing of ours. */
+const valueBranches = ({ places, switches }: Table): string =>
   [
-    ...places.map((place) => `    '${place.after} '*) ${listed(place)} ;;`),
-    `    '') words='serve ${first.join(' ')}' flags='--help' ;;`,
+    `    ${switches.map((flag) => `'--${flag} '*`).join('|')}) ;;`,
+    ...places.flatMap((place) =>
+      Object.entries(place.choices)
+        .filter(([, words]) => words.length > 0)
+        .map(
+          ([flag, words]) =>
+            `    '--${flag} ${lineOf(place)}'${place.after === '' ? '' : '*'}) words='${words.join(' ')}' flags='' ;;`,
+        ),
+    ),
+    `    '--'*) words='' flags='' ;;`,
   ].join('\n')
 
 /** Skips flags and their values; `name` is the array of words in this shell. */
 const skipFlags = (name: string, switches: readonly string[]): string => `    case \${${name}[at]} in
-      ${switches.map((flag) => `--${flag}`).join('|')}|-h|--*=*) ;;
+      ${switches.map((flag) => `--${flag}`).join('|')}|--|-h|--*=*) ;;
       --*) if [[ \${${name}[at + 1]} == '=' ]]; then at=$((at + 2)); else at=$((at + 1)); fi ;;
       *) line+="\${${name}[at]} " ;;
     esac`
 
-interface Table {
-  readonly cases: string
-  readonly switches: readonly string[]
-}
-
-const bash = ({ cases, switches }: Table): string => `# Load it with: source <(holdfast completion bash)
+const bash = (table: Table): string => `# Load it with: source <(holdfast completion bash)
 _holdfast() {
-  local word=\${COMP_WORDS[COMP_CWORD]} line='' words='' flags='' at
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]} line='' words='' flags='' at
+  if [[ $word == '=' ]]; then word=''; fi
+  if [[ $before == '=' ]]; then before=\${COMP_WORDS[COMP_CWORD - 2]}; fi
   for ((at = 1; at < COMP_CWORD; at++)); do
-${skipFlags('COMP_WORDS', switches)}
+${skipFlags('COMP_WORDS', table.switches)}
   done
   case $line in
-${cases}
+${branches(table)}
   esac
-  if [[ \${COMP_WORDS[COMP_CWORD - 1]} == --output ]]; then words='pretty json'; fi
+  case "$before $line" in
+${valueBranches(table)}
+  esac
   if [[ $word == -* ]]; then words=$flags; fi
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _holdfast holdfast`
 
-const zsh = ({ cases, switches }: Table): string => `#compdef holdfast
+const zsh = (table: Table): string => `#compdef holdfast
 # Load it with: source <(holdfast completion zsh)
 _holdfast() {
   local line='' flags='' at
   local choices=''
   for ((at = 2; at < CURRENT; at++)); do
-${skipFlags('words', switches)}
+${skipFlags('words', table.switches)}
   done
-  local -a typed=("\${words[@]}")
+  local word="\${words[CURRENT]}" before="\${words[CURRENT - 1]}"
+  if [[ $word == --*=* ]]; then before="\${word%%=*}" word=''; compset -P '*='; fi
   () {
     local words=''
     case $line in
-${cases}
+${branches(table)}
     esac
-    if [[ \${typed[CURRENT - 1]} == --output ]]; then words='pretty json'; fi
-    if [[ \${typed[CURRENT]} == -* ]]; then words=$flags; fi
+    case "$before $line" in
+${valueBranches(table)}
+    esac
+    if [[ $word == -* ]]; then words=$flags; fi
     choices=$words
   }
   if [[ -n $choices ]]; then compadd -- \${=choices}; else _files; fi
 }
 compdef _holdfast holdfast`
 
-const fish = (places: readonly Place[], first: readonly string[], switches: readonly string[]): string => {
-  const line = ({ after, words, flags }: Place): string[] => [
-    ...(words.length === 0 ? [] : [`complete -c holdfast -n "__holdfast_is '${after}'" -a '${words.join(' ')}'`]),
-    ...flags.map(
-      (flag) => `complete -c holdfast -n "__holdfast_in '${after}'" -l ${flag}${switches.includes(flag) ? '' : ' -r'}`,
-    ),
+const fishFlag = ({ after, choices }: Place, flag: string, switches: readonly string[]): string => {
+  const words = choices[flag] ?? []
+  const takes = switches.includes(flag) ? '' : words.length > 0 ? ` -x -a '${words.join(' ')}'` : ' -r'
+  return `complete -c holdfast -n "__holdfast_${after === '' ? 'is' : 'in'} '${after}'" -l ${flag}${takes}`
+}
+
+const fish = ({ places, switches }: Table): string => {
+  const line = (place: Place): string[] => [
+    ...(place.words.length === 0
+      ? []
+      : [`complete -c holdfast -n "__holdfast_is '${place.after}'" -f -a '${place.words.join(' ')}'`]),
+    ...place.flags.map((flag) => fishFlag(place, flag, switches)),
   ]
   return `# Load it with: holdfast completion fish | source
 function __holdfast_line
@@ -113,7 +159,7 @@ function __holdfast_line
   for word in (commandline -opc)[2..-1]
     if test $value = yes
       set value no
-    else if contains -- $word ${switches.map((flag) => `--${flag}`).join(' ')} -h; or string match -q -- '--*=*' $word
+    else if contains -- $word ${asFlags(switches)} -- -h; or string match -q -- '--*=*' $word
       continue
     else if string match -q -- '--*' $word
       set value yes
@@ -129,35 +175,35 @@ end
 function __holdfast_in
   string match -q -- "$argv[1] *" (__holdfast_line)" "
 end
-complete -c holdfast -n "__holdfast_is ''" -a 'serve ${first.join(' ')}'
 ${places.flatMap(line).join('\n')}`
 }
 
+const shells = ['bash', 'zsh', 'fish']
+
 /** The script for one shell. */
-export const completionScript = (shell: string, commands: readonly Command[], serve: readonly string[]): string => {
-  const [places, first] = [placesOf(commands, serve), wordsAfter(commands, [])]
-  const switches = [...switchesOf(commands), 'safe']
-  const table = { cases: branches(places, first), switches }
+export const completionScript = (shell: string, commands: readonly Command[], serve: readonly PluginFlag[]): string => {
+  const switches = [...switchesOf(commands), ...serveSwitches, 'version']
+  const table = { places: placesOf(commands, serve), switches: [...new Set(switches)] }
   switch (shell) {
     case 'bash':
       return bash(table)
     case 'zsh':
       return zsh(table)
     case 'fish':
-      return fish(places, first, switches)
+      return fish(table)
     default:
       throw errors.shell_unknown({ details: { shell } })
   }
 }
 
 /** The command itself is in its own table. */
-export const completionCommand = (others: readonly Command[], flags: readonly PluginFlag[]): Command => {
+export const completionCommand = (others: readonly Command[], serve: readonly PluginFlag[]): Command => {
   const completion: Command = defineCommand({
     path: ['completion'],
     summary: 'A script for bash, zsh or fish that completes command lines.',
     args: ['shell'],
+    choices: { shell: shells },
     run: ({ args, print }) => {
-      const serve = [...daemonSettings, ...flags].map(({ flag }) => flag)
       print(completionScript(args['shell'] ?? '', [...others, completion], serve))
       return Promise.resolve()
     },

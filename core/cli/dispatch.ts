@@ -1,14 +1,17 @@
 /** Finds the command that a command line names and runs it against a daemon. */
 import { createClock } from '../base/clock.js'
 import type { Command, CommandInput } from '../plugin/command.js'
+import type { Problem } from '../base/errors.js'
 import { errors as configErrors, type Environment, type Flags } from '../base/config.js'
 import { nearest } from '../base/text/nearest.js'
+import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parse } from '../base/parse.js'
+import type { Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './field-names.js'
 import { errors } from './errors.js'
-import { usage } from './help.js'
+import { requiredForms, usage } from './help.js'
 
 export interface Line {
   readonly words: readonly string[]
@@ -27,11 +30,12 @@ const matches = (words: readonly string[], { path }: Command): boolean => path.e
 const nameOf = ({ path }: Command): string => path.join(' ')
 
 /** The command with the longest path that the words begin with. */
-export const findCommand = (words: readonly string[], commands: readonly Command[]): Command => {
+export const findCommand = ({ words, flags }: Arguments, commands: readonly Command[]): Command => {
   const [found] = commands
     .filter((command) => matches(words, command))
     .toSorted((a, b) => b.path.length - a.path.length)
   if (found !== undefined) return found
+  refuseStrangeFlags(flags, commands)
   const command = words.slice(0, 2).join(' ')
   if (words.length === 1 && commands.some(({ path }) => path[0] === words[0]))
     throw errors.command_unknown({ details: { command, hint: `; see holdfast ${command} --help` } })
@@ -56,20 +60,40 @@ const argsOf = (command: Command, words: readonly string[]): Readonly<Record<str
   return Object.fromEntries(named)
 }
 
+/** What other programs call the form of their output. */
+const strangeFlag = (flag: string, known: readonly string[]): Problem =>
+  unknownFlag(flag, known, flag === 'json' ? 'output json' : undefined)
+
+/** Refuses a flag of no command: it may have taken a word of the command for its value. */
+const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void => {
+  const known = [...commands.flatMap((command) => Object.keys(command.flags ?? {})), ...globals]
+  const [strange] = [...flags.keys()].filter((flag) => !known.includes(flag))
+  if (strange !== undefined) throw strangeFlag(strange, known)
+}
+
 const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {
   const own = command.flags ?? {}
   const known = [...Object.keys(own), ...globals]
   for (const [flag, value] of flags) {
-    if (!known.includes(flag)) {
-      const meant = nearest(flag, known)
-      throw configErrors.flag_unknown({
-        details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` },
-      })
-    }
+    if (!known.includes(flag)) throw strangeFlag(flag, known)
     if (value === true && flag !== 'help' && own[flag]?.kind !== 'switch')
       throw errors.flag_value_missing({ details: { flag } })
   }
   return Object.fromEntries([...flags].filter(([flag]) => Object.hasOwn(own, flag)))
+}
+
+/** `--to <folder>`; `--at, --every or --cron`. */
+const either = (words: readonly string[]): string =>
+  [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((word) => word !== '').join(' or ')
+
+type Given = Pick<CommandInput, 'args' | 'flags'>
+/** Refuses a line that has none of what one must be given of. */
+const refuseLacking = (command: Command, { args, flags }: Given): void => {
+  const { oneOf = [] } = command
+  const isGiven = (word: string): boolean =>
+    word.startsWith('--') ? Object.hasOwn(flags, word.slice(2)) : Object.hasOwn(args, word.slice(1, -1))
+  if (oneOf.length > 0 && !oneOf.some(isGiven))
+    throw errors.flag_required({ details: { command: nameOf(command), flags: either(requiredForms(command)) } })
 }
 
 const textOf = (flags: Flags, flag: string): string | undefined => {
@@ -127,6 +151,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
       code = given
     },
   }
+  refuseLacking(command, input)
   const client = createClient({ baseUrl: urlOf(line), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
     throw inWordsOf(command, error)

@@ -9,7 +9,24 @@ const columns = (rows: readonly (readonly [string, string])[]): string => {
 }
 
 const placeholder = (name: string): string => (name.endsWith('?') ? `[${name.slice(0, -1)}]` : `<${name}>`)
-export const usage = ({ path, args = [] }: Command): string => [...path, ...args.map(placeholder)].join(' ')
+
+/** A flag of the command with what it takes. */
+const flagForm = ({ flags = {}, choices = {} }: Command, flag: string): string => {
+  const { kind, value = 'text' } = flags[flag] ?? { kind: 'text' }
+  return `--${flag}${kind === 'switch' ? '' : ` ${choices[flag]?.join('|') ?? `<${value}>`}`}`
+}
+
+/** Each of what at least one must be given of; a flag that must be given says what it takes. */
+export const requiredForms = (command: Command): readonly string[] => {
+  const { oneOf = [] } = command
+  return oneOf.length === 1 ? oneOf.map((word) => flagForm(command, word.slice(2))) : oneOf
+}
+
+export const usage = (command: Command): string => {
+  const { path, args = [], oneOf = [] } = command
+  const own = args.filter((arg) => !oneOf.includes(`<${arg.replace(/\?$/u, '')}>`)).map(placeholder)
+  return [...path, ...own, ...(oneOf.length > 0 ? [requiredForms(command).join('|')] : [])].join(' ')
+}
 
 const clientFlags: readonly (readonly [string, string])[] = [
   ['--base-url <url>', 'The daemon to call; SERVICE_DAEMON_URL, else http://127.0.0.1:4000.'],
@@ -20,7 +37,7 @@ const clientFlags: readonly (readonly [string, string])[] = [
 
 export const commandHelp = (command: Command): string => {
   const own = Object.entries(command.flags ?? {}).map(
-    ([flag, { kind, summary }]) => [`--${flag}${kind === 'text' ? ' <text>' : ''}`, summary] as const,
+    ([flag, { summary }]) => [flagForm(command, flag), summary] as const,
   )
   return [`holdfast ${usage(command)}`, '', command.summary, '', 'Flags', columns([...own, ...clientFlags])].join('\n')
 }
@@ -55,10 +72,18 @@ export interface PluginFlag {
 
 const properties = fieldSchemas(Settings)
 
+/** The words that a flag of serve may be; none if it is free. What is true without it is of use with `false` alone. */
+export const choicesOf = ({ type, enum: words, default: fallback }: JsonSchema): readonly string[] => {
+  if (type === 'boolean' && fallback === true) return ['true', 'false']
+  return Array.isArray(words) ? words.map(String) : []
+}
+
 /** What a flag takes: nothing, one of some words, a number, or text. */
-const valueOf = ({ type, enum: words }: JsonSchema): string => {
+const valueOf = (schema: JsonSchema): string => {
+  const { type } = schema
+  const words = choicesOf(schema)
+  if (words.length > 0) return ` ${words.join('|')}`
   if (type === 'boolean') return ''
-  if (Array.isArray(words)) return ` ${words.join('|')}`
   return type === 'integer' || type === 'number' ? ' <number>' : ' <text>'
 }
 
@@ -71,14 +96,18 @@ const flagRow = ({ flag, variable, schema }: PluginFlag): readonly [string, stri
   return [`--${flag}${valueOf(schema)}`, `${String(description)} [${shown}${variable}]`]
 }
 
-export const serveHelp = (plugins: readonly PluginFlag[]): string => {
-  const own = daemonSettings.map(({ flag, variable, field }) => ({ flag, variable, schema: properties[field] ?? {} }))
-  return [
+/** All flags of serve. */
+export const serveFlags = (plugins: readonly PluginFlag[]): readonly PluginFlag[] => [
+  ...daemonSettings.map(({ flag, variable, field }) => ({ flag, variable, schema: properties[field] ?? {} })),
+  ...plugins,
+]
+
+export const serveHelp = (plugins: readonly PluginFlag[]): string =>
+  [
     'holdfast serve',
     '',
     'Start the daemon in the foreground. Logs go to standard error, one line each.',
     '',
     'Flags',
-    columns([...own, ...plugins].map(flagRow)),
+    columns(serveFlags(plugins).map(flagRow)),
   ].join('\n')
-}

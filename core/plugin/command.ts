@@ -41,13 +41,24 @@ export interface CommandInput {
   exitWith(code: number): void
 }
 
+export interface CommandFlag {
+  readonly kind: 'text' | 'switch'
+  readonly summary: string
+  /** What help calls its value; `text` when absent. */
+  readonly value?: string
+}
+
 interface CommandForm {
   /** `['runs', 'cancel']` is `holdfast runs cancel`. */
   readonly path: readonly string[]
   readonly summary: string
   /** Names of positional arguments; a trailing `?` makes one optional. */
   readonly args?: readonly string[]
-  readonly flags?: Readonly<Record<string, { readonly kind: 'text' | 'switch'; readonly summary: string }>>
+  readonly flags?: Readonly<Record<string, CommandFlag>>
+  /** Of these at least one must be given: flags as `--to`, optional arguments as `<answer>`. */
+  readonly oneOf?: readonly string[]
+  /** What a flag or an argument may be, by its name, where there are a few words: for help and completion. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>
   /**
    * What a field of the request is on the command line, as in `{ 'body.content': '<text>' }`, for the errors that name
    * it. A field with the name of an argument or a flag need not be here.

@@ -127,6 +127,17 @@ const refused = [
     code: 2,
     says: '--bind is given twice (flag_twice)',
   },
+  { args: ['--safe', '--safe'], code: 2, says: '--safe is given twice (flag_twice)' },
+  {
+    args: ['--bind', 'nowhere', 'serve', '--hold'],
+    code: 2,
+    says: '--bind must be <host>:<port>, with a port up to 65535 (config_invalid)',
+  },
+  {
+    args: ['--json', 'status'],
+    code: 2,
+    says: 'there is no flag --json; did you mean --output json? (flag_unknown)',
+  },
   {
     args: ['plugin', 'list'],
     code: 2,

@@ -1,7 +1,7 @@
 /** A plugin's configuration: the same layers as the daemon's own, with the plugin's struct and flags. */
 import path from 'node:path'
-import { nearest } from '../../base/text/nearest.js'
-import { errors as configErrors, readLayers, settingsOf, type Environment, type Flags } from '../../base/config.js'
+import { readLayers, settingsOf, type Environment, type Flags } from '../../base/config.js'
+import { unknownFlag } from '../../base/text/unknown-flag.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import { object, type JsonObject } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
@@ -74,11 +74,5 @@ const flagsOf = (loaded: readonly Loaded[]): readonly string[] =>
 /** Refuses a flag that neither the daemon nor a plugin understands, and says which one was meant. */
 export const refuseUnknownFlags = (flags: Flags, taken: ReadonlySet<string>, loaded: readonly Loaded[]): void => {
   const known = new Set([...taken, ...flagsOf(loaded)])
-  for (const flag of flags.keys()) {
-    if (known.has(flag)) continue
-    const meant = nearest(flag, known)
-    throw configErrors.flag_unknown({
-      details: { flag, hint: meant === undefined ? '' : `; did you mean --${meant}?` },
-    })
-  }
+  for (const flag of flags.keys()) if (!known.has(flag)) throw unknownFlag(flag, known)
 }

@@ -12,6 +12,7 @@ import {
   type CommandInput,
   type Infer,
 } from '../../../core/plugin.js'
+import { deliveryStatuses } from './contract.js'
 
 const Row = open({
   delivery_id: string(),
@@ -72,7 +73,8 @@ const scope = {
 const list = defineCommand({
   path: ['deliveries', 'list'],
   summary: 'Outputs on their way to reply targets, by time.',
-  flags: { ...scope, status: { kind: 'text', summary: 'Only pending, retrying, delivered or dead_lettered ones.' } },
+  flags: { ...scope, status: { kind: 'text', summary: 'Only those in this status.' } },
+  choices: { status: deliveryStatuses },
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries', flags)),
   answer: Rows,
   show: showAll('There are no deliveries.'),

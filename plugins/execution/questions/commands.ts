@@ -72,8 +72,8 @@ const send = async (
 const answer = (input: CommandInput): Promise<Json> => {
   const { args, flags } = input
   const { option } = flags
-  if ((args['answer'] === undefined) === (typeof option !== 'string'))
-    throw commandErrors.flag_required({ details: { command: 'questions answer', flags: 'an answer or --option' } })
+  if (args['answer'] !== undefined && option !== undefined)
+    throw commandErrors.flag_invalid({ details: { flag: 'option', problem: 'does not go with <answer>' } })
   return send(input, ({ questions }) => {
     if (typeof option !== 'string') {
       const texts = (args['answer'] ?? '').split('|')
@@ -118,6 +118,7 @@ export const questionCommands: readonly Command[] = [
     flags: {
       option: { kind: 'text', summary: 'Number of the option: 2, or 1,3 of several, or 1/2 for two questions.' },
     },
+    oneOf: ['<answer>', '--option'],
     run: answer,
     answer: Ended,
     show: showRun,

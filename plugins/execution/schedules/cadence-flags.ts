@@ -45,9 +45,7 @@ const momentOf = (text: string, now: number): number => {
 const refuseTogether = (flags: CommandInput['flags']): void => {
   const given = ['cron', 'at', 'every'].filter((flag) => flags[flag] !== undefined)
   const [other, flag = flags['cron'] === undefined && flags['timezone'] !== undefined ? 'timezone' : undefined] = given
-  if (other === undefined)
-    throw commandErrors.flag_required({ details: { command: 'schedules create', flags: '--at, --every or --cron' } })
-  if (flag !== undefined) throw commandErrors.flags_together({ details: { flag, other } })
+  if (other !== undefined && flag !== undefined) throw commandErrors.flags_together({ details: { flag, other } })
 }
 
 export const cadenceOf = ({ flags, now }: Pick<CommandInput, 'flags' | 'now'>): JsonObject => {

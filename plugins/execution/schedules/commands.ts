@@ -14,6 +14,7 @@ import {
   type Json,
 } from '../../../core/plugin.js'
 import { cadenceOf } from './cadence-flags.js'
+import { overlapPolicies } from './contract.js'
 
 const pathOf = (args: CommandInput['args']): string => `/v1/schedules/${encodeURIComponent(args['schedule_id'] ?? '')}`
 
@@ -117,13 +118,22 @@ const createFlags = {
   name: { kind: 'text', summary: 'What it is called; the beginning of the text when absent.' },
   at: {
     kind: 'text',
+    value: 'time',
     summary: 'Once: the next 17:30, a moment such as 2027-01-31T09:00:00+01:00, or Unix milliseconds.',
   },
-  every: { kind: 'text', summary: 'Again and again: every 90 seconds, 5m, 2h or 1d; at least 5 seconds.' },
-  cron: { kind: 'text', summary: 'Cron expression: minute, hour, day of month, month, day of week.' },
+  every: {
+    kind: 'text',
+    value: 'span',
+    summary: 'Again and again: every 90 seconds, 5m, 2h or 1d; at least 5 seconds.',
+  },
+  cron: {
+    kind: 'text',
+    value: 'expression',
+    summary: 'Cron expression: minute, hour, day of month, month, day of week.',
+  },
   timezone: { kind: 'text', summary: 'IANA time zone of --cron; UTC when absent.' },
-  overlap: { kind: 'text', summary: 'skip, queue_one or parallel.' },
-  misfire: { kind: 'text', summary: 'coalesce_once or skip_missed.' },
+  overlap: { kind: 'text', summary: 'What becomes of a fire while a run of the schedule is active; skip when absent.' },
+  misfire: { kind: 'text', summary: 'What becomes of fires that were missed; coalesce_once when absent.' },
   'max-executions': { kind: 'text', summary: 'Executions after which it is completed.' },
 } as const
 
@@ -171,6 +181,8 @@ export const scheduleCommands: readonly Command[] = [
     summary: 'Plans runs of a session: --at, --every or --cron.',
     args: ['session_id', 'text'],
     flags: createFlags,
+    oneOf: ['--at', '--every', '--cron'],
+    choices: { overlap: overlapPolicies, misfire: ['coalesce_once', 'skip_missed'] },
     fields,
     run: create,
     answer: Schedule,

@@ -1,14 +1,10 @@
 /** Settings of a session from the command line: those that are set by hand most. */
-import { defineCommand, commandErrors, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
+import { defineCommand, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
 import { SessionAnswer, sessionPath, showSession } from './pretty.js'
 
 const setPolicy = async ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/route-policy`
   if (clear === true) return client.send('DELETE', path)
-  if (provider === undefined && model === undefined)
-    throw commandErrors.flag_required({
-      details: { command: 'sessions set-policy', flags: '--provider, --model or --clear' },
-    })
   const route_policy = {
     ...(typeof provider === 'string' && { provider }),
     ...(typeof model === 'string' && { generation: { model } }),
@@ -26,6 +22,7 @@ export const settingCommands: readonly Command[] = [
       model: { kind: 'text', summary: 'Model on this route.' },
       clear: { kind: 'switch', summary: 'Forget what was set.' },
     },
+    oneOf: ['--provider', '--model', '--clear'],
     fields: { 'body.route_policy.provider': '--provider', 'body.route_policy.generation.model': '--model' },
     run: setPolicy,
     answer: SessionAnswer,

@@ -12,6 +12,7 @@ import {
   type Infer,
   type Json,
 } from '../../../core/plugin.js'
+import { taskStatuses } from './contract.js'
 
 const Row = open({
   id: string(),
@@ -79,6 +80,7 @@ export const taskCommands: readonly Command[] = [
     summary: 'The tasks of a session.',
     args: ['session_id'],
     flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } },
+    choices: { status: taskStatuses },
     run: list,
     answer: array(Row),
     show: showAll,

@@ -34,10 +34,33 @@ test('bash completes every command word by word, and its flags', async (t) => {
   t.deepEqual(await choicesOf(out, 'completion', 'nothing'), [])
 })
 
+test('bash completes values that are a few words, flags before any word, and flags without a value', async (t) => {
+  const { out } = await run('completion', 'bash')
+  t.deepEqual(await choicesOf(out, 'completion', ''), ['bash', 'zsh', 'fish'])
+  t.deepEqual(await choicesOf(out, 'completion', 'bash', ''), [])
+  for (const line of [['serve'], []]) {
+    t.deepEqual(await choicesOf(out, ...line, '--log-format', ''), ['auto', 'json', 'pretty'])
+    t.deepEqual(await choicesOf(out, ...line, '--log-format', '=', 'j'), ['json'])
+    t.deepEqual(await choicesOf(out, ...line, '--log-format', '='), ['auto', 'json', 'pretty'])
+    t.deepEqual(await choicesOf(out, ...line, '--scheduler-enabled', 'f'), ['false'])
+    t.deepEqual(await choicesOf(out, ...line, '--bind', ''), [])
+  }
+  t.deepEqual(await choicesOf(out, 'tasks', 'list', 's1', '--status', 'in'), ['in_progress'])
+  t.deepEqual(await choicesOf(out, 'schedules', 'create', '--overlap', 'q'), ['queue_one'])
+  t.deepEqual(await choicesOf(out, '--output', 'p'), ['pretty'])
+  t.deepEqual(await choicesOf(out, 'runs', 'submit', '--provider', ''), [])
+  const bare = await choicesOf(out, '--')
+  for (const flag of ['--bind', '--output', '--version', '--help']) t.true(bare.includes(flag), flag)
+  for (const flag of ['--hold', '--safe', '--help'])
+    t.true((await choicesOf(out, flag, 'serve', '--lo')).includes('--log-format'), flag)
+  t.true((await choicesOf(out, '--hold', 'se')).includes('serve'))
+  t.deepEqual(await choicesOf(out, 'runs', 'submit', '--watch', '--rep'), ['--reply-to'])
+})
+
 test('zsh and fish are given the same table; another shell is refused', async (t) => {
   const commands = await allCommands(shipped)
   for (const shell of ['zsh', 'fish']) {
-    const script = completionScript(shell, commands, ['bind'])
+    const script = completionScript(shell, commands, [{ flag: 'bind', variable: '', schema: {} }])
     for (const word of ['submit', 'reply-to', 'bind', 'completion']) t.true(script.includes(word), `${shell} ${word}`)
   }
   const refused = await run('completion', 'tcsh')

@@ -4,6 +4,8 @@ import { inWordsOf } from '../../../core/cli/field-names.js'
 import { findingsCommand } from '../../../core/cli/finding-commands.js'
 import { explain } from '../../../core/cli/explain.js'
 import { Problem } from '../../../core/base/errors.js'
+import { allCommands } from '../../../core/cli/client-line.js'
+import { shipped } from '../../../core/shipped.js'
 import { createCommandLine } from '../../support/command-line.js'
 
 const holdfast = createCommandLine({ url: 'http://127.0.0.1:9' })
@@ -38,7 +40,56 @@ test('an address of a daemon has no path', async (t) => {
 test('what was acknowledged is said in words, and a missing flag is named with what it takes', async (t) => {
   t.is(findingsCommand.show?.({ acknowledged: 6 }), 'Acknowledged 6 findings.')
   const { code, err } = await holdfast('backup', 'restore', '/nowhere')
-  t.deepEqual([code, err], [2, 'holdfast: backup restore needs --to FOLDER (flag_required)\n'])
+  t.deepEqual([code, err], [2, 'holdfast: backup restore needs --to <folder> (flag_required)\n'])
+})
+
+test('what a command cannot do without is in its usage line, and is asked for before anything is done', async (t) => {
+  for (const [line, usage, needs] of [
+    [['backup', 'restore', '/nowhere'], 'backup restore <folder> --to <folder>', '--to <folder>'],
+    [
+      ['schedules', 'create', 's1', 'Hello', '--timezone', 'UTC'],
+      'schedules create <session_id> <text> --at|--every|--cron',
+      '--at, --every or --cron',
+    ],
+    [
+      ['sessions', 'set-policy', 's1'],
+      'sessions set-policy <session_id> --provider|--model|--clear',
+      '--provider, --model or --clear',
+    ],
+    [['questions', 'answer', 'r1'], 'questions answer <run_id> <answer>|--option', '<answer> or --option'],
+  ] as const) {
+    const { out } = await holdfast(...line.slice(0, 2), '--help')
+    t.is(out.split('\n')[0], `holdfast ${usage}`)
+    const { code, err } = await holdfast(...line)
+    t.deepEqual([code, err], [2, `holdfast: ${line.slice(0, 2).join(' ')} needs ${needs} (flag_required)\n`])
+  }
+})
+
+test('no flag calls itself required outside of the usage line', async (t) => {
+  for (const { path, flags = {}, oneOf = [] } of await allCommands(shipped))
+    for (const [flag, { summary }] of Object.entries(flags))
+      t.true(!/required|must be given/iu.test(summary) || oneOf.includes(`--${flag}`), `${path.join(' ')} --${flag}`)
+})
+
+test('flags may stand before the command; a flag of no command is named, with the right form', async (t) => {
+  for (const line of [
+    ['--output', 'json', 'completion', 'tcsh'],
+    ['completion', '--output=json', 'tcsh'],
+  ])
+    t.regex((await holdfast(...line)).err, /shell_unknown/u)
+  for (const line of [
+    ['--json', 'runs', 'list'],
+    ['runs', '--json', 'list'],
+    ['runs', 'list', '--json'],
+    ['--json', 'status'],
+  ]) {
+    const { code, err } = await holdfast(...line)
+    t.deepEqual([code, err], [2, 'holdfast: there is no flag --json; did you mean --output json? (flag_unknown)\n'])
+  }
+  const { code, err } = await holdfast('--outptu', 'json', 'runs', 'list')
+  t.deepEqual([code, err], [2, 'holdfast: there is no flag --outptu; did you mean --output? (flag_unknown)\n'])
+  const stray = await holdfast('--verbose', 'runs', 'list')
+  t.deepEqual([stray.code, stray.err], [2, 'holdfast: there is no flag --verbose (flag_unknown)\n'])
 })
 
 test('a flag that the daemon refuses is wrong use too', (t) => {

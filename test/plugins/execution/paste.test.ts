@@ -107,7 +107,8 @@ test('a pasted command line does what it says: an answer by number, an approval'
   for (const [args, says] of [
     [['--option', '3'], /--option must name an option from 1 to 2, not "3" \(flag_invalid\)/u],
     [['--option', '1/2'], /--option must answer 1 question, separated by \//u],
-    [[], /questions answer needs an answer or --option/u],
+    [[], /questions answer needs <answer> or --option/u],
+    [['Tea', '--option', '1'], /--option does not go with <answer>/u],
   ] as const) {
     const again = await submit(daemon, 's1', '/ask Tea? | A | B')
     await until(daemon, again.run_id, 'waiting_for_user_question')
