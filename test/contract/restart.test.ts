@@ -10,7 +10,7 @@ import { createDisk } from '../../core/state/disk/real-disk.js'
 import { openState } from '../../core/state/store/root.js'
 import type { RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'
 import { declareStore } from '../../plugins/execution/runs/record/store.js'
-import { sessionJournal, type RunEvent } from '../../plugins/execution/sessions/journal.js'
+import { sessionJournal, type RunEvent } from '../../plugins/execution/sessions/record/journal.js'
 import { spawnTestDaemon } from '../support/daemon.js'
 import { eventTypes, openSession, submit, until } from '../support/runs.js'
 

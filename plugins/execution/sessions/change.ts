@@ -1,8 +1,7 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
 import { unsafeCast, type State, type Caller, canonical } from '../../../core/plugin.js'
 import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingChange, SettingName } from './contract.js'
-import { noteChange } from './journal.js'
-import { noteOf } from './views.js'
+import { noteChange, noteOf } from './record/journal.js'
 
 export interface SettingParts {
   readonly sessions: Sessions

@@ -1,6 +1,6 @@
 import { array, boolean, defineCommand, open, string, number, type Command, type Infer } from '../../../core/plugin.js'
-import { SessionAnswer, sessionPath, SessionRows, showSession, showSessions } from './pretty.js'
-import { settingCommands } from './setting-commands.js'
+import { SessionAnswer, sessionPath, SessionRows, showSession, showSessions } from './terminal/session-text.js'
+import { settingCommands } from './terminal/setting-commands.js'
 
 const Log = open({ session: open({ journal: array(open({ seq: number(), type: string(), entry: open({}) })) }) })
 

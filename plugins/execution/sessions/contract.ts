@@ -1,5 +1,4 @@
 /** Durable containers of runs. Rules: docs/rules/sessions.md. */
-import type { ReplyHandle } from '../deliveries/contract.js'
 import {
   defineEvent,
   definePoint,
@@ -18,52 +17,37 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
-import type { JournalEntry } from './journal.js'
-import type {
-  CapabilityScope,
-  CredentialScope,
-  OperatorContact,
-  PersonaSnapshot,
-  SettingName,
-  SessionRoutePolicy,
-} from './settings.js'
-import { agentStatuses, ManagedAgentSnapshot, type AgentStatus, type SessionView } from './snapshot.js'
+import type { JournalEntry } from './record/journal.js'
+import type { SessionRecord } from './record/store.js'
+import type { CapabilityScope, CredentialScope, SettingName } from './settings/settings.js'
+import { agentStatuses, ManagedAgentSnapshot, type AgentStatus, type SessionView } from './record/snapshot.js'
 
 /** Problems about sessions that other plugins' routes may answer with. */
 export { sessionErrors } from './errors.js'
 
-/** What the daemon keeps of a session; everything else is in its journal and its runs. Times in Unix ms. */
-export type SessionRecord = {
-  readonly session_id: string
-  readonly agent_id: string
-  readonly thread_id?: string
-  readonly created_at_ms: number
-  readonly ended_at_ms?: number
-  readonly end_reason?: string
-  /** The persona as it was when it was bound. */
-  readonly persona?: PersonaSnapshot
-  readonly capability_scope?: CapabilityScope
-  readonly credential_scope?: CredentialScope
-  readonly route_policy?: SessionRoutePolicy
-  /** Empty after an explicit clear; absent while nobody set any. */
-  readonly reply_targets?: readonly ReplyHandle[]
-  readonly operator?: OperatorContact
-}
-
+/** What the daemon keeps of a session. */
+export type { SessionRecord } from './record/store.js'
 /** What a session may see and call, and where its outputs go: the structs of its settings. */
-export * from './settings.js'
+export * from './settings/settings.js'
 /** A session as it is shown: the structs of its views. */
-export * from './snapshot.js'
+export * from './record/snapshot.js'
 /** What a session asks people: the structs of its requests and their resolutions. */
-export * from './requests.js'
+export * from './record/requests.js'
 /** What runs say to the outside. */
-export { DaemonOutputRecord, OutputPart } from './output.js'
+export { DaemonOutputRecord, OutputPart } from './record/output.js'
 /** What the journal of a session is made of. */
-export type { CompletionMark, JournalEntry, OutcomeState, OutputDraft, RunEvent, SessionNote } from './journal.js'
+export type {
+  CompletionMark,
+  JournalEntry,
+  OutcomeState,
+  OutputDraft,
+  RunEvent,
+  SessionNote,
+} from './record/journal.js'
 /** Reply targets and requests that name them, as far as a caller may see them. */
-export { shownHandle, shownPayload, shownReplies } from './addresses.js'
+export { shownHandle, shownPayload, shownReplies } from './settings/addresses.js'
 /** Scopes as they are stored, and whether one lets a name pass. */
-export { blankEntry, normalScope, permitsCapability, permitsCredential } from './scopes.js'
+export { blankEntry, normalScope, permitsCapability, permitsCredential } from './settings/scopes.js'
 
 /** A path parameter or body field that names a session. */
 export const SessionId: StructOf<string> = string({ min: 1, max: 200 })

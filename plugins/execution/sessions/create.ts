@@ -22,9 +22,8 @@ import {
   type PersonaSource,
   type SettingName,
 } from './contract.js'
-import { noteChange } from './journal.js'
+import { noteChange, noteOf } from './record/journal.js'
 import { checkedScope, rebound } from './rules.js'
-import { noteOf } from './views.js'
 
 const CreateSession = object({
   session_id: optional(doc(string({ max: 200 }), 'Chosen by the caller, or made by the daemon.')),

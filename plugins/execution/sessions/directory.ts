@@ -19,10 +19,10 @@ import {
   effectiveCredentialScope,
   mayUseConnectorCredential,
   mayUseRoute,
-} from './effective.js'
+} from './settings/effective.js'
 import { sessionErrors } from './errors.js'
-import { noteChange, type JournalEntry } from './journal.js'
-import { metadataOf, shownSettings } from './views.js'
+import { noteChange, type JournalEntry } from './record/journal.js'
+import { metadataOf, shownSettings } from './settings/shown-settings.js'
 
 const shownOutputs = 100
 

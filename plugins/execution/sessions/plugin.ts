@@ -11,11 +11,11 @@ import {
   Sessions,
 } from './contract.js'
 import { createSessions } from './directory.js'
-import { sessionJournal } from './journal.js'
+import { sessionJournal } from './record/journal.js'
 import { sessionRoutes } from './routes.js'
 import { personaSection } from './sections.js'
 import { sessionsSection } from './status.js'
-import { sessionCollection } from './store.js'
+import { sessionCollection } from './record/store.js'
 
 export default definePlugin({
   id: 'sessions',

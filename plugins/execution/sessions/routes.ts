@@ -16,7 +16,7 @@ import {
 import { SessionId, SessionView, SessionViewSummary, sessionErrors } from './contract.js'
 import { createRoute, type CreateParts } from './create.js'
 import { scopeRoutes, type SettingRouteParts } from './setting-routes.js'
-import { shownSettings } from './views.js'
+import { shownSettings } from './settings/shown-settings.js'
 
 export type SessionRouteParts = CreateParts & SettingRouteParts & { readonly skip: Skip }
 

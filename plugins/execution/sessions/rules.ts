@@ -1,7 +1,7 @@
 /** Rules that creating a session and changing it share. Pure. */
 import type { CapabilityScope, CredentialScope, PersonaSnapshot } from './contract.js'
 import { sessionErrors } from './errors.js'
-import { blankEntry, normalScope } from './scopes.js'
+import { blankEntry, normalScope } from './settings/scopes.js'
 
 /** A scope as it is stored. Throws `blank_scope_entry` with the path of the entry. */
 export const checkedScope = <S extends CapabilityScope | CredentialScope>(scope: S, path: string): S | undefined => {

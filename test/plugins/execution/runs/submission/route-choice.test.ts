@@ -3,7 +3,7 @@ import { unsafeCast } from '../../../../../core/base/schema.js'
 import { type GenerationSettings, type ModelRoute, textOnly } from '../../../../../plugins/execution/models/contract.js'
 import { createModels } from '../../../../../plugins/execution/models/models.js'
 import { chooseRoute, mergeGeneration } from '../../../../../plugins/execution/runs/submission/route-choice.js'
-import { mayUseRoute } from '../../../../../plugins/execution/sessions/effective.js'
+import { mayUseRoute } from '../../../../../plugins/execution/sessions/settings/effective.js'
 import type {
   CredentialScope,
   SessionRecord,

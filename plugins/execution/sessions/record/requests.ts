@@ -15,7 +15,7 @@ import {
   string,
   timestamp,
   type Json,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 /**
  * One tool call that waits for permission (approvals-2).

@@ -2,7 +2,7 @@
  * Who sees where outputs go. An address may be all that is needed to write to somebody, and may hold a credential: it
  * is shown to those who may change it, and to nobody else. Every surface asks here.
  */
-import { ReplyHandle, ReplyTargetRequest } from '../deliveries/contract.js'
+import { ReplyHandle, ReplyTargetRequest } from '../../deliveries/contract.js'
 import {
   doc,
   array,
@@ -14,7 +14,7 @@ import {
   type Caller,
   type Infer,
   type JsonObject,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 /** What stands for an address that is not shown. */
 const hidden = 'hidden'

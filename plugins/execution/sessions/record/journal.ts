@@ -1,9 +1,11 @@
 /** The journal of a session: what its entries are, and how the session itself adds to it. */
-import type { Json, JsonObject, Stream, StreamSpec, Tx } from '../../../core/plugin.js'
-import type { ModelMessage, Usage } from '../models/contract.js'
-import type { Effect, PermissionAudit } from '../tools/contract.js'
+import { digest, type Json, type JsonObject, type Stream, type StreamSpec, type Tx } from '../../../../core/plugin.js'
+import type { ModelMessage, Usage } from '../../models/contract.js'
+import type { Effect, PermissionAudit } from '../../tools/contract.js'
 import type { DaemonOutputRecord } from './output.js'
 import type { ApprovalRequest, ResolvedApproval, ResolvedQuestion, UserQuestionRequest } from './requests.js'
+import { metadataOf, personaSummary } from '../settings/shown-settings.js'
+import { settingKeys, type SessionSettings, type SettingName } from '../settings/settings.js'
 
 /** A change of a session itself: no soul of a persona and no address of a reply target. */
 export type SessionNote =
@@ -79,4 +81,26 @@ export const noteChange = (
 ): void => {
   tx.append(journal, session_id, { run_id: '', at: tx.now, type: 'session', ...note })
   activity()?.noted(tx, session_id)
+}
+
+/**
+ * A setting as the journal keeps it. An address may hold a credential, which must not outlive the setting: its digest
+ * stands for it.
+ */
+export const noteOf = (session: SessionSettings, name: SettingName): SessionNote => {
+  const key = settingKeys[name]
+  const value = metadataOf(session)[key]
+  if (value === undefined) return { change: 'cleared', key }
+  if (name === 'persona' && session.persona !== undefined)
+    return {
+      change: 'set',
+      key,
+      value: { ...personaSummary(session.persona), soul_sha256: session.persona.soul_sha256 },
+    }
+  if (name !== 'reply_targets') return { change: 'set', key, value }
+  return {
+    change: 'set',
+    key,
+    value: (session.reply_targets ?? []).map(({ plugin, address }) => ({ plugin, address_sha256: digest(address) })),
+  }
 }

@@ -12,10 +12,10 @@ import {
   string,
   timestamp,
   type Infer,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 import { DaemonOutputRecord } from './output.js'
 import { ApprovalRequestView, UserQuestionRequestView } from './requests.js'
-import { settingFields } from './settings.js'
+import { settingFields } from '../settings/settings.js'
 
 /** States of a session's root agent (sessions-7). */
 export const agentStatuses = [

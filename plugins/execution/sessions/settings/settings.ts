@@ -16,9 +16,9 @@ import {
   timestamp,
   type Infer,
   type Token,
-} from '../../../core/plugin.js'
-import { ReplyHandle } from '../deliveries/contract.js'
-import { GenerationSettings } from '../models/contract.js'
+} from '../../../../core/plugin.js'
+import { ReplyHandle } from '../../deliveries/contract.js'
+import { GenerationSettings } from '../../models/contract.js'
 
 const names = () => defaulted(array(string({ max: 400 }), { max: 1000 }), [])
 
@@ -113,6 +113,18 @@ export type SessionPersona = Infer<typeof SessionPersona>
 /** The targets of a session (sessions-19). */
 export const SessionReplyTargetsView = named('SessionReplyTargetsView', object({ reply_targets: array(ReplyHandle) }))
 
+/** The settings of a session, as they are kept. */
+export type SessionSettings = {
+  /** The persona as it was when it was bound. */
+  readonly persona?: PersonaSnapshot
+  readonly capability_scope?: CapabilityScope
+  readonly credential_scope?: CredentialScope
+  readonly route_policy?: SessionRoutePolicy
+  /** Empty after an explicit clear; absent while nobody set any. */
+  readonly reply_targets?: readonly ReplyHandle[]
+  readonly operator?: OperatorContact
+}
+
 /** Settings of a session by their names in its journal and its `metadata` (sessions-28). */
 export const settingKeys = {
   route_policy: 'session_route_policy',
@@ -122,7 +134,7 @@ export const settingKeys = {
   reply_targets: 'session_reply_targets',
   operator: 'session_operator_config',
 } as const
-/** A setting, as the member of `SessionRecord` that holds it. */
+/** A setting, as the member of `SessionSettings` that holds it. */
 export type SettingName = keyof typeof settingKeys
 
 /** The settings that a session's views show; empty ones are left out (sessions-6). */

@@ -1,12 +1,12 @@
 import test from 'ava'
-import { credentialScope } from '../../../support/scopes.js'
-import type { CredentialScope, SessionRecord } from '../../../../plugins/execution/sessions/contract.js'
+import { credentialScope } from '../../../../support/scopes.js'
+import type { CredentialScope, SessionRecord } from '../../../../../plugins/execution/sessions/contract.js'
 import {
   effectiveCapabilityScope,
   effectiveCredentialScope,
   mayUseConnectorCredential,
   mayUseRoute,
-} from '../../../../plugins/execution/sessions/effective.js'
+} from '../../../../../plugins/execution/sessions/settings/effective.js'
 
 const bare: SessionRecord = { session_id: 's1', agent_id: 'a1', created_at_ms: 1 }
 const scoped = (more: Partial<CredentialScope>): SessionRecord => ({

@@ -12,7 +12,7 @@ import {
   count,
   type CommandInput,
   type Infer,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 export const sessionPath = (args: CommandInput['args']): string =>
   `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}`

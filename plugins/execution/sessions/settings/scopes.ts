@@ -7,7 +7,7 @@
  * what both permit. Two allow lists without a common name would leave an empty
  * list, which permits everything: then the deny list becomes `*`.
  */
-import { unsafeCast } from '../../../core/plugin.js'
+import { unsafeCast } from '../../../../core/plugin.js'
 import type { CapabilityScope, CredentialScope } from './settings.js'
 
 type Names = readonly string[]

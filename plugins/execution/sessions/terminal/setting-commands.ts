@@ -1,6 +1,6 @@
 /** Settings of a session from the command line: those that are set by hand most. */
-import { defineCommand, type Command, type CommandInput, type Json } from '../../../core/plugin.js'
-import { SessionAnswer, sessionPath, showSession } from './pretty.js'
+import { defineCommand, type Command, type CommandInput, type Json } from '../../../../core/plugin.js'
+import { SessionAnswer, sessionPath, showSession } from './session-text.js'
 
 const setPolicy = async ({ client, args, flags: { provider, model, clear } }: CommandInput): Promise<Json> => {
   const path = `${sessionPath(args)}/route-policy`

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { CapabilityScope } from '../../../../plugins/execution/sessions/contract.js'
-import { capabilityScope as capability, credentialScope as credential } from '../../../support/scopes.js'
+import type { CapabilityScope } from '../../../../../plugins/execution/sessions/contract.js'
+import { capabilityScope as capability, credentialScope as credential } from '../../../../support/scopes.js'
 import {
   blankEntry,
   normalNames,
@@ -12,7 +12,7 @@ import {
   restrict,
   restrictPair,
   withDefaultDeny,
-} from '../../../../plugins/execution/sessions/scopes.js'
+} from '../../../../../plugins/execution/sessions/settings/scopes.js'
 
 const names = ['a', 'b', 'c', '*']
 const list = fc.uniqueArray(fc.constantFrom(...names), { maxLength: 4 })

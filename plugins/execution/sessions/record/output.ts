@@ -10,7 +10,7 @@ import {
   optional,
   string,
   type Infer,
-} from '../../../core/plugin.js'
+} from '../../../../core/plugin.js'
 
 /** One part of an output (runs-23). */
 export const OutputPart = object({ type: literal('text'), text: string() })

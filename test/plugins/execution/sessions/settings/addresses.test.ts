@@ -1,8 +1,8 @@
 import test from 'ava'
-import { unsafeCast, type JsonObject } from '../../../../core/base/schema.js'
-import type { Caller } from '../../../../core/http/routes/route.js'
-import { viewSchedule } from '../../../../plugins/execution/schedules/view.js'
-import { shownSettings } from '../../../../plugins/execution/sessions/views.js'
+import { unsafeCast, type JsonObject } from '../../../../../core/base/schema.js'
+import type { Caller } from '../../../../../core/http/routes/route.js'
+import { viewSchedule } from '../../../../../plugins/execution/schedules/view.js'
+import { shownSettings } from '../../../../../plugins/execution/sessions/settings/shown-settings.js'
 
 const targets = [
   { type: 'http', url: 'https://example.com/secret-1', headers: { authorization: 'Bearer secret-2' } },
