@@ -44,12 +44,12 @@ test('runs-34: a retryable failure is tried again, and nothing of the failed ans
 test('models-21: half a surrogate pair of a model is kept as U+FFFD, and a NUL as it is', async (t) => {
   const { daemon, world } = await start(t, (_, count) =>
     count === 1
-      ? [callTool('c1', 'look', { what: 'x\u0000y' }), done('tool_calls')]
+      ? [callTool('c1', 'pay', { what: 'x\u0000y' }), done('tool_calls')]
       : [text('a\ud83d'), text('z😀\u0000'), done()],
   )
   const run = await until(daemon, (await submit(daemon, 's1', 'x')).run_id, 'completed')
   t.is(run.outputs[0].content, 'a\ufffdz😀\u0000')
-  t.deepEqual(world.calls, ['look:x\u0000y'], 'a tool is given what the model wrote')
+  t.deepEqual(world.calls, ['pay:x\u0000y'], 'a tool is given what the model wrote')
   const journal = JSON.stringify((await daemon.request('GET', '/v1/sessions/s1/events')).body)
   t.deepEqual([journal.includes('\\ud83d'), journal.includes('😀\\u0000')], [false, true])
 })
