@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
-import { readQuery, scoreOf } from '../../plugins/execution/memory/score.js'
+import { readQuery, scoreOf } from '../../plugins/execution/memory/search/score.js'
 import { quantile, send } from './load.js'
 import type { Server } from './server.js'
 

@@ -20,15 +20,15 @@ import {
   skillDocument,
   type Document,
   type Scored,
-} from './documents.js'
-import { keep, type Clean } from './memory.js'
-import { entryOf, isPromptEligible, isSearchable, isVisibleSkill, live, relevant } from './projection.js'
-import { rankOf, scopeKey, sharedKeys } from './scopes.js'
-import type { SearchIndex } from './search-index.js'
-import type { SharedRuns } from './shared-runs.js'
-import type { Sources } from './sources.js'
-import { readQuery, scoreOf, type Query } from './score.js'
-import type { MemoryStore } from './store.js'
+} from './search/documents.js'
+import { keep, type Clean } from './recording/memory.js'
+import { entryOf, isPromptEligible, isSearchable, isVisibleSkill, live, relevant } from './sources/projection.js'
+import { rankOf, scopeKey, sharedKeys } from './sources/scopes.js'
+import type { SearchIndex } from './search/search-index.js'
+import type { SharedRuns } from './search/shared-runs.js'
+import type { Sources } from './sources/sources.js'
+import { readQuery, scoreOf, type Query } from './search/score.js'
+import type { MemoryStore } from './recording/store.js'
 
 export interface RecallParts {
   readonly store: MemoryStore

@@ -1,10 +1,10 @@
 import { array, boolean, doc, integer, object, optional, string, timestamp } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunMemoryPolicy } from './contract.js'
-import type { Recorder } from './recorder.js'
-import type { SearchIndex } from './search-index.js'
-import type { Sources } from './sources.js'
-import type { MemoryStore } from './store.js'
+import type { Recorder } from './recording/recorder.js'
+import type { SearchIndex } from './search/search-index.js'
+import type { Sources } from './sources/sources.js'
+import type { MemoryStore } from './recording/store.js'
 
 interface StatusParts {
   readonly store: MemoryStore

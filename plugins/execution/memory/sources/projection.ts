@@ -2,7 +2,7 @@
  * Which learnings and skills a session may see (memory-1 to memory-7). Every rule is here
  * and nowhere else.
  */
-import type { LearnedEntry, LearningItem, SkillItem } from './contract.js'
+import type { LearnedEntry, LearningItem, SkillItem } from './learning.js'
 
 /** Learnings that hold now: neither out of date nor out of place. */
 export const live = (learnings: readonly LearningItem[], now: number): LearningItem[] => {

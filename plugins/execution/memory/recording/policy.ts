@@ -1,4 +1,4 @@
-import { boolean, defaulted, doc, enums, integer, named, object, type Infer } from '../../../core/plugin.js'
+import { boolean, defaulted, doc, enums, integer, named, object, type Infer } from '../../../../core/plugin.js'
 
 const day = 86_400_000
 

@@ -1,8 +1,24 @@
 /** Every source of memory as one. A source that throws is told and takes no other with it. */
-import type { Log } from '../../../core/plugin.js'
-import type { SessionRecord } from '../sessions/contract.js'
-import type { LearningItem, LearningScope, MemorySource, SkillItem } from './contract.js'
+import { definePoint, type Log, type Point } from '../../../../core/plugin.js'
+import type { SessionRecord } from '../../sessions/contract.js'
+import type { LearningItem, LearningScope, SkillItem } from './learning.js'
 import { scopeKey, visibleScopes } from './scopes.js'
+
+/**
+ * Where memory comes from, beside recovered runs. Its methods are called for each question: they must be fast, must not
+ * throw and must do no I/O.
+ */
+export interface MemorySource {
+  readonly id: string
+  /** Further scopes of a session, such as those of its projects. */
+  scopes?(session_id: string): readonly LearningScope[]
+  /** Every learning of these scopes, whatever its state. */
+  learnings?(scopes: readonly LearningScope[]): readonly LearningItem[]
+  /** Every skill, whatever its state. */
+  skills?(): readonly SkillItem[]
+}
+/** Sources of memory by id. */
+export const MemorySources: Point<MemorySource> = definePoint<MemorySource>('memory-sources@1', (source) => source.id)
 
 export interface Sources {
   readonly ids: () => string[]

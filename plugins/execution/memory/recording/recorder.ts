@@ -3,14 +3,13 @@
  * one commit, so that no run waits for it. A mark goes with each commit; from
  * it the next start finds what a kill kept from being written.
  */
-import type { Clock, Log, Tx } from '../../../core/plugin.js'
-import type { Runs, TerminalRun } from '../runs/contract.js'
-import type { Sessions } from '../sessions/contract.js'
-import type { RunMemoryPolicy } from './contract.js'
+import type { Clock, Log, Tx } from '../../../../core/plugin.js'
+import type { Runs, TerminalRun } from '../../runs/contract.js'
+import type { Sessions } from '../../sessions/contract.js'
+import type { RunMemoryPolicy } from './policy.js'
 import { isRemembered, keep, rememberRun, type Clean } from './memory.js'
-import { sharedKeys } from './scopes.js'
-import type { SharedRuns } from './shared-runs.js'
-import type { Sources } from './sources.js'
+import { sharedKeys } from '../sources/scopes.js'
+import type { Sources } from '../sources/sources.js'
 import { markId, type MarkRecord, type MemoryStore } from './store.js'
 
 export interface RecorderParts {
@@ -23,7 +22,7 @@ export interface RecorderParts {
   readonly clean: Clean
   readonly sources: Sources
   /** Told which sessions have been written. */
-  readonly shared: Pick<SharedRuns, 'forget'>
+  readonly shared: { forget(session_ids: readonly string[]): void }
 }
 
 export interface Recorder {

@@ -1,6 +1,6 @@
 /** Where a session looks for what was learned (memory-9). */
-import type { SessionRecord } from '../sessions/contract.js'
-import { scopeKinds, type LearningScope } from './contract.js'
+import type { SessionRecord } from '../../sessions/contract.js'
+import { scopeKinds, type LearningScope } from './learning.js'
 
 export const scopeKey = ({ kind, id }: LearningScope): string => `${kind}:${id}`
 

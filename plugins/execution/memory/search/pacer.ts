@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/plugin.js'
+import type { Clock } from '../../../../core/plugin.js'
 
 /** Time for which long work may keep the event loop from other work. */
 const sliceMs = 8

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { createClock } from '../../../../core/base/clock.js'
-import { unsafeCast } from '../../../../core/base/schema.js'
-import type { RunRecord, Runs, TerminalRun } from '../../../../plugins/execution/runs/contract.js'
-import { catchUp } from '../../../../plugins/execution/memory/catch-up.js'
-import type { RunMemory, RunMemoryPolicy } from '../../../../plugins/execution/memory/contract.js'
-import type { MarkRecord, MemoryRecord, MemoryStore } from '../../../../plugins/execution/memory/store.js'
+import { createClock } from '../../../../../core/base/clock.js'
+import { unsafeCast } from '../../../../../core/base/schema.js'
+import type { RunRecord, Runs, TerminalRun } from '../../../../../plugins/execution/runs/contract.js'
+import { catchUp } from '../../../../../plugins/execution/memory/recording/catch-up.js'
+import type { RunMemory, RunMemoryPolicy } from '../../../../../plugins/execution/memory/contract.js'
+import type { MarkRecord, MemoryRecord, MemoryStore } from '../../../../../plugins/execution/memory/recording/store.js'
 
 const policy: RunMemoryPolicy = {
   enabled: true,

@@ -1,16 +1,37 @@
 /** Run memory on disk: one record a session, replaced whole, so that what is forgotten leaves no tombstone. */
 import {
   array,
+  doc,
+  enums,
+  named,
   object,
   optional,
   string,
   timeKey,
+  timestamp,
   type Collection,
   type CollectionSpec,
   type IndexSpec,
+  type Infer,
   type State,
-} from '../../../core/plugin.js'
-import { RunMemory } from './contract.js'
+} from '../../../../core/plugin.js'
+
+/** A terminal run as its session remembers it. Texts are redacted and short (memory-15 and memory-18). */
+export const RunMemory = named(
+  'RunMemory',
+  object({
+    run_id: doc(string(), 'Id of the run.'),
+    recorded_at_ms: doc(timestamp(), 'When the run ended.'),
+    status: enums(['completed', 'failed', 'interrupted', 'cancelled']),
+    request_preview: optional(string()),
+    outcome_preview: optional(string()),
+    artifact_ids: array(string()),
+    failure_markers: array(string()),
+    summary: doc(string(), 'Request, result and status, at most 480 characters.'),
+  }),
+)
+/** The value form of `RunMemory`. */
+export type RunMemory = Infer<typeof RunMemory>
 
 /**
  * What a session remembers, oldest first. `scope_keys` are the scopes beside the session under which others may find

@@ -1,7 +1,6 @@
 /** What is remembered of a run: a pure function of the run and its texts, so that it can be made again. */
-import type { TerminalRun } from '../runs/contract.js'
-import type { RunMemory } from './contract.js'
-import type { MemoryRecord } from './store.js'
+import type { TerminalRun } from '../../runs/contract.js'
+import type { MemoryRecord, RunMemory } from './store.js'
 
 /** Removes what must not be stored. */
 export type Clean = (text: string) => string

@@ -1,10 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createClock } from '../../../../core/base/clock.js'
-import { byScore, type Document } from '../../../../plugins/execution/memory/documents.js'
-import { readQuery, scoreOf, type Query, type Texts } from '../../../../plugins/execution/memory/score.js'
-import { createSearchIndex } from '../../../../plugins/execution/memory/search-index.js'
-import { fold, termsOf } from '../../../../plugins/execution/memory/terms.js'
+import { createClock } from '../../../../../core/base/clock.js'
+import { byScore, type Document } from '../../../../../plugins/execution/memory/search/documents.js'
+import { readQuery, scoreOf, type Query, type Texts } from '../../../../../plugins/execution/memory/search/score.js'
+import { createSearchIndex } from '../../../../../plugins/execution/memory/search/search-index.js'
+import { fold, termsOf } from '../../../../../plugins/execution/memory/search/terms.js'
 
 const asked = (text: string): Query => readQuery(text) ?? { phrase: '', terms: [] }
 

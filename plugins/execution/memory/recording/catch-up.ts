@@ -2,9 +2,9 @@
  * What a kill kept from being remembered. Its cost follows what ended since the last mark, not the number of stored
  * runs.
  */
-import type { Clock } from '../../../core/plugin.js'
-import type { RunRecord, Runs, TerminalRun } from '../runs/contract.js'
-import type { RunMemoryPolicy } from './contract.js'
+import type { Clock } from '../../../../core/plugin.js'
+import type { RunRecord, Runs, TerminalRun } from '../../runs/contract.js'
+import type { RunMemoryPolicy } from './policy.js'
 import { isRemembered } from './memory.js'
 import type { Recorder } from './recorder.js'
 import { markId, type MemoryStore } from './store.js'

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { createClock, type Clock } from '../../../../core/base/clock.js'
-import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
-import { openSession, submit, until } from '../../../support/runs.js'
+import { createClock, type Clock } from '../../../../../core/base/clock.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../../support/daemon.js'
+import { openSession, submit, until } from '../../../../support/runs.js'
 
 const day = 86_400_000
 const later = (ms: number): Clock => {

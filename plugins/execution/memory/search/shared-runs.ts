@@ -1,9 +1,9 @@
 /** Runs of sessions that share a persona or a project. */
-import type { Clock } from '../../../core/plugin.js'
-import type { RunMemoryPolicy } from './contract.js'
+import type { Clock } from '../../../../core/plugin.js'
+import type { RunMemoryPolicy } from '../recording/policy.js'
 import { runDocument, type Document } from './documents.js'
 import { createPacer } from './pacer.js'
-import { sharedIndexes, type MemoryStore } from './store.js'
+import { sharedIndexes, type MemoryStore } from '../recording/store.js'
 
 /** Runs of other sessions that one search looks at, at most: of those sessions that ended a run last. */
 const most = 10_000

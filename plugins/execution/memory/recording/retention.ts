@@ -1,5 +1,5 @@
 /** Forgets what is too old or too much. What is left of a session is written again, so nothing is deleted for good. */
-import type { RunMemoryPolicy } from './contract.js'
+import type { RunMemoryPolicy } from './policy.js'
 import { keep } from './memory.js'
 import type { MemoryStore } from './store.js'
 

@@ -2,7 +2,7 @@
  * Finds the terms of many documents without reading them. Derived, in memory,
  * made of what searches look at; the answer is that of reading every document.
  */
-import type { Clock } from '../../../core/plugin.js'
+import type { Clock } from '../../../../core/plugin.js'
 import type { Document, Scored } from './documents.js'
 import { createPacer } from './pacer.js'
 import { fields, scoreOf, sumUp, type Field, type Query } from './score.js'

@@ -1,15 +1,51 @@
 /** Everything that a session may find, as documents of one form. */
 import {
+  array,
+  boolean,
+  doc,
+  enums,
+  named,
+  number,
+  object,
+  optional,
+  string,
+  timestamp,
+  type Infer,
+} from '../../../../core/plugin.js'
+import type { RunMemory } from '../recording/store.js'
+import {
+  LearningScope,
+  learningStatuses,
+  publishTiers,
   scopeKinds,
+  verificationStatuses,
   type LearningItem,
-  type LearningScope,
-  type MemorySearchResult,
-  type RunMemory,
   type SkillItem,
-} from './contract.js'
-import { cutTo } from './memory.js'
-import { isPromptEligible } from './projection.js'
+} from '../sources/learning.js'
+import { cutTo } from '../recording/memory.js'
+import { isPromptEligible } from '../sources/projection.js'
 import type { Match, Texts } from './score.js'
+
+const row = {
+  source_id: string(),
+  title: string(),
+  excerpt: doc(string(), 'The part of the text that was found.'),
+  score: doc(number({ min: 0 }), '0 without a query.'),
+  timestamp_ms: timestamp(),
+  scope: LearningScope,
+  prompt_eligible: doc(boolean(), 'True if a model may be shown it.'),
+  matched_fields: array(enums(['content', 'kind', 'scope'])),
+  learning_status: optional(enums(learningStatuses)),
+  publish_tier: optional(enums(publishTiers)),
+  verification_status: optional(enums(verificationStatuses)),
+}
+/** One result of a memory search (memory-10). */
+export const MemorySearchResult = named(
+  'MemorySearchResult',
+  object({ kind: enums(['learning', 'recovered_run', 'skill']), ...row }),
+)
+/** The value form of `MemorySearchResult`. */
+export type MemorySearchResult = Infer<typeof MemorySearchResult>
 
 /** One thing to be found; its texts are what is compared with the query. */
 export interface Document extends Texts {

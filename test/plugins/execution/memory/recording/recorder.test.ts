@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnTestDaemon, startTestDaemon, type Ask } from '../../../support/daemon.js'
-import { openSession, submit, until } from '../../../support/runs.js'
+import { freshRoot, spawnTestDaemon, startTestDaemon, type Ask } from '../../../../support/daemon.js'
+import { openSession, submit, until } from '../../../../support/runs.js'
 
 interface Target {
   readonly request: Ask
