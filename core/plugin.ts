@@ -18,6 +18,7 @@ export {
   latest,
   pageFields,
   pageOf,
+  decodeCursor,
   listPage,
   collectionSource,
   arraySource,

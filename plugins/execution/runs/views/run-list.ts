@@ -1,10 +1,13 @@
 /** `GET /v1/runs` in its three orders (runs-18 and runs-19). */
 import {
+  decodeCursor,
+  inTurns,
   latest,
   listPage,
   type ListReply,
   type PageRequest,
   type PageSource,
+  type Portions,
   type Skip,
   viewsOf,
 } from '../../../../core/plugin.js'
@@ -24,7 +27,7 @@ export interface RunQuery extends PageRequest {
 export interface RunShow {
   readonly view: (run: RunRecord) => RunView
   /** Given what cannot be read, which is left out. */
-  readonly skip?: Skip
+  readonly skip?: Skip | undefined
 }
 
 const maxLimit = 100
@@ -90,60 +93,96 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
 }
 
 /** The answer of the list in the form that the query asks for. A plain array without a limit is bounded. */
-export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun }: RunShow): ListReply<RunView> => {
+export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun }: RunShow): RunReply => {
   const skip: Skip | undefined = skipRun === undefined ? undefined : (key, error) => skipRun(idIn(key), error)
+  if (query.priority_active === true && query.only === undefined) return listBusy(store, query, { view, skip })
   const source =
     query.status === undefined && query.only === undefined
       ? runSource(store, query.session_id)
       : sharedSource(store, query)
-  if (query.priority_active === true && query.only === undefined)
-    return listPage({
-      query: { ...query, limit: query.limit ?? (isPaged(query) ? undefined : maxLimit) },
-      source: busySource(store, query),
-      label: 'activity',
-      view,
-      skip,
-    })
   if (isPaged(query) || query.limit !== undefined)
     return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
   return latest({ source, view, skip }, plainMost)
 }
+type RunReply = ListReply<RunView> | Promise<ListReply<RunView>>
 
 const isPaged = ({ page, cursor }: PageRequest): boolean => page === true || cursor !== undefined
 
+const activity = 'activity'
 const activityKey = (run: RunRecord): string =>
   `${isTerminal(run) ? 0 : 1}${String(run.updated_at_ms).padStart(20, '0')}:${run.run_id}`
 
 /** Open runs, then those that changed last: a run that changes meanwhile moves to the front and is not missed there. */
-const busySource = (store: RunStore, query: RunQuery): PageSource<RunRecord> => {
-  const open = openRuns(store, query)
-    .map((run) => ({ run, key: activityKey(run) }))
-    .sort((a, b) => (a.key < b.key ? 1 : -1))
-  const ended = endedIds(store, query)
-  return {
-    count: () => open.length + ended.length,
-    key: activityKey,
-    list({ limit, beyond, skip }) {
-      const found = open.filter(({ key }) => beyond === undefined || key < beyond).map(({ run }) => run)
-      const start = beyond?.startsWith('0') === true ? ended.lastIndexOf(idIn(beyond)) : ended.length
-      for (let at = start - 1; found.length < limit && at >= 0; at -= 1)
-        for (const run of viewsOf([ended[at] ?? ''], (id) => store.runs.find(id), { key: (id) => id, skip }))
-          if (run !== undefined) found.push(run)
-      return found.slice(0, limit)
-    },
-  }
+const listBusy = async (store: RunStore, query: RunQuery, show: RunShow): Promise<ListReply<RunView>> => {
+  const limit = query.limit ?? (isPaged(query) ? undefined : maxLimit)
+  const beyond = query.cursor === undefined || query.cursor === '' ? undefined : decodeCursor(activity, query.cursor)
+  const open = await inTurns(firstOpen(store, query, beyond))
+  return listPage({ query: { ...query, limit }, source: busySource(store, query, open), label: activity, ...show })
+}
+
+interface Keyed {
+  readonly key: string
+  readonly run: RunRecord
+}
+
+interface Open {
+  readonly count: number
+  /** Those that a page may show, in order. */
+  readonly first: readonly Keyed[]
 }
 
 const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued'] as const
 
-const openRuns = (store: RunStore, { session_id, status }: RunQuery): RunRecord[] => {
-  const groups =
+/** Runs that are looked at before others are served. */
+const portion = 500
+
+/** The open runs beyond a key that changed last. There may be a hundred thousand of them. */
+function* firstOpen({ runs }: RunStore, { session_id, status }: RunQuery, beyond: string | undefined): Portions<Open> {
+  const ids =
     session_id === undefined
-      ? openStatuses.map((group) => ({ index: 'status', group }))
-      : [activeLane(session_id), queuedLane(session_id)].map((group) => ({ index: 'lane', group }))
-  return groups
-    .flatMap(({ index, group }) => store.runs.list({ index, group, limit: store.runs.count(index, group) }))
-    .filter((run) => status === undefined || run.status === status)
+      ? openStatuses.flatMap((group) => runs.ids('status', group))
+      : [activeLane(session_id), queuedLane(session_id)].flatMap((group) => runs.ids('lane', group))
+  const first: Keyed[] = []
+  let count = 0
+  for (let left = ids.length; left > 0; left -= 1) {
+    const run = runs.find(ids[left - 1] ?? '')
+    if (left % portion === 0) yield undefined
+    if (run === undefined || isTerminal(run) || (status !== undefined && run.status !== status)) continue
+    count += 1
+    const key = activityKey(run)
+    if (beyond === undefined || key < beyond) insert(first, { key, run })
+  }
+  return { count, first }
+}
+
+/** Keeps as many as a page shows, and the one that tells that there are more. */
+const insert = (first: Keyed[], { key, run }: Keyed): void => {
+  const last = first.at(-1)
+  if (first.length > maxLimit && last !== undefined && key < last.key) return
+  const at = first.findIndex((other) => other.key < key)
+  first.splice(at < 0 ? first.length : at, 0, { key, run })
+  if (first.length > maxLimit + 1) first.pop()
+}
+
+/** A run that ended since it was seen stands where it was seen. */
+const busySource = (store: RunStore, query: RunQuery, open: Open): PageSource<RunRecord> => {
+  const seen = new Set(open.first.map(({ run }) => run.run_id))
+  const ended = endedIds(store, query)
+  return {
+    count: () => open.count + ended.length,
+    key: activityKey,
+    list({ limit, beyond, skip }) {
+      const found = open.first.map(({ run }) => run)
+      const start = beyond?.startsWith('0') === true ? ended.lastIndexOf(idIn(beyond)) : ended.length
+      for (let at = start - 1; found.length < limit && at >= 0; at -= 1) {
+        const id = ended[at] ?? ''
+        if (seen.has(id)) continue
+        for (const run of viewsOf([id], (one) => store.runs.find(one), { key: (one) => one, skip }))
+          if (run !== undefined) found.push(run)
+      }
+      return found.slice(0, limit)
+    },
+  }
 }
 
 /** Ids of runs that have ended, in the order of their last change; reads no record. */

@@ -15,11 +15,11 @@ test('runs-19: runs by activity come in pages as well: open ones first, then tho
     tx.insert(store.runs, runRecord('r8', 's8', 'running', { updated_at_ms: 2 }))
   })
   const view = ({ run_id }: any): any => run_id
-  const plain: any = listRuns(store, { priority_active: true }, { view })
+  const plain: any = await listRuns(store, { priority_active: true }, { view })
   t.deepEqual(plain, ['r8', 'r6', 'r3', 'r0', 'r4', 'r1', 'r5', 'r2'])
   const walked: string[] = []
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const page: any = listRuns(store, { priority_active: true, page: true, limit: 3, cursor }, { view })
+    const page: any = await listRuns(store, { priority_active: true, page: true, limit: 3, cursor }, { view })
     t.like(page.pagination, { total_count: 8, order: 'activity' })
     walked.push(...page.items)
     cursor = page.pagination.next_cursor
@@ -42,10 +42,10 @@ test('runs-19, http-14: pages by activity visit every run once, however many are
   const isOpen = ({ status }: RunRecord): boolean => status === 'queued' || status === 'running'
   const rank = (run: RunRecord): string => `${isOpen(run) ? 1 : 0}${run.updated_at_ms}${run.run_id}`
   const ordered = runs.toSorted((a, b) => (rank(a) < rank(b) ? 1 : -1))
-  const walk = (query: object): string[] => {
+  const walk = async (query: object): Promise<string[]> => {
     const walked: string[] = []
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const page: any = listRuns(
+      const page: any = await listRuns(
         store,
         { priority_active: true, page: true, limit: 90, cursor, ...query },
         { view: ({ run_id }: any): any => run_id },
@@ -58,21 +58,54 @@ test('runs-19, http-14: pages by activity visit every run once, however many are
   }
   const expected = (fits: (run: RunRecord) => boolean): string[] => ordered.filter(fits).map(({ run_id }) => run_id)
   t.deepEqual(
-    walk({}),
+    await walk({}),
     expected(() => true),
   )
   t.deepEqual(
-    walk({ session_id: 's2' }),
+    await walk({ session_id: 's2' }),
     expected(({ session_id }) => session_id === 's2'),
   )
   for (const status of ['queued', 'completed'] as const)
     t.deepEqual(
-      walk({ status }),
+      await walk({ status }),
       expected((run) => run.status === status),
     )
   t.deepEqual(
-    walk({ session_id: 's1', status: 'failed' }),
+    await walk({ session_id: 's1', status: 'failed' }),
     expected(({ session_id, status }) => session_id === 's1' && status === 'failed'),
+  )
+})
+
+test('runs by activity: others are served while very many open runs are looked at, and one that ends meanwhile is shown once', async (t) => {
+  const { store } = await openRunStore(t)
+  const count = 3_000
+  const run = (at: number, status: RunStatus): RunRecord =>
+    runRecord(`r${String(at).padStart(5, '0')}`, 's1', status, { finished_at_ms: 1, updated_at_ms: 1_000 + at })
+  for (let at = 0; at < count; at += 1_000)
+    await store.state.commit((tx) => {
+      for (let of = at; of < at + 1_000; of += 1) tx.insert(store.runs, run(of, 'queued'))
+    })
+  let served = 0
+  const serve = (): void => {
+    served += 1
+    if (served === 2)
+      void store.state.commit((tx) => {
+        tx.put(store.runs, run(count - 1, 'completed'))
+        tx.put(store.runs, run(0, 'completed'))
+      })
+    turn = setImmediate(serve)
+  }
+  let turn = setImmediate(serve)
+  const page: any = await listRuns(
+    store,
+    { priority_active: true, page: true, limit: 90 },
+    { view: ({ run_id }: any): any => run_id },
+  )
+  clearImmediate(turn)
+  t.true(served >= 4, `others were served ${served} times`)
+  t.deepEqual(
+    page.items,
+    Array.from({ length: 90 }, (_, at) => `r${String(count - 1 - at).padStart(5, '0')}`),
   )
 })
 
