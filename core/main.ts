@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line: maps a sub-command to a function and an error to an exit code. */
-import { parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
+import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
 import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
 import { environment } from './base/config.js'
@@ -52,7 +52,7 @@ const run = async (args: readonly string[]): Promise<number> => {
 
 onReaderGone(() => exit(0))
 const told = (error: unknown): number => {
-  const { text, code } = explain(error)
+  const { text, code } = explain(error, outputOf(process.argv.slice(2)))
   printError(text)
   return code
 }

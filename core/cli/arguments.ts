@@ -1,5 +1,5 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
-import type { Command } from '../plugin/command.js'
+import type { Command, CommandInput } from '../plugin/command.js'
 import { errors, type Flags } from '../base/config.js'
 
 export interface Arguments {
@@ -50,4 +50,13 @@ export const parseArguments = (args: readonly string[], switches: ReadonlySet<st
     }
   }
   return { words, flags }
+}
+
+/** What the line asks for, wrong as it may be: errors are told in this form too. */
+export const outputOf = (args: readonly string[]): CommandInput['output'] => {
+  const end = args.indexOf('--')
+  const own = end < 0 ? args : args.slice(0, end)
+  return own.some((word, at) => word === '--output=json' || (word === '--output' && own[at + 1] === 'json'))
+    ? 'json'
+    : 'pretty'
 }

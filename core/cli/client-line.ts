@@ -8,7 +8,7 @@ import { commandHelp, groupHelp, overview, serveFlags } from './help.js'
 import { pluginCommands, pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
 
-export interface ClientLine extends Omit<Line, 'words' | 'flags'> {
+export interface ClientLine extends Omit<Line, 'words' | 'flags' | 'commands'> {
   readonly args: readonly string[]
   readonly shipped: ShippedView
 }
@@ -32,7 +32,7 @@ export const runClient = async ({ args, shipped, ...line }: ClientLine): Promise
   if (flags.has('help') && group.length > 0) return (print(groupHelp(words, group)), 0)
   const command = findCommand({ words, flags }, commands)
   if (flags.has('help')) return (print(commandHelp(command)), 0)
-  return runCommand(command, { ...line, words, flags }).catch((error: unknown) => {
+  return runCommand(command, { ...line, commands, words, flags }).catch((error: unknown) => {
     if (signal.aborted) return 130
     throw error
   })

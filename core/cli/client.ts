@@ -2,9 +2,10 @@
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
-import { array, open, optional, string, type Json } from '../base/schema.js'
+import { array, integer, open, optional, string, type Json } from '../base/schema.js'
 import { errors } from './errors.js'
-import { verbatim } from './field-names.js'
+import { DaemonProblem } from './daemon-problem.js'
+import { verbatim } from './own-words.js'
 import { readFrames } from './frames.js'
 
 export interface ClientOptions {
@@ -17,6 +18,7 @@ type Send = Parameters<Client['send']>
 
 const ProblemDocument = open({
   code: string(),
+  status: optional(integer()),
   detail: optional(string()),
   title: optional(string()),
   action: optional(string()),
@@ -27,9 +29,10 @@ const ProblemDocument = open({
 const problem = (body: Json, url: string): Problem => {
   const document = parse(ProblemDocument, body)
   if (!document.ok) return errors.answer_unreadable({ details: { url } })
-  const { code, detail, title, action, errors: fields } = document.value
-  const spec = { status: 500, detail: detail ?? title ?? code, ...(action !== undefined && { action }) }
-  return new Problem(code, spec, { details: verbatim(spec.detail), ...(fields !== undefined && { errors: fields }) })
+  const { code, status = 500, detail, title, action, errors: fields } = document.value
+  const spec = { status, detail: detail ?? title ?? code, ...(action !== undefined && { action }) }
+  const occurrence = { details: verbatim(spec.detail), ...(fields !== undefined && { errors: fields }) }
+  return new DaemonProblem(body, new Problem(code, spec, occurrence))
 }
 
 const json = (text: string, url: string): Json => {

@@ -16,6 +16,7 @@ const query = (values: Readonly<Record<string, string | boolean | undefined>>): 
 
 const streamEvents = defineCommand({
   path: ['events', 'stream'],
+  route: 'GET /v1/events/stream',
   summary: 'Follow the events of the daemon, one a line, until interrupted.',
   flags: {
     'session-id': { kind: 'text', summary: 'Only events of this session.' },
@@ -67,6 +68,7 @@ const listPlugins = defineCommand({
 
 const openapi = defineCommand({
   path: ['openapi'],
+  route: 'GET /v1/openapi.json',
   summary: 'The OpenAPI 3.1 document of the daemon.',
   run: ({ client }) => client.get('/v1/openapi.json'),
 })

@@ -9,12 +9,14 @@ import { parse } from '../base/parse.js'
 import type { Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
-import { inWordsOf } from './field-names.js'
+import { inWordsOf } from './own-words.js'
 import { errors } from './errors.js'
 import { requiredForms, usage } from './help.js'
 
 export interface Line {
   readonly words: readonly string[]
+  /** All commands, for sentences that name a route. */
+  readonly commands: readonly Command[]
   readonly flags: Flags
   readonly environment: Environment
   readonly signal: AbortSignal
@@ -154,7 +156,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   refuseLacking(command, input)
   const client = createClient({ baseUrl: urlOf(line), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
-    throw inWordsOf(command, error)
+    throw inWordsOf(command, error, line.commands)
   })
   if (answer === undefined) return code
   const known = parsedAnswer(command, answer)

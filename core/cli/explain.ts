@@ -1,35 +1,55 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../base/errors.js'
 import { accessProblem, codeOf } from '../state/errors.js'
+import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
+import { isOfTheLine } from './own-words.js'
+import type { CommandInput } from '../plugin/command.js'
 
 export interface Explanation {
   readonly text: string
   readonly code: number
 }
 
+type Output = CommandInput['output']
+
 /** The fields that the sentence does not name already. */
 const fieldsOf = ({ message, occurrence: { errors = [] } }: Problem): string[] =>
   errors.map(({ path, rule }) => `${path} ${rule}`).filter((field) => !message.includes(field))
-
-/** The daemon refused what the command line itself gave: every field is a flag or an argument. */
-const isOfTheLine = ({ occurrence: { errors = [] } }: Problem): boolean =>
-  errors.length > 0 && errors.every(({ path }) => /^(?:--|<)/u.test(path))
 
 /** The limit may be too low to load what is needed. */
 const filesProblem = (cause: unknown): Problem | undefined =>
   ['EMFILE', 'ENFILE'].includes(codeOf(cause) ?? '') ? errors.too_many_files({ cause }) : undefined
 
 /** One sentence with its code, every field that was refused, and what can be done. */
-export const explain = (cause: unknown): Explanation => {
-  const error = accessProblem(cause) ?? filesProblem(cause) ?? cause
-  if (!(error instanceof Problem))
-    return { text: `holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, code: 1 }
-  const { action } = error.spec
-  const lines = [
-    `holdfast: ${error.message} (${error.code})`,
-    ...fieldsOf(error).map((field) => `  ${field}`),
+const sentences = (problem: Problem): string => {
+  const { action } = problem.spec
+  return [
+    `holdfast: ${problem.message} (${problem.code})`,
+    ...fieldsOf(problem).map((field) => `  ${field}`),
     ...(action === undefined ? [] : [action]),
-  ]
-  return { text: lines.join('\n'), code: usageCodes.has(error.code) || isOfTheLine(error) ? 2 : 1 }
+  ].join('\n')
+}
+
+/** For programs: the document of the daemon as it came; of what went wrong here, the same facts. */
+const facts = (problem: Problem): unknown => {
+  for (const given of [problem, problem.cause]) if (given instanceof DaemonProblem) return given.document
+  const { code, message, spec, occurrence } = problem
+  return { code, message, action: spec.action, errors: occurrence.errors }
+}
+
+/** A fault of ours, with its stack. */
+const fault = (error: unknown, output: Output): string => {
+  const [message, stack] = error instanceof Error ? [error.message, error.stack] : [String(error)]
+  if (output === 'json') return JSON.stringify({ code: 'internal_error', message, stack })
+  return `holdfast: ${stack ?? message}`
+}
+
+export const explain = (cause: unknown, output: Output = 'pretty'): Explanation => {
+  const error = accessProblem(cause) ?? filesProblem(cause) ?? cause
+  if (!(error instanceof Problem)) return { text: fault(error, output), code: 1 }
+  return {
+    text: output === 'json' ? JSON.stringify(facts(error)) : sentences(error),
+    code: usageCodes.has(error.code) || isOfTheLine(error.occurrence.errors) ? 2 : 1,
+  }
 }

@@ -33,7 +33,9 @@ const show = (answer: Json): string => {
 
 export const findingsCommand: Command = defineCommand({
   path: ['state', 'findings'],
+  route: 'GET /v1/state/findings',
   summary: 'What starts, recoveries and repairs of the state root found and nobody has acknowledged.',
+  fields: { 'body.finding_id': '--acknowledge' },
   flags: { acknowledge: { kind: 'text', summary: 'Take a finding off the list: its id, or all.' } },
   run: ({ client, flags }) => {
     const { acknowledge } = flags

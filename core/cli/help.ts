@@ -32,7 +32,7 @@ const clientFlags: readonly (readonly [string, string])[] = [
   ['--base-url <url>', 'The daemon to call; SERVICE_DAEMON_URL, else http://127.0.0.1:4000.'],
   ['--token <token>', 'Bearer token; SERVICE_DAEMON_TOKEN.'],
   ['--token-file <file>', 'File with the bearer token; SERVICE_DAEMON_TOKEN_FILE.'],
-  ['--output pretty|json', 'Readable text, or JSON for programs.'],
+  ['--output pretty|json', 'Readable text, or JSON for programs; errors too.'],
 ]
 
 export const commandHelp = (command: Command): string => {

@@ -4,6 +4,7 @@ import { boolean, open } from '../base/schema.js'
 
 export const releaseCommand: Command = defineCommand({
   path: ['release'],
+  route: 'POST /v1/release',
   summary: 'Let a daemon that holds begin runs, schedules and deliveries.',
   run: ({ client }) => client.send('POST', '/v1/release'),
   answer: open({ released: boolean() }),

@@ -134,13 +134,13 @@ export const startErrors = defineErrors({
     status: 400,
     domain: 'auth',
     detail: 'Listening on {host} without an admin token would let anyone in.',
-    action: 'Give an admin token, or bind a loopback address.',
+    action: 'Give one with --http-admin-token-file FILE, or bind a loopback address with --bind.',
   },
   admin_token_missing: {
     status: 400,
     domain: 'auth',
     detail: 'This authentication mode needs an admin token and none is given.',
-    action: 'Give an admin token, inline or as a file.',
+    action: 'Give one with --http-admin-token-file FILE or --http-admin-token TOKEN.',
   },
   tokens_equal: {
     status: 400,
@@ -158,7 +158,7 @@ export const startErrors = defineErrors({
     status: 400,
     domain: 'cors',
     detail: 'The allowed origin {origin} is not a loopback http or https origin without a path.',
-    action: 'Use an origin such as http://localhost:3000.',
+    action: 'Use an origin such as --http-cors-allow-origin http://localhost:3000.',
   },
   listen_failed: {
     status: 503,

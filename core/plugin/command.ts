@@ -60,6 +60,11 @@ interface CommandForm {
   /** What a flag or an argument may be, by its name, where there are a few words: for help and completion. */
   readonly choices?: Readonly<Record<string, readonly string[]>>
   /**
+   * The route that the command stands for, as in `GET /v1/runs/{run_id}`: what a daemon says of the route is told of
+   * the command.
+   */
+  readonly route?: string
+  /**
    * What a field of the request is on the command line, as in `{ 'body.content': '<text>' }`, for the errors that name
    * it. A field with the name of an argument or a flag need not be here.
    */

@@ -162,8 +162,8 @@ const refused = [
     args: ['serve', '--bind', '0.0.0.0:0'],
     code: 1,
     says:
-      'Listening on 0.0.0.0 without an admin token would let anyone in. (admin_token_required)\nGive an admin ' +
-      'token, or bind a loopback address.',
+      'Listening on 0.0.0.0 without an admin token would let anyone in. (admin_token_required)\nGive one with ' +
+      '--http-admin-token-file FILE, or bind a loopback address with --bind.',
   },
 ]
 
@@ -210,7 +210,9 @@ test.serial('a problem of the daemon is one sentence with its code, and a token 
   })
   const without = await run(['openapi', '--base-url', daemon.url])
   t.is(without.code, 1)
-  t.regex(without.err, /^holdfast: .+ \(missing_token\)\nSend `Authorization: Bearer <token>`\.\n$/u)
+  t.regex(without.err, /^holdfast: .+ \(missing_token\)\nGive one with --token-file FILE, --token TOKEN or /u)
+  const told = JSON.parse((await run(['openapi', '--base-url', daemon.url, '--output', 'json'])).err)
+  t.deepEqual([told.status, told.code, told.action], [401, 'missing_token', 'Send `Authorization: Bearer <token>`.'])
   t.is((await run(['openapi', '--base-url', daemon.url, '--token', secret])).code, 0)
   t.is((await run(['openapi', '--base-url', daemon.url], { SERVICE_DAEMON_TOKEN: secret })).code, 0)
   t.is((await run(['openapi', '--base-url', daemon.url, '--token-file', path.join(root, 'config', 'token')])).code, 0)

@@ -1,4 +1,5 @@
 /** The command line in this process, against one daemon. */
+import { outputOf } from '../../core/cli/arguments.js'
 import { runClient } from '../../core/cli/client-line.js'
 import { shipped } from '../../core/shipped.js'
 import { explain } from '../../core/cli/explain.js'
@@ -21,6 +22,6 @@ export const createCommandLine =
     const print = (text: string): void => void printed.push(`${visible(text)}\n`)
     const end = await runClient({ shipped, args: [`--base-url=${url}`, ...args], environment: {}, signal, print })
       .then((code) => ({ code, text: '' }))
-      .catch(explain)
+      .catch((error: unknown) => explain(error, outputOf(args)))
     return { code: end.code, out: printed.join(''), err: end.text === '' ? '' : `${visible(end.text)}\n` }
   }

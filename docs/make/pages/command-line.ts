@@ -11,7 +11,8 @@ export const commandLinePage = async ({ commands }: Facts): Promise<string> =>
     '# Command line',
     'What `holdfast --help` says, which is `node dist/core/main.js --help` in a clone. Exit codes: 0 it worked, ' +
       '1 it did not, 2 the command line was wrong, 130 it was interrupted; `runs watch` and `runs submit --watch` also ' +
-      'end with 3, when the run waits for a person.',
+      'end with 3, when the run waits for a person. With `--output json` an error is one JSON object on standard error: ' +
+      'the problem document of the daemon, or `code`, `message`, `action` and `errors` of what went wrong here.',
     block(overview(commands)),
     '## holdfast serve',
     block(serveHelp(pluginFlags(await shipped.plugins()))),

@@ -22,6 +22,7 @@ const showPersonas = (rows: Infer<typeof Row>[]): string =>
 export const personaCommands: readonly Command[] = [
   defineCommand({
     path: ['personas', 'list'],
+    route: 'GET /v1/personas',
     summary: 'Personas by id.',
     flags: { query: { kind: 'text', summary: 'Only those whose id or name holds this text.' } },
     run: ({ client, flags }) =>
@@ -35,12 +36,14 @@ export const personaCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['personas', 'get'],
+    route: 'GET /v1/personas/{persona_id}',
     summary: 'One persona, with its soul.',
     args: ['persona_id'],
     run: ({ client, args }) => client.get(`/v1/personas/${encodeURIComponent(args['persona_id'] ?? '')}`),
   }),
   defineCommand({
     path: ['personas', 'create'],
+    route: 'POST /v1/personas',
     summary: 'Creates a persona.',
     args: ['display_name'],
     flags: {

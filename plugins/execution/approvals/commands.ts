@@ -52,12 +52,14 @@ const flags = { reason: { kind: 'text' as const, summary: 'Told to the model whe
 
 export const approvalCommands: readonly Command[] = [
   defineCommand({ path: ['approvals'], ...inbox }),
-  defineCommand({ path: ['approvals', 'list'], ...inbox }),
+  defineCommand({ path: ['approvals', 'list'], route: 'GET /v1/approvals', ...inbox }),
   defineCommand({
     path: ['approvals', 'allow'],
+    route: 'POST /v1/runs/{run_id}/approvals',
     summary: 'Allows one request of a run, or all.',
     args: ['run_id', 'request_id?'],
     flags,
+    fields: { 'body.resolutions': '<request_id>' },
     run: decide('allow'),
     answer: Decided,
     show: showDecided,
@@ -67,6 +69,7 @@ export const approvalCommands: readonly Command[] = [
     summary: 'Denies one request of a run, or all.',
     args: ['run_id', 'request_id?'],
     flags,
+    fields: { 'body.resolutions': '<request_id>' },
     run: decide('deny'),
     answer: Decided,
     show: showDecided,

@@ -26,6 +26,7 @@ const show = ({ artifacts, level, dropped_artifact_count: dropped }: Infer<typeo
 
 const debug = defineCommand({
   path: ['runs', 'debug'],
+  route: 'GET /v1/runs/{run_id}/debug',
   summary: 'The evidence that is kept of a run.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(`/v1/runs/${encodeURIComponent(args['run_id'] ?? '')}/debug`),
@@ -55,6 +56,7 @@ const showPruned = ({
 
 const prune = defineCommand({
   path: ['runs', 'prune'],
+  route: 'POST /v1/runs/prune',
   summary: 'Removes debug evidence of runs that ended long ago; without --apply it only says which.',
   args: ['older_than_ms'],
   flags: {

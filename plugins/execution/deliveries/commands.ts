@@ -72,6 +72,7 @@ const scope = {
 
 const list = defineCommand({
   path: ['deliveries', 'list'],
+  route: 'GET /v1/deliveries',
   summary: 'Outputs on their way to reply targets, by time.',
   flags: { ...scope, status: { kind: 'text', summary: 'Only those in this status.' } },
   choices: { status: deliveryStatuses },
@@ -82,6 +83,7 @@ const list = defineCommand({
 
 const deadLetter = defineCommand({
   path: ['deliveries', 'dead-letter'],
+  route: 'GET /v1/deliveries/dead-letter',
   summary: 'Deliveries that are no longer attempted, with the command that sends them again.',
   flags: scope,
   run: ({ client, flags }) => client.get(pathOf('/v1/deliveries/dead-letter', flags)),
@@ -93,6 +95,7 @@ const idPath = (args: CommandInput['args']): string => `/v1/deliveries/${encodeU
 
 const get = defineCommand({
   path: ['deliveries', 'get'],
+  route: 'GET /v1/deliveries/{delivery_id}',
   summary: 'One delivery.',
   args: ['delivery_id'],
   run: ({ client, args }) => client.get(idPath(args)),
@@ -102,6 +105,7 @@ const get = defineCommand({
 
 const replay = defineCommand({
   path: ['deliveries', 'replay'],
+  route: 'POST /v1/deliveries/{delivery_id}/replay',
   summary: 'Sends a dead letter again; --force does so even if it was sent again before.',
   args: ['delivery_id'],
   flags: { force: { kind: 'switch', summary: 'Make another delivery.' } },

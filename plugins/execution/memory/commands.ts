@@ -30,6 +30,7 @@ const showFound = ({ results, truncated }: Infer<typeof Found>): string => {
 export const memoryCommands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'memory'],
+    route: 'GET /v1/sessions/{session_id}/memory-search',
     summary: 'What a session remembers; with QUERY what fits it.',
     args: ['session_id', 'query?'],
     flags: { limit: { kind: 'text', summary: 'Most results, at most 50.' } },

@@ -29,6 +29,7 @@ const replyTargets = ({ client, args, flags: { clear } }: CommandInput): Promise
 export const contactCommands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'reply-targets'],
+    route: 'GET /v1/sessions/{session_id}/reply-targets',
     summary: 'Where the outputs of a session go; a URL is set as the only one.',
     args: ['session_id', 'url?'],
     flags: { clear: { kind: 'switch', summary: 'Send them nowhere.' } },

@@ -106,6 +106,7 @@ const showRun = ({ run_id, status }: Infer<typeof Ended>): string =>
 export const questionCommands: readonly Command[] = [
   defineCommand({
     path: ['questions', 'list'],
+    route: 'GET /v1/questions',
     summary: 'Questions that wait for an answer.',
     run: ({ client }) => client.get('/v1/questions'),
     answer: array(Pending),
@@ -113,6 +114,7 @@ export const questionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['questions', 'answer'],
+    route: 'POST /v1/runs/{run_id}/questions',
     summary: 'Answers by numbers, labels or in your own words; several questions are separated by | or, numbers, by /.',
     args: ['run_id', 'answer?'],
     flags: {

@@ -31,6 +31,7 @@ const runPath = (args: CommandInput['args']): string => `/v1/runs/${encodeURICom
 
 const list = defineCommand({
   path: ['runs', 'list'],
+  route: 'GET /v1/runs',
   summary: 'Open runs first, then the newest.',
   flags: {
     'session-id': { kind: 'text', summary: 'Only runs of this session.' },
@@ -52,6 +53,7 @@ const list = defineCommand({
 
 const get = defineCommand({
   path: ['runs', 'get'],
+  route: 'GET /v1/runs/{run_id}',
   summary: 'One run, with what it waits for.',
   args: ['run_id'],
   run: async (input) => withHold(input, await input.client.get(runPath(input.args))),
@@ -61,6 +63,7 @@ const get = defineCommand({
 
 const submit = defineCommand({
   path: ['runs', 'submit'],
+  route: 'POST /v1/sessions/{session_id}/runs',
   summary: 'Starts a run in a session and returns at once; --watch follows it as runs watch does.',
   args: ['session_id', 'text'],
   flags: {
@@ -97,6 +100,7 @@ const submit = defineCommand({
 
 const events = defineCommand({
   path: ['runs', 'events'],
+  route: 'GET /v1/runs/{run_id}/events',
   summary: 'Everything that happened to a run, with its model attempts and tool calls.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(`${runPath(args)}/events?steps=true`),
@@ -106,6 +110,7 @@ const events = defineCommand({
 
 const cancel = defineCommand({
   path: ['runs', 'cancel'],
+  route: 'POST /v1/runs/{run_id}/cancel',
   summary: 'Cancels a run and stops what it does.',
   args: ['run_id'],
   run: ({ client, args }) => client.send('POST', `${runPath(args)}/cancel`),
@@ -115,6 +120,7 @@ const cancel = defineCommand({
 
 const retry = defineCommand({
   path: ['runs', 'retry'],
+  route: 'POST /v1/runs/{run_id}/retry',
   summary: 'Makes a new run of one that failed, was interrupted or was cancelled.',
   args: ['run_id'],
   flags: {
@@ -137,6 +143,7 @@ const retry = defineCommand({
 
 const watch = defineCommand({
   path: ['runs', 'watch'],
+  route: 'GET /v1/runs/{run_id}/stream',
   summary: `Follows a run until it ends or waits for a person. ${codes}`,
   args: ['run_id'],
   run: (input) => follow(input, input.args['run_id'] ?? ''),
@@ -189,6 +196,7 @@ const actionsPath = (args: CommandInput['args']): string => `${runPath(args)}/ex
 
 const actions = defineCommand({
   path: ['runs', 'actions'],
+  route: 'GET /v1/runs/{run_id}/external-actions',
   summary: 'What a run did outside the daemon, and how it ended.',
   args: ['run_id'],
   run: ({ client, args }) => client.get(actionsPath(args)),
@@ -198,6 +206,7 @@ const actions = defineCommand({
 
 const acknowledge = defineCommand({
   path: ['runs', 'acknowledge'],
+  route: 'POST /v1/runs/{run_id}/external-actions/acknowledge',
   summary: 'Says that you have looked at the actions of a run whose outcome is unknown.',
   args: ['run_id'],
   flags: { note: { kind: 'text', summary: 'What you found; kept in the ledger.' } },

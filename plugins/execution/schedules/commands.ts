@@ -158,8 +158,10 @@ const actions = [
 export const scheduleCommands: readonly Command[] = [
   defineCommand({
     path: ['schedules', 'list'],
+    route: 'GET /v1/schedules',
     summary: 'Schedules by id.',
     flags: { session: { kind: 'text', summary: 'Only those whose runs go to this session.' } },
+    fields: { 'query.session_id': '--session' },
     run: ({ client, flags }) =>
       client.get(
         '/v1/schedules?limit=100' +
@@ -170,6 +172,7 @@ export const scheduleCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['schedules', 'get'],
+    route: 'GET /v1/schedules/{schedule_id}',
     summary: 'One schedule and its last executions.',
     args: ['schedule_id'],
     run: ({ client, args }) => client.get(pathOf(args)),
@@ -178,6 +181,7 @@ export const scheduleCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['schedules', 'create'],
+    route: 'POST /v1/schedules',
     summary: 'Plans runs of a session: --at, --every or --cron.',
     args: ['session_id', 'text'],
     flags: createFlags,
@@ -190,6 +194,7 @@ export const scheduleCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['schedules', 'preview'],
+    route: 'GET /v1/schedules/{schedule_id}/preview',
     summary: 'The next fires in UTC and local time.',
     args: ['schedule_id'],
     flags: { count: { kind: 'text', summary: 'How many, 1 to 100.' } },
@@ -201,6 +206,7 @@ export const scheduleCommands: readonly Command[] = [
   ...actions.map(([action, summary]) =>
     defineCommand({
       path: ['schedules', action],
+      route: `POST /v1/schedules/{schedule_id}/${action}`,
       summary,
       args: ['schedule_id'],
       run: ({ client, args }) => client.send('POST', `${pathOf(args)}/${action}`),

@@ -14,6 +14,7 @@ const showLog = ({ session }: Infer<typeof Log>): string =>
 export const sessionCommands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'list'],
+    route: 'GET /v1/sessions',
     summary: 'Sessions by id.',
     flags: { limit: { kind: 'text', summary: 'Most sessions to show, at most 100.' } },
     run: ({ client, flags }) => client.get(`/v1/sessions?limit=${encodeURIComponent(String(flags['limit'] ?? 50))}`),
@@ -22,6 +23,7 @@ export const sessionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['sessions', 'get'],
+    route: 'GET /v1/sessions/{session_id}',
     summary: 'One session.',
     args: ['session_id'],
     run: ({ client, args }) => client.get(sessionPath(args)),
@@ -30,6 +32,7 @@ export const sessionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['sessions', 'create'],
+    route: 'POST /v1/sessions',
     summary: 'Creates a session, or uses the one that has this id.',
     args: ['session_id?'],
     flags: { persona: { kind: 'text', summary: 'Id of the persona that it is bound to.' } },
@@ -44,6 +47,7 @@ export const sessionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['sessions', 'end'],
+    route: 'POST /v1/sessions/{session_id}/end',
     summary: 'Ends a session and what runs in it.',
     args: ['session_id'],
     flags: { reason: { kind: 'text', summary: 'Kept with the session.' } },
@@ -58,6 +62,7 @@ export const sessionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['sessions', 'interrupt'],
+    route: 'POST /v1/sessions/{session_id}/interrupt',
     summary: 'Ends the active run of a session.',
     args: ['session_id'],
     run: ({ client, args }) => client.send('POST', `${sessionPath(args)}/interrupt`),
@@ -66,6 +71,7 @@ export const sessionCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['sessions', 'events'],
+    route: 'GET /v1/sessions/{session_id}/events',
     summary: 'The journal of a session.',
     args: ['session_id'],
     run: ({ client, args }) => client.get(`${sessionPath(args)}/events`),

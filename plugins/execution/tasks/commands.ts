@@ -77,6 +77,7 @@ const args = ['session_id', 'task_id']
 export const taskCommands: readonly Command[] = [
   defineCommand({
     path: ['tasks', 'list'],
+    route: 'GET /v1/sessions/{session_id}/tasks',
     summary: 'The tasks of a session.',
     args: ['session_id'],
     flags: { status: { kind: 'text', summary: 'Only tasks in this status.' } },
@@ -85,9 +86,16 @@ export const taskCommands: readonly Command[] = [
     answer: array(Row),
     show: showAll,
   }),
-  defineCommand({ path: ['tasks', 'get'], summary: 'One task.', args, run: (input) => input.client.get(path(input)) }),
+  defineCommand({
+    path: ['tasks', 'get'],
+    route: 'GET /v1/sessions/{session_id}/tasks/{task_id}',
+    summary: 'One task.',
+    args,
+    run: (input) => input.client.get(path(input)),
+  }),
   defineCommand({
     path: ['tasks', 'output'],
+    route: 'GET /v1/sessions/{session_id}/tasks/{task_id}/output',
     summary: 'What a task has put out.',
     args,
     flags: {
@@ -102,6 +110,7 @@ export const taskCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['tasks', 'stop'],
+    route: 'POST /v1/sessions/{session_id}/tasks/{task_id}/stop',
     summary: 'Stops a task with everything it has started.',
     args,
     flags: { reason: { kind: 'text', summary: 'Kept with the task.' } },

@@ -4,6 +4,7 @@ import { showStatus, StatusAnswer } from './summary.js'
 export const statusCommands: readonly Command[] = [
   defineCommand({
     path: ['status'],
+    route: 'GET /v1/status',
     summary: 'How the daemon is, and what to do next.',
     run: ({ client }) => client.get('/v1/status'),
     answer: StatusAnswer,

@@ -1,6 +1,8 @@
 /** Wrong use of the command line is told in its own words and ends with 2. No daemon is asked. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import test from 'ava'
-import { inWordsOf } from '../../../core/cli/field-names.js'
+import { inWordsOf } from '../../../core/cli/own-words.js'
 import { findingsCommand } from '../../../core/cli/finding-commands.js'
 import { explain } from '../../../core/cli/explain.js'
 import { Problem } from '../../../core/base/errors.js'
@@ -105,4 +107,51 @@ test('a flag that the daemon refuses is wrong use too', (t) => {
   const told = explain(inWordsOf({ ...command, run: async () => {} }, refused('query.limit')))
   t.deepEqual([told.code, told.text], [2, 'holdfast: --limit must be a number (bad_request)'])
   t.is(explain(inWordsOf({ ...command, run: async () => {} }, refused('body.other'))).code, 1)
+})
+
+test('with --output json an error is one JSON object, wherever it stands and whoever found it', async (t) => {
+  for (const [line, code, error] of [
+    [['runs', 'lst', '--output', 'json'], 2, 'command_unknown'],
+    [['--output=json', 'runs', 'get'], 2, 'argument_missing'],
+    [['--output', 'json', 'runs', 'list', '--nosuch'], 2, 'flag_unknown'],
+    [['completion', 'tcsh', '--output', 'json'], 2, 'shell_unknown'],
+    [['runs', 'list', '--output', 'json'], 1, 'daemon_unreachable'],
+  ] as const) {
+    const ran = await holdfast(...line)
+    const told = JSON.parse(ran.err)
+    t.deepEqual([ran.code, ran.out, ran.err.split('\n').length, told.code], [code, '', 2, error], line.join(' '))
+    t.is(typeof told.message, 'string')
+  }
+  t.deepEqual(JSON.parse((await holdfast('runs', 'list', '--output', 'json')).err), {
+    code: 'daemon_unreachable',
+    message: 'no daemon answers at http://127.0.0.1:9',
+    action: 'Start one with holdfast serve, or name another with --base-url.',
+  })
+  t.regex((await holdfast('runs', 'get', '--', '--output=json')).err, /^holdfast: /u)
+  const fault = JSON.parse(explain(new TypeError('x is not a function'), 'json').text)
+  t.deepEqual([fault.code, fault.message], ['internal_error', 'x is not a function'])
+})
+
+test('a problem of the daemon is given to programs as it came, with the exit code that people get', async (t) => {
+  const document = {
+    type: 'urn:service:problem:bad_request',
+    title: 'Bad Request',
+    status: 400,
+    detail: 'The request is not valid: query.limit must be an integer.',
+    code: 'bad_request',
+    action: 'Correct the fields named in `errors` and send the request again.',
+    errors: [{ path: 'query.limit', rule: 'must be an integer' }],
+    limit_bytes: 7,
+  }
+  const server = createServer((_, answer) => {
+    answer.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(document))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const at = server.address()
+  const run = createCommandLine({ url: `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}` })
+  const [json, pretty] = [await run('runs', 'list', '--output', 'json'), await run('runs', 'list')]
+  t.deepEqual(JSON.parse(json.err), document)
+  t.deepEqual([json.code, pretty.code], [2, 2])
+  t.is(pretty.err, 'holdfast: The request is not valid: --limit must be an integer. (bad_request)\n')
 })

@@ -15,6 +15,7 @@ const setPolicy = async ({ client, args, flags: { provider, model, clear } }: Co
 export const settingCommands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'set-policy'],
+    route: 'PUT /v1/sessions/{session_id}/route-policy',
     summary: 'The model route of a session, for runs that name none.',
     args: ['session_id'],
     flags: {

@@ -1,0 +1,32 @@
+/** Sentences of a daemon name its routes; who types command lines knows the commands that stand for them. */
+import type { Command } from '../plugin/command.js'
+import { commandLine } from './command-text.js'
+
+const named = /\b(GET|POST|PUT|PATCH|DELETE) (\/v1\/[\w{}./-]*[\w}])/gu
+
+/** Values of the route's parameters; undefined if the path is another. */
+const valuesOf = (route: string, path: string): Readonly<Record<string, string>> | undefined => {
+  const [ours, theirs] = [route.split('/'), path.split('/')]
+  const fits = ours.every((part, at) => part.startsWith('{') || part === theirs[at])
+  if (!fits || ours.length !== theirs.length) return undefined
+  return Object.fromEntries(ours.map((part, at) => [part.replaceAll(/[{}]/gu, ''), theirs[at] ?? '']))
+}
+
+/** `{run_id}` in a sentence stands for any run: `RUN_ID`, as an argument that the route has no parameter for. */
+const argumentOf = (name: string, values: Readonly<Record<string, string>>): string => {
+  const value = values[name] ?? ''
+  return value === '' || value.startsWith('{') ? name.toUpperCase() : value
+}
+
+const lineOf = ({ route = '', path, args = [] }: Command, asked: string): string | undefined => {
+  const values = valuesOf(route, asked)
+  if (values === undefined) return undefined
+  return commandLine(path.join(' '), ...args.filter((arg) => !arg.endsWith('?')).map((arg) => argumentOf(arg, values)))
+}
+
+/** The same sentence with `holdfast runs list` in place of `GET /v1/runs`; a route without a command stays. */
+export const inCommands = (sentence: string, commands: readonly Command[]): string =>
+  sentence.replaceAll(named, (all) => {
+    const [line] = commands.flatMap((command) => lineOf(command, all) ?? [])
+    return line ?? all
+  })

@@ -1,0 +1,146 @@
+/** Problems of a daemon are told in the flags, arguments and commands of who typed the line. */
+import test from 'ava'
+import { readModules } from '../../../docs/make/modules.js'
+import { allCommands } from '../../../core/cli/client-line.js'
+import { explain } from '../../../core/cli/explain.js'
+import { inWordsOf } from '../../../core/cli/own-words.js'
+import { inCommands } from '../../../core/cli/route-names.js'
+import { shipped } from '../../../core/shipped.js'
+import { httpErrors } from '../../../core/http/errors.js'
+import { Problem } from '../../../core/base/errors.js'
+import type { Client, Command } from '../../../core/plugin/command.js'
+import type { Json } from '../../../core/base/schema.js'
+
+const commands = await allCommands(shipped)
+const named = (line: string): Command => {
+  const found = commands.find(({ path }) => path.join(' ') === line)
+  if (found === undefined) throw new RangeError(line)
+  return found
+}
+const told = (line: string, problem: Problem) => explain(inWordsOf(named(line), problem, commands))
+
+test('a field is named by its flag, also in the middle of a sentence, and the flag says what to do', (t) => {
+  const rule = 'must have five fields'
+  const refused = new Problem(
+    'invalid_schedule',
+    { status: 400, detail: `The schedule cannot be: cadence.expression ${rule}.`, action: 'Correct the field.' },
+    { errors: [{ path: 'body.cadence.expression', rule }] },
+  )
+  t.deepEqual(told('schedules create', refused), {
+    code: 2,
+    text: 'holdfast: The schedule cannot be: --cron must have five fields. (invalid_schedule)',
+  })
+  const limit = httpErrors.invalid_limit({ errors: [{ path: 'query.limit', rule: 'must be at least 1' }] })
+  t.is(
+    told('runs list', limit).text,
+    'holdfast: The limit must be at least 1. (invalid_limit)\n  --limit must be at least 1',
+  )
+  const stranger = httpErrors.bad_request({
+    details: { path: 'body.other', rule: 'is unknown' },
+    errors: [{ path: 'body.other', rule: 'is unknown' }],
+  })
+  t.is(told('runs list', stranger).text, 'holdfast: The request is not valid: body.other is unknown. (bad_request)')
+})
+
+test('a route is named by the command that stands for it, with its arguments; other routes stay', (t) => {
+  for (const [sentence, said] of [
+    ['List the runs with GET /v1/runs.', 'List the runs with holdfast runs list.'],
+    ['See GET /v1/schedules/{schedule_id}; then', 'See holdfast schedules get SCHEDULE_ID; then'],
+    ['See GET /v1/runs/r1/debug.', 'See holdfast runs debug r1.'],
+    ['With POST /v1/sessions/{session_id}/runs.', 'With holdfast runs submit SESSION_ID TEXT.'],
+    ['One with POST /v1/sessions.', 'One with holdfast sessions create.'],
+    ['POST /v1/schedules/s/pause', 'holdfast schedules pause s'],
+    ['PUT /v1/nothing/{at_all}', 'PUT /v1/nothing/{at_all}'],
+  ] as const)
+    t.is(inCommands(sentence, commands), said)
+})
+
+test('who lacks a token is told the flags that give one', (t) => {
+  for (const make of [httpErrors.missing_token, httpErrors.malformed_token, httpErrors.invalid_token])
+    t.regex(told('status', make()).text, /--token-file FILE.*--token TOKEN|--token TOKEN/u, make.code)
+})
+
+test('no problem of any table names a route that a command stands for', async (t) => {
+  const { errors } = await readModules()
+  t.true(errors.length > 100)
+  const routes = new Set(commands.flatMap(({ route }) => route ?? []))
+  for (const { value: make } of errors) {
+    const { text } = told('status', make())
+    for (const [route] of text.matchAll(/(?:GET|POST|PUT|DELETE) \/v1\/[\w{}./-]*[\w}]/gu))
+      t.false(routes.has(route), `${make.code}: ${text}`)
+  }
+})
+
+/** What a command sends, given these flags: its fields by their paths. */
+const sentBy = async (command: Command, flags: Readonly<Record<string, string | boolean>>): Promise<string[]> => {
+  const sent: string[] = []
+  const leaves = (path: string, value: Json | undefined): void => {
+    if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) leaves(`${path}.${name}`, inner)
+    else sent.push(path)
+  }
+  const take = (address: string, body: Json = {}): Promise<Json> => {
+    for (const name of new URL(address, 'http://127.0.0.1').searchParams.keys()) sent.push(`query.${name}`)
+    leaves('body', body)
+    return Promise.resolve({})
+  }
+  const client: Client = {
+    baseUrl: 'http://127.0.0.1',
+    get: (address) => take(address),
+    send: (_, address, body) => take(address, body),
+    stream: async (address) => {
+      await take(address)
+      return (async function* () {})()
+    },
+  }
+  const given = (command.args ?? []).map((arg) => [arg.replace(/\?$/u, ''), 'x'])
+  const run = async (): Promise<unknown> =>
+    command.run({
+      client,
+      args: Object.fromEntries(given),
+      flags,
+      output: 'json',
+      now: () => 0,
+      print: () => {},
+      signal: new AbortController().signal,
+      exitWith: () => {},
+    })
+  // What does not go together is refused before anything is sent.
+  await run().catch(() => {})
+  return sent
+}
+
+/** Set by the commands themselves: nobody can give them a wrong value. */
+const constant = new Set([
+  'approvals list: query.page',
+  'approvals list: query.limit',
+  'approvals list: query.cursor',
+  'runs list: query.priority_active',
+  'runs events: query.steps',
+  'runs prune: body.dry_run',
+  'schedules create: body.cadence.type',
+  'schedules list: query.limit',
+  'tasks output: query.wait',
+  'questions answer: body.resolution.request_id',
+])
+const examples: Readonly<Record<string, string>> = { at: '17:30', every: '5m', option: '1' }
+
+test('every field that a command sends has a flag or an argument for its name', async (t) => {
+  const checked = new Set<string>()
+  const nameless: string[] = []
+  for (const command of commands.filter(({ route }) => route !== undefined)) {
+    const flags = Object.entries(command.flags ?? {}).map(([flag, { kind }]) => ({
+      [flag]: kind === 'switch' ? true : (examples[flag] ?? '1'),
+    }))
+    for (const given of [{}, ...flags])
+      for (const path of await sentBy(command, given)) {
+        const problem = inWordsOf(command, httpErrors.bad_request({ errors: [{ path, rule: 'is wrong' }] }))
+        const [field] = problem instanceof Problem ? (problem.occurrence.errors ?? []) : []
+        checked.add(path)
+        const name = `${command.path.join(' ')}: ${path}`
+        if (!constant.has(name) && !/^(?:--|<)/u.test(field?.path ?? '')) nameless.push(name)
+      }
+  }
+  t.deepEqual(nameless, [])
+  for (const path of ['body.cadence.expression', 'body.older_than_ms', 'query.limit']) t.true(checked.has(path), path)
+})
