@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { unsafeCast } from '../../core/base/schema.js'
-import { openCron } from '../../plugins/execution/schedules/cron.js'
+import { openCron } from '../../plugins/execution/schedules/calendar/cron.js'
 import { notesOf } from '../../plugins/execution/schedules/preview.js'
-import { localText } from '../../plugins/execution/schedules/zone.js'
+import { localText } from '../../plugins/execution/schedules/calendar/zone.js'
 import { root } from '../conventions/files.js'
 
 /**

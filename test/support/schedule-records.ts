@@ -1,6 +1,6 @@
 /** Records of schedules for tests of pure functions. */
-import { fireAfter } from '../../plugins/execution/schedules/cadence.js'
-import type { ScheduleRecord } from '../../plugins/execution/schedules/store.js'
+import { fireAfter } from '../../plugins/execution/schedules/calendar/cadence.js'
+import type { ScheduleRecord } from '../../plugins/execution/schedules/record/store.js'
 
 /** A schedule that was made at `now`; members replace those of an hourly one. */
 export const scheduleRecord = ({

@@ -6,9 +6,9 @@
  * had looked, not by its own code.
  */
 import type { ExecutionContext } from 'ava'
-import { fireAfter } from '../../plugins/execution/schedules/cadence.js'
+import { fireAfter } from '../../plugins/execution/schedules/calendar/cadence.js'
 import type { Cadence, MisfirePolicy, OverlapPolicy } from '../../plugins/execution/schedules/contract.js'
-import type { ScheduleRecord } from '../../plugins/execution/schedules/store.js'
+import type { ScheduleRecord } from '../../plugins/execution/schedules/record/store.js'
 import { createRandom } from '../faults/random.js'
 import { openScheduleLife, type ScheduleLife, type Time } from './schedule-life.js'
 import { scheduleRecord } from './schedule-records.js'

@@ -1,75 +1,44 @@
 /** Runs that begin by the clock. Rules: docs/rules/schedules.md. */
 import {
   array,
-  boolean,
   defaulted,
-  definePoint,
   doc,
   enums,
   integer,
   jsonObject,
-  literal,
   named,
   object,
   optional,
   string,
-  tagged,
   timestamp,
   type Infer,
-  type JsonObject,
-  type Point,
 } from '../../../core/plugin.js'
-import { SubmitInputRequest, type ReceiptKey, type RunRecord } from '../runs/contract.js'
+import { SubmitInputRequest } from '../runs/contract.js'
 import { SessionId } from '../sessions/contract.js'
+import { Cadence } from './calendar/cadence.js'
+import { MisfirePolicy, overlapPolicies, ScheduleExecution, scheduleStatuses } from './record/store.js'
 
 /** Problems of schedules, for routes of other plugins. */
-export { scheduleErrors } from './errors.js'
-
-/** The states of a schedule; the last two are final (schedules-16). */
-export const scheduleStatuses = ['active', 'paused', 'completed', 'canceled'] as const
-/** One of `scheduleStatuses`. */
-export type ScheduleStatus = (typeof scheduleStatuses)[number]
-
-/** What becomes of a fire while an execution before it is not over. */
-export const overlapPolicies = ['skip', 'queue_one', 'parallel'] as const
-/** One of `overlapPolicies`. */
-export type OverlapPolicy = (typeof overlapPolicies)[number]
-
-/** The last moment that a fire may have: the end of the year 9999, Unix ms. */
-const latest = 253_402_300_799_999
-
-/** When a schedule fires (schedules-4). */
-export const Cadence = tagged('type', {
-  once: object({
-    type: literal('once'),
-    fire_at_ms: doc(integer({ min: 1, max: latest }), 'Unix time in milliseconds. A past one is due at once.'),
-  }),
-  interval: object({ type: literal('interval'), every_seconds: integer({ min: 5, max: 10 * 366 * 86_400 }) }),
-  cron: object({
-    type: literal('cron'),
-    expression: doc(
-      string({ min: 1, max: 200 }),
-      'Minute, hour, day of month, month, day of week; or six fields with seconds first. If both days are ' +
-        'given, one of them is enough.',
-    ),
-    timezone: defaulted(doc(string({ max: 100 }), 'IANA name, such as Europe/Berlin.'), 'UTC'),
-  }),
-})
-/** The value form of `Cadence`. */
-export type Cadence = Infer<typeof Cadence>
-
-/** What becomes of fires that fell into a time without the daemon: one execution for all of them, or none. */
-export const MisfirePolicy = tagged('type', {
-  coalesce_once: object({ type: literal('coalesce_once') }),
-  skip_missed: object({ type: literal('skip_missed') }),
-})
-/** The value form of `MisfirePolicy`. */
-export type MisfirePolicy = Infer<typeof MisfirePolicy>
-
-/** Payload kinds of the contract that other plugins bring. */
-export const payloadKinds = ['observation_materialization', 'flow_start'] as const
-/** One of `payloadKinds`. */
-export type PayloadKind = (typeof payloadKinds)[number]
+export { scheduleErrors } from './record/errors.js'
+/** When a schedule fires. */
+export { Cadence } from './calendar/cadence.js'
+/** What a schedule and its executions are. */
+export {
+  executionStatuses,
+  MisfirePolicy,
+  overlapPolicies,
+  payloadKinds,
+  ScheduleExecution,
+  scheduleStatuses,
+} from './record/store.js'
+/** One of their values. */
+export type { OverlapPolicy, PayloadKind, ScheduleStatus } from './record/store.js'
+/** How dispatching is tried again. */
+export { SchedulerPolicy } from './dispatch/retry.js'
+/** Payload kinds beside `request`. */
+export { SchedulePayloads } from './dispatch/payloads.js'
+/** One payload kind, and what it is asked. */
+export type { PayloadFire, PayloadPlace, SchedulePayload } from './dispatch/payloads.js'
 
 /** What a schedule is made from (schedules-1 to schedules-8). */
 export const ScheduleCreateRequest = named(
@@ -92,28 +61,6 @@ export const ScheduleCreateRequest = named(
 )
 /** The value form of `ScheduleCreateRequest`. */
 export type ScheduleCreateRequest = Infer<typeof ScheduleCreateRequest>
-
-/** States of one execution (schedules-12). */
-export const executionStatuses = ['claimed', 'dispatched', 'retrying', 'skipped', 'rolled_back', 'settled'] as const
-
-/** One entry of `recent_executions` (schedules-12). */
-export const ScheduleExecution = named(
-  'ScheduleExecution',
-  object({
-    fire_at_ms: doc(timestamp(), 'The moment that it stands for. It names the execution within its schedule.'),
-    run_id: optional(doc(string(), 'Id of the run.')),
-    status: enums(executionStatuses),
-    attempt: doc(integer({ min: 0 }), 'Attempts to dispatch that were refused.'),
-    from_queued_fire: boolean(),
-    claimed_at_ms: optional(timestamp()),
-    dispatched_at_ms: optional(timestamp()),
-    settled_at_ms: optional(timestamp()),
-    retry_after_ms: optional(timestamp()),
-    error: optional(doc(string(), 'Why it was skipped, refused or failed.')),
-  }),
-)
-/** The value form of `ScheduleExecution`. */
-export type ScheduleExecution = Infer<typeof ScheduleExecution>
 
 /** A schedule as it is shown; members that are empty are left out (schedules-11 to schedules-13). */
 export const ScheduleView = named(
@@ -156,48 +103,3 @@ export const ScheduleView = named(
 )
 /** The value form of `ScheduleView`. */
 export type ScheduleView = Infer<typeof ScheduleView>
-
-/** What a payload is checked against when its schedule is made. */
-export interface PayloadPlace {
-  readonly target_session_id: string
-  readonly recurring: boolean
-}
-/** One fire that becomes a run. `receipt` names it: the same one must never make a second run. */
-export interface PayloadFire {
-  readonly schedule_id: string
-  readonly fire_at_ms: number
-  readonly target_session_id: string
-  readonly receipt: ReceiptKey
-}
-/** A payload kind beside `request`. */
-export interface SchedulePayload {
-  readonly kind: PayloadKind
-  /**
-   * Returns the payload as it is to be kept. Throws a problem for one that can never work. May be called for schedules
-   * that are not made in the end.
-   */
-  check(payload: JsonObject, place: PayloadPlace): JsonObject
-  /**
-   * Makes the run of a fire, or gives the one that it led to before. It may be called twice for one fire. Rejects with
-   * the problems of submitting; full queues, routes that are not ready and storage are tried again.
-   */
-  dispatch(payload: JsonObject, fire: PayloadFire): Promise<RunRecord>
-}
-/** Payload kinds beside `request`, by kind. */
-export const SchedulePayloads: Point<SchedulePayload> = definePoint<SchedulePayload>(
-  'schedule-payloads@1',
-  ({ kind }) => kind,
-)
-
-/** How dispatching is tried again; `scheduler_policy` of `GET /v1/runtime` (schedules-26). */
-export const SchedulerPolicy = named(
-  'SchedulerPolicy',
-  object({
-    retry_base_delay_ms: integer({ min: 1 }),
-    retry_max_delay_ms: integer({ min: 1 }),
-    retry_jitter_ms: integer({ min: 0 }),
-    retry_max_attempts: doc(integer({ min: 0 }), '0 is no limit.'),
-  }),
-)
-/** The value form of `SchedulerPolicy`. */
-export type SchedulerPolicy = Infer<typeof SchedulerPolicy>

@@ -1,11 +1,12 @@
 /** Making a schedule: everything that could never work is refused before anything is kept. */
 import { Problem, type Tx } from '../../../core/plugin.js'
 import { runErrors, type SubmitInputRequest } from '../runs/contract.js'
-import { checkCadence, fireAfter, invalid } from './cadence.js'
-import { payloadKinds, type ScheduleCreateRequest } from './contract.js'
-import { scheduleErrors } from './errors.js'
-import type { ScheduleParts } from './parts.js'
-import { ownerOf, type Payload, type ScheduleRecord } from './store.js'
+import { fireAfter, type Cadence } from './calendar/cadence.js'
+import { cronFault } from './calendar/cron.js'
+import type { ScheduleCreateRequest } from './contract.js'
+import { scheduleErrors } from './record/errors.js'
+import type { ScheduleParts } from './dispatch/parts.js'
+import { ownerOf, payloadKinds, type Payload, type ScheduleRecord } from './record/store.js'
 
 /** Schedules of one owner that are not over, at most (schedules-9). */
 export const mostPerOwner = 128
@@ -121,3 +122,14 @@ const inRequest = ({ path, rule }: { path: string; rule: string }): { path: stri
   path: path.replace(/^body\./u, 'body.request.'),
   rule,
 })
+
+/** Throws `invalid_schedule` with the path of what is wrong. */
+const checkCadence = (cadence: Cadence, now: number): void => {
+  if (cadence.type !== 'cron') return
+  const broken = cronFault(cadence.expression, cadence.timezone, now)
+  if (broken !== undefined) throw invalid(`cadence.${broken.field}`, broken.rule)
+}
+
+/** The refusal of a field of a schedule. */
+export const invalid = (field: string, rule: string): Problem =>
+  scheduleErrors.invalid_schedule({ details: { field, rule }, errors: [{ path: `body.${field}`, rule }] })

@@ -1,9 +1,9 @@
 /** The next fires of a schedule as people read them, with what clock changes do to them named. */
 import { doc, array, integer, named, object, string, timestamp, type Infer } from '../../../core/plugin.js'
-import { fireAfter } from './cadence.js'
-import { openCron } from './cron.js'
-import { isTerminal, type ScheduleRecord } from './store.js'
-import { clockText, localText, secondOccurrence, wallOf } from './zone.js'
+import { fireAfter } from './calendar/cadence.js'
+import { openCron } from './calendar/cron.js'
+import { isTerminal, type ScheduleRecord } from './record/store.js'
+import { clockText, localText, secondOccurrence, wallOf } from './calendar/zone.js'
 
 export const SchedulePreview = named(
   'SchedulePreview',

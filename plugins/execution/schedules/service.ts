@@ -2,13 +2,13 @@
 import type { Tx } from '../../../core/plugin.js'
 import type { ScheduleCreateRequest } from './contract.js'
 import { draftSchedule, keep } from './create.js'
-import { receiptOf } from './dispatch.js'
-import { scheduleErrors } from './errors.js'
-import { cancel, pause, resume, trigger } from './machine.js'
-import type { ScheduleParts } from './parts.js'
-import type { ScheduleCommits } from './schedule-commits.js'
-import type { ScheduleRecord } from './store.js'
-import type { Worker } from './worker.js'
+import { receiptOf } from './dispatch/dispatch.js'
+import { scheduleErrors } from './record/errors.js'
+import { cancel, pause, resume, trigger } from './record/machine.js'
+import type { ScheduleParts } from './dispatch/parts.js'
+import type { ScheduleCommits } from './dispatch/schedule-commits.js'
+import type { ScheduleRecord } from './record/store.js'
+import type { Worker } from './dispatch/worker.js'
 
 export const scheduleActions = ['cancel', 'pause', 'resume', 'trigger'] as const
 export type ScheduleAction = (typeof scheduleActions)[number]

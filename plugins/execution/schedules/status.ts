@@ -11,8 +11,8 @@ import {
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import { scheduleStatuses } from './contract.js'
-import type { ScheduleParts } from './parts.js'
-import { wakeOf, type ScheduleRecord } from './store.js'
+import type { ScheduleParts } from './dispatch/parts.js'
+import { wakeOf, type ScheduleRecord } from './record/store.js'
 
 const SchedulesStatus = object({
   dispatch_worker_enabled: boolean(),

@@ -14,12 +14,12 @@ import {
   type Tx,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../tools/contract.js'
-import { invalid } from './cadence.js'
+import { invalid } from './create.js'
 import { MisfirePolicy, overlapPolicies, type Cadence, type ScheduleCreateRequest } from './contract.js'
-import { scheduleErrors } from './errors.js'
-import type { ScheduleParts } from './parts.js'
+import { scheduleErrors } from './record/errors.js'
+import type { ScheduleParts } from './dispatch/parts.js'
 import type { ScheduleAction, Schedules } from './service.js'
-import { isTerminal, type ScheduleRecord } from './store.js'
+import { isTerminal, type ScheduleRecord } from './record/store.js'
 import { viewSchedule } from './view.js'
 
 export interface ScheduleToolParts extends ScheduleParts {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../core/plugin.js'
 import { shownPayload, shownReplies } from '../sessions/contract.js'
 import type { ScheduleView } from './contract.js'
-import { openOf, type ScheduleRecord } from './store.js'
+import { openOf, type ScheduleRecord } from './record/store.js'
 
 /**
  * A schedule as the contract shows it; members that are empty are left out. Without a caller, as for a model, addresses

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { notesOf, previewOf } from '../../../../plugins/execution/schedules/preview.js'
-import type { ScheduleRecord } from '../../../../plugins/execution/schedules/store.js'
-import { localText } from '../../../../plugins/execution/schedules/zone.js'
+import type { ScheduleRecord } from '../../../../plugins/execution/schedules/record/store.js'
+import { localText } from '../../../../plugins/execution/schedules/calendar/zone.js'
 import { scheduleRecord } from '../../../support/schedule-records.js'
 
 const notes = (expression: string, timezone: string, at: string): string[] =>

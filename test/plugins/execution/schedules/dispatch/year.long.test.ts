@@ -1,5 +1,5 @@
 import test from 'ava'
-import { end, judge, live, records } from '../../../support/schedule-year.js'
+import { end, judge, live, records } from '../../../../support/schedule-year.js'
 
 const seed = Number(process.env['SCHEDULE_SEED'] ?? 20_260_101)
 

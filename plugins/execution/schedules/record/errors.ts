@@ -1,4 +1,4 @@
-import { defineErrors } from '../../../core/plugin.js'
+import { defineErrors } from '../../../../core/plugin.js'
 
 export const scheduleErrors = defineErrors({
   schedule_not_found: {

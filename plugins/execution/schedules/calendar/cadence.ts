@@ -1,8 +1,29 @@
 /** When a schedule fires: pure functions of its cadence. */
-import type { Problem } from '../../../core/plugin.js'
-import type { Cadence } from './contract.js'
-import { cronFault, openCron } from './cron.js'
-import { scheduleErrors } from './errors.js'
+import { defaulted, doc, integer, literal, object, string, tagged, type Infer } from '../../../../core/plugin.js'
+import { openCron } from './cron.js'
+
+/** The last moment that a fire may have: the end of the year 9999, Unix ms. */
+const latest = 253_402_300_799_999
+
+/** When a schedule fires (schedules-4). */
+export const Cadence = tagged('type', {
+  once: object({
+    type: literal('once'),
+    fire_at_ms: doc(integer({ min: 1, max: latest }), 'Unix time in milliseconds. A past one is due at once.'),
+  }),
+  interval: object({ type: literal('interval'), every_seconds: integer({ min: 5, max: 10 * 366 * 86_400 }) }),
+  cron: object({
+    type: literal('cron'),
+    expression: doc(
+      string({ min: 1, max: 200 }),
+      'Minute, hour, day of month, month, day of week; or six fields with seconds first. If both days are ' +
+        'given, one of them is enough.',
+    ),
+    timezone: defaulted(doc(string({ max: 100 }), 'IANA name, such as Europe/Berlin.'), 'UTC'),
+  }),
+})
+/** The value form of `Cadence`. */
+export type Cadence = Infer<typeof Cadence>
 
 /** A cadence as it is kept; an interval counts from its anchor, any moment at which it fires. */
 export interface Beat {
@@ -55,14 +76,3 @@ const bisect = (next: (after: number) => number | undefined, known: number, befo
   }
   return low
 }
-
-/** Throws `invalid_schedule` with the path of what is wrong. */
-export const checkCadence = (cadence: Cadence, now: number): void => {
-  if (cadence.type !== 'cron') return
-  const broken = cronFault(cadence.expression, cadence.timezone, now)
-  if (broken !== undefined) throw invalid(`cadence.${broken.field}`, broken.rule)
-}
-
-/** The refusal of a field of a schedule. */
-export const invalid = (field: string, rule: string): Problem =>
-  scheduleErrors.invalid_schedule({ details: { field, rule }, errors: [{ path: `body.${field}`, rule }] })

@@ -1,12 +1,22 @@
 import test from 'ava'
-import { definePlugin, type JsonObject } from '../../../../core/plugin.js'
-import { Runs } from '../../../../plugins/execution/runs/contract.js'
-import { scheduleErrors, SchedulePayloads, type PayloadFire } from '../../../../plugins/execution/schedules/contract.js'
-import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
-import { fillableDisk } from '../../../support/fillable-disk.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
-import { openSession } from '../../../support/runs.js'
-import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../../../support/schedules.js'
+import { definePlugin, type JsonObject } from '../../../../../core/plugin.js'
+import { Runs } from '../../../../../plugins/execution/runs/contract.js'
+import {
+  scheduleErrors,
+  SchedulePayloads,
+  type PayloadFire,
+} from '../../../../../plugins/execution/schedules/contract.js'
+import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
+import { fillableDisk } from '../../../../support/fillable-disk.js'
+import { createLeapingClock } from '../../../../support/leaping-clock.js'
+import { openSession } from '../../../../support/runs.js'
+import {
+  makeSchedule,
+  scheduleBody,
+  scheduledRuns,
+  scheduleUntil,
+  settledTimes,
+} from '../../../../support/schedules.js'
 
 const hour = 3_600_000
 const start = async (t: any, options: Parameters<typeof startTestDaemon>[1] = {}) => {

@@ -1,12 +1,11 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
-import { digest, tellFailure } from '../../../core/plugin.js'
-import { type ReceiptKey, type RunRecord } from '../runs/contract.js'
-import type { ScheduleExecution } from './contract.js'
-import { scheduleErrors } from './errors.js'
-import { dispatched, refused, settled, type Ending } from './machine.js'
+import { digest, tellFailure } from '../../../../core/plugin.js'
+import { type ReceiptKey, type RunRecord } from '../../runs/contract.js'
+import { scheduleErrors } from '../record/errors.js'
+import { dispatched, refused, settled, type Ending } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
 import { isLastAttempt, passes, retryDelay, sentenceOf } from './retry.js'
-import type { ScheduleRecord } from './store.js'
+import type { ScheduleExecution, ScheduleRecord } from '../record/store.js'
 
 /** One execution of one schedule. */
 export interface Due {

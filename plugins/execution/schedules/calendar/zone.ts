@@ -1,5 +1,5 @@
 /** Wall times of a zone, as the zone data of the runtime has them. */
-import { createCache } from '../../../core/plugin.js'
+import { createCache } from '../../../../core/plugin.js'
 
 const hour = 3_600_000
 const formats = createCache<Intl.DateTimeFormat>(500)

@@ -1,20 +1,71 @@
+/** What the daemon keeps of schedules. */
 import {
+  boolean,
+  doc,
+  enums,
+  integer,
+  literal,
+  named,
+  object,
+  optional,
+  string,
+  tagged,
   timeKey,
+  timestamp,
   type Collection,
   type CollectionSpec,
+  type Infer,
   type JsonObject,
   type State,
   type Tx,
-} from '../../../core/plugin.js'
-import type { SubmitInputRequest } from '../runs/contract.js'
-import type {
-  Cadence,
-  MisfirePolicy,
-  OverlapPolicy,
-  PayloadKind,
-  ScheduleExecution,
-  ScheduleStatus,
-} from './contract.js'
+} from '../../../../core/plugin.js'
+import type { SubmitInputRequest } from '../../runs/contract.js'
+import type { Cadence } from '../calendar/cadence.js'
+
+/** The states of a schedule; the last two are final (schedules-16). */
+export const scheduleStatuses = ['active', 'paused', 'completed', 'canceled'] as const
+/** One of `scheduleStatuses`. */
+export type ScheduleStatus = (typeof scheduleStatuses)[number]
+
+/** What becomes of a fire while an execution before it is not over. */
+export const overlapPolicies = ['skip', 'queue_one', 'parallel'] as const
+/** One of `overlapPolicies`. */
+export type OverlapPolicy = (typeof overlapPolicies)[number]
+
+/** What becomes of fires that fell into a time without the daemon: one execution for all of them, or none. */
+export const MisfirePolicy = tagged('type', {
+  coalesce_once: object({ type: literal('coalesce_once') }),
+  skip_missed: object({ type: literal('skip_missed') }),
+})
+/** The value form of `MisfirePolicy`. */
+export type MisfirePolicy = Infer<typeof MisfirePolicy>
+
+/** Payload kinds of the contract that other plugins bring. */
+export const payloadKinds = ['observation_materialization', 'flow_start'] as const
+/** One of `payloadKinds`. */
+export type PayloadKind = (typeof payloadKinds)[number]
+
+/** States of one execution (schedules-12). */
+export const executionStatuses = ['claimed', 'dispatched', 'retrying', 'skipped', 'rolled_back', 'settled'] as const
+
+/** One entry of `recent_executions` (schedules-12). */
+export const ScheduleExecution = named(
+  'ScheduleExecution',
+  object({
+    fire_at_ms: doc(timestamp(), 'The moment that it stands for. It names the execution within its schedule.'),
+    run_id: optional(doc(string(), 'Id of the run.')),
+    status: enums(executionStatuses),
+    attempt: doc(integer({ min: 0 }), 'Attempts to dispatch that were refused.'),
+    from_queued_fire: boolean(),
+    claimed_at_ms: optional(timestamp()),
+    dispatched_at_ms: optional(timestamp()),
+    settled_at_ms: optional(timestamp()),
+    retry_after_ms: optional(timestamp()),
+    error: optional(doc(string(), 'Why it was skipped, refused or failed.')),
+  }),
+)
+/** The value form of `ScheduleExecution`. */
+export type ScheduleExecution = Infer<typeof ScheduleExecution>
 
 /** What a fire becomes. */
 export type Payload =

@@ -1,9 +1,9 @@
-import type { Clock, Ids, Log } from '../../../core/plugin.js'
-import type { Runs } from '../runs/contract.js'
-import type { Sessions } from '../sessions/contract.js'
+import type { Clock, Ids, Log } from '../../../../core/plugin.js'
+import type { Runs } from '../../runs/contract.js'
+import type { Sessions } from '../../sessions/contract.js'
 import type { SchedulesConfig } from './config.js'
-import type { SchedulePayload } from './contract.js'
-import type { ScheduleStore } from './store.js'
+import type { SchedulePayload } from './payloads.js'
+import type { ScheduleStore } from '../record/store.js'
 
 /** What the files of this plugin work with. */
 export interface ScheduleParts {

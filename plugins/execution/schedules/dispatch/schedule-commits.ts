@@ -2,12 +2,12 @@
  * The commits by which schedules move on. A kill between any two of them
  * leaves records from which the next start goes on.
  */
-import type { Tx } from '../../../core/plugin.js'
-import type { RunRecord } from '../runs/contract.js'
+import type { Tx } from '../../../../core/plugin.js'
+import type { RunRecord } from '../../runs/contract.js'
 import { dispatch, endingOf, noted, receiptOf, type Due } from './dispatch.js'
-import { advance, reckonAgain, settled } from './machine.js'
+import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
-import { wakeOf, type ScheduleRecord } from './store.js'
+import { wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 const batch = 32

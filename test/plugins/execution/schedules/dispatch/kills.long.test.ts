@@ -1,8 +1,8 @@
 import test from 'ava'
-import { createRandom } from '../../../faults/random.js'
-import { freshRoot, spawnDaemon } from '../../../support/daemon.js'
-import { openSession } from '../../../support/runs.js'
-import { makeSchedule, scheduledRuns, scheduleBody, scheduleUntil } from '../../../support/schedules.js'
+import { createRandom } from '../../../../faults/random.js'
+import { freshRoot, spawnDaemon } from '../../../../support/daemon.js'
+import { openSession } from '../../../../support/runs.js'
+import { makeSchedule, scheduledRuns, scheduleBody, scheduleUntil } from '../../../../support/schedules.js'
 
 const seed = Number(process.env['SCHEDULE_SEED'] ?? 7)
 

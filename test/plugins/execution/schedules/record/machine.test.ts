@@ -11,10 +11,10 @@ import {
   settled,
   trigger,
   type Moment,
-} from '../../../../plugins/execution/schedules/machine.js'
-import { overlapPolicies } from '../../../../plugins/execution/schedules/contract.js'
-import { openOf, wakeOf, type ScheduleRecord } from '../../../../plugins/execution/schedules/store.js'
-import { scheduleRecord } from '../../../support/schedule-records.js'
+} from '../../../../../plugins/execution/schedules/record/machine.js'
+import { overlapPolicies } from '../../../../../plugins/execution/schedules/contract.js'
+import { openOf, wakeOf, type ScheduleRecord } from '../../../../../plugins/execution/schedules/record/store.js'
+import { scheduleRecord } from '../../../../support/schedule-records.js'
 
 const start = 1_800_000_000_000
 const every = 60_000

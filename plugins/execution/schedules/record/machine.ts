@@ -1,9 +1,8 @@
 /** How a schedule changes: pure functions of the record and of what is known at that moment. */
-import type { Problem } from '../../../core/plugin.js'
-import type { ScheduleExecution } from './contract.js'
-import { fireAfter, lastFireBefore } from './cadence.js'
+import type { Problem } from '../../../../core/plugin.js'
+import { fireAfter, lastFireBefore } from '../calendar/cadence.js'
 import { scheduleErrors } from './errors.js'
-import { isOpen, isTerminal, openOf, type ScheduleRecord } from './store.js'
+import { isOpen, isTerminal, openOf, type ScheduleExecution, type ScheduleRecord } from './store.js'
 
 const keptExecutions = 50
 /** Executions of one schedule that are not over, at most: more than the history holds could not be shown. */

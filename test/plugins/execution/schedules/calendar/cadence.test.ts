@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { fireAfter, lastFireBefore, type Beat } from '../../../../plugins/execution/schedules/cadence.js'
-import { cronFault } from '../../../../plugins/execution/schedules/cron.js'
-import { cronCases } from '../../../golden/cron-fires.js'
+import { fireAfter, lastFireBefore, type Beat } from '../../../../../plugins/execution/schedules/calendar/cadence.js'
+import { cronFault } from '../../../../../plugins/execution/schedules/calendar/cron.js'
+import { cronCases } from '../../../../golden/cron-fires.js'
 
 const cron = (expression: string, timezone: string): Beat => ({
   cadence: { type: 'cron', expression, timezone },

@@ -1,10 +1,10 @@
 /** Looks at schedules when the first of them is due, and at least once a minute: the wall clock may have jumped. */
-import { Problem } from '../../../core/plugin.js'
-import type { RunRecord } from '../runs/contract.js'
+import { Problem } from '../../../../core/plugin.js'
+import type { RunRecord } from '../../runs/contract.js'
 import type { ScheduleParts } from './parts.js'
 import { retryDelay } from './retry.js'
 import type { ScheduleCommits } from './schedule-commits.js'
-import { wakeOf } from './store.js'
+import { wakeOf } from '../record/store.js'
 
 /** Longest time between two looks. */
 const longestMs = 60_000

@@ -1,4 +1,4 @@
-import { boolean, defaulted, doc, integer, object, type Infer } from '../../../core/plugin.js'
+import { boolean, defaulted, doc, integer, object, type Infer } from '../../../../core/plugin.js'
 
 const ms = (fallback: number, sentence: string, min = 0) =>
   doc(defaulted(integer({ min, max: 86_400_000 }), fallback), `${sentence} Milliseconds.`)

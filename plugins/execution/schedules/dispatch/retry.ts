@@ -1,6 +1,18 @@
 /** What becomes of a dispatch that was refused (schedules-26). */
-import { backoff, chance, Problem, type Ids } from '../../../core/plugin.js'
-import type { SchedulerPolicy } from './contract.js'
+import { backoff, chance, doc, integer, named, object, Problem, type Ids, type Infer } from '../../../../core/plugin.js'
+
+/** How dispatching is tried again; `scheduler_policy` of `GET /v1/runtime` (schedules-26). */
+export const SchedulerPolicy = named(
+  'SchedulerPolicy',
+  object({
+    retry_base_delay_ms: integer({ min: 1 }),
+    retry_max_delay_ms: integer({ min: 1 }),
+    retry_jitter_ms: integer({ min: 0 }),
+    retry_max_attempts: doc(integer({ min: 0 }), '0 is no limit.'),
+  }),
+)
+/** The value form of `SchedulerPolicy`. */
+export type SchedulerPolicy = Infer<typeof SchedulerPolicy>
 
 /** Refusals that pass: the session or its queue is busy, a route or the storage is not ready. The others are final. */
 export const passes = (error: unknown): boolean =>

@@ -1,0 +1,36 @@
+/** What other plugins make runs from, when a schedule of theirs fires. */
+import { definePoint, type JsonObject, type Point } from '../../../../core/plugin.js'
+import type { ReceiptKey, RunRecord } from '../../runs/contract.js'
+import type { PayloadKind } from '../record/store.js'
+
+/** What a payload is checked against when its schedule is made. */
+export interface PayloadPlace {
+  readonly target_session_id: string
+  readonly recurring: boolean
+}
+/** One fire that becomes a run. `receipt` names it: the same one must never make a second run. */
+export interface PayloadFire {
+  readonly schedule_id: string
+  readonly fire_at_ms: number
+  readonly target_session_id: string
+  readonly receipt: ReceiptKey
+}
+/** A payload kind beside `request`. */
+export interface SchedulePayload {
+  readonly kind: PayloadKind
+  /**
+   * Returns the payload as it is to be kept. Throws a problem for one that can never work. May be called for schedules
+   * that are not made in the end.
+   */
+  check(payload: JsonObject, place: PayloadPlace): JsonObject
+  /**
+   * Makes the run of a fire, or gives the one that it led to before. It may be called twice for one fire. Rejects with
+   * the problems of submitting; full queues, routes that are not ready and storage are tried again.
+   */
+  dispatch(payload: JsonObject, fire: PayloadFire): Promise<RunRecord>
+}
+/** Payload kinds beside `request`, by kind. */
+export const SchedulePayloads: Point<SchedulePayload> = definePoint<SchedulePayload>(
+  'schedule-payloads@1',
+  ({ kind }) => kind,
+)
