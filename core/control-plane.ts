@@ -1,4 +1,5 @@
 /** The daemon's HTTP side, put together from its settings. */
+import { checkFree } from './http/server/bind.js'
 import { accessWarnings } from './access-warnings.js'
 import type { Clock } from './base/clock.js'
 import type { Bus } from './events/bus.js'
@@ -53,6 +54,9 @@ const tokensOf = (settings: Settings) => ({
   admin: source(settings.httpAdminToken, settings.httpAdminTokenFile),
   readOnly: source(settings.httpReadonlyToken, settings.httpReadonlyTokenFile),
 })
+
+/** Throws why the daemon could not listen now. */
+export const checkAddress = (settings: Settings): Promise<void> => checkFree(bindOf(settings))
 
 /** Throws why a daemon must not start with these settings. */
 export const checkAccess = (settings: Settings): void => {

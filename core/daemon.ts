@@ -12,7 +12,7 @@ import { createBus, type Bus } from './events/bus.js'
 import { createLagCheck } from './events/lagged.js'
 import { createFindings, type Findings } from './records/findings.js'
 import { findingRoutes } from './records/findings-routes.js'
-import { addressOf, checkAccess, createControlPlane, type ControlPlane } from './control-plane.js'
+import { addressOf, checkAccess, checkAddress, createControlPlane, type ControlPlane } from './control-plane.js'
 import { createBoot, type Boot } from './host/lifecycle/boot.js'
 import { configContent } from './host/configuration/config-content.js'
 import { createConfigure } from './host/configuration/configure.js'
@@ -35,6 +35,7 @@ import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
 import { openState, type OpenState, type RecoveryReport } from './state/store/root.js'
 import { damageFound, isDeclared, recoveryFound } from './start-findings.js'
+import { isMade } from './state/root/root-document.js'
 import { storageErrors } from './state/storage-errors.js'
 import { version } from './base/version.js'
 import { beginWork } from './work.js'
@@ -119,6 +120,8 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   const { boot, loader, settings, clock, log } = context
   checkAccess(settings)
   const shipped = await loadShipped(loader, settings.stateRoot)
+  // A start that cannot listen leaves no root behind.
+  if (!isMade(context.disk, settings.stateRoot)) await checkAddress(settings)
   const lock = await takeRoot(context)
   const { opened, bus, findings, keepEpoch } = await openRoot(context, lock)
   const loaded = await boot.step(

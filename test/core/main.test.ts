@@ -38,8 +38,10 @@ test.serial('a second daemon on the same root is told who holds it and exits wit
 test.serial('a second daemon on the same port is told so, with the flag that chooses another', async (t) => {
   const daemon = await spawnTestDaemon(t)
   const { host } = new URL(daemon.url)
-  const second = await run(['serve', '--bind', host, '--state-root', await freshRoot()])
+  const folder = await freshRoot()
+  const second = await run(['serve', '--bind', host, '--state-root', path.join(folder, 'deep', 'state')])
   t.is(second.code, 1)
+  t.deepEqual(await readdir(folder), [], 'a start that cannot listen leaves nothing behind')
   t.is(
     second.err,
     `holdfast: The daemon cannot listen on ${host}: another process listens there already (EADDRINUSE). ` +

@@ -8,7 +8,8 @@ import type { Bus } from '../../events/bus.js'
 import type { Log } from '../../base/text/log.js'
 import { createAdmission, hostName } from '../access/admit.js'
 import type { Auth } from '../access/auth.js'
-import { httpErrors, startErrors } from '../errors.js'
+import { httpErrors } from '../errors.js'
+import { bind } from './bind.js'
 import { createExchange, type Exchange, pathOf } from './exchange.js'
 import { createInFlight, type InFlight } from './in-flight.js'
 import { answerMalformed } from './malformed.js'
@@ -268,22 +269,3 @@ const answerOptions = (
     throw httpErrors.route_not_found()
   send(request, response, { status: 204, headers: { allow: allowed(methods), ...origins.headers(request) } })
 }
-
-const reasons = new Map([
-  ['EADDRINUSE', 'another process listens there already'],
-  ['EADDRNOTAVAIL', 'this machine does not have that address'],
-  ['EACCES', 'this user may not listen there'],
-])
-const whyNot = (code: string): string => `${reasons.get(code) ?? 'the system refuses'} (${code})`
-
-const bind = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException): void =>
-      reject(startErrors.listen_failed({ details: { host, port, why: whyNot(error.code ?? 'unknown') }, cause: error }))
-    server.once('error', fail)
-    server.listen({ host, port }, () => {
-      server.off('error', fail)
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
-  })

@@ -39,6 +39,9 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
   return parsed.value
 }
 
+/** False before the first start. */
+export const isMade = (disk: Disk, root: string): boolean => disk.stat(join(root, 'root.json')) !== undefined
+
 /** Facts of a root that never was, or whose file was lost. */
 export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({
   format,
