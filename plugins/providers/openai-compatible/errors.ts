@@ -19,7 +19,7 @@ export const linkErrors = defineErrors({
   },
 })
 
-/** Answers that are none: repeating the question would bring the same. */
+/** Answers that are none: repeating the question would bring the same, but for one that others had no room beside. */
 export const answerErrors = defineErrors({
   provider_redirected: {
     status: 502,
@@ -30,4 +30,9 @@ export const answerErrors = defineErrors({
     detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.',
   },
   provider_answer_too_large: { status: 502, detail: 'The answer of the provider is larger than 32 MiB.' },
+  provider_answers_too_large: {
+    status: 503,
+    detail:
+      'The answers of the provider that are under way are larger than 512 MiB together, and this one is the largest.',
+  },
 })

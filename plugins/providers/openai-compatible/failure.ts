@@ -48,7 +48,10 @@ export interface Asked {
 
 export const classify = (error: unknown, asked: Asked): ModelFailure => {
   const ours = [...causes(error)].find((link) => link instanceof Problem)
-  if (ours instanceof Problem) return failure('bad_request', false, ours.message)
+  if (ours instanceof Problem)
+    return ours.code === 'provider_answers_too_large'
+      ? failure('overloaded', true, ours.message)
+      : failure('bad_request', false, ours.message)
   const seen = look(error, asked)
   const found = seen.status !== undefined && seen.status >= 400 ? byStatus(seen, seen.status, asked) : byMarks(seen)
   return seen.words === undefined ? found : { ...found, message: `${found.message} It said: "${seen.words}"` }

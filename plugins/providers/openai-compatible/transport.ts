@@ -1,5 +1,6 @@
 /** HTTP to the provider: no redirect, no retry, no time-out but the call's own. undici is loaded at the first call. */
 import type { Dispatcher } from 'undici'
+import { createAnswerBudget, type AnswerBudget } from './answer-budget.js'
 import type { Call } from './call.js'
 import { answerErrors } from './errors.js'
 
@@ -10,16 +11,20 @@ export interface Transport {
 }
 
 const largest = 32 * 1024 * 1024
+/** Of all answers under way. */
+const largestSum = 512 * 1024 * 1024
 
-const load = async () => {
+const load = async (most: number) => {
   const { Agent, request } = await import('undici')
-  return { request, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: largest }) }
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: largest })
+  return { request, agent, budget: createAnswerBudget(most) }
 }
 
-export const createTransport = (): Transport => {
+/** `most` bytes are those of all answers under way. */
+export const createTransport = ({ most = largestSum }: { readonly most?: number } = {}): Transport => {
   let loaded: ReturnType<typeof load> | undefined
   const fetchFor = async (call: Call): Promise<typeof globalThis.fetch> => {
-    const undici = await (loaded ??= load())
+    const undici = await (loaded ??= load(most))
     return (input, init = {}) => send(undici, call, { url: String(input), init })
   }
   return { fetchFor, close: async () => void (await (await loaded)?.agent.destroy()) }
@@ -31,7 +36,7 @@ interface Wanted {
 }
 
 const send = async (
-  { request, agent }: Awaited<ReturnType<typeof load>>,
+  { request, agent, budget }: Awaited<ReturnType<typeof load>>,
   call: Call,
   { url, init }: Wanted,
 ): Promise<Response> => {
@@ -47,7 +52,7 @@ const send = async (
   })
   call.alive()
   refuseUseless(answer)
-  return new Response(ReadableStream.from(readBody(answer.body, call)), {
+  return new Response(ReadableStream.from(readBody(answer.body, call, budget)), {
     status: answer.statusCode,
     headers: flat(answer.headers),
   })
@@ -75,20 +80,29 @@ const isTooLarge = (error: unknown): boolean =>
 const lastEvent = /(?:^|\n)data: ?\[DONE\]\r?\n/u
 
 /** The bytes of an answer. A server that says `[DONE]` and keeps the socket open is not waited for. */
-async function* readBody(body: Dispatcher.ResponseData['body'], call: Call): AsyncGenerator<Uint8Array> {
+async function* readBody(
+  body: Dispatcher.ResponseData['body'],
+  call: Call,
+  budget: AnswerBudget,
+): AsyncGenerator<Uint8Array> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
+  const share = budget.open()
   let tail = ''
+  let read = 0
   try {
     for (;;) {
       const next = await (lastEvent.test(tail) ? Promise.race([chunks.next(), call.pause(1000)]) : chunks.next())
       if (next === undefined || next.done === true) return
       call.alive()
+      read += next.value.length
+      if (share.holds(read + body.readableLength)) throw answerErrors.provider_answers_too_large()
       tail = (tail + next.value.subarray(-32).toString('latin1')).slice(-32)
       yield next.value
     }
   } catch (error) {
     throw isTooLarge(error) ? answerErrors.provider_answer_too_large() : error
   } finally {
+    share.close()
     body.destroy()
   }
 }
