@@ -80,9 +80,9 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
     const gone = (): boolean => response.destroyed
-    const before = streams.newestId()
-    const value = await settle(async () => listed(lists, await route.handler(input), gone), watch())
     const { reply } = route
+    const before = reply.kind === 'stream' ? streams.newestId() : ''
+    const value = await settle(async () => listed(lists, await route.handler(input), gone), watch())
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })

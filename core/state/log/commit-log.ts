@@ -57,12 +57,15 @@ export interface CommitLogOptions {
 const batchBytes = 4 * 1024 * 1024
 const batchLines = 4096
 
+/** A character takes three bytes at most; only of a long text they are counted. */
+const mostBytesOf = (text = ''): number => (text.length < 65_536 ? text.length * 3 : Buffer.byteLength(text))
+
 /** Counts bytes: of a batch that a crash cut off, no more may stand on the disk than a start takes for a torn tail. */
 const takeBatch = (queue: Pending[]): Pending[] => {
   let bytes = 0
   let count = 0
   while (count < queue.length && count < batchLines && (count === 0 || bytes < batchBytes)) {
-    bytes += Buffer.byteLength(queue[count]?.text ?? '')
+    bytes += mostBytesOf(queue[count]?.text)
     count += 1
   }
   return queue.splice(0, count)

@@ -209,13 +209,13 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   #reindex(id: string, before: T | undefined, after: T | undefined): void {
-    for (const index of this.#indexes.values())
-      index.move(id, before && index.place(id, before), after && index.place(id, after))
+    for (const index of this.#indexes.values()) index.move(id, before, after)
   }
 
   #write(id: string, record: T): Change {
     const text = serialise(record)
-    const before = { wasHot: this.#hot.has(id), record: this.find(id) }
+    const hot = this.#hot.get(id)
+    const before = { wasHot: hot !== undefined, record: hot ?? this.find(id) }
     this.#hot.set(id, record)
     this.#reindex(id, before.record, record)
     return {

@@ -7,15 +7,15 @@ export interface Place {
   readonly sort: string
 }
 
-export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => ({
-  group: spec.group(record),
-  sort: spec.sort?.(record) ?? id,
-})
+/** Where it is left out it has no sort key of its own. */
+export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => {
+  const group = spec.group(record)
+  return { group, sort: group === undefined ? id : (spec.sort?.(record) ?? id) }
+}
 
 export interface RecordIndex<T> {
-  place(id: string, record: T): Place
   /** Moves a record from where it stood to where it belongs; undefined: it was or is not there. */
-  move(id: string, from: Place | undefined, to: Place | undefined): void
+  move(id: string, before: T | undefined, after: T | undefined): void
   /** Adds in any order while loading; `settle` puts all groups in order. */
   load(id: string, place: Place): void
   settle(): void
@@ -107,10 +107,17 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     if (sorted) group.sorts.splice(at, 1)
     if (group.ids.length === 0) groups.delete(name)
   }
-  const move = (id: string, from: Place | undefined, to: Place | undefined): void => {
-    if (from?.group === to?.group && from?.sort === to?.sort) return
-    if (from?.group !== undefined) drop(id, from.group, from.sort)
-    if (to?.group !== undefined) add(id, to.group, to.sort)
+  const sortOf = (id: string, record: T): string => spec.sort?.(record) ?? id
+  /** Called for every index at every change of a record: it makes no object, and no sort key without need. */
+  const move = (id: string, before: T | undefined, after: T | undefined): void => {
+    const from = before && spec.group(before)
+    const to = after && spec.group(after)
+    if (from === to && (from === undefined || !sorted)) return
+    const fromSort = before === undefined || from === undefined ? id : sortOf(id, before)
+    const toSort = after === undefined || to === undefined ? id : sortOf(id, after)
+    if (from === to && fromSort === toSort) return
+    if (from !== undefined) drop(id, from, fromSort)
+    if (to !== undefined) add(id, to, toSort)
   }
   const load = (id: string, { group: name, sort }: Place): void => {
     if (name === undefined) return
@@ -131,7 +138,6 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     return group.ids.slice(Math.max(0, end - limit), end).toReversed()
   }
   return {
-    place: (id, record) => placeOf(spec, id, record),
     move,
     load,
     settle: () => groups.forEach(putInOrder),

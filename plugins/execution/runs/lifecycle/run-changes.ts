@@ -41,6 +41,9 @@ export interface RunEdit {
   save(): RunRecord
 }
 
+/** The record until it is put: this commit's own copy, unless nothing of it has changed yet. */
+type Draft = RunRecord extends infer R ? { -readonly [K in keyof R]: R[K] } : never
+
 /** The one place where records, entries and events of a run are made. */
 class Edit implements RunEdit {
   run: RunRecord
@@ -63,14 +66,17 @@ class Edit implements RunEdit {
   }
 
   note(entry: Entry): number {
-    const { session_id, run_id } = this.#before
-    this.#noted = entry.type
-    this.#last = this.#tx.append(this.#context.store.journal, session_id, { run_id, at: this.#at, ...entry })
-    return this.#last
+    return this.#append({ run_id: this.#before.run_id, at: this.#at, ...entry })
   }
 
   event(event: RunEvent): number {
-    return this.note({ type: 'event', event })
+    return this.#append({ run_id: this.#before.run_id, at: this.#at, type: 'event', event })
+  }
+
+  #append(entry: JournalEntry): number {
+    this.#noted = entry.type
+    this.#last = this.#tx.append(this.#context.store.journal, this.#before.session_id, entry)
+    return this.#last
   }
 
   output(output: OutputDraft): void {
@@ -136,7 +142,8 @@ class Edit implements RunEdit {
   }
 
   save(): RunRecord {
-    const run = { ...this.run, last: this.#last }
+    const run: Draft = this.run === this.#before ? { ...this.run } : this.run
+    run.last = this.#last
     this.run = run
     this.#tx.put(this.#context.store.runs, run)
     this.#tell(run)
@@ -170,9 +177,9 @@ const targetsOf = ({ sessions }: ChangeContext, run: RunRecord, { source_kind }:
 
 /** Remembers which output is the model's last answer, as far as that is known of the ones before. */
 const withOutput = (run: RunRecord, seq: number, { source_kind }: OutputDraft): RunRecord => {
-  const next = { ...run, outputs: [...(run.outputs ?? []), seq] }
-  if (source_kind === 'assistant_text') return { ...next, said: seq }
-  return run.outputs === undefined ? { ...next, said: 0 } : next
+  const outputs = [...(run.outputs ?? []), seq]
+  if (source_kind === 'assistant_text') return { ...run, outputs, said: seq }
+  return run.outputs === undefined ? { ...run, outputs, said: 0 } : { ...run, outputs }
 }
 
 /** Tells those who watch the session, and those who wait for the run. */

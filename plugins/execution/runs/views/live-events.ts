@@ -80,16 +80,17 @@ export const Trace = defineEvent({
 /** Publishes a step when a commit is durable; without a run it is one of the session. */
 export const emitTrace = (
   tx: Tx,
-  { session_id, ...of }: { readonly session_id: string; readonly run_id?: string; readonly agent_id?: string },
+  {
+    session_id,
+    run_id,
+    agent_id,
+  }: { readonly session_id: string; readonly run_id?: string; readonly agent_id?: string },
   kind: TraceData,
 ): void => {
-  const named = {
-    ...(of.agent_id !== undefined && { agent_id: of.agent_id }),
-    ...(of.run_id !== undefined && { run_id: of.run_id }),
-  }
-  const keys = { session: session_id, ...(of.run_id !== undefined && { run: of.run_id }) }
+  const keys = run_id === undefined ? { session: session_id } : { session: session_id, run: run_id }
   const timestamp_ms = tx.now
-  tx.emit(Trace, keys, () => ({ trace: { timestamp_ms, session_id, ...named, kind } }))
+  const of = { ...(agent_id !== undefined && { agent_id }), ...(run_id !== undefined && { run_id }) }
+  tx.emit(Trace, keys, () => ({ trace: { timestamp_ms, session_id, ...of, kind } }))
 }
 
 /** Shows what a run does outside as the ledger enters it. */

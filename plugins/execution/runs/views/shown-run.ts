@@ -58,13 +58,15 @@ export const shownOutputs = (
   const outputs: DaemonOutputRecord[] = []
   let left = mostOutputBytes
   for (const output of newest) {
-    left -= Buffer.byteLength(JSON.stringify(output))
-    if (outputs.length === most || (left < 0 && outputs.length > 0))
-      return { outputs: outputs.reverse(), outputs_truncated: true }
+    const [first] = outputs
+    // Most runs have one output, which is shown whatever it weighs.
+    if (first !== undefined) left -= outputs.length === 1 ? bytesOf(first) + bytesOf(output) : bytesOf(output)
+    if (outputs.length === most || left < 0) return { outputs: outputs.reverse(), outputs_truncated: true }
     outputs.push(output)
   }
   return { outputs: outputs.reverse() }
 }
+const bytesOf = (output: DaemonOutputRecord): number => Buffer.byteLength(JSON.stringify(output))
 
 /** Position in its session's queue; 1 is next. */
 const position = (store: RunStore, run: RunRecord): number =>

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createRecordIndex } from '../../../../core/state/memory/record-index.js'
+import type { IndexSpec } from '../../../../core/state/contract.js'
+import { createRecordIndex, placeOf } from '../../../../core/state/memory/record-index.js'
 
 interface Item {
   readonly id: string
@@ -13,6 +14,7 @@ const item = fc.record({
   group: fc.constantFrom('x', 'y', undefined),
   sort: fc.constantFrom('1', '2', '3', '10'),
 })
+const spec: IndexSpec<Item> = { group: (one) => one.group, sort: (one) => one.sort }
 const compare = (a: Item, b: Item): number => (a.sort === b.sort ? (a.id < b.id ? -1 : 1) : a.sort < b.sort ? -1 : 1)
 
 test('an index lists what a sorted array would, after any moves, in both directions and from any place', (t) => {
@@ -22,16 +24,16 @@ test('an index lists what a sorted array would, after any moves, in both directi
       fc.integer({ min: 1, max: 5 }),
       fc.constantFrom('0', '1', '2', '3', '9'),
       (steps, limit, beyond) => {
-        const index = createRecordIndex<Item>({ group: (one) => one.group, sort: (one) => one.sort })
+        const index = createRecordIndex(spec)
         const model = new Map<string, Item>()
         for (const { item: next, gone } of steps) {
           const before = model.get(next.id)
-          index.move(next.id, before && index.place(next.id, before), gone ? undefined : index.place(next.id, next))
+          index.move(next.id, before, gone ? undefined : next)
           if (gone) model.delete(next.id)
           else model.set(next.id, next)
         }
-        const loaded = createRecordIndex<Item>({ group: (one) => one.group, sort: (one) => one.sort })
-        for (const [id, one] of model) loaded.load(id, loaded.place(id, one))
+        const loaded = createRecordIndex(spec)
+        for (const [id, one] of model) loaded.load(id, placeOf(spec, id, one))
         loaded.settle()
         for (const group of ['x', 'y']) {
           const expected = [...model.values()].filter((one) => one.group === group).toSorted(compare)
