@@ -6,8 +6,8 @@ import { defineErrors } from '../base/errors.js'
 export const errors = defineErrors({
   plugin_required: {
     status: 500,
-    detail: 'the required plugin {plugin} did not come up: {reason}',
-    action: 'Correct the cause; a third-party plugin can be left out with serve --safe.',
+    detail: 'the required plugin {plugin} did not come up: {reason}{way}',
+    action: 'Correct the cause and start again.',
   },
   plugin_refused: {
     status: 500,

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
+import { explain } from '../../core/cli/explain.js'
 import { createClock } from '../../core/base/clock.js'
 import { definePlugin, type Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
@@ -58,7 +59,11 @@ test('runtime-13: a start that fails gives the root back', async (t) => {
     },
   })
   const shipped = [{ id: 'broken', required: true, load: () => Promise.resolve({ default: broken }) }]
-  await t.throwsAsync(startTestDaemon(t, { root, shipped }), { code: 'plugin_required' })
+  const error = await t.throwsAsync(startTestDaemon(t, { root, shipped }), {
+    code: 'plugin_required',
+    message: 'the required plugin broken did not come up: broken',
+  })
+  t.notRegex(explain(error).text, /--safe/u, 'that leaves out third-party plugins alone')
   const { daemon } = await startTestDaemon(t, { root, shipped: [] })
   t.is(daemon.view.phase(), 'ready')
 })

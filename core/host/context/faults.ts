@@ -54,12 +54,12 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
   const faults = new Map<string, { count: number; last: PluginFault }>()
   const sentence = (error: unknown): string =>
     secrets.redact(error instanceof Error ? error.message : String(error)).slice(0, 300)
-  /** What to log of the error: the stack once, and the sentence alone when it comes again. */
+  /** What to log of the error: the stack of plugins' code once, and the sentence alone when it comes again. */
   const keep = (plugin: string, where: string, error: unknown): unknown => {
     const before = faults.get(plugin)
     const last: PluginFault = { at_ms: clock.now(), where, message: sentence(error) }
     faults.set(plugin, { count: (before?.count ?? 0) + 1, last })
-    return before?.last.where === where && before.last.message === last.message ? last.message : error
+    return before?.last.where === where && before.last.message === last.message ? last.message : shown(error, owners)
   }
   /** Whose code threw, if it is not the caller's own. */
   const throwerOf = (caller: string, error: unknown): string | undefined => {
@@ -109,4 +109,15 @@ export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | 
     if (owner !== undefined) return owner.id
   }
   return undefined
+}
+
+/** The error without what called the plugins' code; of a refusal that none of it took part in, the sentence alone. */
+const shown = (error: unknown, owners: readonly CodeOwner[]): unknown => {
+  if (!(error instanceof Error) || error.stack === undefined) return error
+  const lines = error.stack.split('\n')
+  const last = lines.findLastIndex((line) => owners.some(({ owns }) => owns(line)))
+  if (last < 0) return error instanceof Problem ? `${error.message} (${error.code})` : error
+  if (last === lines.length - 1) return error
+  const { message, name, cause } = error
+  return Object.assign(new Error(message, { cause }), { name, stack: lines.slice(0, last + 1).join('\n') })
 }

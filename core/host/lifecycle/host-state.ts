@@ -64,7 +64,9 @@ export const disable = async (host: HostState, entry: PluginEntry, { state, reas
   entry.state = state
   entry.reason = reason
   await closeScope(host, entry)
-  if (entry.candidate.required) throw errors.plugin_required({ details: { plugin: entry.candidate.id, reason } })
+  const { id, from, required } = entry.candidate
+  const way = from === 'shipped' ? '' : '; holdfast serve --safe leaves third-party plugins out'
+  if (required) throw errors.plugin_required({ details: { plugin: id, reason, way } })
 }
 
 const dependents = (host: HostState, entry: PluginEntry): PluginEntry[] => {

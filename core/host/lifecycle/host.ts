@@ -69,7 +69,9 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
         message: `The plugin ${id} is not loaded: ${reason ?? ''}`,
         related_id: id,
         action:
-          'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
+          entry.candidate.from === 'shipped'
+            ? 'Correct the cause and start again.'
+            : 'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
       },
     ]
   if (state === 'registered' && host.started)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createFaults, ownerOf } from '../../../../core/host/context/faults.js'
+import { errors as configErrors } from '../../../../core/base/config.js'
 import { createClock } from '../../../../core/base/clock.js'
 import { shippedCandidate } from '../../../../core/host/load/candidate.js'
 
@@ -77,4 +78,22 @@ test('code is told by the whole folder of a plugin, not by a name that stands in
   for (const own of ['http/server/exchange.js', 'state/memory/transaction.js'])
     t.is(ownerAt(`${core}${own}`), undefined)
   t.is(ownerAt('file:///srv/memory/http/node_modules/pino/pino.js'), undefined)
+})
+
+test('a refusal is one line with its reason, and of a stack only what the code of plugins did is logged', (t) => {
+  const { lines, faults } = createStand()
+  const refused = configErrors.config_invalid({ details: { source: 'config/mailer.toml', problem: 'x is unknown' } })
+  faults.charge('mailer', 'register', refused)
+  t.is(lines.at(-1)?.details?.['error'], 'config/mailer.toml x is unknown (config_invalid)')
+  const own = '    at register (/plugins/mailer/index.js:3:5)'
+  const stack = `TypeError: broken\n    at Array.map (<anonymous>)\n${own}\n    at declare (/core/host/register.js:1:1)`
+  faults.charge('mailer', 'register', Object.assign(new TypeError('broken'), { stack }))
+  t.like(lines.at(-1)?.details?.['error'], {
+    name: 'TypeError',
+    message: 'broken',
+    stack: `TypeError: broken\n    at Array.map (<anonymous>)\n${own}`,
+  })
+  const ours = new TypeError('a fault of core')
+  faults.charge('mailer', 'register', ours)
+  t.is(lines.at(-1)?.details?.['error'], ours)
 })
