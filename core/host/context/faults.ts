@@ -1,4 +1,5 @@
 /** Faults are charged to their owner: named in the log, counted for the operator, and they stop nothing else. */
+import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
@@ -119,5 +120,5 @@ const shown = (error: unknown, owners: readonly CodeOwner[]): unknown => {
   if (last < 0) return error instanceof Problem ? `${error.message} (${error.code})` : error
   if (last === lines.length - 1) return error
   const { message, name, cause } = error
-  return Object.assign(new Error(message, { cause }), { name, stack: lines.slice(0, last + 1).join('\n') })
+  return Object.assign(fault(message, cause), { name, stack: lines.slice(0, last + 1).join('\n') })
 }

@@ -71,7 +71,8 @@ const complaint = (host: HostState, entry: PluginEntry): Warning[] => {
         action:
           entry.candidate.from === 'shipped'
             ? 'Correct the cause and start again.'
-            : 'Mend the plugin or its configuration and start again; holdfast serve --safe leaves third-party ones out.',
+            : 'Mend the plugin or its configuration and start again; ' +
+              'holdfast serve --safe leaves third-party ones out.',
       },
     ]
   if (state === 'registered' && host.started)

@@ -16,6 +16,6 @@ export const modelErrors = defineErrors({
     status: 400,
     domain: 'routes',
     detail: 'The model route {route_id} is not ready: {reason}',
-    action: 'See provider_readiness in GET /v1/status.',
+    action: 'See GET /v1/status for what to do about it.',
   },
 })

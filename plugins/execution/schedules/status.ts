@@ -1,5 +1,6 @@
 /** What `/v1/status` says about schedules (schedules-15). */
 import {
+  commandLine,
   boolean,
   integer,
   object,
@@ -129,5 +130,5 @@ const failureWarnings = ({ store: { schedules } }: ScheduleParts): Warning[] =>
         `Schedule ${name} has failed ${consecutive_failures} times in a ` +
         `row${last_error === undefined ? '' : `: ${last_error}`}`
       ).slice(0, 500),
-      action: `See GET /v1/schedules/${schedule_id}; pause or cancel it if it cannot work.`,
+      action: `See why: ${commandLine('schedules get', schedule_id)}. Pause or cancel it if it cannot work.`,
     }))

@@ -79,6 +79,13 @@ const findingsLine = (findings: NonNullable<Answer['findings']>): (readonly [str
   return parts.length === 0 ? [] : [['findings', `${parts.join(', ')}: holdfast state findings`]]
 }
 
+type ModelRoute = NonNullable<Answer['provider_readiness']>['routes'][number]
+/** A provider may have no model yet. */
+const modelLine = ({ provider, model, state, message }: ModelRoute): string => {
+  const name = visibleLine(model === '' ? provider : `${provider}/${model}`)
+  return state === 'ok' ? `${name}, ready` : `${name} is not ready: ${visibleLine(message)}`
+}
+
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
   const active = provider_readiness?.routes.find((route) => route.active)
@@ -89,15 +96,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
       `${visibleLine(storage.probes[0]?.path ?? '?')}, generation ${storage.state_root_lock.generation}, ` +
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
-    ...(active === undefined
-      ? []
-      : [
-          [
-            'model',
-            `${visibleLine(`${active.provider}/${active.model}`)}, ` +
-              (active.state === 'ok' ? 'ready' : visibleLine(active.message)),
-          ] as const,
-        ]),
+    ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),
     ...findingsLine(answer.findings ?? []),

@@ -170,3 +170,14 @@ test('a summary shows counts, odd plugins and warnings', (t) => {
   ])
     t.true(text.includes(part), part)
 })
+
+test('the line of the model makes sense with and without a model, ready or not', (t) => {
+  const lineOf = (model: string, state: string): string | undefined => {
+    const route = { provider: 'openai_compatible', model, active: true, state, message: 'The provider needs a model.' }
+    return /^ {2}model +(.*)$/mu.exec(showStatus(facts({ provider_readiness: { routes: [route] } })))?.[1]
+  }
+  t.is(lineOf('small', 'ok'), 'openai_compatible/small, ready')
+  t.is(lineOf('', 'ok'), 'openai_compatible, ready')
+  t.is(lineOf('', 'error'), 'openai_compatible is not ready: The provider needs a model.')
+  t.is(lineOf('small', 'error'), 'openai_compatible/small is not ready: The provider needs a model.')
+})
