@@ -1,4 +1,4 @@
-/** The real clock, which a test can make leap: time goes on by itself and faster on demand. */
+/** A clock that a test can make leap: its timers wait as real ones do, and what a leap makes due fires at once. */
 import { createClock, type Clock } from '../../core/base/clock.js'
 
 export interface LeapingClock extends Clock {
@@ -14,12 +14,18 @@ interface Waiting {
   cancel: () => void
 }
 
-export const createLeapingClock = (): LeapingClock => {
+export interface LeapingClockOptions {
+  /** True: its time goes on by leaps alone, however long the test takes. Default: by itself too. */
+  readonly still?: boolean
+}
+
+export const createLeapingClock = ({ still = false }: LeapingClockOptions = {}): LeapingClock => {
   const real = createClock()
   const waiting = new Set<Waiting>()
   let ahead = 0
   let wall = 0
-  const elapsed = (): number => real.elapsed() + ahead
+  const [began, origin] = [real.now(), real.elapsed()]
+  const elapsed = (): number => (still ? origin : real.elapsed()) + ahead
   const arm = (one: Waiting): void => {
     one.cancel = real.after(Math.max(0, one.deadline - elapsed()), () => {
       waiting.delete(one)
@@ -49,7 +55,7 @@ export const createLeapingClock = (): LeapingClock => {
       )
     })
   return {
-    now: () => Math.floor(real.now() + ahead + wall),
+    now: () => Math.floor((still ? began : real.now()) + ahead + wall),
     elapsed,
     after,
     sleep,

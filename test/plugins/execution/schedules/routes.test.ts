@@ -1,11 +1,11 @@
 import test from 'ava'
 import { startTestDaemon } from '../../../support/daemon.js'
-import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { createLeapingClock, type LeapingClockOptions } from '../../../support/leaping-clock.js'
 import { codeOf, openSession, until } from '../../../support/runs.js'
 import { makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../../../support/schedules.js'
 
-const start = async (t: any) => {
-  const clock = createLeapingClock()
+const start = async (t: any, options: LeapingClockOptions = {}) => {
+  const clock = createLeapingClock(options)
   const daemon = await startTestDaemon(t, { clock })
   await openSession(daemon)
   return { clock, daemon }
@@ -51,7 +51,7 @@ test('schedules-7: a past moment is due at once', async (t) => {
 })
 
 test('an interval fires again and again, counted from its making', async (t) => {
-  const { clock, daemon } = await start(t)
+  const { clock, daemon } = await start(t, { still: true })
   const made = await makeSchedule(daemon, { cadence: { type: 'interval', every_seconds: 5 }, max_executions: 3 })
   for (const count of [1, 2, 3]) {
     clock.leap(5000)
