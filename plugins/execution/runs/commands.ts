@@ -41,11 +41,12 @@ const list = defineCommand({
       summary: 'Only runs with an effect of which nobody can tell whether it happened.',
     },
   },
-  run: ({ client, flags }) => {
+  run: async (input) => {
+    const { client, flags } = input
     const query = new URLSearchParams({ priority_active: 'true', limit: String(flags['limit'] ?? 20) })
     if (typeof flags['session-id'] === 'string') query.set('session_id', flags['session-id'])
     if (flags['unknown'] === true) query.set('unknown', 'true')
-    return client.get(`/v1/runs?${query.toString()}`)
+    return withHold(input, await client.get(`/v1/runs?${query.toString()}`))
   },
   answer: RunRows,
   show: showRuns,

@@ -8,6 +8,7 @@ import {
   string,
   type CommandInput,
   type Json,
+  type JsonObject,
 } from '../../../../core/plugin.js'
 
 const Warnings = open({ health: open({ warnings: optional(array(open({ code: string() }))) }) })
@@ -17,11 +18,15 @@ const holds = async (client: CommandInput['client']): Promise<boolean> => {
   return status.ok && (status.value.health.warnings ?? []).some(({ code }) => code === 'daemon_held')
 }
 
-/** The run, with a word about the hold if that is why it is queued and a person reads it. */
+const isQueued = (run: Json): run is JsonObject => isJsonObject(run) && run['status'] === 'queued'
+
+/** A run or a list of runs, with a word about the hold if that is why one is queued and a person reads it. */
 export const withHold = async (
   { client, output }: Pick<CommandInput, 'client' | 'output'>,
-  run: Json,
+  answer: Json,
 ): Promise<Json> => {
-  if (output === 'json' || !isJsonObject(run)) return run
-  return run['status'] === 'queued' && (await holds(client)) ? { ...run, daemon_held: true } : run
+  const runs = Array.isArray(answer) ? answer : [answer]
+  if (output === 'json' || !runs.some(isQueued) || !(await holds(client))) return answer
+  const told = runs.map((run) => (isQueued(run) ? { ...run, daemon_held: true } : run))
+  return Array.isArray(answer) ? told : (told[0] ?? answer)
 }

@@ -51,6 +51,12 @@ export const RunEvents = array(
   }),
 )
 
+/** What an open run waits for, where its status does not say it. */
+const statusOf = ({ status, waiting_for_model_route: wait, daemon_held }: Row): string => {
+  if (wait !== undefined) return `${status} (waits for model)`
+  return daemon_held === true ? `${status} (daemon holds)` : status
+}
+
 const oneLine = (text: string, most = 60): string => {
   const line = visibleLine(text.replaceAll(/\s+/gu, ' ').trim())
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
@@ -61,8 +67,9 @@ export const showRuns = (rows: Row[]): string =>
     ? 'No runs here. Start one: holdfast runs submit SESSION TEXT'
     : rows
         .map(
-          ({ run_id, status, session_id, request }) =>
-            `${run_id}  ${status.padEnd(25)}  ${visibleLine(session_id)}  ${oneLine(request.text_preview ?? '')}`,
+          (row) =>
+            `${row.run_id}  ${statusOf(row).padEnd(25)}  ${visibleLine(row.session_id)}  ` +
+            oneLine(row.request.text_preview ?? ''),
         )
         .join('\n')
 
@@ -100,7 +107,8 @@ type ShownEvent = Infer<typeof RunEvents>[number]['event']
 const detailOf = (event: ShownEvent): string | undefined => {
   const { error, output, tool_names, tool_name, outcome, attempt, code, message, to } = event
   if (tool_names !== undefined) return tool_names.length === 0 ? undefined : `calls ${tool_names.join(', ')}`
-  if (tool_name !== undefined) return `${tool_name}: ${outcome ?? ''}`
+  if (tool_name !== undefined)
+    return `${tool_name}: ${[outcome, code, message].filter((part) => part !== undefined).join(': ')}`
   if (attempt !== undefined) return `attempt ${attempt}, ${code ?? ''}: ${message ?? ''}`
   return error ?? output?.content ?? to
 }
@@ -112,7 +120,7 @@ export const showEvents = (entries: Infer<typeof RunEvents>): string => {
       const more = detailOf(event)
       return (
         `+${((timestamp_ms - start) / 1000).toFixed(3).padStart(9)} s  ` +
-        `${event.type}${more === undefined ? '' : `  ${oneLine(more, 100)}`}`
+        `${event.type}${more === undefined ? '' : `  ${oneLine(more, 200)}`}`
       )
     })
     .join('\n')

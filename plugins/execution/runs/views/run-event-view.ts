@@ -41,6 +41,8 @@ const runStepFields = {
     tool_name: doc(string(), 'Name of the tool.'),
     tool_call_id: doc(string(), 'Id of the tool call.'),
     outcome: enums(['done', 'failed', 'refused', 'unknown']),
+    code: optional(doc(string(), 'A stable code of why the call was not done.')),
+    message: optional(doc(string(), 'Why the call was not done, in its first 500 characters.')),
   }),
 }
 

@@ -1,5 +1,12 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
-import { fault, type Caller, type StreamEntry } from '../../../../core/plugin.js'
+import {
+  fault,
+  isJsonObject,
+  wellFormedJson,
+  type Caller,
+  type Json,
+  type StreamEntry,
+} from '../../../../core/plugin.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunEventEntry } from './run-event-view.js'
 import type { RunView } from './run-view.js'
@@ -156,6 +163,19 @@ const showEvent = (event: RunEvent, projection: RunView): RunEventEntry['event']
   }
 }
 
+const mostReason = 500
+const stableCode = /^[a-z][a-z0-9_]{0,63}$/u
+/** What the model was told of a call that failed; a tool of others may have told it in a form of its own. */
+const reasonOf = (output: Json): { readonly code?: string; readonly message?: string } => {
+  const error = isJsonObject(output) ? output['error'] : output
+  if (typeof error === 'string') return { message: wellFormedJson(error.slice(0, mostReason)) }
+  const { code, message } = isJsonObject(error) ? error : {}
+  return {
+    ...(typeof code === 'string' && stableCode.test(code) && { code }),
+    ...(typeof message === 'string' && { message: wellFormedJson(message.slice(0, mostReason)) }),
+  }
+}
+
 const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
   switch (entry.type) {
     case 'message':
@@ -172,8 +192,9 @@ const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
     case 'fallback':
       return { type: 'model_fallback', from: entry.from, to: entry.to }
     case 'outcome': {
-      const { tool_name, tool_call_id, state: outcome } = entry
-      return { type: 'tool_ended', tool_name, tool_call_id, outcome }
+      const { tool_name, tool_call_id, state: outcome, output } = entry
+      const reason = outcome === 'done' ? {} : reasonOf(output)
+      return { type: 'tool_ended', tool_name, tool_call_id, outcome, ...reason }
     }
     default:
       return undefined

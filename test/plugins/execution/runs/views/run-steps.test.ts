@@ -40,3 +40,22 @@ test('runs-21: the events of a run show its model attempts and tool calls to tho
   t.regex(shown, /model_answered {2}calls peek\n.*tool_ended {2}peek: done/u)
   t.deepEqual(await eventTypes(daemon, run_id), ['accepted', 'queued', 'started', 'output', 'completed'])
 })
+
+test('a call that failed is shown with its reason', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', '/tool read_file {"path":"../outside.txt"}')
+  await until(daemon, run_id, 'completed')
+  const { body } = await daemon.request('GET', `/v1/runs/${run_id}/events?steps=true`)
+  const ended = body.find(({ event }: any) => event.type === 'tool_ended').event
+  t.like(ended, {
+    tool_name: 'read_file',
+    outcome: 'failed',
+    code: 'path_outside_workspace',
+    message: 'The path is not inside the workspace.',
+  })
+  t.regex(
+    showEvents(body),
+    /tool_ended {2}read_file: failed: path_outside_workspace: The path is not inside the workspace\.\n/u,
+  )
+})

@@ -1,0 +1,63 @@
+/** Runs as a person reads them. No daemon is asked. */
+import test from 'ava'
+import { withHold } from '../../../../../plugins/execution/runs/terminal/held-daemon.js'
+import { RunRows, showEvents, showRuns } from '../../../../../plugins/execution/runs/terminal/run-text.js'
+import { isJsonObject, parse, type Client, type Json } from '../../../../../core/plugin.js'
+
+const row = (run_id: string, more: Readonly<Record<string, Json>>) => ({
+  run_id,
+  session_id: 's1',
+  request: { text_preview: 'hi' },
+  ...more,
+})
+const shown = (answer: Json): string => {
+  const rows = parse(RunRows, answer)
+  return rows.ok ? showRuns(rows.value) : JSON.stringify(rows.issues)
+}
+
+test('a list of runs says which of them wait for their model route', (t) => {
+  const wait = { attempts: 1, next_attempt_at_ms: 1, code: 'network', message: 'No answer.' }
+  t.is(
+    shown([row('r1', { status: 'running', waiting_for_model_route: wait }), row('r2', { status: 'running' })]),
+    'r1  running (waits for model)  s1  hi\nr2  running                    s1  hi',
+  )
+})
+
+test('a list and a single run say that the daemon holds; nothing is asked for runs that are not queued', async (t) => {
+  const asked: string[] = []
+  const client: Client = {
+    baseUrl: '',
+    get: async (path) => {
+      asked.push(path)
+      return { health: { warnings: [{ code: 'daemon_held' }] } }
+    },
+    send: async () => null,
+    stream: async () => (async function* () {})(),
+  }
+  const told = await withHold({ client, output: 'pretty' }, [
+    row('r1', { status: 'queued' }),
+    row('r2', { status: 'completed' }),
+  ])
+  t.regex(shown(told), /^r1 {2}queued \(daemon holds\) +s1 {2}hi\nr2 {2}completed +s1/u)
+  const one = await withHold({ client, output: 'pretty' }, row('r1', { status: 'queued' }))
+  t.true(isJsonObject(one) && one['daemon_held'] === true)
+  t.is(asked.length, 2)
+  const rows = [row('r2', { status: 'completed' })]
+  t.is(await withHold({ client, output: 'pretty' }, rows), rows)
+  const queued = [row('r1', { status: 'queued' })]
+  t.is(await withHold({ client, output: 'json' }, queued), queued)
+  t.is(asked.length, 2)
+})
+
+test('the end of a call is one line, whatever its reason holds', (t) => {
+  const event = {
+    type: 'tool_ended',
+    tool_name: 'peek',
+    outcome: 'failed',
+    code: 'busy',
+    message: `a\nb\u001b[2J${'x'.repeat(500)}`,
+  }
+  const text = showEvents([{ timestamp_ms: 0, event }])
+  t.regex(text, /^\+ +0\.000 s {2}tool_ended {2}peek: failed: busy: a b\\u001b\[2Jx+…$/u)
+  t.true(text.length < 250)
+})
