@@ -1,12 +1,13 @@
 /**
- * docs/rules/debug.md: rules that can be seen from outside, against a real process.
+ * docs/rules/debug.md: rules that can be seen from outside, against a daemon, a process of its own where it is killed.
  */
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnMain, spawnTestDaemon, type Ask, type SpawnedDaemon } from '../support/daemon.js'
+import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon, type Ask, type TestDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
+const full = ['--debug-level', 'full']
 /** Put together here, so that no scanner takes this file for a leak. */
 const canary = ['sk', '-proj-', 'c4n4ryC4n4ryC4n4ryC4n4ry'].join('')
 const script = `/tool list_files {}\n---\n/say The key ${canary} of ada@example.org.`
@@ -25,12 +26,13 @@ const lastText = async (daemon: Reached, run_id: string): Promise<string> =>
   (await artifactOf(daemon, run_id, (await debugOf(daemon, run_id)).body.artifacts.at(-1).artifact_id)).text
 const start = (
   t: any,
-  flags: readonly string[],
-  more: { root?: string; env?: Record<string, string> } = {},
-): Promise<SpawnedDaemon> => spawnTestDaemon(t, { flags, ...more })
+  level?: string,
+  more: { root?: string; flags?: Record<string, string> } = {},
+): Promise<TestDaemon> =>
+  startTestDaemon(t, { ...more, flags: { ...(level !== undefined && { 'debug-level': level }), ...more.flags } })
 
 test.serial('debug-4: GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'full'])
+  const daemon = await start(t, 'full')
   const run_id = await ranOnce(daemon, 's1')
   const { status, body } = await debugOf(daemon, run_id)
   t.is(status, 200)
@@ -46,7 +48,7 @@ test.serial('debug-4: GET /v1/runs/{run_id}/debug: the RunDebugView', async (t) 
 })
 
 test.serial('debug-5: GET /v1/runs/{run_id}/debug/artifacts/{artifact_id}: raw UTF-8 text, no envelope', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'full'])
+  const daemon = await start(t, 'full')
   const run_id = await ranOnce(daemon, 's1', '/say grüß dich')
   const { status, headers, text } = await artifactOf(daemon, run_id, '0001-model')
   t.is(status, 200)
@@ -58,26 +60,26 @@ test.serial(
   'debug-6: Codes of debug reads: run_debug_not_found, run_debug_artifact_not_found, run_debug_artifact_unreadable',
   async (t) => {
     const root = await freshRoot()
-    const off = await start(t, [], { root })
+    const off = await start(t, undefined, { root })
     const silent = await ranOnce(off, 's1')
     t.deepEqual(codeOf(await debugOf(off, silent)), [404, 'run_debug_not_found'])
     t.deepEqual(codeOf(await artifactOf(off, silent, 'x')), [404, 'run_debug_not_found'])
     t.deepEqual(codeOf(await debugOf(off, 'none')), [404, 'run_not_found'])
     await off.stop()
-    const daemon = await start(t, ['--debug-level', 'on', '--debug-capture-key', 'ab'.repeat(32)], { root })
+    const daemon = await start(t, 'on', { root, flags: { 'debug-capture-key': 'ab'.repeat(32) } })
     const run_id = await ranOnce(daemon, 's1')
     t.deepEqual(codeOf(await artifactOf(daemon, run_id, '0009-model')), [404, 'run_debug_artifact_not_found'])
     t.is((await artifactOf(daemon, run_id, '0001-model')).status, 200)
     await daemon.stop()
-    const other = await start(t, ['--debug-capture-key', 'cd'.repeat(32)], { root })
+    const other = await start(t, undefined, { root, flags: { 'debug-capture-key': 'cd'.repeat(32) } })
     t.deepEqual(codeOf(await artifactOf(other, run_id, '0001-model')), [409, 'run_debug_artifact_unreadable'])
     t.is((await debugOf(other, run_id)).status, 200, 'the list needs no key')
   },
 )
 
 test.serial('http-25: debug reads and prune take an admin token', async (t) => {
-  const daemon = await spawnTestDaemon(t, {
-    flags: ['--debug-level', 'on', '--http-admin-token', 'admin-token-1', '--http-readonly-token', 'read-token-1'],
+  const daemon = await startTestDaemon(t, {
+    flags: { 'debug-level': 'on', 'http-admin-token': 'admin-token-1', 'http-readonly-token': 'read-token-1' },
     headers: { authorization: 'Bearer admin-token-1' },
   })
   const run_id = await ranOnce(daemon, 's1')
@@ -109,7 +111,7 @@ test.serial(
       ['redacted', false, true],
       ['full', true, true],
     ] as const) {
-      const daemon = await start(t, [], { env: { SERVICE_DEBUG_LEVEL: level } })
+      const daemon = await spawnTestDaemon(t, { env: { SERVICE_DEBUG_LEVEL: level } })
       t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, level)
       const text = await lastText(daemon, await ranOnce(daemon, 's1'))
       t.deepEqual(
@@ -126,7 +128,7 @@ test.serial(
 test.serial('debug-2: Known secret values are in no level: the admin token is in no artifact', async (t) => {
   const token = 'admin-token-that-is-known'
   const daemon = await spawnTestDaemon(t, {
-    flags: ['--debug-level', 'full', '--http-admin-token', token],
+    flags: [...full, '--http-admin-token', token],
     headers: { authorization: `Bearer ${token}` },
   })
   const run_id = await ranOnce(daemon, 's1', `/say it is ${token} here`)
@@ -136,7 +138,7 @@ test.serial('debug-2: Known secret values are in no level: the admin token is in
 })
 
 test.serial('debug-7: the limits and their defaults stand in debug_capture', async (t) => {
-  const daemon = await start(t, [])
+  const daemon = await start(t)
   const MiB = 1024 * 1024
   t.deepEqual((await daemon.request('GET', '/v1/runtime')).body.debug_capture, {
     ttl_ms: 7 * 86_400_000,
@@ -147,11 +149,11 @@ test.serial('debug-7: the limits and their defaults stand in debug_capture', asy
     encryption_enabled: false,
   })
   await daemon.stop()
-  const limited = await start(t, ['--debug-level', 'full'], {
-    env: {
-      SERVICE_DEBUG_MAX_ARTIFACT_BYTES: '2048',
-      SERVICE_DEBUG_MAX_ARTIFACTS_PER_RUN: '1',
-      SERVICE_DEBUG_MAX_STORE_BYTES: String(MiB),
+  const limited = await start(t, 'full', {
+    flags: {
+      'debug-max-artifact-bytes': '2048',
+      'debug-max-artifacts-per-run': '1',
+      'debug-max-store-bytes': String(MiB),
     },
   })
   const run_id = await ranOnce(limited, 's1', `/say ${'x'.repeat(5000)}\n/tool list_files {}`)
@@ -179,7 +181,7 @@ test.serial(
     const root = await freshRoot()
     const file = path.join(await freshRoot(), 'key')
     writeFileSync(file, `${'0f'.repeat(32)}\n`, { mode: 0o600 })
-    const daemon = await start(t, ['--debug-level', 'full'], { root, env: { SERVICE_DEBUG_CAPTURE_KEY_FILE: file } })
+    const daemon = await spawnTestDaemon(t, { flags: full, root, env: { SERVICE_DEBUG_CAPTURE_KEY_FILE: file } })
     const run_id = await ranOnce(daemon, 's1', '/tool list_files {}')
     const text = await lastText(daemon, run_id)
     // Nothing but the evidence itself says this; what a session was told is in its journal in any case.
@@ -194,7 +196,7 @@ test.serial(
 test.serial(
   'debug-11: A key that cannot be used: the daemon runs, nothing is captured, and the status says why',
   async (t) => {
-    const daemon = await start(t, ['--debug-level', 'full', '--debug-capture-key', 'not a key'])
+    const daemon = await spawnTestDaemon(t, { flags: [...full, '--debug-capture-key', 'not a key'] })
     const run_id = await ranOnce(daemon, 's1', '/say canary-plain')
     t.is((await debugOf(daemon, run_id)).status, 404)
     const { plugins } = (await daemon.request('GET', '/v1/status')).body
@@ -204,7 +206,7 @@ test.serial(
 )
 
 test.serial('debug-12: POST /v1/runs/prune: the response; dry_run is false unless it is given', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'on'])
+  const daemon = await start(t, 'on')
   const [a, b] = [await ranOnce(daemon, 's1'), await ranOnce(daemon, 's2')]
   await new Promise((resolve) => setTimeout(resolve, 5))
   const prune = async (body: unknown): Promise<any> => (await daemon.request('POST', '/v1/runs/prune', body)).body
@@ -245,7 +247,7 @@ test.serial('debug-12: POST /v1/runs/prune: the response; dry_run is false unles
 })
 
 test.serial('debug-13: Prune leaves runs that have not ended alone', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'on'])
+  const daemon = await start(t, 'on')
   await openSession(daemon)
   const { run_id } = await submit(daemon, 's1', '/ask Go on? | yes | no')
   await until(daemon, run_id, 'waiting_for_user_question')
@@ -257,7 +259,7 @@ test.serial('debug-13: Prune leaves runs that have not ended alone', async (t) =
 test.serial(
   'debug-14: A prune that says nothing useful: 400 runs/run_retention_invalid_request with the field',
   async (t) => {
-    const daemon = await start(t, [])
+    const daemon = await start(t)
     for (const [body, at] of [
       [{}, 'body.older_than_ms'],
       [{ older_than_ms: 0 }, 'body.older_than_ms'],
@@ -279,16 +281,16 @@ test.serial(
   'debug-15: Evidence survives kill -9 whole or not at all, and a prune that was answered stays done',
   async (t) => {
     const root = await freshRoot()
-    let daemon = await start(t, ['--debug-level', 'full'], { root })
-    const kept = await ranOnce(daemon, 's1')
-    const pruned = await ranOnce(daemon, 's2')
-    const text = await lastText(daemon, kept)
+    const first = await spawnTestDaemon(t, { root, flags: full })
+    const kept = await ranOnce(first, 's1')
+    const pruned = await ranOnce(first, 's2')
+    const text = await lastText(first, kept)
     await new Promise((resolve) => setTimeout(resolve, 5))
-    await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1, session_id: 's2' })
-    const open = (await submit(daemon, 's1', '/tool list_files {}\n---\n/sleep 60000')).run_id
-    await until(daemon, open, 'running')
-    await daemon.kill('SIGKILL')
-    daemon = await start(t, ['--debug-level', 'full'], { root })
+    await first.request('POST', '/v1/runs/prune', { older_than_ms: 1, session_id: 's2' })
+    const open = (await submit(first, 's1', '/tool list_files {}\n---\n/sleep 60000')).run_id
+    await until(first, open, 'running')
+    await first.kill('SIGKILL')
+    const daemon = await start(t, 'full', { root })
     t.is(await lastText(daemon, kept), text)
     t.is((await debugOf(daemon, pruned)).status, 404)
     const files = readdirSync(path.join(root, 'blobs/debug'), { recursive: true, withFileTypes: true })
@@ -311,7 +313,7 @@ test.serial(
 )
 
 test.serial('holdfast runs debug and holdfast runs prune', async (t) => {
-  const daemon = await start(t, ['--debug-level', 'on'])
+  const daemon = await start(t, 'on')
   const run_id = await ranOnce(daemon, 's1')
   const shown = spawnMain(['runs', 'debug', run_id, '--base-url', daemon.url])
   t.is((await shown.exited).code, 0)

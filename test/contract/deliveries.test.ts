@@ -1,27 +1,27 @@
 /**
- * docs/rules/deliveries.md: rules that can be seen from outside, against a real process.
+ * docs/rules/deliveries.md: rules that can be seen from outside, against a daemon, a process of its own where it is killed.
  */
 import test, { type ExecutionContext } from 'ava'
-import { spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon, type Reachable } from '../support/daemon.js'
 import { answering, startReceiver, type Receiver } from '../support/receiver.js'
 import { codeOf, openSession, until } from '../support/runs.js'
 import { reservedHeaders } from '../support/reserved-headers.js'
 
 interface Bench {
-  readonly daemon: SpawnedDaemon
+  readonly daemon: Reachable
   readonly receiver: Receiver
 }
 
 const quick = {
-  SERVICE_DELIVERY_INITIAL_RETRY_MS: '5',
-  SERVICE_DELIVERY_MAX_RETRY_MS: '20',
-  SERVICE_DELIVERY_CIRCUIT_COOLDOWN_MS: '20',
-  SERVICE_DELIVERY_DRAIN_MS: '200',
+  'delivery-initial-retry-ms': '5',
+  'delivery-max-retry-ms': '20',
+  'delivery-circuit-cooldown-ms': '20',
+  'delivery-drain-ms': '200',
 }
 
-const start = async (t: ExecutionContext<any>, env: Record<string, string> = {}): Promise<Bench> => {
+const start = async (t: ExecutionContext<any>, flags: Record<string, string> = {}): Promise<Bench> => {
   const receiver = await startReceiver(t)
-  const daemon = await spawnTestDaemon(t, { env: { ...quick, ...env } })
+  const daemon = await startTestDaemon(t, { flags: { ...quick, ...flags } })
   await openSession(daemon)
   return { daemon, receiver }
 }
@@ -238,15 +238,18 @@ test.serial(
 test.serial(
   'deliveries-21: Delivery: later replays return the existing one, also through kill -9; force=true makes another',
   async (t) => {
-    const bench = await start(t)
+    const flags = Object.entries(quick).flatMap(([name, value]) => [`--${name}`, value])
+    const killed = await spawnTestDaemon(t, { flags })
+    await openSession(killed)
+    const bench = { receiver: await startReceiver(t), daemon: killed }
     const dead = await deadLetter(bench)
     const first = await replay(bench, dead.delivery_id)
     t.is((await replay(bench, dead.delivery_id)).delivery.delivery_id, first.delivery.delivery_id)
     t.is((await replay(bench, dead.delivery_id, '?force=false')).delivery.delivery_id, first.delivery.delivery_id)
     const forced = await replay(bench, dead.delivery_id, '?force=true')
     t.not(forced.delivery.delivery_id, first.delivery.delivery_id)
-    await bench.daemon.kill('SIGKILL')
-    const again = { ...bench, daemon: await spawnTestDaemon(t, { root: bench.daemon.root, env: quick }) }
+    await killed.kill('SIGKILL')
+    const again = { ...bench, daemon: await startTestDaemon(t, { root: killed.root, flags: quick }) }
     t.is((await replay(again, dead.delivery_id)).delivery.delivery_id, forced.delivery.delivery_id)
     t.is((await list(again, `?run_id=${dead.run_id}`)).length, 3)
   },
@@ -356,7 +359,7 @@ test.serial('deliveries-28: http output: Retry-After on 429 is honoured as secon
 })
 
 test.serial('deliveries-29: http output: other 4xx are terminal, everything else is tried again', async (t) => {
-  const bench = await start(t, { SERVICE_DELIVERY_MAX_ATTEMPTS: '2' })
+  const bench = await start(t, { 'delivery-max-attempts': '2' })
   const statuses = [400, 401, 404, 410, 422, 500, 503, 302]
   for (const status of statuses) bench.receiver.on(`/${status}`, answering(status, { location: '/followed' }))
   await say(
@@ -377,9 +380,9 @@ test.serial(
     'a warning until they are replayed',
   async (t) => {
     const bench = await start(t, {
-      SERVICE_DELIVERY_INITIAL_RETRY_MS: '60000',
-      SERVICE_DELIVERY_CIRCUIT_FAILURE_THRESHOLD: '1',
-      SERVICE_DELIVERY_CIRCUIT_COOLDOWN_MS: '60000',
+      'delivery-initial-retry-ms': '60000',
+      'delivery-circuit-failure-threshold': '1',
+      'delivery-circuit-cooldown-ms': '60000',
     })
     const dead = await deadLetter(bench)
     bench.receiver.on('/failing', answering(500))

@@ -3,7 +3,7 @@
  */
 import { request as httpRequest } from 'node:http'
 import test from 'ava'
-import { spawnDaemon, spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnDaemon, spawnTestDaemon, startTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
 let daemon: SpawnedDaemon
@@ -141,7 +141,7 @@ test.serial(
 )
 
 test.serial('models-10: Code route_not_ready: 400 routes, before a run is persisted', async (t) => {
-  const unready = await spawnTestDaemon(t, { flags: ['--provider', 'openai_compatible'] })
+  const unready = await startTestDaemon(t, { flags: { provider: 'openai_compatible' } })
   await openSession(unready)
   isProblem(t, await unready.request('POST', '/v1/sessions/s1/runs', { content: 'x' }), [
     400,

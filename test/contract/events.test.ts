@@ -1,9 +1,9 @@
 /**
- * docs/rules/events.md: rules that can be seen from outside, against a real process.
+ * docs/rules/events.md: rules that can be seen from outside, against a daemon, a process of its own where it is killed.
  */
 import test from 'ava'
 import { createClock } from '../../core/base/clock.js'
-import { spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnDaemon, spawnTestDaemon, startTestDaemon, type Reachable } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { openStream, type Frame, type SseClient } from '../support/sse.js'
 
@@ -12,7 +12,7 @@ const clock = createClock()
 /** Follows a stream from the moment on at which this resolves. */
 const follow = async (
   t: any,
-  { url }: Pick<SpawnedDaemon, 'url'>,
+  { url }: Reachable,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<SseClient> => {
@@ -39,18 +39,18 @@ const isEnd =
     event === 'run_updated' && data.run.run_id === run_id && data.run.finished_at_ms !== undefined
 
 /** A run that has ended, and whose events are in the window. */
-const finished = async (daemon: SpawnedDaemon, session_id: string, content = 'Hello'): Promise<any> => {
+const finished = async (daemon: Reachable, session_id: string, content = 'Hello'): Promise<any> => {
   await openSession(daemon, session_id)
   return until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 }
 
 /** Resolves when a subscriber of everything has all that has happened. */
-const caughtUp = async (t: any, daemon: SpawnedDaemon, stream: SseClient): Promise<void> => {
+const caughtUp = async (t: any, daemon: Reachable, stream: SseClient): Promise<void> => {
   const { newest_event_id } = await facts(daemon)
   await seen(t, stream, ({ id }) => id === newest_event_id)
 }
 
-const facts = async (daemon: SpawnedDaemon): Promise<any> => (await daemon.request('GET', '/v1/status')).body.events
+const facts = async (daemon: Reachable): Promise<any> => (await daemon.request('GET', '/v1/status')).body.events
 
 test.serial(
   'events-5, events-6: data events carry monotone decimal ids, over restarts too; heartbeats carry none and ' +
@@ -71,7 +71,7 @@ test.serial(
     t.true(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0n)))
     t.true(ids.includes(BigInt(before) + 1n), 'no id is spent on a heartbeat')
     await daemon.kill('SIGKILL')
-    const second = await spawnTestDaemon(t, { root: daemon.root })
+    const second = await startTestDaemon(t, { root: daemon.root })
     const later = await follow(t, second, '/v1/events/stream')
     await finished(second, 's1')
     t.true(await later.until(1))
@@ -82,7 +82,7 @@ test.serial(
 test.serial(
   'events-7: a client resumes by Last-Event-ID or ?cursor=; the larger value wins; a bad one is invalid_event_cursor',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     const first = await follow(t, daemon, '/v1/events/stream')
     const run = await finished(daemon, 's1')
     await caughtUp(t, daemon, first)
@@ -134,7 +134,7 @@ test.serial(
   'events-10, events-11: stream_gap when the cursor is older than the window: exact count, safe resume ' +
     'cursor, then replay and live in order',
   async (t) => {
-    const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '4'] })
+    const daemon = await startTestDaemon(t, { flags: { 'event-history-capacity': '4' } })
     const first = await follow(t, daemon, '/v1/events/stream')
     const run = await finished(daemon, 's1')
     t.is(run.status, 'completed')
@@ -173,7 +173,7 @@ test.serial('events-12: stream_gap when the cursor predates the epoch after a re
   await seen(t, before, isEnd(run.run_id))
   const last = idsOf(before).at(-1) ?? 0n
   await first.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: first.root })
+  const second = await startTestDaemon(t, { root: first.root })
   for (const [path, scope] of [
     ['/v1/events/stream', 'global'],
     ['/v1/sessions/s1/stream', 'session'],
@@ -197,7 +197,7 @@ test.serial('events-12: stream_gap when the cursor predates the epoch after a re
 })
 
 test.serial('events-12: stream_gap when a slow consumer falls behind what the window keeps', async (t) => {
-  const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '16'] })
+  const daemon = await startTestDaemon(t, { flags: { 'event-history-capacity': '16' } })
   await openSession(daemon, 's1')
   const slow = await follow(t, daemon, '/v1/events/stream')
   slow.pause()
@@ -227,7 +227,7 @@ test.serial(
   'events-13: a filtered stream reports what its scope has lost while that can be proved, and a ' +
     'conservative gap beyond',
   async (t) => {
-    const daemon = await spawnTestDaemon(t, { flags: ['--event-history-capacity', '40'] })
+    const daemon = await startTestDaemon(t, { flags: { 'event-history-capacity': '40' } })
     const all = await follow(t, daemon, '/v1/events/stream')
     const mine = await finished(daemon, 'mine')
     await caughtUp(t, daemon, all)
@@ -310,7 +310,7 @@ const shapes: Readonly<Record<string, readonly string[]>> = {
 test.serial(
   'events-16: the payload of each event name, and which of them a session, a run and everybody gets',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     await openSession(daemon, 's1')
     const all = await follow(t, daemon, '/v1/events/stream')
     const ofSession = await follow(t, daemon, '/v1/sessions/s1/stream')
@@ -362,7 +362,7 @@ test.serial(
 test.serial(
   'events-2: Event streams: a session or run that does not exist is 404, and the head is that of an event stream',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     await openSession(daemon)
     for (const path of ['/v1/sessions/none/stream', '/v1/events/stream?session_id=none'])
       t.deepEqual(codeOf(await daemon.request('GET', path)), [404, 'session_not_found'], path)
@@ -379,7 +379,7 @@ test.serial(
   'events-1, events-17: Streams: session and run filters hold together, and a session stream begins with a ' +
     'snapshot on request',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     const run = await finished(daemon, 'both')
     const other = await finished(daemon, 'other')
     const frames = async (path: string): Promise<Frame[]> => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
 import { shareAsking, spawnAsking } from '../support/answers.js'
-import { spawnMain, spawnTestDaemon, type Ask } from '../support/daemon.js'
+import { spawnMain, startTestDaemon, type Ask } from '../support/daemon.js'
 import { rewriteEntries, standing } from '../support/rewrite.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { openStream } from '../support/sse.js'
@@ -134,8 +134,8 @@ test.serial('holdfast runs actions RUN_ID tells what was done, how it ended and 
 })
 
 test.serial('external-actions-16: a read-only token may read it, no token may not', async (t) => {
-  const daemon = await spawnTestDaemon(t, {
-    flags: ['--http-admin-token', 'admin-token-1', '--http-readonly-token', 'read-token-1'],
+  const daemon = await startTestDaemon(t, {
+    flags: { 'http-admin-token': 'admin-token-1', 'http-readonly-token': 'read-token-1' },
     headers: { authorization: 'Bearer admin-token-1' },
   })
   await openSession(daemon)

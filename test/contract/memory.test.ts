@@ -1,11 +1,11 @@
 /**
- * docs/rules/memory.md: rules that can be seen from outside, against a real process with a third-party plugin that brings
+ * docs/rules/memory.md: rules that can be seen from outside, against a daemon with a third-party plugin that brings
  * learnings and skills.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { freshRoot, spawnMain, spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { freshRoot, spawnMain, startTestDaemon, type Reachable } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
 const day = 86_400_000
@@ -58,7 +58,7 @@ export default ({ definePlugin, object }) => definePlugin({
 })
 `
 
-const start = async (t: ExecutionContext<any>, brought: Brought = {}): Promise<SpawnedDaemon> => {
+const start = async (t: ExecutionContext<any>, brought: Brought = {}): Promise<Reachable> => {
   const root = await freshRoot()
   const folder = join(root, 'plugins', 'learns')
   mkdirSync(folder, { recursive: true })
@@ -70,21 +70,21 @@ const start = async (t: ExecutionContext<any>, brought: Brought = {}): Promise<S
   writeFileSync(join(folder, 'plugin.js'), sourcePlugin(brought))
   writeFileSync(join(root, 'config', 'plugins.toml'), '[learns]\nfrom = "state:learns"\n')
   if (brought.policy !== undefined) writeFileSync(join(root, 'config', 'memory.toml'), brought.policy)
-  const daemon = await spawnTestDaemon(t, { root })
+  const daemon = await startTestDaemon(t, { root })
   await openSession(daemon)
   return daemon
 }
 
-const get = async ({ request }: SpawnedDaemon, at: string, session_id = 's1'): Promise<any> => {
+const get = async ({ request }: Reachable, at: string, session_id = 's1'): Promise<any> => {
   const { status, body } = await request('GET', `/v1/sessions/${session_id}/${at}`)
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
   return body
 }
-const learnedIds = async (daemon: SpawnedDaemon, query = ''): Promise<string[]> =>
+const learnedIds = async (daemon: Reachable, query = ''): Promise<string[]> =>
   (await get(daemon, `memory-context${query}`)).learned_context.entries.map((entry: any) => entry.learning_id)
-const foundIds = async (daemon: SpawnedDaemon, query = '?limit=50', session_id = 's1'): Promise<string[]> =>
+const foundIds = async (daemon: Reachable, query = '?limit=50', session_id = 's1'): Promise<string[]> =>
   (await get(daemon, `memory-search${query}`, session_id)).results.map((row: any) => row.source_id)
-const runToEnd = async (daemon: SpawnedDaemon, session_id: string, content: string): Promise<any> =>
+const runToEnd = async (daemon: Reachable, session_id: string, content: string): Promise<any> =>
   until(daemon, (await submit(daemon, session_id, content)).run_id, 'completed')
 
 test.serial('memory-1: procedure and run_summary learnings are not in learned_context', async (t) => {

@@ -1,13 +1,13 @@
-/** docs/rules/personas.md: rules that can be seen from outside, against a real process. */
+/** docs/rules/personas.md: rules that can be seen from outside, against a daemon, a process of its own where it is killed. */
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon, type SpawnedDaemon, type TestDaemon } from '../support/daemon.js'
 import { startOpenAiServer, saying } from '../support/openai-server.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 
-const reborn = async (t: any, daemon: SpawnedDaemon): Promise<SpawnedDaemon> => {
+const reborn = async (t: any, daemon: SpawnedDaemon): Promise<TestDaemon> => {
   await daemon.kill('SIGKILL')
-  return spawnTestDaemon(t, { root: daemon.root })
+  return startTestDaemon(t, { root: daemon.root })
 }
 const ids = (rows: any): string[] => rows.map(({ persona_id }: any) => persona_id)
 
@@ -53,7 +53,7 @@ test.serial(
   'personas-3: GET /v1/personas: query is a substring over id and display name; an array, or an envelope ' +
     'with page, cursor and limit',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     for (const [persona_id, display_name] of [
       ['b-1', 'Writer'],
       ['a-1', 'Reader'],
@@ -80,7 +80,7 @@ test.serial(
 )
 
 test.serial('personas-4: GET /v1/personas/{persona_id}: an unknown one is 404', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/personas/none')), [404, 'persona_not_found'])
   t.deepEqual(codeOf(await daemon.request('PUT', '/v1/personas/none', { soul: 'x' })), [404, 'persona_not_found'])
 })
@@ -128,7 +128,7 @@ test.serial(
 test.serial(
   'personas-6: default_skills: named, each once, allowed by the scope, installed; checked on create and on update',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
     const cases: readonly (readonly [object, string, string])[] = [
       [{ default_skills: [{ name: ' ' }] }, 'body.default_skills.0.name', 'must not be blank'],
@@ -156,7 +156,7 @@ test.serial(
   'personas-7: Binding freezes the persona: updating the record never changes sessions, and the same ' +
     'snapshot keeps bound_at_ms',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     await openSession(daemon)
     await daemon.request('POST', '/v1/personas', {
       persona_id: 'p',
@@ -223,7 +223,7 @@ test.serial(
 test.serial(
   'personas-9: Persona mutation on a session succeeds only while idle, and does not alter queued or suspended work',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     await openSession(daemon)
     await daemon.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
     const run = await until(

@@ -11,7 +11,7 @@ import { openState } from '../../core/state/store/root.js'
 import type { RunKind, RunRecord } from '../../plugins/execution/runs/contract.js'
 import { declareStore } from '../../plugins/execution/runs/record/store.js'
 import { sessionJournal, type RunEvent } from '../../plugins/execution/sessions/record/journal.js'
-import { spawnTestDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { eventTypes, openSession, submit, until } from '../support/runs.js'
 
 const quiet = (): void => {}
@@ -95,7 +95,7 @@ test(
     const lost: readonly RunKind[] = ['input', 'approval_resume', 'user_question_resume']
     const runs = [...again, ...lost].map((kind) => ({ kind, like, run_id: `run_zzz_${kind}` }))
     await addWaiting(daemon.root, runs)
-    const second = await spawnTestDaemon(t, { root: daemon.root })
+    const second = await startTestDaemon(t, { root: daemon.root })
     const statusOf = async (run_id: string): Promise<string> =>
       (await second.request('GET', `/v1/runs/${run_id}`)).body.status
     t.is(await statusOf(like.run_id), 'waiting_for_user_question')

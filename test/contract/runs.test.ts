@@ -1,6 +1,6 @@
 /** docs/rules/runs.md: rules that can be seen from outside, against a real process. */
 import test from 'ava'
-import { spawnTestDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { codeOf, eventTypes, openSession, submit, until } from '../support/runs.js'
 import { shareDaemon } from '../support/shared-daemon.js'
 import { openStream } from '../support/sse.js'
@@ -9,7 +9,7 @@ const stand = shareDaemon(test)
 const ask = '/ask Well? | A | B\n---\n/say Good.'
 
 test('runs-18: GET /v1/runs: session_id, status, limit, priority_active, page and cursor', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   for (const id of ['s1', 's2']) await openSession(daemon, id)
   const ids: string[] = []
   for (let n = 0; n < 4; n += 1) ids.push((await submit(daemon, 's1', n === 1 ? '/fail fatal no' : `n${n}`)).run_id)
@@ -237,7 +237,7 @@ test('sessions-29: POST /v1/sessions/{session_id}/end: everything in it ends wit
   t.is(ended.status, 200)
   t.true(ended.body.snapshot.agent.closed_at_ms > 0)
   await daemon.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: daemon.root })
+  const second = await startTestDaemon(t, { root: daemon.root })
   t.like((await second.request('GET', `/v1/runs/${running.run_id}`)).body, {
     status: 'interrupted',
     error: 'session_ended: the session was ended: enough',
@@ -257,7 +257,7 @@ test('runs-40: accepted runs are executed after kill -9, waiting ones wait on, a
   const queued = await submit(daemon, 's1', 'two')
   const waiting = await until(daemon, (await submit(daemon, 's2', ask)).run_id, 'waiting_for_user_question')
   await daemon.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: daemon.root })
+  const second = await startTestDaemon(t, { root: daemon.root })
   t.deepEqual((await second.request('GET', `/v1/runs/${ended.run_id}`)).body, ended)
   t.deepEqual((await second.request('GET', `/v1/runs/${waiting.run_id}`)).body, waiting)
   t.is((await until(second, running.run_id, 'completed')).outputs[0].content, 'Slept.')
@@ -268,7 +268,7 @@ test(
   'runs-3: POST /v1/sessions/{session_id}/input: a client that waits is answered when the daemon is told to ' +
     'stop, and the run goes on after the next start',
   async (t) => {
-    const first = await spawnTestDaemon(t)
+    const first = await startTestDaemon(t)
     await openSession(first)
     const waiting = first.request('POST', '/v1/sessions/s1/input', { content: '/sleep 20000\n---\n/say Slept.' })
     const running = async (): Promise<any> =>
@@ -279,7 +279,7 @@ test(
     t.is(status, 200)
     t.is(body.snapshot.agent.status, 'running')
     await stopped
-    const second = await spawnTestDaemon(t, { root: first.root })
+    const second = await startTestDaemon(t, { root: first.root })
     t.is((await second.request('GET', `/v1/runs/${run_id}`)).body.status, 'running')
     t.is((await second.request('POST', `/v1/runs/${run_id}/cancel`)).body.status, 'cancelled')
   },

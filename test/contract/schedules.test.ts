@@ -2,7 +2,7 @@
  * docs/rules/schedules.md: rules that can be seen from outside, against a real process.
  */
 import test from 'ava'
-import { freshRoot, spawnDaemon, spawnTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
+import { freshRoot, spawnDaemon, spawnTestDaemon, startTestDaemon, type SpawnedDaemon } from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { hourly, makeSchedule, scheduleBody, scheduledRuns, scheduleUntil, settledTimes } from '../support/schedules.js'
 
@@ -353,7 +353,7 @@ test.serial('schedules-14: Preview: the next fires in UTC and local time, 5 by d
 })
 
 test.serial('schedules-15: the status has the section schedules with every field', async (t) => {
-  const other = await spawnTestDaemon(t)
+  const other = await startTestDaemon(t)
   await openSession(other)
   const section = async (): Promise<any> => (await other.request('GET', '/v1/status')).body.schedules
   t.deepEqual(await section(), {
@@ -395,7 +395,7 @@ test.serial('schedules-15: the status has the section schedules with every field
 test.serial(
   'schedules-29: without its dispatcher nothing fires, and the status tells what is due and for how long',
   async (t) => {
-    const other = await spawnTestDaemon(t, { flags: ['--scheduler-enabled', 'false'] })
+    const other = await startTestDaemon(t, { flags: { 'scheduler-enabled': 'false' } })
     await openSession(other)
     const { schedule_id } = await makeSchedule(other, { cadence: past })
     const { schedules } = (await other.request('GET', '/v1/status')).body

@@ -1,27 +1,45 @@
 /**
- * docs/rules/sessions.md: rules that can be seen from outside, against a real process, with kill -9 wherever something
- * was acknowledged.
+ * docs/rules/sessions.md: rules that can be seen from outside, against a daemon, with kill -9 of a process wherever
+ * something was acknowledged.
  */
 import test from 'ava'
-import { spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
+import {
+  spawnTestDaemon,
+  startTestDaemon,
+  type Answer,
+  type Reachable,
+  type SpawnedDaemon,
+  type TestDaemon,
+} from '../support/daemon.js'
 import { startReceiver } from '../support/receiver.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { capabilityScope, credentialScope } from '../support/scopes.js'
 
-const start = async (t: any) => {
+const start = async (t: any): Promise<TestDaemon> => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  return daemon
+}
+/** For tests that kill. */
+const spawn = async (t: any): Promise<SpawnedDaemon> => {
   const daemon = await spawnTestDaemon(t)
   await openSession(daemon)
   return daemon
 }
-/** Kills the process and starts another on its root. */
-const reborn = async (t: any, daemon: SpawnedDaemon): Promise<SpawnedDaemon> => {
+/** Kills the process and starts a daemon on its root. */
+const reborn = async (t: any, daemon: SpawnedDaemon): Promise<TestDaemon> => {
+  await daemon.kill('SIGKILL')
+  return startTestDaemon(t, { root: daemon.root })
+}
+/** As `reborn`, to be killed again. */
+const respawn = async (t: any, daemon: SpawnedDaemon): Promise<SpawnedDaemon> => {
   await daemon.kill('SIGKILL')
   return spawnTestDaemon(t, { root: daemon.root })
 }
 const at = '/v1/sessions/s1'
-const read = async ({ request }: SpawnedDaemon): Promise<any> => (await request('GET', at)).body
+const read = async ({ request }: Reachable): Promise<any> => (await request('GET', at)).body
 const pathOf = ({ body }: Answer): string => body.errors?.[0]?.path
-const wait = async (daemon: SpawnedDaemon, content = '/ask Which? | A | B'): Promise<any> =>
+const wait = async (daemon: Reachable, content = '/ask Which? | A | B'): Promise<any> =>
   until(daemon, (await submit(daemon, 's1', content)).run_id, 'waiting_for_user_question', 'waiting_for_approval')
 
 const capability = capabilityScope()
@@ -58,7 +76,7 @@ test.serial(
 )
 
 test.serial('sessions-2: POST /v1/sessions: session_id must not be empty, "." or ".."', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   for (const session_id of ['', ' ', '.', '..'])
     t.deepEqual(codeOf(await daemon.request('POST', '/v1/sessions', { session_id })), [400, 'invalid_session_id'])
   t.deepEqual((await daemon.request('GET', '/v1/sessions')).body, [])
@@ -68,7 +86,7 @@ test.serial(
   'sessions-3: POST /v1/sessions: reuse is rejected when a supplied persona_id, capability_scope or ' +
     'credential_scope conflicts with the stored one',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     for (const persona_id of ['p', 'q'])
       await daemon.request('POST', '/v1/personas', { persona_id, display_name: persona_id })
     const full = {
@@ -105,7 +123,7 @@ test.serial(
   'sessions-4: GET /v1/sessions: an array, or an envelope with page, cursor and limit; an ended session is ' +
     'seen as ended',
   async (t) => {
-    const daemon = await spawnTestDaemon(t)
+    const daemon = await startTestDaemon(t)
     for (const id of ['s3', 's1', 's2']) await openSession(daemon, id)
     const ids = (rows: any): string[] => rows.map(({ session_id }: any) => session_id)
     t.deepEqual(ids((await daemon.request('GET', '/v1/sessions')).body), ['s1', 's2', 's3'])
@@ -133,7 +151,7 @@ test.serial(
   'sessions-5: GET /v1/sessions?persona_id=: filters by the bound snapshot, not by the latest record, also ' +
     'after kill -9',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     await openSession(first, 's2')
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P' })
     await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
@@ -194,12 +212,12 @@ test.serial(
 test.serial(
   'sessions-13: POST, PUT, DELETE /v1/sessions/{session_id}/persona: binds, binds anew and clears, durably',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     for (const persona_id of ['p', 'q'])
       await first.request('POST', '/v1/personas', { persona_id, display_name: persona_id.toUpperCase() })
     const bound = await first.request('POST', '/v1/sessions/s1/persona', { persona_id: 'p' })
     t.deepEqual([bound.status, bound.body.persona.display_name], [200, 'P'])
-    const second = await reborn(t, first)
+    const second = await respawn(t, first)
     t.deepEqual((await read(second)).persona, bound.body.persona)
     t.is((await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'q' })).body.persona.display_name, 'Q')
     t.deepEqual(codeOf(await second.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'none' })), [
@@ -215,12 +233,12 @@ test.serial(
 test.serial(
   'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/capability-scope: sets and clears, durably',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     const set = await first.request('POST', '/v1/sessions/s1/capability-scope', {
       capability_scope: { mcp_tool_allow: ['b', 'a'] },
     })
     t.deepEqual([set.status, set.body.capability_scope], [200, { ...capability, mcp_tool_allow: ['a', 'b'] }])
-    const second = await reborn(t, first)
+    const second = await respawn(t, first)
     t.deepEqual((await read(second)).capability_scope, set.body.capability_scope)
     t.deepEqual(
       (await second.request('PUT', '/v1/sessions/s1/capability-scope', { capability_scope: { skill_deny: ['x'] } }))
@@ -236,7 +254,7 @@ test.serial(
 test.serial(
   'sessions-9: POST, PUT, DELETE /v1/sessions/{session_id}/credential-scope: sets and clears, durably',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     const set = await first.request('POST', '/v1/sessions/s1/credential-scope', {
       credential_scope: { route_allow: ['demo'] },
     })
@@ -335,7 +353,7 @@ test.serial(
   'models-6: POST, PUT, DELETE /v1/sessions/{session_id}/route-policy: sets, replaces and clears, durably; ' +
     'a run uses it',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     const policy = {
       provider: 'demo',
       generation: {
@@ -382,7 +400,7 @@ test.serial(
   'sessions-19: GET, POST, PUT, DELETE /v1/sessions/{session_id}/reply-targets: each answers with the ' +
     'normalised handles, durably',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     t.deepEqual((await first.request('GET', '/v1/sessions/s1/reply-targets')).body, { reply_targets: [] })
     const set = await first.request('POST', '/v1/sessions/s1/reply-targets', {
       reply_targets: [target, { type: 'http', url: 'https://example.org/' }, target],
@@ -445,9 +463,9 @@ test.serial(
   'sessions-21: Reply targets: an empty list and DELETE are remembered as a clear, distinct from never set, ' +
     'also after kill -9',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     await openSession(first, 's2')
-    const metadata = async (daemon: SpawnedDaemon, session_id: string): Promise<any> =>
+    const metadata = async (daemon: Reachable, session_id: string): Promise<any> =>
       (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body.session.metadata
     await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [] })
     const daemon = await reborn(t, first)
@@ -462,7 +480,7 @@ test.serial(
   'sessions-23: GET, POST, PUT, DELETE /v1/sessions/{session_id}/operator: answers with the policy; DELETE ' +
     'disables and never accepts destinations',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     const off = { enabled: false, allow_notify: true, allow_questions: true }
     t.deepEqual((await first.request('GET', '/v1/sessions/s1/operator')).body, off)
     const asked = {
@@ -537,7 +555,7 @@ test.serial(
     'are sent under one key through kill -9',
   async (t) => {
     const receiver = await startReceiver(t)
-    const first = await start(t)
+    const first = await spawn(t)
     const to = (path: string) => [{ type: 'raw', plugin: 'http', address: receiver.address(path) }]
     await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: to('/operator') })
     await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true })
@@ -557,7 +575,7 @@ test.serial(
     await receiver.until(() => receiver.at('/operator').length > 0, 'a first attempt')
     await first.kill('SIGKILL')
     receiver.on('/operator', (_, response) => void response.end('ok'))
-    const daemon = await spawnTestDaemon(t, { root: first.root })
+    const daemon = await startTestDaemon(t, { root: first.root })
     await receiver.until(
       async () => (await daemon.request('GET', '/v1/deliveries?status=delivered')).body.length === 2,
       'both delivered',
@@ -576,7 +594,7 @@ test.serial(
   'sessions-27: Operator contact: operator questions are ordinary pending questions and need no transport; ' +
     'the run goes on through kill -9',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     await first.request('PUT', '/v1/sessions/s1/operator', { enabled: true, allow_notify: false })
     const run = await wait(
       first,
@@ -640,7 +658,7 @@ test.serial(
   'sessions-28: GET /v1/sessions/{session_id}/events: changes of settings are in the journal, the current ' +
     'ones in metadata; no soul, and no address in the journal',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     await first.request('POST', '/v1/personas', { persona_id: 'p', display_name: 'P', soul: 'my secret soul' })
     await first.request('PUT', '/v1/sessions/s1/persona', { persona_id: 'p' })
     await first.request('PUT', '/v1/sessions/s1/reply-targets', { reply_targets: [target] })
@@ -671,7 +689,7 @@ test.serial(
   'sessions-29, sessions-30: POST /v1/sessions/{session_id}/end: a body with a reason; the session is ' +
     'opened again by POST /v1/sessions and keeps its settings',
   async (t) => {
-    const first = await start(t)
+    const first = await spawn(t)
     await first.request('PUT', '/v1/sessions/s1/route-policy', { route_policy: { provider: 'demo' } })
     const ended = await first.request('POST', `${at}/end`, { reason: 'enough' })
     t.is(ended.status, 200)

@@ -3,7 +3,7 @@
  */
 import test from 'ava'
 import { realpathSync } from 'node:fs'
-import { spawnTestDaemon } from '../support/daemon.js'
+import { spawnTestDaemon, startTestDaemon, type Reachable } from '../support/daemon.js'
 import { freshFolder } from '../support/folders.js'
 import { codeOf, openSession, until } from '../support/runs.js'
 import { shareDaemon } from '../support/shared-daemon.js'
@@ -47,7 +47,7 @@ test('runs-8: a binding key leads to one session for ever, also through kill -9'
   t.is((await send({ content: 'x', binding_keys: [' chat:1 ', 'chat:1', 'chat:2'] })).status, 202)
   t.is((await send({ content: 'x', binding_keys: ['chat:2', 'chat:3'] })).status, 202)
   await daemon.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: daemon.root })
+  const second = await startTestDaemon(t, { root: daemon.root })
   const other = (key: string) =>
     second.request('POST', '/v1/sessions/s2/runs', { content: 'x', binding_keys: ['chat:8', key] })
   for (const key of ['chat:1', 'chat:2', ' chat:3']) t.deepEqual(codeOf(await other(key)), [409, 'binding_conflict'])
@@ -302,11 +302,11 @@ test('runs-15: run idempotency: equal submissions at once are one run, also if f
 test('runs-15: run idempotency: a key is remembered through kill -9', async (t) => {
   const daemon = await spawnTestDaemon(t)
   await openSession(daemon)
-  const send = ({ request }: typeof daemon, content: string) =>
+  const send = ({ request }: Reachable, content: string) =>
     request('POST', '/v1/sessions/s1/runs', { content }, { 'idempotency-key': 'k1' })
   const first = await send(daemon, 'x')
   await daemon.kill('SIGKILL')
-  const second = await spawnTestDaemon(t, { root: daemon.root })
+  const second = await startTestDaemon(t, { root: daemon.root })
   t.is((await send(second, 'x')).body.run_id, first.body.run_id)
   t.deepEqual(codeOf(await send(second, 'y')), [409, 'idempotency_conflict'])
   t.is((await second.request('GET', '/v1/runs')).body.length, 1)

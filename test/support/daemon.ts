@@ -1,7 +1,8 @@
 /**
  * Daemons for tests. `startTestDaemon` runs one in this process, `spawnDaemon`
- * runs dist/core/main.js as a process that can be killed. Every answer is
- * checked against the daemon's own OpenAPI document.
+ * runs dist/core/main.js as a process that can be killed and costs four times
+ * as much: for tests that kill, or that look at what only a process has. Every
+ * answer is checked against the daemon's own OpenAPI document.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { rm } from 'node:fs/promises'
@@ -32,7 +33,7 @@ export interface Answer {
 export type Headers = Readonly<Record<string, string>>
 export type Ask = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Answer>
 
-interface Reachable {
+export interface Reachable {
   readonly url: string
   readonly root: string
   /**

@@ -1,18 +1,18 @@
 /** Fifty requests at once with one idempotency key have one effect, on every route that takes such a key. */
 import test from 'ava'
-import { spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
+import { startTestDaemon, type Answer, type Reachable } from '../support/daemon.js'
 import { operationsOf } from './client.js'
 import { races, type Race } from './races.js'
 
 const width = 50
 const key = 'one-key'
 
-const keyed = async (daemon: SpawnedDaemon) =>
+const keyed = async (daemon: Reachable) =>
   operationsOf((await daemon.request('GET', '/v1/openapi.json')).body).filter(({ parameters }) =>
     parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'Idempotency-Key'),
   )
 
-const together = ({ request }: SpawnedDaemon, race: Race, numberOf: (at: number) => number): Promise<Answer[]> =>
+const together = ({ request }: Reachable, race: Race, numberOf: (at: number) => number): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: width }, (_, at) =>
       request(
@@ -27,7 +27,7 @@ const together = ({ request }: SpawnedDaemon, race: Race, numberOf: (at: number)
 const kindOf = ({ status, body }: Answer): string => `${status} ${body.code ?? body.run_id ?? body.session_id}`
 
 test('every keyed route has a race', async (t) => {
-  const operations = await keyed(await spawnTestDaemon(t))
+  const operations = await keyed(await startTestDaemon(t))
   t.deepEqual(operations.map(({ id }) => id).toSorted(), Object.keys(races))
   t.deepEqual(
     operations.filter(({ method }) => method !== 'POST'),
@@ -37,7 +37,7 @@ test('every keyed route has a race', async (t) => {
 
 test('http-17: fifty equal requests at once, in header and body, have one effect and one answer', async (t) => {
   t.timeout(180_000)
-  const daemon = await spawnTestDaemon(t, { flags: ['--log-level', 'error'] })
+  const daemon = await startTestDaemon(t, { flags: { 'log-level': 'error' } })
   for (const [id, start] of Object.entries(races)) {
     const race = await start(daemon)
     const answers = await together(daemon, race, () => 0)
@@ -58,7 +58,7 @@ test('http-17: fifty equal requests at once, in header and body, have one effect
 
 test('http-17: of fifty different requests at once with one key one has an effect, and the others are told', async (t) => {
   t.timeout(180_000)
-  const daemon = await spawnTestDaemon(t, { flags: ['--log-level', 'error'] })
+  const daemon = await startTestDaemon(t, { flags: { 'log-level': 'error' } })
   for (const [id, start] of Object.entries(races)) {
     const race = await start(daemon)
     const answers = await together(daemon, race, (at) => at)

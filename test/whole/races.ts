@@ -2,7 +2,7 @@
  * How each route that takes an idempotency key is called, and how its effects are counted. A keyed route without a row
  * fails the suite.
  */
-import type { SpawnedDaemon } from '../support/daemon.js'
+import type { Reachable } from '../support/daemon.js'
 import { openSession, submit, until } from '../support/runs.js'
 
 export interface Race {
@@ -15,17 +15,17 @@ export interface Race {
 
 let sessions = 0
 
-const begin = async (daemon: SpawnedDaemon, content?: string) => {
+const begin = async (daemon: Reachable, content?: string) => {
   const session_id = await openSession(daemon, `race-${(sessions += 1)}`)
   const run_id: string = content === undefined ? '' : (await submit(daemon, session_id, content)).run_id
   return { session_id, run_id }
 }
 
-const runsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<readonly unknown[]> =>
+const runsOf = async (daemon: Reachable, session_id: string): Promise<readonly unknown[]> =>
   (await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body
 
 /** Events of a run that say that somebody decided, and calls that were made. */
-const decisionsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<readonly unknown[]> => {
+const decisionsOf = async (daemon: Reachable, session_id: string): Promise<readonly unknown[]> => {
   const {
     session: { journal },
   } = (await daemon.request('GET', `/v1/sessions/${session_id}/events`)).body
@@ -36,7 +36,7 @@ const decisionsOf = async (daemon: SpawnedDaemon, session_id: string): Promise<r
 }
 
 const approval = async (
-  daemon: SpawnedDaemon,
+  daemon: Reachable,
   pathOf: (ids: { session_id: string; run_id: string }) => string,
 ): Promise<Race> => {
   const ids = await begin(daemon, '/tool bash {"command":"true"}\n---\n/sleep 200')
@@ -55,7 +55,7 @@ const approval = async (
 }
 
 const question = async (
-  daemon: SpawnedDaemon,
+  daemon: Reachable,
   how: {
     path: (ids: { session_id: string; run_id: string; request_id: string }) => string
     body: (request_id: string, n: number) => object
@@ -78,7 +78,7 @@ const question = async (
   }
 }
 
-const submission = async (daemon: SpawnedDaemon, segment: string): Promise<Race> => {
+const submission = async (daemon: Reachable, segment: string): Promise<Race> => {
   const { session_id } = await begin(daemon)
   return {
     path: `/v1/sessions/${session_id}/${segment}`,
@@ -87,7 +87,7 @@ const submission = async (daemon: SpawnedDaemon, segment: string): Promise<Race>
   }
 }
 
-const retry = async (daemon: SpawnedDaemon): Promise<Race> => {
+const retry = async (daemon: Reachable): Promise<Race> => {
   const { session_id, run_id } = await begin(daemon, '/fail fatal no')
   await until(daemon, run_id, 'failed')
   return {
@@ -103,7 +103,7 @@ const answerBody = (request_id: string, n: number): object => ({
 const answered = { body: answerBody, ends: 'completed', effects: 1 }
 
 /** By route id. */
-export const races: Readonly<Record<string, (daemon: SpawnedDaemon) => Promise<Race>>> = {
+export const races: Readonly<Record<string, (daemon: Reachable) => Promise<Race>>> = {
   'runs.approvals': (daemon) => approval(daemon, ({ run_id }) => `/v1/runs/${run_id}/approvals`),
   'runs.questions.answer': (daemon) =>
     question(daemon, { ...answered, path: ({ run_id }) => `/v1/runs/${run_id}/questions` }),
