@@ -82,6 +82,9 @@ export interface StringRules {
   max?: number
   pattern?: string
 }
+/** The pattern of text in which something is to be seen. */
+export const notBlank = '\\S'
+
 /** Text; `min` and `max` count Unicode code points, as JSON Schema does. */
 export const string = (rules: StringRules = {}): Struct<string, null> => {
   const { min = 0, max = Infinity, pattern } = rules
@@ -90,7 +93,8 @@ export const string = (rules: StringRules = {}): Struct<string, null> => {
     const length = min > 0 || max < Infinity ? codePoints(text) : 0
     if (length < min) return `must have at least ${min} characters`
     if (length > max) return `must have at most ${max} characters`
-    return regex === undefined || regex.test(text) || `must match ${pattern}`
+    if (regex === undefined || regex.test(text)) return true
+    return pattern === notBlank ? 'must not be blank' : `must match ${pattern}`
   })
   return note(struct, {
     type: 'string',

@@ -1,4 +1,4 @@
-import { doc, object, optional, string, type Clock, type Ids, type Json } from '../../../core/plugin.js'
+import { doc, object, optional, string, type Clock, type Ids, type Json, notBlank } from '../../../core/plugin.js'
 import type { Tasks } from '../tasks/contract.js'
 import { defineTool, failedCall, type PermissionMode, type Tool } from '../tools/contract.js'
 import { planErrors } from './errors.js'
@@ -85,7 +85,7 @@ const exit = (parts: PlanParts): Tool =>
     name: 'exit_plan_mode',
     description: 'Ends plan mode with the plan, which a person approves first. The permissions of before hold again.',
     input: object({
-      plan: doc(string({ min: 1, max: 100_000, pattern: '\\S' }), 'The whole plan.'),
+      plan: doc(string({ min: 1, max: 100_000, pattern: notBlank }), 'The whole plan.'),
       summary: optional(string({ max: 4_000 })),
     }),
     ...own,

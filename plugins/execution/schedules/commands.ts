@@ -104,7 +104,7 @@ const create = async (input: CommandInput): Promise<Json> => {
   const most = text(flags['max-executions'])
   const content = args['text'] ?? ''
   return client.send('POST', '/v1/schedules', {
-    name: text(flags['name']) ?? content.slice(0, 60),
+    name: text(flags['name']) ?? content.trim().slice(0, 60),
     target_session_id: args['session_id'] ?? '',
     cadence: cadenceOf(input),
     request: { content },

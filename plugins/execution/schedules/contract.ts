@@ -12,6 +12,7 @@ import {
   string,
   timestamp,
   type Infer,
+  notBlank,
 } from '../../../core/plugin.js'
 import { SubmitInputRequest } from '../runs/contract.js'
 import { SessionId } from '../sessions/contract.js'
@@ -44,7 +45,7 @@ export type { PayloadFire, PayloadPlace, SchedulePayload } from './dispatch/payl
 export const ScheduleCreateRequest = named(
   'ScheduleCreateRequest',
   object({
-    name: string({ min: 1, max: 200 }),
+    name: string({ min: 1, max: 200, pattern: notBlank }),
     target_session_id: SessionId,
     target_agent_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the agent that the runs are for.')),
     cadence: Cadence,

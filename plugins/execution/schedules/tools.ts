@@ -12,6 +12,7 @@ import {
   type Json,
   type JsonObject,
   type Tx,
+  notBlank,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../tools/contract.js'
 import { invalid } from './create.js'
@@ -45,7 +46,7 @@ const WakeAfter = object({
 })
 const WakeAt = object({ at, ...recipient })
 const Create = object({
-  name: string({ min: 1, max: 200 }),
+  name: string({ min: 1, max: 200, pattern: notBlank }),
   ...recipient,
   at: optional(at),
   every_seconds: optional(integer({ min: 5, max: 10 * 366 * 86_400 })),

@@ -13,6 +13,7 @@ import {
   type Clock,
   type Ids,
   type Json,
+  notBlank,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../tools/contract.js'
 import { cancelTask, createTask, deleteTask, getTask, updateTask } from './changes.js'
@@ -32,7 +33,7 @@ export interface TaskToolParts extends OutputParts, StopParts {
 const Id = string({ min: 1, max: 200 })
 const Refs = (sentence: string) => optional(doc(array(Id, { max: 100 }), sentence))
 const Title = doc(
-  string({ min: 1, max: 200, pattern: '\\S' }),
+  string({ min: 1, max: 200, pattern: notBlank }),
   'What is to be done, in a few words. No two open tasks have the same.',
 )
 const Description = optional(string({ max: 20_000 }))

@@ -100,6 +100,10 @@ test('the commands show what waits and the command that answers it', async (t) =
   t.regex(await run('runs', 'watch', choosing.run_id), /completed/u)
   t.regex(await run('runs', 'list'), /completed/u)
   t.regex(await run('schedules', 'list'), /holdfast schedules create/u)
+  t.regex(
+    await run('schedules', 'create', 's1', `${' '.repeat(70)}Tidy`, '--at', '2099-01-01'),
+    / {2}active {2}Tidy {2}/u,
+  )
   const schedule = JSON.parse(
     await run(
       'schedules',

@@ -240,3 +240,11 @@ test('each failed execution of a schedule is a line of the log, with how many fa
     [1, 2].map((failures_in_a_row) => ({ level: 'warn', schedule_id: made.schedule_id, failures_in_a_row })),
   )
 })
+
+test('a name in which nothing is to be seen is refused', async (t) => {
+  const { daemon } = await start(t)
+  for (const name of [' ', '\t\n', '\u00a0']) {
+    const { status, body } = await daemon.request('POST', '/v1/schedules', scheduleBody({ name }))
+    t.deepEqual([status, body.errors], [400, [{ path: 'body.name', rule: 'must not be blank' }]])
+  }
+})
