@@ -4,9 +4,10 @@ import path from 'node:path'
 import test from 'ava'
 import { explain } from '../../core/cli/explain.js'
 import { createClock } from '../../core/base/clock.js'
-import { definePlugin, type Problem } from '../../core/plugin.js'
+import type { Problem } from '../../core/plugin.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 import { createWrappedDisk, diskError } from '../support/wrapped-disk.js'
+import { testPlugin } from '../support/plugins.js'
 
 test('a daemon starts on an empty root, answers, and stops without leaving anything behind', async (t) => {
   const { request, daemon, root, log } = await startTestDaemon(t)
@@ -49,11 +50,7 @@ test('event ids of a later start are above those of an earlier one, even if the 
 
 test('runtime-13: a start that fails gives the root back', async (t) => {
   const root = await freshRoot()
-  const broken = definePlugin({
-    id: 'broken',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Fails.',
+  const broken = testPlugin('broken', {
     register: () => {
       throw new TypeError('broken')
     },
@@ -80,11 +77,7 @@ test('state-2: a daemon that loses its root stops writing and ends', async (t) =
 test('a lock that is lost during the start is acted on at once: nothing is committed, and the daemon ends', async (t) => {
   const root = await freshRoot()
   const outcomes: string[] = []
-  const eager = definePlugin({
-    id: 'eager',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Commits while it starts.',
+  const eager = testPlugin('eager', {
     register: (ctx) => {
       const marks = ctx.state.collection<{ id: string }>({ name: 'marks', version: 1, id: ({ id }) => id, indexes: {} })
       const put = (id: string): Promise<string> =>
@@ -114,11 +107,7 @@ test('a stop after a failed sync says that it was not clean', async (t) => {
     if (fails && call === 'sync' && at.includes('/log/')) throw diskError('EIO')
   })
   let commit: () => Promise<unknown> = () => Promise.resolve()
-  const writer = definePlugin({
-    id: 'writer',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Commits when it is told.',
+  const writer = testPlugin('writer', {
     register: (ctx) => {
       const marks = ctx.state.collection<{ id: string }>({ name: 'marks', version: 1, id: ({ id }) => id, indexes: {} })
       commit = () => ctx.state.commit((tx) => tx.put(marks, { id: 'a' }))
@@ -141,11 +130,7 @@ test('runtime-13: a spawned daemon says where it is in one line and exits with 0
 })
 
 const stubborn = (stop: () => Promise<void>, more: { stopMs?: () => number } = {}) =>
-  definePlugin({
-    id: 'stubborn',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Takes its time to stop.',
+  testPlugin('stubborn', {
     ...more,
     register: (ctx) => ctx.onStart(() => stop),
   })

@@ -1,11 +1,11 @@
 /** A daemon whose tools are called as its engine calls them. */
 import type { ExecutionContext } from 'ava'
 import { assert } from '../../core/base/assert.js'
-import { definePlugin, type State } from '../../core/plugin.js'
 import { parse } from '../../core/base/parse.js'
 import { Tools, type Tool } from '../../plugins/execution/tools/contract.js'
 import { startTestDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.js'
 import { callOf, makeFolder, resultOf, type Answer } from './tools.js'
+import { lender } from './plugins.js'
 
 export interface DaemonTools {
   readonly daemon: TestDaemon
@@ -16,20 +16,13 @@ export interface DaemonTools {
 }
 
 export const startDaemonTools = async (t: ExecutionContext, options: TestDaemonOptions = {}): Promise<DaemonTools> => {
-  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
-  const spy = definePlugin({
-    id: 'spy',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Looks at tools.',
-    register: (ctx) => {
-      Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state })
-    },
-  })
-  const daemon = await startTestDaemon(t, { ...options, plugins: [spy] })
+  const { plugin, context } = lender({})
+  const daemon = await startTestDaemon(t, { ...options, plugins: [plugin] })
   const workspace = await makeFolder(t)
   const tool = (name: string): Tool => {
-    const found = seen.tools().find((one) => one.name === name)
+    const found = context()
+      .view(Tools)()
+      .find((one) => one.name === name)
     assert(found, `there is no ${name}`)
     return found
   }
@@ -38,7 +31,7 @@ export const startDaemonTools = async (t: ExecutionContext, options: TestDaemonO
     assert(parsed.ok, `the input was refused: ${JSON.stringify(parsed)}`)
     const outcome = await tool(name).run(parsed.value, callOf(workspace, { session_id }))
     assert(outcome.type === 'result', `${name} asks`)
-    if (outcome.apply !== undefined) await seen.state?.commit(outcome.apply)
+    if (outcome.apply !== undefined) await context().state.commit(outcome.apply)
     return resultOf(outcome)
   }
   return { daemon, workspace, tool, call }

@@ -1,6 +1,7 @@
 /** A world outside the daemon that counts what is done to it, and tools that act on it. */
 import { defineTool, Tools, type Effect, type Tool } from '../../plugins/execution/tools/contract.js'
-import { definePlugin, object, optional, string, type AnyPlugin } from '../../core/plugin.js'
+import { object, optional, string, type AnyPlugin } from '../../core/plugin.js'
+import { testPlugin } from './plugins.js'
 
 export interface World {
   /** Every call of a tool that reached the world, in order. */
@@ -71,12 +72,7 @@ const slow = (world: World, name: string, effect: Effect): Tool =>
 
 /** Tools whose names begin with `mcp__` need approval by the built-in rules; the others do not. */
 export const effectTools = (world: World): AnyPlugin =>
-  definePlugin({
-    id: 'effects',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Tools that act on a world of the test.',
-    config: object({}),
+  testPlugin('effects', {
     register(ctx) {
       ctx.contribute(
         Tools,

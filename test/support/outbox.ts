@@ -1,7 +1,8 @@
 /** A plugin that lends the outbox to a test. */
 import { fault } from '../../core/base/assert.js'
-import { definePlugin, object, type State } from '../../core/plugin.js'
+import type { State } from '../../core/plugin.js'
 import { Outbox, ReplyPlugins, type OutboxItem, type ReplyPlugin } from '../../plugins/execution/deliveries/contract.js'
+import { testPlugin } from './plugins.js'
 
 interface Lent {
   readonly outbox: Outbox
@@ -12,13 +13,8 @@ interface Lent {
 /** `replies` are reply plugins of the test itself. */
 export const lendOutbox = (...replies: readonly ReplyPlugin[]) => {
   let lent: Lent | undefined
-  const plugin = definePlugin({
-    id: 'lender',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Lends the outbox to a test.',
+  const plugin = testPlugin('lender', {
     needs: { outbox: Outbox },
-    config: object({}),
     register(ctx, { outbox }) {
       ctx.contribute(ReplyPlugins, ...replies)
       lent = { outbox, state: ctx.state, replies: ctx.view(ReplyPlugins) }

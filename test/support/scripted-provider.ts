@@ -1,6 +1,12 @@
 /** A model whose answers a test writes down. */
-import { definePlugin, object, type AnyPlugin, type Json } from '../../core/plugin.js'
-import { ModelProviders, type ModelEvent, type ModelRequest } from '../../plugins/execution/models/contract.js'
+import type { AnyPlugin, Json } from '../../core/plugin.js'
+import {
+  ModelProviders,
+  textOnly,
+  type ModelEvent,
+  type ModelRequest,
+} from '../../plugins/execution/models/contract.js'
+import { testPlugin } from './plugins.js'
 
 /** Gives the events of one model call. `count` is 1 for the first call of the daemon's life. */
 export type Play = (
@@ -37,16 +43,6 @@ export const fails = (retryable: boolean, message = 'It is busy.', retry_after_m
   },
 })
 
-const capabilities = {
-  matrix_version: 2 as const,
-  multimodal_input: false,
-  native_web_search: false,
-  image_generation: false,
-  image_edit: false,
-  audio_generation: false,
-  transcription: false,
-}
-
 /** Every tool call in the request has its result right after it: what providers refuse otherwise. */
 export const unpaired = ({ messages }: ModelRequest): string[] =>
   messages.flatMap((message, at) => {
@@ -60,18 +56,13 @@ export const unpaired = ({ messages }: ModelRequest): string[] =>
 
 export const scriptedProvider = (play: Play): ScriptedProvider => {
   const requests: ModelRequest[] = []
-  const plugin = definePlugin({
-    id: 'scripted',
-    version: '1.0.0',
-    api: 1,
-    summary: 'A model whose answers a test wrote.',
-    config: object({}),
+  const plugin = testPlugin('scripted', {
     register(ctx) {
       ctx.contribute(ModelProviders, {
         id: 'scripted',
         summary: 'Scripted.',
         default_model: 'scripted',
-        capabilities,
+        capabilities: textOnly,
         connect: () => ({
           async *stream(request, signal) {
             requests.push({ ...request, messages: structuredClone(request.messages) })

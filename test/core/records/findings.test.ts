@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { definePlugin, object, type AnyPlugin } from '../../../core/plugin.js'
+import type { AnyPlugin } from '../../../core/plugin.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot, spawnTestDaemon, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { recoveryFound } from '../../../core/start-findings.js'
 import { codeOf, openSession } from '../../support/runs.js'
+import { testPlugin } from '../../support/plugins.js'
 
 const rootFor = async (t: ExecutionContext): Promise<string> => {
   const root = await freshRoot()
@@ -128,12 +129,7 @@ test('damage is in the status with file and byte although nothing can be written
 
 /** Finds one fault in its first look and mends it. */
 const mender = (life: string[], broken: { left: number; expected?: number }): AnyPlugin =>
-  definePlugin({
-    id: 'mender',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Mends something.',
-    config: object({}),
+  testPlugin('mender', {
     register(ctx) {
       ctx.repair({
         id: 'mender.mend',

@@ -5,12 +5,13 @@ import { createClock } from '../../../../core/base/clock.js'
 import { createBlobs } from '../../../../core/state/side/blobs.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import type { JsonObject } from '../../../../core/base/schema.js'
-import { definePlugin, object, optional, string, type AnyPlugin } from '../../../../core/plugin.js'
+import { object, optional, string, type AnyPlugin } from '../../../../core/plugin.js'
 import { Debug } from '../../../../plugins/execution/debug/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
 import { copyRoot } from '../../../support/crash.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { lender, testPlugin } from '../../../support/plugins.js'
 
 const key = 'ab'.repeat(32)
 /** Put together here, so that no scanner takes this file for a leak. */
@@ -18,12 +19,7 @@ const canary = ['gh', 'p_', 'canary0canary0canary0canary0'].join('')
 const known = 'known-secret-value'
 
 /** A tool that answers with what it was given, and knows a secret of the daemon. */
-const echo: AnyPlugin = definePlugin({
-  id: 'echo',
-  version: '1.0.0',
-  api: 1,
-  summary: 'Answers with what it was given.',
-  config: object({}),
+const echo: AnyPlugin = testPlugin('echo', {
   register(ctx) {
     ctx.onStart(() => ctx.secrets.guard(known))
     ctx.contribute(
@@ -200,45 +196,23 @@ test('a key that cannot be used stops the plugin if something is to be kept, and
 })
 
 test('with capture off a key that cannot be used is told, and capture cannot be turned on', async (t) => {
-  let debug: Debug | undefined
-  const borrower = definePlugin({
-    id: 'borrower',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Lends the switch.',
-    needs: { found: Debug },
-    config: object({}),
-    register: (_, { found }) => {
-      debug = found
-    },
-  })
-  const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo, borrower] })
+  const lent = lender({ debug: Debug })
+  const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo, lent.plugin] })
   const { debug_capture } = (await daemon.request('GET', '/v1/runtime')).body
   t.like(debug_capture, { encryption_enabled: false, max_artifacts_per_run: 64, ttl_ms: 604_800_000 })
   t.regex(debug_capture.encryption_key_error, /cannot be used: it does not exist/u)
-  t.throws(() => debug?.setLevel('on'), { message: /cannot be used/u })
+  t.throws(() => lent.services().debug.setLevel('on'), { message: /cannot be used/u })
   const run_id = await runOnce(daemon, 'x')
   t.is((await debugOf(daemon, run_id)).status, 404)
 })
 
 test('capture is turned on and off while the daemon runs', async (t) => {
-  let debug: Debug | undefined
-  const borrower = definePlugin({
-    id: 'borrower',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Lends the switch.',
-    needs: { found: Debug },
-    config: object({}),
-    register: (_, { found }) => {
-      debug = found
-    },
-  })
-  const daemon = await start(t, {}, { plugins: [echo, borrower] })
-  debug?.setLevel('full')
+  const lent = lender({ debug: Debug })
+  const daemon = await start(t, {}, { plugins: [echo, lent.plugin] })
+  lent.services().debug.setLevel('full')
   t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, 'full')
   t.is((await debugOf(daemon, await runOnce(daemon, 'x'))).body.level, 'full')
-  debug?.setLevel('off')
+  lent.services().debug.setLevel('off')
   t.is((await debugOf(daemon, await runOnce(daemon, 'x'))).status, 404)
 })
 

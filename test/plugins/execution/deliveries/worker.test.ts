@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { definePlugin, object, type JsonObject } from '../../../../core/plugin.js'
+import type { JsonObject } from '../../../../core/plugin.js'
 import { Outbox, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
 import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
@@ -9,6 +9,7 @@ import { fillableDisk } from '../../../support/fillable-disk.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { answering, startReceiver, type Receiver } from '../../../support/receiver.js'
 import { openSession } from '../../../support/runs.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 interface Bench {
   readonly daemon: TestDaemon
@@ -169,13 +170,8 @@ test('a wait that a target asks for is kept up to its cap', async (t) => {
 
 /** Stops before the outbox does, and tells. */
 const leaver = (left: () => void) =>
-  definePlugin({
-    id: 'leaver',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Tells when plugins stop.',
+  testPlugin('leaver', {
     needs: { outbox: Outbox },
-    config: object({}),
     register(ctx) {
       ctx.own(left)
     },

@@ -1,12 +1,13 @@
 import { groundsOf } from '../../../../plugins/execution/engine/turn.js'
 import test from 'ava'
 import { shippedPlugins } from '../../../../core/shipped.js'
-import { definePlugin, object, type AnyPlugin, type ShippedPlugin, digest } from '../../../../core/plugin.js'
+import { object, type AnyPlugin, type ShippedPlugin, digest } from '../../../../core/plugin.js'
 import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const actionsOf = async (daemon: TestDaemon, run_id: string): Promise<any[]> =>
   (await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body
@@ -83,12 +84,7 @@ test('external-actions-4: an effect is pending until its tool tells what came of
 
 test('an effect whose tool never ends is unknown, also if the run ended around it, and such runs are counted', async (t) => {
   const world = createWorld()
-  const stubborn = definePlugin({
-    id: 'stubborn',
-    version: '1.0.0',
-    api: 1,
-    summary: 'A tool that never ends.',
-    config: object({}),
+  const stubborn = testPlugin('stubborn', {
     register: (ctx) =>
       ctx.contribute(
         Tools,
@@ -133,13 +129,8 @@ const listWith = async (ledger?: AnyPlugin): Promise<readonly ShippedPlugin[]> =
 
 test('external-actions-5: what cannot be entered in the ledger is not done', async (t) => {
   const world = createWorld()
-  const refusing = definePlugin({
-    id: 'external-actions',
-    version: '1.0.0',
-    api: 1,
-    summary: 'A ledger that refuses.',
+  const refusing = testPlugin('external-actions', {
     provides: [ExternalActions],
-    config: object({}),
     register: (ctx) =>
       ctx.provide(ExternalActions, {
         intend: () => {

@@ -1,11 +1,12 @@
 import test from 'ava'
-import { definePlugin, object, digest } from '../../../../core/plugin.js'
+import { object, digest } from '../../../../core/plugin.js'
 import { prepare } from '../../../../plugins/execution/engine/tool-call.js'
 import type { CallState } from '../../../../plugins/execution/engine/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const input = object({})
 const tool = (name: string, more: Partial<Tool>): Tool =>
@@ -29,12 +30,7 @@ const outcomesOf = async (
   const model = scriptedProvider((_, count) =>
     count === 1 ? [...calls.map((name, at) => callTool(`c${at}`, name)), done('tool_calls')] : [text('end'), done()],
   )
-  const plugin = definePlugin({
-    id: 'acts',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Tools of the test.',
-    config: object({}),
+  const plugin = testPlugin('acts', {
     register: (ctx) => ctx.contribute(Tools, ...tools),
   })
   const daemon = await startTestDaemon(t, {
@@ -156,12 +152,7 @@ test('a run that the daemon itself cannot drive fails after some attempts instea
     },
   }
   const model = scriptedProvider(() => [text('end'), done()])
-  const plugin = definePlugin({
-    id: 'acts',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Tools of the test.',
-    config: object({}),
+  const plugin = testPlugin('acts', {
     register: (ctx) => ctx.contribute(Tools, odd),
   })
   const daemon = await startTestDaemon(t, { plugins: [plugin, model.plugin], config: model.config })

@@ -1,5 +1,5 @@
-import test from 'ava'
-import { definePlugin, object, type AnyPlugin, type PluginContext } from '../../../../core/plugin.js'
+import test, { type ExecutionContext } from 'ava'
+import type { AnyPlugin } from '../../../../core/plugin.js'
 import { ExternalActions, type ActionIntent } from '../../../../plugins/execution/external-actions/contract.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { showEntries } from '../../../../core/state/inspect/show.js'
@@ -7,23 +7,15 @@ import { Trace } from '../../../../plugins/execution/runs/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createWorld, effectTools } from '../../../support/effects.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { lender, testPlugin } from '../../../support/plugins.js'
 
-interface Hands {
-  context: PluginContext<unknown>
-  ledger: ExternalActions
+/** A daemon with a session, its state and its ledger. */
+const startLent = async (t: ExecutionContext) => {
+  const { plugin, context, services } = lender({ ledger: ExternalActions })
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  await openSession(daemon)
+  return { daemon, state: context().state, ledger: services().ledger }
 }
-
-/** Lends the ledger and the state to a test. */
-const borrow = (lend: (hands: Hands) => void): AnyPlugin =>
-  definePlugin({
-    id: 'borrower',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Lends the ledger to a test.',
-    needs: { ledger: ExternalActions },
-    config: object({}),
-    register: (context, { ledger }) => lend({ context, ledger }),
-  })
 
 const intent = (more: Partial<ActionIntent> = {}): ActionIntent => ({
   action_id: 'd1',
@@ -37,19 +29,7 @@ const intent = (more: Partial<ActionIntent> = {}): ActionIntent => ({
 })
 
 test('a run shows each of its actions once, with its first time, its latest attempt and what came of it', async (t) => {
-  let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, {
-    plugins: [
-      borrow((lent) => {
-        hands = lent
-      }),
-    ],
-  })
-  const {
-    context: { state },
-    ledger,
-  } = hands ?? t.fail()
-  await openSession(daemon)
+  const { daemon, state, ledger } = await startLent(t)
   const { run_id } = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
   const actions = async (): Promise<any[]> => (await daemon.request('GET', `/v1/runs/${run_id}/external-actions`)).body
   t.deepEqual(await actions(), [])
@@ -111,19 +91,7 @@ test('the actions of a run that is not there are not found', async (t) => {
 })
 
 test('external-actions-13: each entry of a session carries the hash of the one before, and the head knows the last', async (t) => {
-  let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, {
-    plugins: [
-      borrow((lent) => {
-        hands = lent
-      }),
-    ],
-  })
-  const {
-    context: { state },
-    ledger,
-  } = hands ?? t.fail()
-  await openSession(daemon)
+  const { daemon, state, ledger } = await startLent(t)
   await state.commit((tx) => {
     for (const action_id of ['a', 'b', 'c']) ledger.intend(tx, intent({ action_id }))
   })
@@ -136,19 +104,7 @@ test('external-actions-13: each entry of a session carries the hash of the one b
 })
 
 test('what a run leaves behind when it ends is unknown: its tool calls, and not its deliveries', async (t) => {
-  let hands: Hands | undefined
-  const daemon = await startTestDaemon(t, {
-    plugins: [
-      borrow((lent) => {
-        hands = lent
-      }),
-    ],
-  })
-  const {
-    context: { state },
-    ledger,
-  } = hands ?? t.fail()
-  await openSession(daemon)
+  const { daemon, state, ledger } = await startLent(t)
   const { run_id } = await until(daemon, (await submit(daemon, 's1', 'hello')).run_id, 'completed')
   await state.commit((tx) => {
     for (const action_id of ['a', 'b', 'c'])
@@ -171,12 +127,7 @@ test('what a run leaves behind when it ends is unknown: its tool calls, and not 
 
 test('external-actions-12: those who watch are told of the intent before the effect, and of what came of it', async (t) => {
   const seen: any[] = []
-  const watcher: AnyPlugin = definePlugin({
-    id: 'watcher',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Watches traces.',
-    config: object({}),
+  const watcher: AnyPlugin = testPlugin('watcher', {
     register: (ctx) =>
       ctx.onStart(() =>
         ctx.events.on(Trace, ({ trace }) => {

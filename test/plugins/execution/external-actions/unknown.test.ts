@@ -1,28 +1,17 @@
 import test from 'ava'
-import { definePlugin, object, type PluginContext } from '../../../../core/plugin.js'
 import { ExternalActions } from '../../../../plugins/execution/external-actions/contract.js'
 import { showStatus } from '../../../../plugins/operator/status/summary.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
+import { lender } from '../../../support/plugins.js'
 
 test(
   'external-actions-10: an unknown effect is warned of and listed until somebody acknowledges it, which the ' +
     'ledger keeps',
   async (t) => {
-    let hands: { context: PluginContext<unknown>; ledger: ExternalActions } | undefined
-    const borrower = definePlugin({
-      id: 'borrower',
-      version: '1.0.0',
-      api: 1,
-      summary: 'Lends the ledger to a test.',
-      needs: { ledger: ExternalActions },
-      config: object({}),
-      register(context, { ledger }) {
-        hands = { context, ledger }
-      },
-    })
-    const daemon = await startTestDaemon(t, { plugins: [borrower] })
-    const { context, ledger } = hands ?? t.fail()
+    const lent = lender({ ledger: ExternalActions })
+    const daemon = await startTestDaemon(t, { plugins: [lent.plugin] })
+    const [context, { ledger }] = [lent.context(), lent.services()]
     const get = async (path: string): Promise<any> => (await daemon.request('GET', path)).body
     await openSession(daemon)
     await openSession(daemon, 's2')

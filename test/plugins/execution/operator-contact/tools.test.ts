@@ -1,5 +1,5 @@
 import test from 'ava'
-import { definePlugin, object, type AnyPlugin, type Point } from '../../../../core/plugin.js'
+import type { AnyPlugin, Point } from '../../../../core/plugin.js'
 import { checkTool } from '../../../conform/tool.js'
 import { type ReplyPlugin, ReplyPlugins } from '../../../../plugins/execution/deliveries/contract.js'
 import { SessionEndGuards, SessionHolds, Sessions } from '../../../../plugins/execution/sessions/contract.js'
@@ -7,6 +7,7 @@ import { ToolRegistry } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 import { makeFolder } from '../../../support/tools.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const pigeon: ReplyPlugin = {
   plugin: 'pigeon',
@@ -22,12 +23,7 @@ const extra = <T>(
   value: T,
   seen: (services: { sessions: Sessions; tools: ToolRegistry }) => void = () => {},
 ): AnyPlugin =>
-  definePlugin({
-    id: 'extra',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Of a test.',
-    config: object({}),
+  testPlugin('extra', {
     needs: { sessions: Sessions, tools: ToolRegistry },
     register(ctx, services) {
       seen(services)

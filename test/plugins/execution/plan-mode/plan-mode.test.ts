@@ -1,14 +1,12 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { assert } from '../../../../core/base/assert.js'
-import { definePlugin, type State } from '../../../../core/plugin.js'
-import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { checkTool } from '../../../conform/tool.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
 import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
 import { callOf, makeFolder, runTool } from '../../../support/tools.js'
+import { startDaemonTools } from '../../../support/daemon-tools.js'
 
 /** What the tools of a run answered. */
 const outcomes = async ({ request }: TestDaemon, run_id: string): Promise<any[]> =>
@@ -41,28 +39,12 @@ const start = async (t: ExecutionContext, mode: string, options: TestDaemonOptio
 const write = '/tool write_file {"path":"a.txt","content":"a"}'
 
 test('enter_plan_mode and exit_plan_mode keep the contract of tools', async (t) => {
-  const seen: { tools: () => readonly Tool[]; state?: State } = { tools: () => [] }
-  const spy = definePlugin({
-    id: 'spy',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Looks at tools.',
-    register: (ctx) => {
-      Object.assign(seen, { tools: ctx.view(Tools), state: ctx.state })
-    },
-  })
-  await openSession(await startTestDaemon(t, { plugins: [spy] }))
-  const [enter, exit] = ['enter_plan_mode', 'exit_plan_mode'].map((name) =>
-    seen.tools().find((tool) => tool.name === name),
-  )
-  assert(enter !== undefined && exit !== undefined, 'the tools of plan mode are missing')
-  const workspace = await makeFolder(t)
+  const { daemon, workspace, tool, call } = await startDaemonTools(t)
+  await openSession(daemon)
+  const [enter, exit] = [tool('enter_plan_mode'), tool('exit_plan_mode')]
   await checkTool(t, { tool: enter, workspace, good: { note: 'a' } })
   t.true((await runTool(exit, { plan: 'a' }, callOf(workspace))).is_error)
-  const outcome = await enter.run({}, callOf(workspace))
-  const apply = outcome.type === 'result' ? outcome.apply : undefined
-  assert(apply !== undefined, 'plan mode begins in the commit of the outcome')
-  await seen.state?.commit(apply)
+  await call('enter_plan_mode')
   await checkTool(t, { tool: exit, workspace, good: { plan: 'a' } })
 })
 

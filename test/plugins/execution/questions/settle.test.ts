@@ -1,21 +1,16 @@
 import test from 'ava'
-import { definePlugin, object } from '../../../../core/plugin.js'
 import { QuestionSettlers, type QuestionSettlement } from '../../../../plugins/execution/questions/contract.js'
 import { Runs, SubmitInputRequest } from '../../../../plugins/execution/runs/contract.js'
 import { parse } from '../../../../core/base/parse.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { eventsOf } from '../../../support/answers.js'
 import { openSession, until } from '../../../support/runs.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 /** Settles the questions of scheduled runs by ending them as answered elsewhere, and keeps what it was given. */
 const elsewhere = (seen: [string, QuestionSettlement][], hold: { runs: Runs | undefined }) =>
-  definePlugin({
-    id: 'elsewhere',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Settles questions of scheduled runs.',
+  testPlugin('elsewhere', {
     needs: { runs: Runs },
-    config: object({}),
     register(ctx, { runs }) {
       hold.runs = runs
       const settle =

@@ -1,25 +1,13 @@
 import test from 'ava'
-import { assert } from '../../../../core/base/assert.js'
-import { definePlugin, type State } from '../../../../core/plugin.js'
 import { Tasks, type SessionTask } from '../../../../plugins/execution/tasks/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession } from '../../../support/runs.js'
+import { lender } from '../../../support/plugins.js'
 
 const setUp = async (t: Parameters<typeof startTestDaemon>[0]) => {
-  const seen: { tasks?: Tasks; state?: State } = {}
-  const spy = definePlugin({
-    id: 'spy',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Runs tasks.',
-    needs: { tasks: Tasks },
-    register: (ctx, { tasks }) => {
-      Object.assign(seen, { tasks, state: ctx.state })
-    },
-  })
-  const daemon = await startTestDaemon(t, { plugins: [spy] })
-  const { tasks, state } = seen
-  assert(tasks !== undefined && state !== undefined, 'the spy was not registered')
+  const { plugin, context, services } = lender({ tasks: Tasks })
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const [{ state }, { tasks }] = [context(), services()]
   await openSession(daemon)
   const add = (id: string): Promise<SessionTask> =>
     state.commit((tx) =>

@@ -1,37 +1,16 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { assert } from '../../../../core/base/assert.js'
-import { definePlugin } from '../../../../core/plugin.js'
-import { Tools, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { withIds } from '../../../../plugins/execution/tasks/todo-write.js'
 import { checkTool } from '../../../conform/tool.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { makeFolder } from '../../../support/tools.js'
-
-/** A daemon, and a way to the tool that its plugins contributed. */
-const setUp = async (t: Parameters<typeof startTestDaemon>[0]) => {
-  let view: () => readonly Tool[] = () => []
-  const spy = definePlugin({
-    id: 'spy',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Looks at tools.',
-    register: (ctx) => {
-      view = ctx.view(Tools)
-    },
-  })
-  const daemon = await startTestDaemon(t, { plugins: [spy] })
-  const tool = view().find(({ name }) => name === 'todo_write')
-  assert(tool, 'there is no todo_write')
-  return { daemon, tool }
-}
+import { startDaemonTools } from '../../../support/daemon-tools.js'
 
 test('todo_write keeps the contract of tools', async (t) => {
-  const { tool } = await setUp(t)
+  const { tool, workspace } = await startDaemonTools(t)
   await checkTool(t, {
-    tool,
-    workspace: await makeFolder(t),
+    tool: tool('todo_write'),
+    workspace,
     good: { todos: [{ content: 'a' }] },
     correctable: {
       todos: [
@@ -43,7 +22,7 @@ test('todo_write keeps the contract of tools', async (t) => {
 })
 
 test('tasks-25: a list that a run writes is answered with its ids and replaces the one before', async (t) => {
-  const { daemon } = await setUp(t)
+  const daemon = await startTestDaemon(t)
   await openSession(daemon)
   for (const [line, ids] of [
     ['{"todos":[{"content":"a"},{"id":"todo-1","content":"b","completed":true}]}', ['todo-2', 'todo-1']],

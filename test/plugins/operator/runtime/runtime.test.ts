@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { definePlugin, integer, object, parse } from '../../../../core/plugin.js'
+import { integer, object, parse } from '../../../../core/plugin.js'
 import { textOnly } from '../../../../plugins/execution/models/contract.js'
 import {
   RuntimeSections,
@@ -10,6 +10,7 @@ import {
   ToolLimitsView,
 } from '../../../../plugins/operator/runtime/contract.js'
 import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability flags, and only what this daemon has', async (t) => {
   const { request, root } = await startTestDaemon(t)
@@ -48,12 +49,7 @@ test('models-1, runtime-3: GET /v1/runtime shows routes with flat capability fla
 
 test('runtime-3: a plugin adds a member to GET /v1/runtime and to the status, and cannot replace one', async (t) => {
   const section = (name: string) => ({ name, schema: object({ most: integer() }), collect: () => ({ most: 3 }) })
-  const plugin = definePlugin({
-    id: 'adds',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Adds members.',
-    config: object({}),
+  const plugin = testPlugin('adds', {
     register(ctx) {
       ctx.contribute(RuntimeSections, section('added'), section('model'))
     },

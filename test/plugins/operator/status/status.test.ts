@@ -1,16 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { definePlugin, object, string } from '../../../../core/plugin.js'
+import { object, string } from '../../../../core/plugin.js'
 import { nextStep, showStatus } from '../../../../plugins/operator/status/summary.js'
 import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
 import { mainFile, startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
 
-const contributor = definePlugin({
-  id: 'contributor',
-  version: '1.0.0',
-  api: 1,
-  summary: 'Adds to the status.',
+const contributor = testPlugin('contributor', {
   register(ctx) {
     ctx.contribute(StatusSections, {
       name: 'weather',

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { definePlugin, object, type AnyPlugin } from '../../../../../core/plugin.js'
+import type { AnyPlugin } from '../../../../../core/plugin.js'
 import { ReplyPlugins, type ReplyPlugin } from '../../../../../plugins/execution/deliveries/contract.js'
 import { runEvents } from '../../../../../plugins/execution/runs/views/run-events.js'
 import { viewRun } from '../../../../../plugins/execution/runs/views/shown-run.js'
@@ -7,6 +7,7 @@ import { startTestDaemon } from '../../../../support/daemon.js'
 import { openSession, submit, until } from '../../../../support/runs.js'
 import { complete, openRunStore, playRun, runRecord, say, start } from '../../../../support/run-store.js'
 import { openStream } from '../../../../support/sse.js'
+import { testPlugin } from '../../../../support/plugins.js'
 
 const pigeon: ReplyPlugin = {
   plugin: 'pigeon',
@@ -15,12 +16,7 @@ const pigeon: ReplyPlugin = {
   target: () => 'pigeon',
   deliver: () => Promise.resolve({ type: 'delivered' }),
 }
-const pigeons: AnyPlugin = definePlugin({
-  id: 'pigeons',
-  version: '1.0.0',
-  api: 1,
-  summary: 'Of a test.',
-  config: object({}),
+const pigeons: AnyPlugin = testPlugin('pigeons', {
   register(ctx) {
     ctx.contribute(ReplyPlugins, pigeon)
   },

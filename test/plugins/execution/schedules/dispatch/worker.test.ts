@@ -1,5 +1,5 @@
 import test from 'ava'
-import { definePlugin, type JsonObject } from '../../../../../core/plugin.js'
+import type { JsonObject } from '../../../../../core/plugin.js'
 import { Runs } from '../../../../../plugins/execution/runs/contract.js'
 import {
   scheduleErrors,
@@ -17,6 +17,7 @@ import {
   scheduleUntil,
   settledTimes,
 } from '../../../../support/schedules.js'
+import { testPlugin } from '../../../../support/plugins.js'
 
 const hour = 3_600_000
 const start = async (t: any, options: Parameters<typeof startTestDaemon>[1] = {}) => {
@@ -147,11 +148,7 @@ test('schedules-30: a fire while storage takes no changes is made up for when it
 
 test('a plugin brings a payload kind: it checks the payload and makes the run of each fire', async (t) => {
   const fires: PayloadFire[] = []
-  const plugin = definePlugin({
-    id: 'flows',
-    version: '1.0.0',
-    api: 1,
-    summary: 'Starts flows.',
+  const plugin = testPlugin('flows', {
     needs: { runs: Runs },
     register: (ctx, { runs }) =>
       ctx.contribute(SchedulePayloads, {
