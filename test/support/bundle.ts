@@ -1,7 +1,9 @@
 /**
  * The program as one file with the code that V8 made of it: tests start it
  * many times, and most of a start is finding, opening and compiling modules.
- * Made again whenever a module is newer than the bundle.
+ * Beside it what else tests need many times and is slow to make: the OpenAPI
+ * document, and the process that wants a lock. Made again whenever a module is
+ * newer than the bundle.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, statSync } from 'node:fs'
@@ -13,7 +15,7 @@ const dist = path.resolve(import.meta.dirname, '../..')
 const bundles = path.join(dist, 'bundle')
 
 const newestModule = (): number => {
-  const files = ['core', 'plugins'].flatMap((folder) =>
+  const files = ['core', 'plugins', 'test/support'].flatMap((folder) =>
     readdirSync(path.join(dist, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js'))
       .map((name) => path.join(dist, folder, name)),
@@ -43,52 +45,84 @@ const module = { exports: {} }
 const __url = require('node:url').pathToFileURL(__filename).href
 `
 
-/** One life of a daemon: what it needed is what later starts need. */
-const keepCode = async (main: string): Promise<void> => {
+/** One life of a daemon: what it needed is what later starts need. Returns its OpenAPI document. */
+const keepCode = async (main: string): Promise<string> => {
   const root = mkdtempSync(path.join(tmpdir(), 'holdfast-'))
   const daemon = spawn(process.execPath, [main, 'serve', '--bind', '127.0.0.1:0', '--state-root', root], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH: process.env['PATH'] ?? '', HOME: root, KEEP_CODE: '' },
   })
-  daemon.stdout.once('data', () => daemon.kill('SIGTERM'))
+  let document = ''
+  daemon.stdout.once('data', (line: Buffer) => {
+    const [url = ''] = /http:\/\/[^,\s]+/u.exec(String(line)) ?? []
+    void fetch(`${url}/v1/openapi.json`)
+      .then(async (answer) => {
+        document = await answer.text()
+      })
+      .finally(() => daemon.kill('SIGTERM'))
+  })
   await new Promise((resolve) => daemon.once('close', resolve))
   await rm(root, { recursive: true, force: true })
+  return document
 }
 
 /** Packages that a plain start does not load stay where they are. */
 const external = ['@ai-sdk/openai-compatible', 'undici']
 
-const makeBundle = async (folder: string): Promise<void> => {
+const usual = { bundle: true, platform: 'node', target: 'node20', logLevel: 'error' } as const
+
+const programOf = async (): Promise<string> => {
   const { build } = await import('esbuild')
-  await mkdir(bundles, { recursive: true })
-  const draft = await mkdtemp(`${folder}.`)
   const { outputFiles } = await build({
+    ...usual,
     entryPoints: [path.join(dist, 'core/main.js')],
     write: false,
-    bundle: true,
     format: 'cjs',
-    platform: 'node',
-    target: 'node20',
     external,
     define: { 'import.meta.url': '__url' },
     banner: { js: opening },
     footer: { js: '})' },
-    logLevel: 'error',
   })
-  const program = outputFiles.map(({ text }) => text.replaceAll(/\bimport\(/gu, '__import(')).join('')
-  await writeFile(path.join(draft, 'program.cjs'), program)
-  const main = path.join(draft, 'main.cjs')
+  return outputFiles.map(({ text }) => text.replaceAll(/\bimport\(/gu, '__import(')).join('')
+}
+
+/** What modules of the older kind expect. */
+const moduleOpening = `import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url), __filename = import.meta.filename`
+
+const writeLockChild = async (outfile: string): Promise<void> => {
+  const { build } = await import('esbuild')
+  await build({
+    ...usual,
+    entryPoints: [path.join(dist, 'test/support/lock-child.js')],
+    outfile,
+    format: 'esm',
+    banner: { js: moduleOpening },
+  })
+}
+
+const makeBundle = async (folder: string): Promise<void> => {
+  await mkdir(bundles, { recursive: true })
+  const draft = await mkdtemp(`${folder}.`)
+  const { main, openapi, lockChild } = partsOf(draft)
+  await writeFile(path.join(draft, 'program.cjs'), await programOf())
   await writeFile(main, launcher)
-  await keepCode(main)
+  await writeFile(openapi, await keepCode(main))
+  await writeLockChild(lockChild)
   await chmod(draft, 0o755)
   // Another test process may have been first: its bundle is the same.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
 }
 
-/** The path of the program's main file in a bundle of the modules as they are now. */
-export const bundledMain = async (): Promise<string> => {
+const partsOf = (folder: string) => ({
+  main: path.join(folder, 'main.cjs'),
+  openapi: path.join(folder, 'openapi.json'),
+  lockChild: path.join(folder, 'lock-child.js'),
+})
+
+/** The paths of what a bundle of the modules as they are now has. */
+export const findBundle = async (): Promise<ReturnType<typeof partsOf>> => {
   const folder = path.join(bundles, String(newestModule()))
-  const main = path.join(folder, 'main.cjs')
-  if (!exists(main)) await makeBundle(folder)
-  return main
+  if (!exists(folder)) await makeBundle(folder)
+  return partsOf(folder)
 }

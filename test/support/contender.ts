@@ -3,8 +3,9 @@ import type { ExecutionContext } from 'ava'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Mechanism } from '../../core/state/root/owner.js'
+import { findBundle } from './bundle.js'
 
-const child = new URL('lock-child.js', import.meta.url).pathname
+const { lockChild } = await findBundle()
 
 export interface Contender {
   readonly process: ChildProcess
@@ -15,7 +16,7 @@ export interface Contender {
 }
 
 export const contend = async (t: ExecutionContext, root: string, guard: Mechanism = 'flock'): Promise<Contender> => {
-  const started = spawn(process.execPath, [child, root, guard], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const started = spawn(process.execPath, [lockChild, root, guard], { stdio: ['pipe', 'pipe', 'inherit'] })
   const gone = new Promise<void>((resolve) => started.once('exit', () => resolve()))
   t.teardown(() => started.kill('SIGKILL'))
   const lines = createInterface({ input: started.stdout })

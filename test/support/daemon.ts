@@ -5,6 +5,7 @@
  * answer is checked against the daemon's own OpenAPI document.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,7 @@ import { unsafeCast, type JsonObject } from '../../core/base/schema.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { createDisk } from '../../core/state/disk/real-disk.js'
 import { rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
-import { bundledMain } from './bundle.js'
+import { findBundle } from './bundle.js'
 import { freshRoot } from './folders.js'
 import { createOpenapiCheck, type OpenapiCheck, type Seen } from './openapi-check.js'
 
@@ -98,8 +99,13 @@ const send = (
     outgoing.on('error', reject).end(payload)
   })
 
-/** Of the daemon that was asked first in this file: nearly all are of one program and have the same document. */
+const bundle = await findBundle()
+export const mainFile = bundle.main
+
+/** Of a daemon with the shipped plugins, as nearly all are. */
 let usual: OpenapiCheck | undefined
+const usualCheck = (): OpenapiCheck =>
+  (usual ??= createOpenapiCheck(unsafeCast(JSON.parse(readFileSync(bundle.openapi, 'utf8')))))
 
 /** Requests to one daemon; its own document is read when the usual one does not describe an answer. */
 const createAsk = (url: string, always: Headers): Ask => {
@@ -109,9 +115,8 @@ const createAsk = (url: string, always: Headers): Ask => {
     return createOpenapiCheck(unsafeCast(body))
   }
   const check = async (seen: Seen): Promise<void> => {
-    if (usual !== undefined && usual.find(seen) === undefined) return
+    if (usualCheck().find(seen) === undefined) return
     const described = await (own ??= readOwn())
-    usual ??= described
     described.assert(seen)
   }
   return async (method, at, body, headers = {}) => {
@@ -183,8 +188,6 @@ export interface SpawnedDaemon extends Reachable {
   stop(): Promise<void>
   readonly exited: Promise<Exit>
 }
-
-export const mainFile = await bundledMain()
 
 const children = new Set<ChildProcess>()
 // Before their folders are removed.
