@@ -1,6 +1,8 @@
 /** Requests that node:http hands over without a request to answer: those that cannot be read, and CONNECT. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.js'
+import type { Problem } from '../../base/errors.js'
 import { badRequest, httpErrors } from '../errors.js'
 import type { Exchange } from './exchange.js'
 import { sendRaw } from './reply.js'
@@ -12,8 +14,19 @@ interface Open {
   readonly alone: boolean
 }
 
+/** How long a client may take to close a connection on which nothing more is served. */
+const lingerMs = 1000
+
 /** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
-export const answerMalformed = (server: Server, exchange: Exchange): void => {
+export const answerMalformed = (server: Server, exchange: Exchange, clock: Clock): void => {
+  /** The server may not know these connections any more: one that the client keeps would hold its close for ever. */
+  const answer = (socket: Socket, problem: Problem): void => {
+    sendRaw(socket, problem)
+    socket.once(
+      'close',
+      clock.after(lingerMs, () => socket.destroy()),
+    )
+  }
   const latest = new WeakMap<object, Open>()
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     latest.set(request.socket, {
@@ -28,12 +41,12 @@ export const answerMalformed = (server: Server, exchange: Exchange): void => {
     return open.request.complete ? open.response.writableFinished : open.alone && !open.response.headersSent
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) sendRaw(socket, unreadable(error.code))
+    if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) answer(socket, unreadable(error.code))
     else socket.destroy()
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    sendRaw(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } }))
+    answer(socket, httpErrors.method_not_allowed({ details: { method: 'CONNECT' } }))
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     exchange.refuse(request, response, httpErrors.expectation_failed()),

@@ -133,7 +133,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const serving = { options, server, origins, streams, exchange, inFlight, leaving, hosts, draining: false }
   addOwnRoutes(serving)
   answerRequests(serving)
-  answerMalformed(server, exchange)
+  answerMalformed(server, exchange, clock)
   return {
     cors: origins,
     connections: () => countConnections(server),
@@ -228,7 +228,7 @@ const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 /** While the daemon stops, each answer is the last on its connection, and only probes are served. */
 const refuseLate = ({ url = '' }: IncomingMessage, response: ServerResponse): void => {
   response.shouldKeepAlive = false
-  if (!probes.has(url.split('?', 1).join(''))) throw httpErrors.daemon_draining({ retryAfter: 5 })
+  if (!probes.has(pathOf(url))) throw httpErrors.daemon_draining({ retryAfter: 5 })
 }
 
 type Forward = (request: IncomingMessage, response: ServerResponse) => void

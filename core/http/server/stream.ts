@@ -90,6 +90,8 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
     newestId: bus.newestId,
     open(stream) {
       const { request, response } = stream
+      const { socket } = request
+      if (socket.destroyed) return
       writeHead(stream)
       if (request.method === 'HEAD') return void response.end()
       response.write(opening)
@@ -98,7 +100,8 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
       open.set(response, subscription)
       cancel ??= clock.after(heartbeatMs, beat)
       response.on('drain', subscription.catchUp)
-      response.once('close', () => leave(response))
+      // A response in line behind another is never told that the connection has gone.
+      socket.once('close', () => leave(response))
     },
     endAll() {
       for (const response of Array.from(open.keys())) {

@@ -41,6 +41,7 @@ const start = async (t: ExecutionContext) => {
         return {}
       },
     }),
+    defineRoute({ ...base, id: 'stream.at_once', path: '/v1/at-once', reply: streamReply(), handler: () => ({}) }),
   ]
   return { server: await startServer(t, { routes }), begun, answer: () => answer() }
 }
@@ -126,4 +127,61 @@ test('events-22: a stream that would begin while the daemon stops is refused', a
   answer()
   t.is((await asked).body.code, 'daemon_draining')
   await drained
+})
+
+test('a stream whose client has gone before it begins follows nothing', async (t) => {
+  const { server, begun, answer } = await start(t)
+  const ask = (text: string) => {
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(text)
+    return socket
+  }
+  const stream = 'GET /v1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n'
+  const sockets = [ask(stream), ask(stream.replace('stream', 'held') + stream)]
+  await begun
+  await createClock().sleep(100)
+  for (const socket of sockets) socket.destroy()
+  for (let tries = 0; (await server.server.connections()) > 0 && tries < 400; tries += 1) await createClock().sleep(5)
+  answer()
+  await server.ask('GET', '/v1/held')
+  await createClock().sleep(50)
+  t.is(server.bus.statistics().subscriber_count, 0)
+})
+
+test('a stream in line behind another answer follows nothing once its connection has gone', async (t) => {
+  const { server, begun } = await start(t)
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('GET /v1/held HTTP/1.1\r\nhost: localhost\r\n\r\nGET /v1/at-once HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  await begun
+  const until = async (subscribers: number): Promise<void> => {
+    for (let tries = 0; server.bus.statistics().subscriber_count !== subscribers && tries < 400; tries += 1)
+      await createClock().sleep(5)
+    t.is(server.bus.statistics().subscriber_count, subscribers)
+  }
+  await until(1)
+  socket.destroy()
+  await until(0)
+})
+
+test('a client that holds a connection after CONNECT, or after what cannot be read, does not hold the close', async (t) => {
+  for (const text of ['CONNECT a.example:443 HTTP/1.1\r\nhost: localhost\r\n\r\n', 'nonsense\r\n\r\n']) {
+    const { server } = await start(t)
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
+    t.teardown(() => socket.destroy())
+    socket.write(text)
+    await new Promise((resolve) => {
+      socket.once('data', resolve)
+    })
+    const closed = server.server.close().then(() => 'closed')
+    t.is(
+      await Promise.race([
+        closed,
+        createClock()
+          .sleep(5000)
+          .then(() => 'held'),
+      ]),
+      'closed',
+      text,
+    )
+  }
 })

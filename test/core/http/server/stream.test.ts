@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import test, { type ExecutionContext } from 'ava'
 import { createClock, type Clock } from '../../../../core/base/clock.js'
 import { defineEvent } from '../../../../core/events/contract.js'
@@ -449,7 +450,13 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     once() {},
     write: (bytes: Buffer) => written.push(String(bytes)),
   }
-  streams.open({ request: unsafeCast({ method: 'GET' }), response, cursor: undefined, before: '0', headers: {} })
+  streams.open({
+    request: unsafeCast({ method: 'GET', socket: new EventEmitter() }),
+    response,
+    cursor: undefined,
+    before: '0',
+    headers: {},
+  })
   const beat = (): number => {
     timers.shift()?.()
     return written.filter((frame) => frame.startsWith('event: heartbeat')).length
