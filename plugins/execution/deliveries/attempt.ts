@@ -1,6 +1,19 @@
 /** One attempt: its intent, the call of the reply plugin, its outcome. */
 import { createHash } from 'node:crypto'
-import { assert, type Clock, type Log, type Tx } from '../../../core/plugin.js'
+import {
+  assert,
+  boolean,
+  literal,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  tagged,
+  type Clock,
+  type Log,
+  type Tx,
+} from '../../../core/plugin.js'
 import type { ExternalActions } from '../external-actions/contract.js'
 import type { DeliveriesConfig } from './config.js'
 import type { DeliveryOutcome, Envelope, ReplyPlugin } from './contract.js'
@@ -33,6 +46,16 @@ const payloadOf = ({ payloads }: DeliveryStore, { session_id, payload }: OpenDel
 const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlugin | undefined =>
   replies().find((reply) => reply.plugin === plugin)
 
+/** The last attempt that it is given was cut off, so it gets no other. */
+export const isSpent = ({ config }: Pick<AttemptParts, 'config'>, { attempting, attempts }: OpenDelivery): boolean =>
+  attempting === true && attempts >= config.max_attempts
+
+const cutOff = { type: 'retry', code: 'delivery_cut_off', uncertain: true } as const
+
+/** Ends a delivery that is spent. */
+export const giveUp = (parts: AttemptParts, tx: Tx, delivery: OpenDelivery): void =>
+  conclude(parts, tx, { delivery, outcome: cutOff, wait_ms: 0 })
+
 /** Records that an attempt is about to be made. What an earlier one led to, if it was cut off, nobody knows. */
 export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDelivery => {
   const { store, ledger } = parts
@@ -44,7 +67,7 @@ export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDel
       session_id,
       attempt: head.attempts,
       outcome: 'unknown',
-      code: 'delivery_cut_off',
+      code: cutOff.code,
     })
   tx.put(store.deliveries, delivery)
   ledger()?.intend(tx, {
@@ -128,6 +151,17 @@ const become = (
 const mostCode = 512
 export const graceMs = 2000
 
+const Outcome = tagged('type', {
+  delivered: open({ type: literal('delivered') }),
+  retry: open({
+    type: literal('retry'),
+    code: string(),
+    retry_after_ms: optional(number()),
+    uncertain: optional(boolean()),
+  }),
+  terminal: open({ type: literal('terminal'), code: string() }),
+})
+
 /** Calls the reply plugin. Never rejects, and ends soon after the signal aborts, whatever the plugin does. */
 export const attempt = async (
   parts: AttemptParts,
@@ -140,10 +174,12 @@ export const attempt = async (
   const cancel = clock.after(config.attempt_timeout_ms, () => controller.abort())
   const late: DeliveryOutcome = { type: 'retry', code: 'delivery_timed_out', uncertain: true }
   try {
-    return await Promise.race([
+    const outcome = await Promise.race([
       reply.deliver(envelopeOf(parts.store, delivery), controller.signal),
       afterAbort(clock, controller.signal, late),
     ])
+    assert(parse(Outcome, outcome).ok, 'a reply plugin says how an attempt ended')
+    return outcome
   } catch (error) {
     log.error('a reply plugin failed', { reply_plugin: delivery.plugin, delivery_id: delivery.delivery_id, error })
     return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }

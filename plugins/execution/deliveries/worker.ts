@@ -5,7 +5,7 @@
  * the records; what is here is made again from them at a start.
  */
 import { tellFailure, type Ids } from '../../../core/plugin.js'
-import { attempt, conclude, intend, type Attempted, type AttemptParts } from './attempt.js'
+import { attempt, conclude, giveUp, intend, isSpent, type Attempted, type AttemptParts } from './attempt.js'
 import type { DeliveryOutcome } from './contract.js'
 import { circuitWait, memoryWait, newPace, noteAttempt, noteOutcome, waitOf, type Pace, type Wait } from './pace.js'
 import { isOpen, type OpenDelivery } from './store.js'
@@ -56,7 +56,8 @@ interface Life {
   readonly queue: Lane[]
   readonly controllers: Set<AbortController>
   readonly running: Set<Promise<void>>
-  phase: 'new' | 'running' | 'draining'
+  /** `cut`: nothing is attempted any more. */
+  phase: 'new' | 'running' | 'draining' | 'cut'
   beat: { started_at_ms: number | undefined; at_ms: number | undefined; elapsed: number }
 }
 
@@ -107,7 +108,9 @@ const drain = async (life: Life): Promise<void> => {
   const ended = Promise.all(life.running)
   const late = new AbortController()
   const patience = clock.sleep(config.drain_ms, late.signal).then((whole) => {
-    if (whole) for (const controller of life.controllers) controller.abort()
+    if (!whole) return
+    life.phase = 'cut'
+    for (const controller of life.controllers) controller.abort()
   })
   await ended
   late.abort()
@@ -192,6 +195,7 @@ const advance = async (life: Life, lane: Lane, more: boolean): Promise<OpenDeliv
       if (unwritten !== undefined) conclude(parts, tx, unwritten)
       const head = goes ? headOf(life, lane) : undefined
       if (head === undefined || waitOf(parts, lane.pace, head) !== undefined) return undefined
+      if (isSpent(parts, head)) return void giveUp(parts, tx, head)
       noteAttempt(parts, lane.pace)
       return intend(parts, tx, head)
     })
@@ -207,11 +211,12 @@ const advance = async (life: Life, lane: Lane, more: boolean): Promise<OpenDeliv
 
 /** Undefined if the stop of the daemon cut it off: then nobody knows the outcome. */
 const perform = async (life: Life, delivery: OpenDelivery): Promise<DeliveryOutcome | undefined> => {
+  if (life.phase === 'cut') return undefined
   const controller = new AbortController()
   life.controllers.add(controller)
   const outcome = await attempt(life.parts, delivery, controller)
   life.controllers.delete(controller)
-  return life.phase === 'draining' && controller.signal.aborted && outcome.type === 'retry' ? undefined : outcome
+  return life.phase !== 'running' && controller.signal.aborted && outcome.type === 'retry' ? undefined : outcome
 }
 
 const factsOf = (life: Life, lane: Lane): LaneFacts => {

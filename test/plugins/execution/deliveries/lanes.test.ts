@@ -1,0 +1,125 @@
+import test from 'ava'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClock } from '../../../../core/base/clock.js'
+import { createIds } from '../../../../core/base/ids.js'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import type { Tx } from '../../../../core/plugin.js'
+import type { DeliveryRecord, OpenDelivery } from '../../../../plugins/execution/deliveries/store.js'
+import { createWorker, type WorkerParts } from '../../../../plugins/execution/deliveries/worker.js'
+import { silent } from '../../../faults/stillness.js'
+
+const delivery: OpenDelivery = {
+  delivery_id: 'd1',
+  session_id: 's1',
+  thread_id: null,
+  plugin: 'teller',
+  address: 'here',
+  target: 'teller:0',
+  place: '1',
+  payload: 1,
+  content_size_bytes: 5,
+  parts_count: 0,
+  created_at_ms: 1,
+  attempts: 0,
+  status: 'pending',
+  next_attempt_at_ms: 1,
+}
+
+interface Wish {
+  readonly deliver: () => Promise<unknown>
+  /** What a commit waits for until it is durable. */
+  readonly disk?: () => Promise<void>
+  readonly from?: OpenDelivery
+}
+
+/** One lane with one delivery, over a store in memory. */
+const lane = ({ deliver, disk = async () => {}, from = delivery }: Wish) => {
+  const clock = createClock()
+  let record: DeliveryRecord = from
+  const isOpen = (): boolean => record.status === 'pending' || record.status === 'retrying'
+  const commit = async <T>(change: (tx: Tx) => T): Promise<T> => {
+    const before = record
+    const put = (_: unknown, next: DeliveryRecord): void => void (record = next)
+    try {
+      const value = change(unsafeCast({ now: clock.now(), put, after: () => {} }))
+      await disk()
+      return value
+    } catch (error) {
+      record = before
+      throw error
+    }
+  }
+  const parts: WorkerParts = unsafeCast({
+    store: {
+      state: { commit, health: { mode: 'ok' } },
+      deliveries: {
+        find: () => record,
+        groups: () => (isOpen() ? [record.target] : []),
+        list: () => (isOpen() ? [record] : []),
+      },
+      payloads: { read: () => [{ entry: { content: 'hello', parts: [] } }] },
+    },
+    replies: () => [{ plugin: 'teller', target: () => 'teller', deliver }],
+    ledger: () => undefined,
+    settled: () => {},
+    config: {
+      initial_retry_ms: 1,
+      max_retry_ms: 1,
+      max_retry_after_ms: 1,
+      max_attempts: 2,
+      target_min_interval_ms: 0,
+      circuit_failure_threshold: 100,
+      circuit_cooldown_ms: 1,
+      max_parallel: 1,
+      attempt_timeout_ms: 60_000,
+      drain_ms: 0,
+    },
+    clock,
+    ids: createIds(clock),
+    log: silent,
+  })
+  const until = async (status: DeliveryRecord['status']): Promise<DeliveryRecord> => {
+    while (record.status !== status) await sleep(1)
+    return record
+  }
+  return { worker: createWorker(parts), until }
+}
+
+test('an answer of a reply plugin that is no outcome costs an attempt and holds nobody', async (t) => {
+  for (const answer of [undefined, {}, { type: 'gone' }, { type: 'retry' }, { type: 'terminal', code: 7 }]) {
+    const { worker, until } = lane({ deliver: () => Promise.resolve(answer) })
+    const stop = worker.start()
+    t.like(await until('dead_lettered'), { attempts: 2, last_error: 'reply_plugin_failed' }, JSON.stringify(answer))
+    await stop()
+  }
+})
+
+test('deliveries-18: an attempt whose intent gets to the disk when attempts are cut off is left to the next start', async (t) => {
+  let written = (): void => {}
+  let sent = 0
+  const { worker } = lane({
+    disk: () => new Promise((resolve) => void (written = resolve)),
+    deliver: () => ((sent += 1), new Promise(() => {})),
+  })
+  const ended = worker.start()()
+  await sleep(50)
+  written()
+  await ended
+  t.is(sent, 0)
+})
+
+test('deliveries-11: a delivery whose last attempt was cut off is a dead letter and is not sent again', async (t) => {
+  let sent = 0
+  const { worker, until } = lane({
+    from: { ...delivery, attempts: 2, attempting: true },
+    deliver: () => ((sent += 1), Promise.resolve({ type: 'delivered' })),
+  })
+  const stop = worker.start()
+  t.like(await until('dead_lettered'), {
+    attempts: 2,
+    last_error: 'delivery_cut_off',
+    terminal_error: 'delivery_attempts_exhausted',
+  })
+  t.is(sent, 0)
+  await stop()
+})
