@@ -5,11 +5,25 @@ import { connect } from 'node:net'
 import { createClock } from '../../core/base/clock.js'
 import { createBus, type Bus, type EventFault } from '../../core/events/bus.js'
 import { createAuth, type AuthOptions, type AuthRecord } from '../../core/http/access/auth.js'
-import type { Route } from '../../core/http/routes/route.js'
+import { defineRoute, streamReply, type Route } from '../../core/http/routes/route.js'
+import { object, optional, string } from '../../core/base/schema.js'
 import { createServer, type HttpServer, type ServerOptions } from '../../core/http/server/server.js'
 import { createRouteTable } from '../../core/http/routes/table.js'
 import type { Log } from '../../core/base/text/log.js'
 import { parseJson } from './json.js'
+
+/** The stream of all events, or of one session. */
+export const streamRoute = defineRoute({
+  id: 'events.stream',
+  method: 'GET',
+  path: '/v1/events/stream',
+  summary: 'All events.',
+  access: 'read',
+  query: object({ session_id: optional(string()) }),
+  reply: streamReply(),
+  handler: ({ query }) =>
+    query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } },
+})
 
 export interface Reply {
   readonly status: number

@@ -50,6 +50,14 @@ const inbox = {
 
 const flags = { reason: { kind: 'text' as const, summary: 'Told to the model when you deny; kept in the journal.' } }
 
+const decision = {
+  args: ['run_id', 'request_id?'],
+  flags,
+  fields: { 'body.resolutions': '<request_id>' },
+  answer: Decided,
+  show: showDecided,
+}
+
 export const approvalCommands: readonly Command[] = [
   defineCommand({ path: ['approvals'], ...inbox }),
   defineCommand({ path: ['approvals', 'list'], route: 'GET /v1/approvals', ...inbox }),
@@ -57,21 +65,13 @@ export const approvalCommands: readonly Command[] = [
     path: ['approvals', 'allow'],
     route: 'POST /v1/runs/{run_id}/approvals',
     summary: 'Allows one request of a run, or all.',
-    args: ['run_id', 'request_id?'],
-    flags,
-    fields: { 'body.resolutions': '<request_id>' },
+    ...decision,
     run: decide('allow'),
-    answer: Decided,
-    show: showDecided,
   }),
   defineCommand({
     path: ['approvals', 'deny'],
     summary: 'Denies one request of a run, or all.',
-    args: ['run_id', 'request_id?'],
-    flags,
-    fields: { 'body.resolutions': '<request_id>' },
+    ...decision,
     run: decide('deny'),
-    answer: Decided,
-    show: showDecided,
   }),
 ]

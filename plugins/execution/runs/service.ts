@@ -10,6 +10,7 @@ import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
 import { replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
+import { openStatuses } from './record/run-record.js'
 import { entryAt, type RunStore } from './record/store.js'
 import { checkSubmission, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
@@ -59,8 +60,6 @@ const addOutput = (context: ControlContext, tx: Tx, { run, output }: { run: RunR
   edit.output(output)
   edit.save()
 }
-
-const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued'] as const
 
 /** What has been, for those who remember runs. */
 const createHistory = (store: RunStore): Pick<Runs, 'texts' | 'newest' | 'open'> => ({

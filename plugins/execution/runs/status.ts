@@ -13,7 +13,7 @@ import {
 } from '../../../core/plugin.js'
 import type { StatusSection } from '../../operator/status/contract.js'
 import type { RunsConfig } from './lifecycle/config.js'
-import { type RunRecord, runStatuses } from './contract.js'
+import { openStatuses, type RunRecord, runStatuses } from './record/run-record.js'
 import type { Deadlines } from './lifecycle/deadlines.js'
 import { isTerminal } from './record/machine.js'
 import { queuedLane, type RunStore } from './record/store.js'
@@ -24,14 +24,7 @@ const sample = 10
 
 const RunsStatus = object({
   total: integer(),
-  queued: integer(),
-  running: integer(),
-  waiting_for_approval: integer(),
-  waiting_for_user_question: integer(),
-  completed: integer(),
-  failed: integer(),
-  interrupted: integer(),
-  cancelled: integer(),
+  ...Object.fromEntries(runStatuses.map((status) => [status, integer()])),
   pending_approval_count: integer(),
   pending_question_count: integer(),
   max_session_queue_depth: integer(),
@@ -52,8 +45,6 @@ export interface StatusParts {
   readonly clock: Clock
   readonly config: RunsConfig
 }
-
-const openStatuses = ['queued', 'running', 'waiting_for_approval', 'waiting_for_user_question'] as const
 
 const oldest = (store: RunStore, status: string): RunRecord[] =>
   store.runs.list({ index: 'status', group: status, limit: looked })

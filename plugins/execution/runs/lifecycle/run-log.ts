@@ -1,6 +1,6 @@
 /** What the log says about runs: one line for each fact that an operator would look for. */
 import type { Log, RepairStep } from '../../../../core/plugin.js'
-import type { RunRecord, TerminalRun } from '../record/run-record.js'
+import { openStatuses, type RunRecord, type TerminalRun } from '../record/run-record.js'
 import type { Verdict } from './repair.js'
 import type { RunStore } from '../record/store.js'
 
@@ -42,8 +42,7 @@ export const tellingVerdicts = (log: Log, step: RepairStep<Verdict>): RepairStep
 
 /** What a stop leaves for the next start. */
 export const tellLeft = (log: Log, { runs }: Pick<RunStore, 'runs'>): void => {
-  const open = ['running', 'queued', 'waiting_for_approval', 'waiting_for_user_question'] as const
-  const counts = open.flatMap((status): [RunRecord['status'], number][] => {
+  const counts = openStatuses.flatMap((status): [RunRecord['status'], number][] => {
     const count = runs.count('status', status)
     return count === 0 ? [] : [[status, count]]
   })

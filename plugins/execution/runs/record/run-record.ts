@@ -32,6 +32,14 @@ export const runStatuses = [
 /** One of `runStatuses`. */
 export type RunStatus = (typeof runStatuses)[number]
 
+/** Those of runs that have not ended. */
+export const openStatuses = [
+  'queued',
+  'running',
+  'waiting_for_approval',
+  'waiting_for_user_question',
+] as const satisfies readonly RunStatus[]
+
 /** How a run was asked to end. */
 export type StopRequest = { readonly kind: 'cancel' | 'interrupt' | 'end'; readonly reason?: string }
 

@@ -11,7 +11,7 @@ import {
   type Skip,
   viewsOf,
 } from '../../../../core/plugin.js'
-import type { RunRecord, RunStatus } from '../record/run-record.js'
+import { openStatuses, type RunRecord, type RunStatus } from '../record/run-record.js'
 import type { RunView } from './run-view.js'
 import { isTerminal } from '../record/machine.js'
 import { activeLane, queuedLane, type RunStore } from '../record/store.js'
@@ -130,8 +130,6 @@ interface Open {
   /** Those that a page may show, in order. */
   readonly first: readonly Keyed[]
 }
-
-const openStatuses = ['running', 'waiting_for_approval', 'waiting_for_user_question', 'queued'] as const
 
 /** Runs that are looked at before others are served. */
 const portion = 500

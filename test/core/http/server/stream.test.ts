@@ -5,24 +5,13 @@ import { defineEvent } from '../../../../core/events/contract.js'
 import { createBus } from '../../../../core/events/bus.js'
 import { defineRoute, streamReply } from '../../../../core/http/routes/route.js'
 import { createStreams } from '../../../../core/http/server/stream.js'
-import { object, open, optional, string, unsafeCast } from '../../../../core/base/schema.js'
-import { startServer, type TestServer, type TestServerOptions } from '../../../support/http.js'
+import { open, unsafeCast } from '../../../../core/base/schema.js'
+import { startServer, streamRoute, type TestServer, type TestServerOptions } from '../../../support/http.js'
 import { openStream, type Frame, type SseClient } from '../../../support/sse.js'
 
 const changed = defineEvent({ name: 'run_updated', summary: 'A run changed.', data: open({}) })
-const stream = defineRoute({
-  id: 'events.stream',
-  method: 'GET',
-  path: '/v1/events/stream',
-  summary: 'All events.',
-  access: 'read',
-  query: object({ session_id: optional(string()) }),
-  reply: streamReply(),
-  handler: ({ query }) =>
-    query.session_id === undefined ? {} : { filter: { scope: 'session', id: query.session_id } },
-})
 const start = (t: ExecutionContext<any>, more: TestServerOptions = {}): Promise<TestServer> =>
-  startServer(t, { routes: [stream], ...more })
+  startServer(t, { routes: [streamRoute], ...more })
 const follow = async (
   t: ExecutionContext<any>,
   server: TestServer,
@@ -329,7 +318,7 @@ test('events-22: a drain ends streams cleanly and lets requests finish; after th
       return 'done'
     },
   })
-  const server = await start(t, { routes: [stream, slow] })
+  const server = await start(t, { routes: [streamRoute, slow] })
   const client = await follow(t, server)
   const pending = server.ask('GET', '/v1/slow')
   await begun

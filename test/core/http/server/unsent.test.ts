@@ -2,9 +2,9 @@ import test, { type ExecutionContext } from 'ava'
 import { connect, type Socket } from 'node:net'
 import { createClock } from '../../../../core/base/clock.js'
 import { defineEvent } from '../../../../core/events/contract.js'
-import { defineRoute, streamReply, textReply } from '../../../../core/http/routes/route.js'
+import { defineRoute, textReply } from '../../../../core/http/routes/route.js'
 import { open } from '../../../../core/base/schema.js'
-import { startServer, type TestServer } from '../../../support/http.js'
+import { startServer, streamRoute, type TestServer } from '../../../support/http.js'
 
 const size = 8_000_000
 const large = defineRoute({
@@ -27,15 +27,6 @@ const slow = defineRoute({
     await createClock().sleep(1500)
     return 'slow'
   },
-})
-const stream = defineRoute({
-  id: 'events.stream',
-  method: 'GET',
-  path: '/v1/events/stream',
-  summary: 'All events.',
-  access: 'read',
-  reply: streamReply(),
-  handler: () => ({}),
 })
 const changed = defineEvent({ name: 'changed', summary: 'Changed.', data: open({}) })
 
@@ -117,7 +108,7 @@ test('the write limit ends with the answer: a request behind it may take its tim
 })
 
 test('events-18: a stream whose reader has stopped is cut after the write limit, and its frames leave the account', async (t) => {
-  const server = await startServer(t, { routes: [stream], server: { limits: { writeTimeout: 1000 } } })
+  const server = await startServer(t, { routes: [streamRoute], server: { limits: { writeTimeout: 1000 } } })
   const client = lazy(t, server, '/v1/events/stream')
   await until(() => server.bus.statistics().subscriber_count === 1)
   const pad = 'x'.repeat(200_000)

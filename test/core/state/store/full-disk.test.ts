@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,21 +15,21 @@ interface Note {
   readonly text: string
 }
 
-/** A file system of its own, so small that it fills; undefined where mounting is not permitted. */
-const mountSmall = (): { readonly path: string; unmount(): void } | undefined => {
+/** The path of a file system of its own, so small that it fills; undefined where mounting is not permitted. */
+const mountSmall = (t: ExecutionContext): string | undefined => {
   const path = mkdtempSync(join(tmpdir(), 'holdfast-full-'))
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=0700', 'tmpfs', path])
   if (status !== 0) {
     rmdirSync(path)
+    t.log('not run: mounting a small file system is not permitted here')
+    t.pass()
     return undefined
   }
-  return {
-    path,
-    unmount: () => {
-      spawnSync('umount', ['-l', path])
-      rmdirSync(path)
-    },
-  }
+  t.teardown(() => {
+    spawnSync('umount', ['-l', path])
+    rmdirSync(path)
+  })
+  return path
 }
 
 const open = async (root: string, generation: number, freeBytes = 0) => {
@@ -62,18 +62,13 @@ test(
   'a disk that fills keeps every acknowledged commit, the old document and whole blobs, and takes changes again ' +
     'when there is room',
   async (t) => {
-    const mounted = mountSmall()
-    if (mounted === undefined) {
-      t.log('not run: mounting a small file system is not permitted here')
-      t.pass()
-      return
-    }
-    t.teardown(() => mounted.unmount())
-    const root = join(mounted.path, 'state')
+    const mounted = mountSmall(t)
+    if (mounted === undefined) return
+    const root = join(mounted, 'state')
     const life = await open(root, 1)
     await life.document.write({ text: 'old' })
     const ref = await life.blobs.put(Buffer.alloc(100_000, 1))
-    writeFileSync(join(mounted.path, 'filler'), Buffer.alloc(2_900_000))
+    writeFileSync(join(mounted, 'filler'), Buffer.alloc(2_900_000))
     const acked: string[] = []
     const refused = async (): Promise<string> => {
       for (let n = 0; ; n += 1) {
@@ -92,7 +87,7 @@ test(
     await t.throwsAsync(life.blobs.put(Buffer.alloc(300_000, 2)), { code: 'storage_read_only' })
     await t.throwsAsync(createDisk().replace(life.document.path, Buffer.alloc(500_000)), { code: 'ENOSPC' })
     t.deepEqual(readdirSync(join(root, 'documents')), ['settings.json'])
-    rmSync(join(mounted.path, 'filler'))
+    rmSync(join(mounted, 'filler'))
     t.true(await life.recover())
     await life.state.commit((tx) => tx.insert(life.notes, { id: 'after', text: 'room again' }))
     await life.close()
@@ -105,15 +100,10 @@ test(
 )
 
 test('a start on a full disk serves what is there, refuses changes, and takes them when there is room', async (t) => {
-  const mounted = mountSmall()
-  if (mounted === undefined) {
-    t.log('not run: mounting a small file system is not permitted here')
-    t.pass()
-    return
-  }
-  t.teardown(() => mounted.unmount())
-  const root = join(mounted.path, 'state')
-  const filler = join(mounted.path, 'filler')
+  const mounted = mountSmall(t)
+  if (mounted === undefined) return
+  const root = join(mounted, 'state')
+  const filler = join(mounted, 'filler')
   const life = await open(root, 1)
   await life.state.commit((tx) => tx.insert(life.notes, { id: 'kept', text: 'before' }))
   await life.close()

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import test from 'ava'
 import { object, string } from '../../../../core/plugin.js'
 import { nextStep, showStatus } from '../../../../plugins/operator/status/summary.js'
+import { runStatuses } from '../../../../plugins/execution/runs/contract.js'
 import { Capabilities, StatusSections } from '../../../../plugins/operator/status/contract.js'
 import { mainFile, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
@@ -120,6 +121,11 @@ const facts = (more: Partial<Facts>): Facts => ({
   runs,
   health: {},
   ...more,
+})
+
+test('runtime-8: the line of the runs tells of every status that a run can have', (t) => {
+  const text = showStatus(facts({ runs: { ...runs, ...Object.fromEntries(runStatuses.map((status) => [status, 7])) } }))
+  for (const status of runStatuses) t.true(text.includes(`7 ${status.replaceAll('_', ' ')}`), status)
 })
 
 test('runtime-8: the next step is the most urgent thing', (t) => {
