@@ -27,6 +27,11 @@ export const errors = defineErrors({
     detail: 'too many files are open',
     action: 'Raise the limit, such as with ulimit -n 4096.',
   },
+  state_faults_met: {
+    status: 500,
+    detail: '{faults} on the way, first at {file} byte {offset}: {rule}',
+    action: 'See all with holdfast state verify.',
+  },
   flag_required: { status: 400, detail: '{command} needs {flags}' },
 })
 

@@ -23,6 +23,8 @@ import {
 } from '../state/inspect/show.js'
 import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
 import { noteTaken } from '../records/repair-notes.js'
+import { errors as cliErrors } from './errors.js'
+import { explain } from './explain.js'
 import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
 
@@ -113,17 +115,22 @@ const verifyCommand = (shipped: ShippedView): Command =>
     },
   })
 
-const warn = (faults: readonly Fault[]): void => {
-  const [first] = faults
-  if (first !== undefined)
-    printError(
-      `holdfast: ${count(faults.length, 'fault')} on the way, first at ${first.file} byte ${first.offset}: ` +
-        `${first.rule}; run holdfast state verify`,
-    )
+type Output = CommandInput['output']
+/** A place that is read, and the form in which faults on the way are told. */
+interface ShowPlace extends RootPlace {
+  readonly output: Output
 }
 
-const shown = <T>({ value, faults }: Shown<T>): T => {
-  warn(faults)
+const warn = (faults: readonly Fault[], output: Output): void => {
+  const [first] = faults
+  if (first === undefined) return
+  const { file, offset, rule } = first
+  const met = cliErrors.state_faults_met({ details: { faults: count(faults.length, 'fault'), file, offset, rule } })
+  printError(explain(met, output).text)
+}
+
+const shown = <T>({ value, faults }: Shown<T>, { output }: ShowPlace): T => {
+  warn(faults, output)
   return value
 }
 
@@ -136,20 +143,20 @@ const listInventory = ({ collections, streams }: Inventory): string =>
     ...Object.entries(streams).map(([name, { owners, entries }]) => [name, String(owners), String(entries)]),
   ])
 
-const showOne = (place: RootPlace, name: string, id: string): Json => {
-  const records = shown(showRecords(place, name, id))
+const showOne = (place: ShowPlace, name: string, id: string): Json => {
+  const records = shown(showRecords(place, name, id), place)
   const record = records?.get(id)
   if (record !== undefined) return record
-  const entries = records === undefined ? shown(showEntries(place, name, id)) : undefined
+  const entries = records === undefined ? shown(showEntries(place, name, id), place) : undefined
   if (entries === undefined && records === undefined) throw errors.shape_absent({ details: { name } })
   if (entries === undefined || entries.length === 0) throw errors.record_absent({ details: { name, id } })
   return [...entries]
 }
 
-const showAll = (place: RootPlace, name: string): Json => {
-  const records = shown(showRecords(place, name))
+const showAll = (place: ShowPlace, name: string): Json => {
+  const records = shown(showRecords(place, name), place)
   if (records !== undefined) return [...records.values()]
-  const owners = shown(showOwners(place, name))
+  const owners = shown(showOwners(place, name), place)
   if (owners === undefined) throw errors.shape_absent({ details: { name } })
   return { ...owners }
 }
@@ -161,9 +168,9 @@ const show: Command = defineCommand({
     'Print records of a collection, entries of a stream, or what there is, as they stand on disk; changes nothing.',
   args: ['name?', 'id?'],
   flags: rootFlag,
-  run: async ({ flags, args: { name, id } }) => {
-    const place = { root: rootOf(flags), disk: createDisk() }
-    if (name === undefined) return { [inventory]: shown(listState(place)) }
+  run: async ({ flags, args: { name, id }, output }) => {
+    const place = { root: rootOf(flags), disk: createDisk(), output }
+    if (name === undefined) return { [inventory]: shown(listState(place), place) }
     return id === undefined ? showAll(place, name) : showOne(place, name, id)
   },
   show: (answer: Json) => {

@@ -85,6 +85,13 @@ test(
     const bytes = readFileSync(page)
     bytes[bytes.length - 30] = 0
     writeFileSync(page, bytes)
+    const faulty = await run('state', 'show', 'sessions', '--state-root', root, '--output', 'json')
+    t.is(faulty.code, 0)
+    t.is(JSON.parse(faulty.err).code, 'state_faults_met')
+    t.regex(
+      (await run('state', 'show', 'sessions', '--state-root', root)).err,
+      /^holdfast: 1 fault on the way, first at /u,
+    )
     const plan = await run('state', 'repair', '--state-root', root)
     t.is(plan.code, 1)
     t.regex(plan.out, /would: salvage data\/sessions\/page-\S+ at byte \d+\n {2}because: .+\n {2}then: .+\n {2}LOSES/u)
