@@ -35,7 +35,7 @@ export class PageReader {
     const bytes = this.#bytesAt(file, location)
     const check = checkLine(bytes, 0, seed)
     if (check.ok && check.end === length) return lineValue(bytes, 0, length)
-    throw this.#damage({
+    throw this.damage({
       file: file.path,
       offset,
       rule: check.ok ? 'the line is shorter than its row says' : check.rule,
@@ -48,15 +48,15 @@ export class PageReader {
     for (const page of this.#open.keys()) if (!isKept(page)) this.#shut(page)
   }
 
+  /** Damage is told before the reader learns of it, so that nothing is written on top of it. */
+  damage(fault: Fault): Error {
+    this.#options.onDamage(fault)
+    return damaged(fault)
+  }
+
   #shut(page: number): void {
     void this.#open.get(page)?.file.close()
     this.#open.delete(page)
-  }
-
-  /** Damage is told before the reader learns of it, so that nothing is written on top of it. */
-  #damage(fault: Fault): Error {
-    this.#options.onDamage(fault)
-    return damaged(fault)
   }
 
   #openPage(page: number): OpenPage {
@@ -68,7 +68,7 @@ export class PageReader {
     const header = readHeader(file.path, file.read(0, 4096))
     if (!header.ok) {
       void file.close()
-      throw this.#damage(header.fault)
+      throw this.damage(header.fault)
     }
     const opened = { file, seed: saltSeed(header.header.salt) }
     this.#open.set(page, opened)

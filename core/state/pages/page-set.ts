@@ -52,6 +52,14 @@ export class PageSet<Line> {
     return { lines: lines(), faults }
   }
 
+  /** The lines of a page, oldest first. Throws `storage_damaged` unless all of them are sound. */
+  scanSound(ref: PageRef): PageScan<Line>['lines'] {
+    const { lines, faults } = this.scan(ref, 'oldest first')
+    const [fault] = faults
+    if (fault !== undefined) throw this.#reader.damage(fault)
+    return lines
+  }
+
   draft(): PageDraft {
     const takeNo = (): number => {
       this.#nextNo += 1

@@ -182,9 +182,9 @@ class RecordChanges<T extends object> implements PageChanges<RecordRow> {
     if (before !== undefined) page.release(before)
   }
 
-  /** Copies what still counts of a page. */
+  /** Copies what still counts of a page; a damaged line may be of that, so its page is not given up. */
   async #copy(page: PageDraft, ref: PageRef): Promise<void> {
-    for (const [line, location] of this.#records.store.pages.scan(ref, 'oldest first').lines)
+    for (const [line, location] of this.#records.store.pages.scanSound(ref))
       if (this.#isKept(line.id, location)) await this.#add(page, line.id, { record: line.r, text: undefined })
   }
 

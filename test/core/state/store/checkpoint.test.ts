@@ -205,6 +205,28 @@ test('what no manifest names is removed or cut at the next start', async (t) => 
   await second.close()
 })
 
+test('a page with a line that cannot be read is never dropped by a checkpoint that tidies up: it is told as damage', async (t) => {
+  const root = tempRoot(t)
+  const damage: string[] = []
+  const opened = await openNotes(root, {
+    tuning: { pageBytes: 4000 },
+    onDamage: ({ file }) => damage.push(file),
+  })
+  await fill(opened, 0, 60)
+  await opened.checkpoint()
+  const page = join(root, 'data/notes/page-000000000001.ndjson')
+  flip(page, readFileSync(page).indexOf('"text 0 '))
+  for (let n = 1; n < 60; n += 1)
+    await opened.state.commit((tx) => tx.put(opened.notes, note(n, { text: 'again', done: n % 2 === 0 })))
+  t.false(await opened.checkpoint())
+  t.true(existsSync(page))
+  t.deepEqual(damage, [page])
+  t.like(opened.state.health, { mode: 'read_only', reason: 'damaged' })
+  t.is(t.throws(() => opened.notes.find('n0'), { instanceOf: Problem }).code, 'storage_damaged')
+  t.is(opened.notes.find('n1')?.text, 'again')
+  await opened.close()
+})
+
 test('state-15: a checkpoint that cannot be written changes nothing, and the next one makes up for it', async (t) => {
   const root = tempRoot(t)
   let broken: 'write' | 'manifest' | undefined
