@@ -7,7 +7,7 @@ import { createCommitLog, type CommitLog } from './commit-log.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { ManifestHolder, SegmentRef } from '../format/manifest.js'
-import { Segments } from './segments.js'
+import { sealLast, Segments } from './segments.js'
 import { lastingReason, reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import type { Tuning } from '../tuning.js'
@@ -40,6 +40,8 @@ export interface LogKeeper {
    * Begins a new segment between two batches; returns the first sequence that is in it. `frozen` runs at that moment.
    */
   rotate(frozen: () => void): Promise<number>
+  /** The segments as of the last batch, with the length of each. Throws the problem of a log that is not read whole. */
+  sealed(): readonly SegmentRef[]
   /** Tries to leave a passing read-only mode, at a close also with little space. True if writes are taken again. */
   recover(how?: 'at any cost'): Promise<boolean>
   /** Lines are in the log that no checkpoint has. */
@@ -107,21 +109,25 @@ class Keeper implements LogKeeper {
     })
   }
 
+  sealed(): readonly SegmentRef[] {
+    const { segment } = this.commits
+    if (segment !== undefined) return sealLast(segment.length)(this.#options.manifest.current.segments)
+    if (this.#sealed === undefined) throw this.#options.mode.problem()
+    return this.#sealed
+  }
+
   async recover(how?: 'at any cost'): Promise<boolean> {
     const { mode, tuning, log } = this.#options
     if (!mode.passing || this.#isClosed) return mode.mode === 'ok'
     try {
-      if (how === undefined && !this.hasRoom())
-        throw storageErrors.storage_read_only({ details: { reason: 'disk_full' } })
+      if (how === undefined && !this.hasRoom()) return this.#stay('disk_full')
       await this.commits.between(() => this.#reopen())
       this.#pause = tuning.retryMs
       if (!mode.recover()) return false
       log.info('storage takes changes again')
       return true
     } catch (error) {
-      if (this.hasRoom()) mode.refuse(lastingReason(error) ?? reasonOf(error))
-      this.#scheduleRetry()
-      return false
+      return this.#stay(lastingReason(error) ?? reasonOf(error))
     }
   }
 
@@ -141,6 +147,12 @@ class Keeper implements LogKeeper {
     const marked = await this.commits.between(() => this.#markEnd())
     await this.commits.segment?.close()
     return marked
+  }
+
+  #stay(reason: ReadOnlyReason): false {
+    this.#options.mode.refuse(reason)
+    this.#scheduleRetry()
+    return false
   }
 
   async #begin(): Promise<void> {

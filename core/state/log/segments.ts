@@ -22,7 +22,7 @@ export interface SegmentsOptions {
 type Seal = (named: readonly SegmentRef[]) => readonly SegmentRef[]
 
 /** Says how long the segment is that was written so far. */
-const sealLast =
+export const sealLast =
   (length: number): Seal =>
   (named) =>
     named.map((segment) => (segment.length === null ? { ...segment, length } : segment))

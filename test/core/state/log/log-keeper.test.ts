@@ -201,3 +201,58 @@ test('the ballast is given back to close in order on a full disk', async (t) => 
   t.true(again.notes.has('n1'))
   await again.close()
 })
+
+test('a disk that does not even say how much room it has is asked again until it answers', async (t) => {
+  const clock = bellClock()
+  const mood: { free: number; code?: string } = { free: 1e9 }
+  const moody = moodyDisk(mood)
+  const space: Disk['space'] = (path) => {
+    if (mood.code !== undefined) throw Object.assign(new Error(mood.code), { code: mood.code })
+    return moody.space(path)
+  }
+  const { state, notes, close } = await openNotes(tempRoot(t), { clock, disk: { ...moody, space } })
+  mood.code = 'EIO'
+  await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1))))
+  for (let round = 0; round < 3; round += 1) {
+    t.is(clock.waiting, 1)
+    clock.ring()
+    await settle(() => clock.waiting > 0)
+  }
+  t.like(state.health, { mode: 'read_only', reason: 'io_error' })
+  delete mood.code
+  clock.ring()
+  await settle(() => state.health.mode === 'ok')
+  await state.commit((tx) => tx.insert(notes, note(1)))
+  await close()
+})
+
+test('a sync that fails while storage tries to write again lasts until a restart, also where no room is left', async (t) => {
+  const clock = bellClock()
+  const mood: { free: number; code?: string } = { free: 1000 }
+  const moody = moodyDisk(mood)
+  let breaks = false
+  const open: Disk['open'] = async (path, how) => {
+    const file = await moody.open(path, how)
+    const sync = async (): Promise<void> => {
+      if (!breaks) return file.sync()
+      mood.free = 0
+      throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    }
+    return { ...file, sync }
+  }
+  const { state, notes, recover, close } = await openNotes(tempRoot(t), {
+    clock,
+    disk: { ...moody, open },
+    tuning: { freeBytes: 500 },
+  })
+  mood.code = 'EIO'
+  await t.throwsAsync(state.commit((tx) => tx.insert(notes, note(1))))
+  delete mood.code
+  breaks = true
+  t.false(await recover())
+  t.is(state.health.reason, 'sync_failed')
+  breaks = false
+  mood.free = 1000
+  t.false(await recover())
+  await close()
+})
