@@ -2,40 +2,36 @@
  * The state as of one commit, for whoever copies it: from a running daemon through its commit queue, from a stopped
  * root by its log.
  */
-import type { CommitLog } from '../log/commit-log.js'
 import type { Cut } from './backup.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout, type Layout } from '../format/layout.js'
-import { readManifest, type ManifestHolder, type SegmentRef } from '../format/manifest.js'
+import { readManifest, type ManifestHolder } from '../format/manifest.js'
 import type { Pins } from '../disk/pins.js'
+import type { LogKeeper } from '../log/log-keeper.js'
 import { replayLog } from '../log/replay.js'
 import { storageErrors } from '../storage-errors.js'
 import { namedFiles } from '../pages/sweep.js'
 import { readWatermark } from '../format/watermark.js'
 
 export interface SnapshotOptions {
-  readonly commits: CommitLog
+  readonly keeper: LogKeeper
   readonly manifest: ManifestHolder
   readonly paths: Layout
   readonly pins: Pins
 }
 
-const sealLast = (segments: readonly SegmentRef[], length: number): SegmentRef[] =>
-  segments.map((segment) => ({ ...segment, length: segment.length ?? length }))
-
 /** Cuts between two batches; what the cut names stays on disk until `copy` is done. */
 export const takeSnapshot = async <R>(
-  { commits, manifest, paths, pins }: SnapshotOptions,
+  { keeper, manifest, paths, pins }: SnapshotOptions,
   copy: (cut: Cut) => Promise<R>,
 ): Promise<R> => {
   let free = async (): Promise<void> => {}
-  const cut = await commits.between(async (): Promise<Cut> => {
-    const { current } = manifest
-    const sealed = { ...current, segments: sealLast(current.segments, commits.segment?.length ?? 0) }
+  const cut = await keeper.commits.between(async (): Promise<Cut> => {
+    const sealed = { ...manifest.current, segments: keeper.sealed() }
     const named = namedFiles(paths, sealed)
     free = pins.pin((path) => named.has(path) || path.startsWith(`${paths.blobs}/`))
-    return { manifest: sealed, sequence: commits.sequence }
+    return { manifest: sealed, sequence: keeper.commits.sequence }
   })
   try {
     return await copy(cut)

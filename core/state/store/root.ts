@@ -41,7 +41,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     halt: (reason) => refuse(access, reason),
     recover: () => runningOf(access).keeper.recover(),
     checkpoint: () => runningOf(access).checkpointer.run(),
-    snapshot: (copy) => takeSnapshot({ commits: runningOf(access).keeper.commits, manifest, paths, pins }, copy),
+    snapshot: (copy) => takeSnapshot({ keeper: runningOf(access).keeper, manifest, paths, pins }, copy),
   }
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import type { Disk } from '../../../../core/state/disk/disk.js'
 import { writeBackup } from '../../../../core/state/inspect/backup.js'
 import { restoreBackup, verifyBackup } from '../../../../core/state/inspect/backup-restore.js'
 import { showEntries, showRecords } from '../../../../core/state/inspect/show.js'
@@ -80,6 +81,37 @@ test('files that a checkpoint replaces stay until the backup has them, and go th
   t.false(held.state.blobs('pictures').has(picture))
   await held.end()
   t.deepEqual((await verifyRoot({ root: held.lock.root, disk, clock, declared })).findings, [])
+})
+
+test('a backup holds the whole log also of a daemon that could not begin to write, and there is none of a damaged log', async (t) => {
+  const root = tempRoot(t)
+  const first = await holdRoot(root)
+  await first.state.commit((tx) => tx.insert(first.people, { name: 'ann' }))
+  await writeNotes(first, 1, 5)
+  await first.die()
+  const crowded: Disk = {
+    ...disk,
+    open: (path, how) =>
+      how === 'create' && path.includes('/log/')
+        ? Promise.reject(Object.assign(new Error('too many'), { code: 'EMFILE' }))
+        : disk.open(path, how),
+  }
+  const held = await holdRoot(root, crowded)
+  t.is(held.state.health.reason, 'too_many_files')
+  const away = tempRoot(t)
+  const { sequence } = await backupOf(held, join(away, 'backup'))
+  t.is(sequence, 6)
+  const check = await verifyBackup({ folder: join(away, 'backup'), disk, clock, declared })
+  t.deepEqual([...check.faults, ...check.root.findings], [])
+  t.deepEqual(check.root.records, { people: 1, notes: 5 })
+  await held.die()
+  const [segment = ''] = readdirSync(join(root, 'log'))
+  flip(join(root, 'log', segment), 100)
+  const damaged = await holdRoot(root)
+  t.is(damaged.state.health.reason, 'damaged')
+  await t.throwsAsync(backupOf(damaged, join(away, 'other')), { code: 'storage_read_only' })
+  t.false(existsSync(join(away, 'other')))
+  await damaged.die()
 })
 
 test('state-26: a restored root has every record, entry, tombstone, document and blob, and a higher generation', async (t) => {
