@@ -25,7 +25,9 @@ export const createPins = (disk: Disk): Pins => {
     return disk.replace(path, bytes)
   }
   const free = async (): Promise<void> => {
-    for (const path of [...late].filter((found) => !isPinned(found))) {
+    // Each is looked at in its turn: meanwhile another may be written again or pinned.
+    for (const path of late) {
+      if (isPinned(path)) continue
       late.delete(path)
       if (disk.stat(path) !== undefined) await disk.unlink(path)
     }
