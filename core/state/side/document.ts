@@ -72,10 +72,14 @@ const createDocument = (
   }
   const replace = async (bytes: Uint8Array): Promise<void> => {
     await makeFolderFor(disk, folder)
-    // A failed replace leaves the old or the new file: the next read looks.
-    known = undefined
-    await disk.replace(path, bytes)
-    known = { value: unseal(bytes) }
+    try {
+      await disk.replace(path, bytes)
+      known = { value: unseal(bytes) }
+    } catch (error) {
+      // A failed replace leaves the old or the new file: the next read looks.
+      known = undefined
+      throw error
+    }
   }
   const write = (value: JsonObject): Promise<void> => {
     const bytes = seal(value)

@@ -88,6 +88,25 @@ test('after a failed write the value is what the disk has', async (t) => {
   t.deepEqual(document.read(), { a: 3 })
 })
 
+test('a write that fails behind its rename is read from the disk, also by who looked in between', async (t) => {
+  const real = createDisk()
+  let between = (): void => {}
+  const disk: Disk = {
+    ...real,
+    replace: async (path, bytes) => {
+      between()
+      await real.replace(path, bytes)
+      if (Buffer.from(bytes).includes('late')) throw Object.assign(new Error('no sync'), { code: 'EIO' })
+    },
+  }
+  const { open } = place(t, disk)
+  const document = open().document('runtime')
+  await document.write({ a: 'early' })
+  between = () => void t.deepEqual(document.read(), { a: 'early' })
+  await t.throwsAsync(document.write({ a: 'late' }), { code: 'EIO' })
+  t.deepEqual(document.read(), { a: 'late' })
+})
+
 test('a name that could leave the folder is refused', (t) => {
   const documents = place(t).open()
   for (const name of ['../root', 'a/b', '', 'A', '.hidden', 'a.json'])
