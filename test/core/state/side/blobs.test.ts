@@ -74,6 +74,20 @@ test('state-17: every changed bit and every wrong length is a problem, never byt
   await t.notThrowsAsync(area.read(ref))
 })
 
+test('bytes that were found damaged or absent are there again once they are stored again', async (t) => {
+  const { folder, open } = place(t)
+  const area = open().area('assets')
+  const ref = await area.put(Buffer.from('kept'))
+  writeFileSync(pathOf(folder, ref.sha256), 'cept')
+  await t.throwsAsync(area.read(ref), { code: 'blob_damaged' })
+  await area.put(Buffer.from('kept'))
+  t.is(Buffer.from((await area.read(ref)) ?? []).toString(), 'kept')
+  rmSync(pathOf(folder, ref.sha256))
+  t.is(await area.read(ref), undefined)
+  await area.put(Buffer.from('kept'))
+  t.is(Buffer.from((await area.read(ref)) ?? []).toString(), 'kept')
+})
+
 test('removed bytes are gone and can be stored again', async (t) => {
   const { open } = place(t)
   const area = open().area('assets')
