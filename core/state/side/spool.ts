@@ -90,7 +90,13 @@ const openFile = async (disk: Disk, path: string): Promise<Open> => {
 const createFile = async (disk: Disk, path: string): Promise<Open> => {
   const line = headerLine({ dropped: 0, lost: 0, rotations: 0 })
   const file = await disk.open(path, 'create')
-  await file.write(line, 0)
+  try {
+    await file.write(line, 0)
+  } catch (error) {
+    await file.close()
+    await disk.unlink(path)
+    throw error
+  }
   return { file, head: { dropped: 0, lost: 0, rotations: 0, length: line.length }, kept: 0 }
 }
 

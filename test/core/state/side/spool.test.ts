@@ -176,6 +176,26 @@ const failing = (disk: Disk, plan: { writes: number; replaces: 'before' | 'after
   },
 })
 
+test('a spool that could not be begun leaves nothing behind and is begun later', async (t) => {
+  const mood = { full: true }
+  const { folder, spools } = setUp(t, {
+    change: (disk) => ({
+      ...disk,
+      open: async (path, how) => {
+        const file = await disk.open(path, how)
+        return { ...file, write: (bytes, at) => (mood.full ? Promise.reject(fault('full')) : file.write(bytes, at)) }
+      },
+    }),
+  })
+  await t.throwsAsync(spools.begin('task'), { message: 'full' })
+  t.deepEqual(readdirSync(join(folder, 'tasks')), [])
+  mood.full = false
+  const spool = await spools.begin('task')
+  await spool.append(Buffer.from('output'))
+  await spool.close()
+  t.is(text(spools.read('task', all)?.bytes), 'output')
+})
+
 test('a write that a full disk cuts off leaves no half of it behind', async (t) => {
   const plan = { writes: 0, replaces: undefined as 'before' | 'after' | undefined }
   const { spools } = setUp(t, { change: (disk) => failing(disk, plan) })
