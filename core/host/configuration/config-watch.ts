@@ -27,8 +27,8 @@ export interface ConfigWatch {
 }
 
 const compare = ({ disk, check, root, before }: ConfigWatchOptions): Warning | undefined => {
-  if (configContent(disk, root) === before) return undefined
   try {
+    if (configContent(disk, root) === before) return undefined
     check()
     return {
       severity: 'info',

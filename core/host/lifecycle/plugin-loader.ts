@@ -70,13 +70,15 @@ export const watchFiles = (
   options: PluginLoaderOptions,
   { root, before, loaded, host }: Watched,
 ): (() => Promise<void>) => {
-  const { disk, log } = options
-  const check = (): void => {
-    const configure = createConfigure({ ...options, root })
-    for (const entry of loaded) if (entry.ok) configure(entry.plugin)
-  }
+  const { disk, kit, log, safe } = options
   const begin = async (): Promise<() => Promise<void>> => {
     const { watchConfig } = await import('../configuration/config-watch.js')
+    const { thirdPartyCandidates } = await import('../load/third-party.js')
+    const check = (): void => {
+      if (!safe) thirdPartyCandidates({ disk, root, kit })
+      const configure = createConfigure({ ...options, root })
+      for (const entry of loaded) if (entry.ok) configure(entry.plugin)
+    }
     const watching = await watchConfig({ disk, root, before, log, check })
     const forget = host.registry.health('core', watching.health)
     return () => {

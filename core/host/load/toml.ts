@@ -10,7 +10,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 const refused = (file: string, problem: string): Problem =>
   errors.config_invalid({ details: { source: `config/${path.basename(file)}`, problem } })
 
-const contentOf = (disk: Disk, file: string): Uint8Array | undefined => {
+/** The bytes of a configuration file, or undefined if there is none; throws `config_invalid` if they cannot be read. */
+export const configBytes = (disk: Disk, file: string): Uint8Array | undefined => {
   try {
     return disk.readFile(file)
   } catch (error) {
@@ -26,7 +27,7 @@ const where = (error: unknown): string =>
 
 /** The tables of a configuration file, or undefined if there is none. */
 export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
-  const bytes = contentOf(disk, file)
+  const bytes = configBytes(disk, file)
   if (bytes === undefined) return undefined
   try {
     return unsafeCast<JsonObject>(parse(decoder.decode(bytes)))

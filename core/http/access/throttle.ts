@@ -24,11 +24,10 @@ export const createThrottle = (clock: Clock): Throttle => {
     exceeded(bucket) {
       const now = clock.elapsed()
       while ((samples[0]?.at ?? now) <= now - spanMs) forget()
-      const count = counts.get(bucket) ?? 0
-      if (count >= limit) return true
+      if ((counts.get(bucket) ?? 0) >= limit) return true
       if (samples.length >= maxSamples) forget()
       samples.push({ at: now, bucket })
-      counts.set(bucket, count + 1)
+      counts.set(bucket, (counts.get(bucket) ?? 0) + 1)
       return false
     },
   }

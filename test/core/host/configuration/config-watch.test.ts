@@ -1,8 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
-import { startTestDaemon } from '../../../support/daemon.js'
+import { configContent } from '../../../../core/host/configuration/config-content.js'
+import { watchConfig } from '../../../../core/host/configuration/config-watch.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 
 const clock = createClock()
 
@@ -32,4 +35,38 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
 
   writeFileSync(file, 'idle_timeout_ms = 5000\n')
   t.is(await until(/config_changed/u), 'config_changed')
+
+  writeFileSync(join(daemon.root, 'config', 'plugins.toml'), '[hello]\nfrom = "nowhere"\n')
+  t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
+})
+
+test('a file in config that cannot be read is told and ends nothing', async (t) => {
+  const root = await freshRoot()
+  const config = join(root, 'config')
+  mkdirSync(config, { recursive: true })
+  const disk = createDisk()
+  const before = configContent(disk, root)
+  const looked: string[] = []
+  const watching = await watchConfig({
+    disk,
+    root,
+    log: { debug: () => {}, info: () => {}, error: () => {}, warn: (fact) => void looked.push(fact) },
+    before,
+    check: () => {},
+  })
+  t.teardown(watching.close)
+  const until = async (wanted: RegExp): Promise<void> => {
+    for (let attempt = 0; attempt < 100 && !looked.some((fact) => wanted.test(fact)); attempt += 1)
+      await clock.sleep(100)
+    t.true(
+      looked.some((fact) => wanted.test(fact)),
+      looked.join(),
+    )
+  }
+  mkdirSync(join(config, 'folder.toml'))
+  await until(/folder\.toml/u)
+  t.like(watching.health.check()[0], { code: 'config_invalid' })
+  rmSync(join(config, 'folder.toml'), { recursive: true })
+  for (let attempt = 0; attempt < 100 && watching.health.check().length > 0; attempt += 1) await clock.sleep(100)
+  t.deepEqual(watching.health.check(), [])
 })

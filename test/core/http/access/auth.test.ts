@@ -251,3 +251,18 @@ test('http-27: settings that would leave the daemon open, or closed for good, ar
   ]
   for (const [settings, code] of rows) t.is(refuseSettings(settings)?.code, code, JSON.stringify(settings))
 })
+
+test('the throttle forgets what it counted, also of an address whose own sample made room', (t) => {
+  let now = 0
+  const throttle = createThrottle({ ...createClock(), elapsed: () => now })
+  throttle.exceeded('first')
+  for (let round = 1; round < 70; round += 1) {
+    for (let n = 0; n < 4095; n += 1) throttle.exceeded(`other ${n % 4095}`)
+    throttle.exceeded('first')
+  }
+  now = 60_001
+  t.deepEqual(
+    Array.from({ length: 60 }, () => throttle.exceeded('first')),
+    Array.from({ length: 60 }, () => false),
+  )
+})
