@@ -7,6 +7,9 @@ import { environment } from './base/config.js'
 
 const exit = (code: number): never => process.exit(code)
 
+/** A daemon goes on when nobody reads its log any more. */
+let serves = false
+
 const versionWords: ReadonlySet<string> = new Set(['--version', '-v', 'version'])
 const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 
@@ -34,6 +37,7 @@ const runServe = async ({ words, flags }: Arguments): Promise<number> => {
     const plugins = await (await import('./shipped.js')).shipped.plugins()
     return (print((await import('./cli/help.js')).serveHelp(pluginFlags(plugins))), 0)
   }
+  serves = true
   return (await import('./serve.js')).serve({ flags, environment: environment(), exit, print })
 }
 
@@ -50,7 +54,9 @@ const run = async (args: readonly string[]): Promise<number> => {
   return bare ? runServe({ words, flags }) : runClient(args)
 }
 
-onReaderGone(() => exit(0))
+onReaderGone(() => {
+  if (!serves) exit(0)
+})
 const told = (error: unknown): number => {
   const { text, code } = explain(error, outputOf(process.argv.slice(2)))
   printError(text)

@@ -306,6 +306,19 @@ test('state-14: a file that reaches the limit of its size refuses changes and do
   t.is((await exited).signal, null)
 })
 
+test('a daemon goes on when nobody reads its log any more, and still stops in order', async (t) => {
+  const root = path.join(await freshRoot(), 'state')
+  const flags = ['--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'debug']
+  const { child, text, exited } = spawnMain(['serve', ...flags])
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  const url = /http:\/\/\S+?(?=,)/u.exec(text.out)?.[0] ?? ''
+  child.stderr.destroy()
+  child.stdout.destroy()
+  for (let asked = 0; asked < 5; asked += 1) t.is((await fetch(`${url}/healthz`)).status, 200)
+  child.kill('SIGTERM')
+  t.deepEqual(await exited, { code: 0, signal: null })
+})
+
 test('--version and -v print the version and make nothing', async (t) => {
   for (const word of ['--version', '-v']) {
     const { code, out } = await run([word])
