@@ -59,10 +59,19 @@ export const weighJson = (value: Json | undefined): number =>
 
 const weighMessage = ({ content }: ModelMessage): number => {
   let bytes = 32
-  for (const part of content)
-    bytes +=
-      'text' in part ? Buffer.byteLength(part.text) : weighJson(part.type === 'tool_call' ? part.input : part.output)
+  for (const part of content) bytes += weighPart(part) + ('metadata' in part ? weighJson(part.metadata) : 0)
   return bytes
+}
+
+const weighPart = (part: ModelMessage['content'][number]): number => {
+  switch (part.type) {
+    case 'tool_call':
+      return weighJson(part.input) + (part.unparsed === undefined ? 0 : Buffer.byteLength(part.unparsed))
+    case 'tool_result':
+      return weighJson(part.output)
+    default:
+      return Buffer.byteLength(part.text)
+  }
 }
 
 /** Roughly the bytes of a message. It must not change afterwards. */

@@ -55,6 +55,16 @@ test('models-21: half a surrogate pair of a model is kept as U+FFFD, and a NUL a
 })
 
 for (const [what, play] of [
+  [
+    'a call that is no JSON',
+    () => [
+      {
+        type: 'part',
+        part: { type: 'tool_call', id: 'c1', name: 'look', input: {}, unparsed: 'x'.repeat(25 * 1024 * 1024) },
+      },
+      done('tool_calls'),
+    ],
+  ],
   ['a text', () => [text('x'.repeat(25 * 1024 * 1024)), done()]],
   ['a call', () => [callTool('c1', 'look', { about: 'x'.repeat(25 * 1024 * 1024) }), done('tool_calls')]],
 ] satisfies [string, Play][])
