@@ -47,6 +47,13 @@ export interface Execution {
   readonly since: number
 }
 
+/**
+ * True if what a step gives no longer counts: somebody ended the run, or the stop of the daemon cut the step short.
+ * What ended by itself while the daemon stops is kept.
+ */
+export const isCut = ({ stop, controller }: Execution): boolean =>
+  stop !== undefined && (stop.kind !== 'shutdown' || controller.signal.aborted)
+
 type Apply = (edit: RunEdit) => void | ((tx: Tx) => void)
 
 /**

@@ -6,7 +6,7 @@ import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contr
 import type { RunEvent } from '../sessions/contract.js'
 import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
 import { attemptsOf, endRouteWait, routeWait, untilNextAttempt } from './route-wait.js'
-import { activeMs, change, changeLazily, trace, type EngineContext, type Execution } from './execution.js'
+import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
@@ -123,7 +123,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
         : { outcome: given.outcome, usage: given.usage, answer: given.parts },
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
-  if (execution.stop !== undefined) return
+  if (isCut(execution)) return
   if (answer.type === 'failed') return modelFailed(execution, { run, progress, failure: answer.failure })
   try {
     await takeAnswer(execution, run, answer)
@@ -207,7 +207,7 @@ interface Ending {
 /** A run that has not done what it must is told so and gets another turn, a few times. */
 const completeIfMet = async (execution: Execution, { run, completion, answer }: Ending): Promise<void> => {
   const missing = await missingOf(execution.context, run)
-  if (execution.stop !== undefined) return
+  if (isCut(execution)) return
   if (missing.length === 0) return completeRun(execution, answer)
   const what = missing.join(', ')
   await change(execution, (edit) => {

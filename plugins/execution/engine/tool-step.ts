@@ -5,7 +5,7 @@ import { digest, wellFormedJson, type Json, type Problem } from '../../../core/p
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
-import { activeMs, change, changeLazily, trace, type EngineContext, type Execution } from './execution.js'
+import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { refused } from './permission.js'
 import { weighJson } from './weight.js'
@@ -22,8 +22,8 @@ interface Ended {
 }
 interface Ask {
   readonly call: Call
-  readonly key: string
   readonly draft: AskDraft
+  readonly acted?: Attempt
 }
 
 /** Runs the calls of a turn that may run: side by side if all of them allow it, else one after the other. */
@@ -36,15 +36,15 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
   const work = async (): Promise<void> => {
     for (let call = left.shift(); call !== undefined && goesOn(); call = left.shift()) {
       const key = keyOf(execution.run_id, progress.turns, call)
-      const draft = await runCall(execution, call, { key, turn: progress.turns })
-      if (draft !== undefined) asks.push({ call, key, draft })
+      const ask = await runCall(execution, call, { key, turn: progress.turns })
+      if (ask !== undefined) asks.push(ask)
     }
   }
   const workers = together ? Math.min(calls.length, execution.context.tools.limits.max_parallel_tools) : 1
   const ended = await Promise.allSettled(Array.from({ length: workers }, work))
   const broken = ended.find((result) => result.status === 'rejected')
   if (broken !== undefined) throw broken.reason
-  if (asks.length > 0 && execution.stop === undefined && !execution.undone) await suspend(execution, asks)
+  if (asks.length > 0 && !isCut(execution) && !execution.undone) await suspend(execution, asks)
 }
 
 /** Makes a call and records its outcome. A call that asks gives its questions instead. */
@@ -52,7 +52,7 @@ const runCall = async (
   execution: Execution,
   call: Call,
   { key, turn }: { key: string; turn: number },
-): Promise<AskDraft | undefined> => {
+): Promise<Ask | undefined> => {
   const ready = prepare(execution.context, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
   if ('output' in ready)
@@ -134,10 +134,10 @@ const conclude = (
   execution: Execution,
   { call, tool, key, attempt }: Ready,
   invoked: Invoked,
-): Promise<AskDraft | undefined> | AskDraft | undefined => {
+): Promise<Ask | undefined> | Ask | undefined => {
   const acts = tool.effect !== 'read'
-  // A stop of the daemon is no outcome for a call that may be repeated: the next life repeats it.
-  if (execution.stop?.kind === 'shutdown' && tool.effect !== 'once') return undefined
+  // What a stop of the daemon cuts short is no outcome for a call that may be repeated: the next life repeats it.
+  if (execution.stop?.kind === 'shutdown' && isCut(execution) && tool.effect !== 'once') return undefined
   const acted = acts && { acted: { action_id: key, attempt } }
   const finished = (state: OutcomeState): void =>
     trace(execution, { type: 'tool_finished', tool_name: tool.name, call_id: call.part.id, is_error: state !== 'done' })
@@ -149,7 +149,7 @@ const conclude = (
   switch (invoked.type) {
     case 'ask':
       finished('done')
-      return invoked.ask
+      return { call, draft: invoked.ask, ...acted }
     case 'threw':
       return failed(callErrors.tool_failed())
     case 'late':
@@ -232,16 +232,8 @@ const suspend = async (execution: Execution, asks: readonly Ask[]): Promise<void
     }))
     edit.wait({ type: 'waiting_for_user_question', request_ids, requests })
     return (tx) => {
-      for (const { call, key } of asks.filter(
-        ({ call: { part } }) => execution.context.tools.find(part.name)?.effect !== 'read',
-      )) {
-        concludeCall(execution, tx, {
-          action_id: key,
-          attempt: call.state.type === 'intended' ? call.state.attempts : 1,
-          state: 'done',
-          output: { asked: true },
-        })
-      }
+      for (const { acted } of asks)
+        if (acted !== undefined) concludeCall(execution, tx, { ...acted, state: 'done', output: { asked: true } })
     }
   })
 }

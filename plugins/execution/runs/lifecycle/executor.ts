@@ -112,9 +112,9 @@ export const createExecutor = (context: RunContext, engine: RunEngine): Executor
     },
     async end() {
       open = undefined
-      const left = [...active.keys(), ...resuming]
+      const executing = [...active.keys()]
       await endAll(context, active)
-      await release(context, left)
+      await release(context, [...executing, ...resuming])
     },
   }
 }

@@ -1,6 +1,8 @@
 import test from 'ava'
 import { createClock } from '../../../../../core/base/clock.js'
 import { unsafeCast } from '../../../../../core/base/schema.js'
+import { definePlugin, object } from '../../../../../core/plugin.js'
+import { defineTool, Tools } from '../../../../../plugins/execution/tools/contract.js'
 import type { RunContext, RunEngine } from '../../../../../plugins/execution/runs/contract.js'
 import { createExecutor } from '../../../../../plugins/execution/runs/lifecycle/executor.js'
 import { startTestDaemon } from '../../../../support/daemon.js'
@@ -51,6 +53,81 @@ test('runs-32: no more runs execute than the limit; sessions then take turns, ea
   letGo('a2')
   letGo('c1')
   for (const id of runs.values()) await until(daemon, id, 'completed')
+})
+
+test('a stop of the daemon keeps an answer that comes while steps may end: the model is not asked for it again', async (t) => {
+  const { model, reached, letGo } = held()
+  const daemon = await startTestDaemon(t, {
+    plugins: [model.plugin],
+    config: { ...model.config, runs: { drain_ms: 20_000, stop_grace_ms: 200 } },
+  })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', 'one')
+  await reached(1)
+  const stopped = daemon.stop()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  letGo('one')
+  await stopped
+  const again = held()
+  const next = await startTestDaemon(t, {
+    root: daemon.root,
+    plugins: [again.model.plugin],
+    config: { ...again.model.config, runs: { drain_ms: 1, stop_grace_ms: 200 } },
+  })
+  t.is((await next.request('GET', `/v1/runs/${run_id}`)).body.status, 'completed')
+  t.deepEqual(again.model.requests, [])
+})
+
+test('a stop of the daemon keeps what a call gave that ended by itself', async (t) => {
+  const calls: string[] = []
+  const ends: (() => void)[] = []
+  const waits = definePlugin({
+    id: 'waits',
+    version: '1.0.0',
+    api: 1,
+    summary: 'A tool that waits for the test.',
+    config: object({}),
+    register: (ctx) =>
+      ctx.contribute(
+        Tools,
+        defineTool({
+          name: 'waits',
+          description: 'Waits.',
+          input: object({}),
+          effect: 'idempotent',
+          permission: 'allow',
+          parallel: false,
+          timeout_ms: 60_000,
+          sandbox: 'inherited',
+          run: async () => {
+            calls.push('waits')
+            await new Promise<void>((resolve) => void ends.push(resolve))
+            return { type: 'result', output: { done: true } }
+          },
+        }),
+      ),
+  })
+  const play = () =>
+    scriptedProvider((_, count) =>
+      count === 1 ? [callTool('c1', 'waits'), done('tool_calls')] : [text('never'), done()],
+    )
+  const first = play()
+  const daemon = await startTestDaemon(t, {
+    plugins: [waits, first.plugin],
+    config: { ...first.config, runs: { drain_ms: 20_000, stop_grace_ms: 200 } },
+  })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', 'x')
+  while (ends.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  const stopped = daemon.stop()
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  ends[0]?.()
+  await stopped
+  const second = scriptedProvider(() => [text('end'), done()])
+  const next = await startTestDaemon(t, { root: daemon.root, plugins: [waits, second.plugin], config: second.config })
+  await until(next, run_id, 'completed')
+  t.deepEqual(calls, ['waits'], 'the call is not made again')
+  t.like(second.requests[0]?.messages.at(-1), { role: 'tool', content: [{ output: { done: true } }] })
 })
 
 test('runs-16: a full queue refuses the next run and leaves no trace of it', async (t) => {
@@ -196,15 +273,19 @@ test('an engine is given a run for each place, and runs that go on in the next l
   await playRun(changes, runRecord('r5', 's5', 'running'))
   executor.launch('r5')
   t.false(executor.executes('r5'), 'it waits for a place')
-  await executor.end()
+  await playRun(changes, runRecord('r6', 's6', 'running'))
+  const ended = executor.end()
+  executor.launch('r6')
+  await ended
   t.deepEqual(told.slice(3), ['finish r3', 'abort r3'])
-  const left: any[] = ['r1', 'r3', 'r4', 'r5'].map((id) => changes.store.runs.find(id))
+  const left: any[] = ['r1', 'r3', 'r4', 'r5', 'r6'].map((id) => changes.store.runs.find(id))
   t.deepEqual(
     left.map(({ status, released }) => [status, released]),
     [
       ['running', undefined],
       ['running', true],
       ['queued', undefined],
+      ['running', true],
       ['running', true],
     ],
   )
