@@ -9,13 +9,14 @@ import type { ScheduleParts } from './dispatch/parts.js'
 import { ownerOf, payloadKinds, type Payload, type ScheduleRecord } from './record/store.js'
 
 /** Schedules of one owner that are not over, at most (schedules-9). */
-export const mostPerOwner = 128
+const mostPerOwner = 128
 
 /** Checks a request and gives the record that `keep` stores. */
 export const draftSchedule = (parts: ScheduleParts, body: ScheduleCreateRequest): ScheduleRecord => {
   const { cadence, name, max_executions, overlap_policy, misfire_policy } = body
   const now = parts.clock.now()
   checkPeople(parts, body)
+  checkLimit(parts, ownerOf(body))
   const payload = payloadOf(parts, body)
   checkCadence(cadence, now)
   const anchor_ms = cadence.type === 'once' ? Math.max(cadence.fire_at_ms, now) : now
@@ -41,13 +42,16 @@ export const draftSchedule = (parts: ScheduleParts, body: ScheduleCreateRequest)
   }
 }
 
-/** Stores a draft, unless its owner has too many. */
-export const keep = ({ store: { schedules } }: ScheduleParts, tx: Tx, draft: ScheduleRecord): ScheduleRecord => {
-  const owner = ownerOf(draft)
+const checkLimit = ({ store: { schedules } }: ScheduleParts, owner: string): void => {
   if (schedules.count('owner', owner) >= mostPerOwner)
     throw scheduleErrors.schedule_limit_reached({ details: { owner: `Session ${owner}`, limit: mostPerOwner } })
+}
+
+/** Stores a draft, unless its owner has too many by now. */
+export const keep = (parts: ScheduleParts, tx: Tx, draft: ScheduleRecord): ScheduleRecord => {
+  checkLimit(parts, ownerOf(draft))
   const record = { ...draft, created_at_ms: tx.now, updated_at_ms: tx.now }
-  tx.insert(schedules, record)
+  tx.insert(parts.store.schedules, record)
   return record
 }
 

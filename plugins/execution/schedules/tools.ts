@@ -194,6 +194,21 @@ const acting = (
 /** Schedules in one answer, those that are not over first. */
 const listed = 128
 
+/** Those that are not over are in memory; of the others, which may be many, the newest are read. */
+const ofSession = ({ store: { schedules } }: ScheduleToolParts, session_id: string): ScheduleRecord[] => {
+  const going = ['active', 'paused']
+    .flatMap((status) => schedules.list({ index: 'status', group: status, limit: schedules.count('status', status) }))
+    .filter((record) => isOf(record, session_id))
+    .slice(0, listed)
+  const newest = ['made_by', 'session'].flatMap((index) => schedules.ids(index, session_id).slice(-2 * listed))
+  const over = [...new Set(newest)]
+    .toSorted()
+    .toReversed()
+    .flatMap((id) => schedules.find(id) ?? [])
+    .filter(isTerminal)
+  return [...going, ...over].slice(0, listed)
+}
+
 const list = (parts: ScheduleToolParts): Tool =>
   defineTool({
     name: 'schedule_list',
@@ -202,14 +217,7 @@ const list = (parts: ScheduleToolParts): Tool =>
     input: object({}),
     effect: 'read',
     run: (_, { session_id }) => {
-      const { schedules } = parts.store
-      const ids = new Set([...schedules.ids('made_by', session_id), ...schedules.ids('session', session_id)])
-      const records = [...ids].flatMap((id) => schedules.find(id) ?? [])
-      const chosen = [
-        ...records.filter((record) => !isTerminal(record)),
-        ...records.filter(isTerminal).toReversed(),
-      ].slice(0, listed)
-      const output: Json[] = chosen.map((record) => {
+      const output: Json[] = ofSession(parts, session_id).map((record) => {
         const { recent_executions: _, ...rest } = shown(record)
         return rest
       })

@@ -7,7 +7,7 @@ import type { RunRecord } from '../../runs/contract.js'
 import { dispatch, endingOf, noted, receiptOf, type Due } from './dispatch.js'
 import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
-import { wakeOf, type ScheduleRecord } from '../record/store.js'
+import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 const batch = 32
@@ -84,24 +84,37 @@ const claim = (
   )
 }
 
+/** An execution may have been rolled back while its claim went to the disk. */
+const isStillWanted = ({ store }: State, { record: { schedule_id }, execution: { fire_at_ms } }: Due): boolean => {
+  const record = store.schedules.find(schedule_id)
+  return record !== undefined && openOf(record).some((one) => one.fire_at_ms === fire_at_ms)
+}
+
 const send = async (context: State, due: readonly Due[]): Promise<void> => {
-  const { dispatching, executing, clock, store } = context
-  const ordered = due.toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
+  const { dispatching, clock, store } = context
+  const ordered = due
+    .filter((one) => isStillWanted(context, one))
+    .toSorted((a, b) => a.execution.fire_at_ms - b.execution.fire_at_ms)
   const keys = ordered.map(({ record, execution }) => keyOf(record.schedule_id, execution.fire_at_ms))
   for (const key of keys) dispatching.add(key)
   try {
     const outcomes = await Promise.all(ordered.map((one) => dispatch(context, one)))
-    for (const outcome of outcomes) if ('run' in outcome) executing.set(outcome.run.run_id, outcome.schedule_id)
     const now = clock.now()
     await store.state.commit((tx) => {
       for (const outcome of outcomes) {
         const change: Change = (record) => noted(context, record, { outcome, now })
         update(context, tx, { schedule_id: outcome.schedule_id, change })
+        if ('run' in outcome) awaitEnd(context, outcome.run.run_id, outcome.schedule_id)
       }
     })
   } finally {
     for (const key of keys) dispatching.delete(key)
   }
+}
+
+/** Of a run that is over nobody will hear. */
+const awaitEnd = ({ runs, clock, executing }: State, run_id: string, schedule_id: string): void => {
+  if (endingOf(runs.find(run_id), clock.now()) === undefined) executing.set(run_id, schedule_id)
 }
 
 const reckon = async (context: State, now: number, later: number): Promise<void> => {

@@ -1,4 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import { scheduleTools } from '../../../../plugins/execution/schedules/tools.js'
 import { checkTool } from '../../../conform/tool.js'
 import { startDaemonTools } from '../../../support/daemon-tools.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
@@ -119,6 +121,36 @@ test('schedules-32: a session sees the schedules that it made or that tell it, a
   t.is((await call('schedule_cancel', { schedule_id: told })).output.schedule.status, 'canceled')
   t.is(codeOf(await call('schedule_cancel', { schedule_id: told })), 'schedule_state_conflict')
   t.is((await call('schedule_list')).output.schedules.at(-1).schedule_id, told, 'what is over comes last')
+})
+
+test('a session that has too many schedules is told so when it makes one more', async (t) => {
+  const { call } = await setUp(t)
+  const input = { name: 'n', message: 'm', every_seconds: 60 }
+  for (let n = 0; n < 128; n += 1) await call('schedule_create', input)
+  t.is(codeOf(await call('schedule_create', input)), 'schedule_limit_reached')
+  t.is((await call('schedule_list')).output.schedules.length, 128)
+})
+
+test('a list of schedules reads the newest of those that are over, however many there are', (t) => {
+  const ids = Array.from({ length: 5000 }, (_, at) => `schedule_${String(at).padStart(5, '0')}`)
+  let reads = 0
+  const over = {
+    status: 'completed',
+    owner_session_id: 's1',
+    executions: [],
+    payload: { kind: 'request', request: {} },
+  }
+  const schedules = {
+    count: () => 0,
+    list: () => [],
+    ids: () => ids,
+    find: (schedule_id: string) => ((reads += 1), { ...over, schedule_id }),
+  }
+  const list = scheduleTools(unsafeCast({ store: { schedules } })).find(({ name }) => name === 'schedule_list')
+  const found: any = list?.run(unsafeCast({}), unsafeCast({ session_id: 's1' }))
+  t.is(found.output.schedules.length, 128)
+  t.is(found.output.schedules[0].schedule_id, 'schedule_04999')
+  t.true(reads <= 512, `${reads} were read`)
 })
 
 test('a run makes a schedule, and the schedule makes a run', async (t) => {
