@@ -7,11 +7,11 @@ export interface Place {
   readonly sort: string
 }
 
-/** Where it is left out it has no sort key of its own. */
-export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => {
-  const group = spec.group(record)
-  return { group, sort: group === undefined ? id : (spec.sort?.(record) ?? id) }
-}
+/** Its sort key stands in index files also where it is left out of the index. */
+export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => ({
+  group: spec.group(record),
+  sort: spec.sort?.(record) ?? id,
+})
 
 export interface RecordIndex<T> {
   /** Moves a record from where it stood to where it belongs; undefined: it was or is not there. */
