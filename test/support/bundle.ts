@@ -104,10 +104,13 @@ const writeLockChild = async (outfile: string): Promise<void> => {
 const makeBundle = async (folder: string): Promise<void> => {
   await mkdir(bundles, { recursive: true })
   const draft = await mkdtemp(`${folder}.`)
-  const { main, openapi, lockChild } = partsOf(draft)
+  const { main, openapi, validators, lockChild } = partsOf(draft)
   await writeFile(path.join(draft, 'program.cjs'), await programOf())
   await writeFile(main, launcher)
-  await writeFile(openapi, await keepCode(main))
+  const document = await keepCode(main)
+  await writeFile(openapi, document)
+  const { codeOfAnswers } = await import('./validators.js')
+  await writeFile(validators, codeOfAnswers(JSON.parse(document)))
   await writeLockChild(lockChild)
   await chmod(draft, 0o755)
   // Another test process may have been first: its bundle is the same.
@@ -117,6 +120,7 @@ const makeBundle = async (folder: string): Promise<void> => {
 const partsOf = (folder: string) => ({
   main: path.join(folder, 'main.cjs'),
   openapi: path.join(folder, 'openapi.json'),
+  validators: path.join(folder, 'validators.cjs'),
   lockChild: path.join(folder, 'lock-child.js'),
 })
 

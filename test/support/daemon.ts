@@ -8,6 +8,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import type { ExecutionContext } from 'ava'
 import { fault } from '../../core/base/assert.js'
@@ -21,7 +22,7 @@ import { createDisk } from '../../core/state/disk/real-disk.js'
 import { rootFaults, startInProcess, type LogEntry } from '../../core/testing/test-daemon.js'
 import { findBundle } from './bundle.js'
 import { freshRoot } from './folders.js'
-import { createOpenapiCheck, type OpenapiCheck, type Seen } from './openapi-check.js'
+import { createCheck, type OpenapiCheck, type Seen, type Validators } from './openapi-check.js'
 
 export { freshRoot } from './folders.js'
 
@@ -104,14 +105,23 @@ export const mainFile = bundle.main
 
 /** Of a daemon with the shipped plugins, as nearly all are. */
 let usual: OpenapiCheck | undefined
-const usualCheck = (): OpenapiCheck =>
-  (usual ??= createOpenapiCheck(unsafeCast(JSON.parse(readFileSync(bundle.openapi, 'utf8')))))
+const usualCheck = (): OpenapiCheck => {
+  if (usual !== undefined) return usual
+  const kept: ReadonlyMap<string, ReturnType<Validators['of']>> = createRequire(import.meta.url)(bundle.validators)
+  const of: Validators['of'] = (schema) => {
+    const validate = kept.get(JSON.stringify(schema))
+    if (validate === undefined) throw fault('no validator was kept for an answer')
+    return validate
+  }
+  return (usual = createCheck(unsafeCast(JSON.parse(readFileSync(bundle.openapi, 'utf8'))), { of }))
+}
 
 /** Requests to one daemon; its own document is read when the usual one does not describe an answer. */
 const createAsk = (url: string, always: Headers): Ask => {
   let own: Promise<OpenapiCheck> | undefined
   const readOwn = async (): Promise<OpenapiCheck> => {
     const { body } = await send(`${url}/v1/openapi.json`, { method: 'GET', body: undefined, headers: always })
+    const { createOpenapiCheck } = await import('./validators.js')
     return createOpenapiCheck(unsafeCast(body))
   }
   const check = async (seen: Seen): Promise<void> => {

@@ -2,7 +2,7 @@
  * Is an answer described by the daemon's own OpenAPI document? Every answer
  * that a test receives goes through here.
  */
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { fault } from '../../core/base/assert.js'
 import type { JsonObject } from '../../core/base/schema.js'
 
@@ -45,50 +45,19 @@ const problemFault = ({ status, contentType, body }: Seen): string | undefined =
   return typeof title === 'string' && typeof detail === 'string' ? undefined : 'the problem has no title or detail'
 }
 
-const inComponents = '#/components/schemas/'
-const address = 'https://openapi/'
-/** Components are schemas of their own, so that each is compiled once, whatever refers to it. */
-const readdress = (schema: object): object => JSON.parse(JSON.stringify(schema).replaceAll(inComponents, address))
-
-/** Compiles schemas that refer to the components of a document. */
-export const createValidators = (components: Tree) => {
-  // Whether the schemas are schemas is asked of the document in a test of its own; most are used a few times.
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: true,
-    validateFormats: false,
-    validateSchema: false,
-    meta: false,
-    inlineRefs: false,
-    code: { optimize: false },
-  })
-  for (const [name, schema] of Object.entries<object>(components['schemas']))
-    ajv.addSchema(readdress(schema), address + name)
-  const compiled = new Map<object, ValidateFunction>()
-  const of = (schema: object): ValidateFunction => {
-    const known = compiled.get(schema) ?? ajv.compile(readdress(schema))
-    compiled.set(schema, known)
-    return known
-  }
-  return { of, textOf: (validate: ValidateFunction): string => ajv.errorsText(validate.errors, { dataVar: 'body' }) }
+/** JSON Schemas of a document's answers, as functions. */
+export interface Validators {
+  of(schema: object): ValidateFunction
 }
 
-const known = new Map<string, OpenapiCheck>()
+export const textOf = ({ errors }: ValidateFunction): string =>
+  (errors ?? []).map(({ instancePath, message }) => `body${instancePath} ${message}`).join(', ')
 
-/** Daemons of one test file mostly have the same document: what was compiled for one serves all. */
-export const createOpenapiCheck = (document: JsonObject): OpenapiCheck => {
-  const text = JSON.stringify(document)
-  const check = known.get(text) ?? makeCheck(document)
-  known.set(text, check)
-  return check
-}
-
-const makeCheck = (document: JsonObject): OpenapiCheck => {
+export const createCheck = (document: JsonObject, validators: Validators): OpenapiCheck => {
   const { paths, components }: Tree = document
   const templates = Object.keys(paths)
     .sort((a, b) => literals(b) - literals(a))
     .map((template) => ({ template, segments: template.split('/') }))
-  const validators = createValidators(components)
   const operationOf = (method: string, path: string): Tree | undefined => {
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase()
     const got = path.split('/')
@@ -106,7 +75,7 @@ const makeCheck = (document: JsonObject): OpenapiCheck => {
     if (content === undefined) return `content type ${type || 'none'} is not described for ${seen.status}`
     if (!type.endsWith('json') || seen.method === 'HEAD') return undefined
     const validate = validators.of(content['schema'])
-    return validate(seen.body) ? undefined : validators.textOf(validate)
+    return validate(seen.body) ? undefined : textOf(validate)
   }
   const find = (seen: Seen): string | undefined => {
     if (seen.method === 'OPTIONS' && seen.status === 204) return undefined

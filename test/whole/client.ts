@@ -6,7 +6,8 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { fault } from '../../core/base/assert.js'
 import { parseJson } from '../support/json.js'
-import { createOpenapiCheck, type OpenapiCheck } from '../support/openapi-check.js'
+import type { OpenapiCheck } from '../support/openapi-check.js'
+import { createOpenapiCheck } from '../support/validators.js'
 
 export interface Operation {
   readonly id: string

@@ -2,7 +2,8 @@
 import test from 'ava'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { startTestDaemon } from '../support/daemon.js'
-import { createValidators } from '../support/openapi-check.js'
+import { textOf } from '../support/openapi-check.js'
+import { createValidators } from '../support/validators.js'
 import { operationsOf } from './client.js'
 
 const documentOf = async (t: any): Promise<any> =>
@@ -27,7 +28,7 @@ test('http-1: the document of a running daemon is valid OpenAPI 3.1, and every $
 
 test('every example in the document is what its schema says', async (t) => {
   const document = await documentOf(t)
-  const { of, textOf } = createValidators(document.components)
+  const { of } = createValidators(document.components)
   let examples = 0
   const check = (where: string, { schema, example, examples: many = {} }: any): void => {
     const values = [...(example === undefined ? [] : [example]), ...Object.values<any>(many).map(({ value }) => value)]

@@ -19,7 +19,7 @@ import {
 } from '../../../../core/base/schema.js'
 import { declarationsOf, shippedPlugins } from '../../../../core/shipped.js'
 import { startServer } from '../../../support/http.js'
-import { createOpenapiCheck } from '../../../support/openapi-check.js'
+import { createOpenapiCheck } from '../../../support/validators.js'
 
 interface Tree {
   name: string

