@@ -78,15 +78,17 @@ export class Segments {
 
   /** Names a new segment behind the sealed ones and writes to it from now on. Segments without a line are dropped. */
   async #open(seal: Seal): Promise<void> {
+    const { disk, paths, manifest } = this.#options
     const segment = await this.#create()
     const empty = await this.#name(segment, seal).catch(async (error: unknown) => {
+      const mayBeNamed = manifest.uncertain
       await segment.close().catch(() => undefined)
+      if (!mayBeNamed) await disk.unlink(segment.path).catch(() => undefined)
       throw error
     })
     const before = this.#commits.segment
     this.#commits.use(segment)
     await before?.close().catch(() => undefined)
-    const { disk, paths } = this.#options
     for (const { no } of empty) await disk.unlink(join(paths.log, segmentName(no))).catch(() => undefined)
   }
 

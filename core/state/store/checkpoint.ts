@@ -93,9 +93,12 @@ const applyAll = (load: Load, written: Written): void => {
 class CheckpointWriter implements Checkpointer {
   readonly #options: CheckpointerOptions
   #running: Promise<boolean> | undefined
+  /** Bytes of log that are waited for; behind a failure, so many more than there were. */
+  #worth: number
 
   constructor(options: CheckpointerOptions) {
     this.#options = options
+    this.#worth = options.segmentBytes
   }
 
   run(): Promise<boolean> {
@@ -106,8 +109,8 @@ class CheckpointWriter implements Checkpointer {
   }
 
   consider(): void {
-    const { mode, keeper, segmentBytes } = this.#options
-    if (this.#running === undefined && mode.mode === 'ok' && keeper.commits.written >= segmentBytes) void this.run()
+    const { mode, keeper } = this.#options
+    if (this.#running === undefined && mode.mode === 'ok' && keeper.commits.written >= this.#worth) void this.run()
   }
 
   async idle(): Promise<void> {
@@ -115,15 +118,17 @@ class CheckpointWriter implements Checkpointer {
   }
 
   async #perform(): Promise<boolean> {
-    const { keeper, log, mode } = this.#options
+    const { keeper, log, mode, segmentBytes } = this.#options
     let taken: Omit<Load, 'sequence'> | undefined
     try {
       const first = await keeper.rotate(() => {
         taken = this.#take()
       })
       if (taken !== undefined) await this.#write({ ...taken, sequence: first - 1 })
+      this.#worth = segmentBytes
       return true
     } catch (error) {
+      this.#worth = keeper.commits.written + segmentBytes
       if (taken !== undefined) restoreDirty(taken)
       await this.#removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
       mode.count()
