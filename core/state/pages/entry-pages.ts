@@ -9,6 +9,9 @@ import { ExtentTable, type Extent } from './extent-table.js'
 import type { PageOptions } from './page-file.js'
 import { PageStore, type Loaded, type PageChanges, type PageLoader, type PagesDraft } from './page-store.js'
 
+/** Most bytes of a line that is kept for the next reader: of ordinary entries a line has not half as many. */
+const mostKept = 256 * 1024
+
 export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   readonly #store: PageStore<EntryLine<E>, EntryRow>
   readonly #table = new ExtentTable()
@@ -54,7 +57,7 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
     const known = this.#cache.get(key)
     if (known !== undefined) return known
     const { entries } = this.#store.pages.read(extent)
-    this.#cache.set(key, entries)
+    if (extent.length <= mostKept) this.#cache.set(key, entries)
     return entries
   }
 }

@@ -50,18 +50,22 @@ export const createRecordPages = <T extends object>(options: PageOptions, spec: 
   }
 }
 
-const read = <T extends object>({ store, table }: Records<T>, id: string): T => {
+const locate = <T extends object>({ table }: Records<T>, id: string): Location => {
   const location = table.get(id)
   assert(location, 'a record is read that no row names')
-  return store.pages.read(location).r
+  return location
 }
 
+/** Most bytes of a record that is kept for the next reader: a few hundred large ones would fill the memory. */
+const mostKept = 64 * 1024
+
 const readCached = <T extends object>(records: Records<T>, id: string): T => {
-  const { cache } = records
+  const { cache, store } = records
   const known = cache.get(id)
   if (known !== undefined) return known
-  const record = read(records, id)
-  cache.set(id, record)
+  const location = locate(records, id)
+  const record = store.pages.read(location).r
+  if (location.length <= mostKept) cache.set(id, record)
   return record
 }
 
@@ -70,7 +74,7 @@ const loaderInto = <T extends object>(
   records: Records<T>,
   memory: LoadedRecords<T>,
 ): PageLoader<RecordLine<T>, RecordRow> => {
-  const { spec, table } = records
+  const { spec, store, table } = records
   const hot: string[] = []
   const isWanted = (id: string): boolean => !table.has(id) && !memory.isDeleted(id)
   return {
@@ -90,7 +94,7 @@ const loaderInto = <T extends object>(
       if (!isSettled(spec, record)) memory.loadHot(id, record)
     },
     finish: () => {
-      const faults = hot.map((id) => faultOf(() => memory.loadHot(id, read(records, id))))
+      const faults = hot.map((id) => faultOf(() => memory.loadHot(id, store.pages.read(locate(records, id)).r)))
       memory.settleIndexes()
       return faults.find((fault) => fault !== undefined)
     },

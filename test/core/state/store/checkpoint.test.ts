@@ -269,6 +269,48 @@ test('state-15: a checkpoint that cannot be written changes nothing, and the nex
   await again.close()
 })
 
+test('a checkpoint that cannot begin is not tried at every commit, and leaves no segment behind', async (t) => {
+  const root = tempRoot(t)
+  const real = createDisk()
+  let [broken, tried] = [false, 0]
+  const replace: Disk['replace'] = (path, bytes) => {
+    if (!broken || !path.endsWith('manifest.json')) return real.replace(path, bytes)
+    tried += 1
+    return Promise.reject(Object.assign(new Error('too many'), { code: 'EMFILE' }))
+  }
+  const opened = await openNotes(root, { disk: { ...real, replace }, tuning: { segmentBytes: 2000 } })
+  broken = true
+  for (let n = 0; n < 60; n += 1) await opened.state.commit((tx) => tx.insert(opened.notes, note(n)))
+  const written = statSync(files(root, 'log')[0] ?? '').size
+  t.true(tried > 1 && tried <= written / 2000, `${tried} tries in ${written} bytes`)
+  broken = false
+  t.true(await opened.checkpoint())
+  t.is(files(root, 'log').length, 1)
+  await opened.close()
+  const again = await openNotes(root)
+  t.is(again.notes.count('by_owner', 'ann'), 60)
+  t.deepEqual(again.report.swept, [])
+  await again.close()
+})
+
+test('of what left memory small records are kept for the next reader, and large ones are read again', async (t) => {
+  const opened = await openNotes(tempRoot(t))
+  const { state, notes, journal } = opened
+  await state.commit((tx) => {
+    tx.insert(notes, note(1, { done: true }))
+    tx.insert(notes, note(2, { done: true, text: 'x'.repeat(100_000) }))
+    tx.append(journal, 'ann', 'short')
+    tx.append(journal, 'bob', 'x'.repeat(1_000_000))
+  })
+  await opened.checkpoint()
+  t.is(notes.find('n1'), notes.find('n1'))
+  t.not(notes.find('n2'), notes.find('n2'))
+  t.deepEqual(notes.find('n2'), notes.find('n2'))
+  t.is(journal.read('bob', { after: 0, limit: 1 })[0]?.entry.length, 1_000_000)
+  t.is(journal.read('ann', { after: 0, limit: 1 })[0]?.entry, 'short')
+  await opened.close()
+})
+
 test('state-16: what an unknown plugin left is kept, through checkpoints, until it is declared again', async (t) => {
   const root = tempRoot(t)
   const first = await openNotes(root)
