@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import type { Secrets } from './secrets.js'
-import { visible, visibleLine } from './visible.js'
+import { visible, visibleBlock, visibleLine } from './visible.js'
 
 /**
  * One line per fact. Levels as in pino. Never put a secret, a token or a body into a line; known secret values are
@@ -54,7 +54,11 @@ const prettyLine = ({
 }: Line & { readonly error?: { readonly stack?: string } | string }): string => {
   const pairs = Object.entries(details).map(([key, value]) => `${key}=${text(value)}`)
   const below =
-    typeof error === 'object' ? `\n${error.stack ?? text(error)}` : error === undefined ? '' : ` ${text(error)}`
+    typeof error === 'object'
+      ? `\n  ${visibleBlock(error.stack ?? text(error), 2)}`
+      : error === undefined
+        ? ''
+        : ` ${text(error)}`
   return `${[face(time), level.padEnd(5), msg, ...pairs].join(' ')}${below}\n`
 }
 

@@ -26,7 +26,13 @@ test('a pretty line is readable and has the stack of an error below', async (t) 
   log.warn('slow', { ms: 3 })
   log.error('broken', { error: new TypeError('of glass') })
   t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d\.\d{3} warn {2}slow ms=3\n$/u)
-  t.regex(lines[1] ?? '', /error broken\nTypeError: of glass\n {4}at /u)
+  t.regex(lines[1] ?? '', /error broken\n {2}TypeError: of glass\n {6}at /u)
+})
+
+test('the message of an error cannot begin a line that looks like one of ours', async (t) => {
+  const { log, lines } = await open('pretty')
+  log.error('broken', { error: new Error('of others\n12:00:00.000 info  all is well') })
+  for (const line of lines.join('').trimEnd().split('\n').slice(1)) t.regex(line, /^ {2}/u)
 })
 
 test('runtime-23: a known secret is never printed: not in the fact, a detail, an error or escaped in JSON', async (t) => {
