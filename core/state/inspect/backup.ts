@@ -77,7 +77,7 @@ export const prepareTarget = (disk: Disk, to: string): Promise<void> =>
     await disk.syncFolder(dirname(to))
   })
 
-const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith('..')
+const isInside = (folder: string, path: string): boolean => !/^\.\.(?:\/|$)/u.test(relative(folder, path))
 
 /** Writes files below one folder; every folder is made once and synced at the end. */
 export const createCopy = (disk: Disk, to: string) => {

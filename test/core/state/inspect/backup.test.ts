@@ -172,9 +172,10 @@ test('state-28: a backup or a restore never writes where something is, nor into 
   const folder = join(away, 'backup')
   await writeBackup({ root, to: folder, disk, clock, cut })
   await t.throwsAsync(writeBackup({ root, to: folder, disk, clock, cut }), { message: /not an empty folder/u })
-  await t.throwsAsync(writeBackup({ root, to: join(root, 'backup'), disk, clock, cut }), {
-    message: /inside the state root/u,
-  })
+  for (const name of ['backup', '..backup'])
+    await t.throwsAsync(writeBackup({ root, to: join(root, name), disk, clock, cut }), {
+      message: /inside the state root/u,
+    })
   await t.throwsAsync(writeBackup({ root, to: join(away, 'a/b'), disk, clock, cut }), { message: /does not exist/u })
   await t.throwsAsync(restoreBackup({ folder, disk, clock }, root), { message: /not an empty folder/u })
   t.deepEqual((await verifyRoot({ root, disk, clock, declared })).findings, [])
