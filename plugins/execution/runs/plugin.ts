@@ -40,7 +40,7 @@ export default definePlugin({
   register(ctx, { host, sessions, models, engine, outbox, ledger }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
-    const waiters = createWaiters(store)
+    const waiters = createWaiters(store, log)
     const deadlines = createDeadlines({ store, clock, log })
     const halted = (run: RunRecord): void => {
       waiters.halted(run)
