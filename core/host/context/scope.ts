@@ -7,7 +7,7 @@ export interface Scope {
   readonly closed: boolean
   /** The way back is over, or was cut: nothing of the plugin changes anything any more. */
   readonly ended: boolean
-  /** Adds an undo; runs it at once if the scope is already closed. Returns a function that forgets it. */
+  /** Adds an undo; once the scope closes it is run at once, as tracked work. Returns a function that forgets it. */
   own(undo: () => void | Promise<void>): () => void
   /** Work under way, which `close` waits for. Its rejection is somebody else's. */
   track(work: Promise<unknown>): void
@@ -23,6 +23,7 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
   const undos = new Set<() => void | Promise<void>>()
   const works = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
+  let closed = false
   let ended = false
   const run = async (undo: () => void | Promise<void>): Promise<void> => {
     try {
@@ -31,7 +32,13 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
       onFault(error)
     }
   }
+  const track = (work: Promise<unknown>): void => {
+    works.add(work)
+    const forget = (): void => void works.delete(work)
+    work.then(forget, forget)
+  }
   const unwind = async (): Promise<void> => {
+    closed = true
     controller.abort()
     for (const undo of [...undos].toReversed()) await run(undo)
     undos.clear()
@@ -41,22 +48,18 @@ export const createScope = (onFault: (error: unknown) => void): Scope => {
   return {
     signal: controller.signal,
     get closed() {
-      return closing !== undefined
+      return closed
     },
     get ended() {
       return ended
     },
     own: (undo) => {
       const entry = (): void | Promise<void> => undo()
-      if (closing === undefined) undos.add(entry)
-      else void run(entry)
+      if (closed) track(run(entry))
+      else undos.add(entry)
       return () => undos.delete(entry)
     },
-    track: (work) => {
-      works.add(work)
-      const forget = (): void => void works.delete(work)
-      work.then(forget, forget)
-    },
+    track,
     close: () => (closing ??= unwind()),
     cut: () => {
       ended = true

@@ -15,14 +15,19 @@ const reasons = new Map([
 ])
 const whyNot = (code: string): string => `${reasons.get(code) ?? 'the system refuses'} (${code})`
 
-/** Resolves with the port that was taken. */
-export const bind = (server: Server | SocketServer, { host, port }: Place): Promise<number> =>
+/** Resolves with the port that was taken. `onLost` is told of connections that the system then fails to hand over. */
+export const bind = (
+  server: Server | SocketServer,
+  { host, port }: Place,
+  onLost: (error: Error) => void = () => {},
+): Promise<number> =>
   new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void =>
       reject(startErrors.listen_failed({ details: { host, port, why: whyNot(error.code ?? 'unknown') }, cause: error }))
     server.once('error', fail)
     server.listen({ host, port }, () => {
       server.off('error', fail)
+      server.on('error', onLost)
       const address = server.address()
       resolve(typeof address === 'object' && address !== null ? address.port : port)
     })

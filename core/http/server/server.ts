@@ -184,12 +184,13 @@ const countConnections = (server: Server): Promise<number> =>
   )
 
 const listen = async (
-  { server, hosts }: Serving,
-  { host, port }: { readonly host: string; readonly port: number },
+  { server, hosts, options: { log } }: Serving,
+  at: { readonly host: string; readonly port: number },
 ): Promise<{ readonly port: number }> => {
-  const name = hostName(host.includes(':') ? `[${host}]` : host)
+  const name = hostName(at.host.includes(':') ? `[${at.host}]` : at.host)
   if (name !== undefined) hosts.push(name)
-  return { port: await bind(server, { host, port }) }
+  const port = await bind(server, at, (error) => log.warn('a connection could not be taken', { error }))
+  return { port }
 }
 
 const drain = async (serving: Serving, ms: number): Promise<void> => {

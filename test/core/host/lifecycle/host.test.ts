@@ -189,6 +189,19 @@ test('a scope undoes backwards once, goes on after a failing undo, and undoes at
   t.deepEqual(seen, [true, new TypeError('second'), 'first', 'late'])
 })
 
+test('the close of a scope waits for what is undone at once because it comes while it closes', async (t) => {
+  const seen: string[] = []
+  const scope = createScope(() => {})
+  scope.own(async () => {
+    scope.own(async () => {
+      await new Promise(setImmediate)
+      seen.push('late')
+    })
+  })
+  await scope.close()
+  t.deepEqual(seen, ['late'])
+})
+
 test('runtime-22: repair steps run after the ones they name', (t) => {
   const step = (id: string, ...after: string[]) => ({
     owner: 'x',

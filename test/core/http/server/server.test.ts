@@ -1,6 +1,8 @@
 import test from 'ava'
+import { createServer } from 'node:http'
 import { enums, integer, object, optional, string, boolean, defaulted } from '../../../../core/base/schema.js'
 import { defineRoute, jsonReply } from '../../../../core/http/routes/route.js'
+import { bind } from '../../../../core/http/server/bind.js'
 import { startServer } from '../../../support/http.js'
 
 const echo = defineRoute({
@@ -79,4 +81,14 @@ test('runtime-12: unknown paths, wrong methods and probes get their own answers'
   t.is((await server.ask('GET', '/healthz')).text, 'ok')
   t.is((await server.ask('GET', '/readyz')).text, 'ready')
   t.is((await server.ask('HEAD', '/healthz')).text, '')
+})
+
+test('a connection that the system does not hand over is told, and ends nothing', async (t) => {
+  const told: unknown[] = []
+  const server = createServer()
+  await bind(server, { host: '127.0.0.1', port: 0 }, (lost) => told.push(lost))
+  t.teardown(() => server.close())
+  const error = Object.assign(new TypeError('accept EMFILE'), { code: 'EMFILE' })
+  t.true(server.emit('error', error))
+  t.deepEqual(told, [error])
 })
