@@ -27,15 +27,6 @@ const tornFound = (root: string, torn: NonNullable<RecoveryReport['torn']>): Fou
   action: `Its ${torn.bytes} bytes, which were never acknowledged, are in ${relative(root, torn.quarantine)}.`,
 })
 
-const lostFound = (root: string, fault: Place): Found => ({
-  code: 'loss_accepted',
-  severity: 'warning',
-  about: `${relative(root, fault.file)} ${fault.offset}`,
-  ...at(root, fault),
-  message: `Data was given up, as an operator allowed: ${fault.rule}.`,
-  action: 'What was taken away is in quarantine/.',
-})
-
 const documentFound = (root: string, file: string): Found => ({
   code: 'document_quarantined',
   severity: 'warning',
@@ -93,8 +84,7 @@ const uncleanFound: Found = {
 export const recoveryFound = (root: string, report: RecoveryReport): Found[] => [
   ...(report.unclean ? [uncleanFound] : []),
   ...(report.damage === undefined ? [] : [damageFound(root, report.damage)]),
-  ...(report.torn === undefined || report.lost.length > 0 ? [] : [tornFound(root, report.torn)]),
-  ...report.lost.map((fault) => lostFound(root, fault)),
+  ...(report.torn === undefined ? [] : [tornFound(root, report.torn)]),
   ...report.quarantined.map((file) => documentFound(root, file)),
   ...spoolFound(root, report.spools),
   ...sweptFound(root, report.swept),

@@ -23,10 +23,10 @@ export const look = async (engine: Engine, image: Image): Promise<{ readonly see
     startedAt: 1_800_000_000_000,
     tuning: { segmentBytes: 1_000_000 },
   })
-  const { damage, torn, quarantined, rebuilt, lost } = life.report
+  const { damage, torn, quarantined, rebuilt } = life.report
   const said =
-    damage !== undefined || torn !== undefined || quarantined.length + rebuilt.length + lost.length > 0
-      ? JSON.stringify({ damage, torn, quarantined, rebuilt, lost })
+    damage !== undefined || torn !== undefined || quarantined.length + rebuilt.length > 0
+      ? JSON.stringify({ damage, torn, quarantined, rebuilt })
       : ''
   if (damage !== undefined) return { seen: '', said }
   const blob = life.items.find('i1')?.blob

@@ -39,8 +39,8 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
     return found
   }
 
-  load(ref: PagesRef, acceptLoss: boolean): Loaded {
-    return this.#store.load(ref, loaderInto(this.#table), acceptLoss)
+  load(ref: PagesRef): Loaded {
+    return this.#store.load(ref, loaderInto(this.#table))
   }
 
   /** Writes what was added; undefined if there is nothing to write. */

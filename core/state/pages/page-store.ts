@@ -14,7 +14,6 @@ export interface Loaded {
   readonly whole: boolean
   readonly rebuilt: string | undefined
   readonly damage: Fault | undefined
-  readonly lost: readonly Fault[]
 }
 
 /** Takes what a page store holds into memory at start: rows of the index, or lines where it cannot be used. */
@@ -47,13 +46,13 @@ export interface PagesDraft {
   apply(): void
 }
 
-const sound: Loaded = { whole: true, rebuilt: undefined, damage: undefined, lost: [] }
+const sound: Loaded = { whole: true, rebuilt: undefined, damage: undefined }
 
-/** What cannot be read is damage, or is lost if an operator decided so. */
-export const withFaults = (faults: readonly Fault[], acceptLoss: boolean): Loaded => ({
+/** What cannot be read is damage. */
+export const withFaults = (faults: readonly Fault[]): Loaded => ({
   ...sound,
   whole: faults.length === 0,
-  ...(acceptLoss ? { lost: faults } : { damage: faults[0] }),
+  damage: faults[0],
 })
 
 export class PageStore<Line, Row> {
@@ -69,19 +68,19 @@ export class PageStore<Line, Row> {
     this.#files = createIndexFiles(options, mark)
   }
 
-  load({ pages, index }: PagesRef, loader: PageLoader<Line, Row>, acceptLoss: boolean): Loaded {
+  load({ pages, index }: PagesRef, loader: PageLoader<Line, Row>): Loaded {
     this.pages.load(pages)
     const short = this.pages.missing()
-    if (short !== undefined && !acceptLoss) return { ...sound, whole: false, damage: short }
+    if (short !== undefined) return withFaults([short])
     const read = index === null ? undefined : this.#files.read(index)
-    if (index !== null && read?.ok === true && short === undefined) {
+    if (index !== null && read?.ok === true) {
       for (const batch of read.batches(loader.order)) for (const row of batch) loader.addRow(row)
       this.#index = index
       return { ...sound, damage: loader.finish() }
     }
     if (pages.length === 0) return sound
     const why = read === undefined || read.ok ? 'the index was missing' : read.fault.rule
-    return { ...withFaults(this.#rebuild(loader), acceptLoss), rebuilt: `index of ${this.#options.of}: ${why}` }
+    return { ...withFaults(this.#rebuild(loader)), rebuilt: `index of ${this.#options.of}: ${why}` }
   }
 
   /** Writes what changed; undefined if there is nothing to write. */

@@ -24,7 +24,6 @@ export interface PageStoresOptions {
   readonly ids: Ids
   readonly manifest: ManifestHolder
   readonly tuning: Tuning
-  readonly acceptLoss: boolean
   readonly onDamage: (fault: Fault) => void
 }
 
@@ -33,7 +32,6 @@ const empty: PagesRef = { pages: [], index: null }
 export class PageStores {
   /** What loading found. */
   readonly rebuilt: string[] = []
-  readonly lost: Fault[] = []
   /** False if something of it is missing without a trace. */
   whole = true
   damage: Fault | undefined
@@ -58,15 +56,15 @@ export class PageStores {
   }
 
   loadRecords(collection: StoredCollection<object>): void {
-    const { manifest, acceptLoss } = this.#options
+    const { manifest } = this.#options
     const { name } = collection.spec
     this.#loadTombstones(collection)
-    this.#note(this.records(name).load(manifest.current.collections[name] ?? empty, collection, acceptLoss))
+    this.#note(this.records(name).load(manifest.current.collections[name] ?? empty, collection))
   }
 
   loadEntries(name: string): void {
-    const { manifest, acceptLoss } = this.#options
-    this.#note(this.entries(name).load(manifest.current.streams[name] ?? empty, acceptLoss))
+    const { manifest } = this.#options
+    this.#note(this.entries(name).load(manifest.current.streams[name] ?? empty))
   }
 
   records(name: string): RecordPages<object> {
@@ -92,18 +90,17 @@ export class PageStores {
   }
 
   #loadTombstones(collection: StoredCollection<object>): void {
-    const { disk, paths, manifest, acceptLoss } = this.#options
+    const { disk, paths, manifest } = this.#options
     const { name } = collection.spec
     const length = manifest.current.tombstones[name] ?? 0
     if (length === 0) return
     const visit = (id: string): void => collection.loadTombstone(id)
     const faults = readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit })
-    this.#note(withFaults(faults, acceptLoss))
+    this.#note(withFaults(faults))
   }
 
-  #note({ whole, rebuilt, damage, lost }: Loaded): void {
+  #note({ whole, rebuilt, damage }: Loaded): void {
     if (rebuilt !== undefined) this.rebuilt.push(rebuilt)
-    this.lost.push(...lost)
     this.whole &&= whole
     this.damage ??= damage
   }

@@ -23,7 +23,7 @@ import {
 import { RowTable } from './row-table.js'
 
 export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
-  load(ref: PagesRef, memory: LoadedRecords<T>, acceptLoss: boolean): Loaded
+  load(ref: PagesRef, memory: LoadedRecords<T>): Loaded
   /** Writes what changed; undefined if there is nothing to write. */
   write(dirty: DirtyRecords<T>): Promise<PagesDraft | undefined>
   close(): void
@@ -44,7 +44,7 @@ export const createRecordPages = <T extends object>(options: PageOptions, spec: 
     has: (id) => table.has(id),
     ids: () => table.ids(),
     read: (id) => readCached(records, id),
-    load: (ref, memory, acceptLoss) => store.load(ref, loaderInto(records, memory), acceptLoss),
+    load: (ref, memory) => store.load(ref, loaderInto(records, memory)),
     write: (dirty) => store.write(new RecordChanges(records, dirty)),
     close: () => store.pages.close(),
   }

@@ -17,11 +17,10 @@ export const load = async (root: Root): Promise<RecoveryReport> => {
 /** Reads everything that counts; what is damaged is told, and nothing is removed. */
 const recover = async (root: Root): Promise<LogRecovery> => {
   const { options, pins, paths, manifest, store, pageStores, broken } = root
-  const { ids, acceptLoss = false } = options
   store.load()
   const known = broken ?? pageStores.damage
-  const found = await recoverLog({ disk: pins.disk, paths, manifest, store, acceptLoss, damage: known })
-  for (const collection of store.collections.values()) ids.goOnBehind(collection.everyId())
+  const found = await recoverLog({ disk: pins.disk, paths, manifest, store, damage: known })
+  for (const collection of store.collections.values()) options.ids.goOnBehind(collection.everyId())
   const damage = found.damage ?? pageStores.damage
   root.isLoaded = damage === undefined || (broken === undefined && pageStores.whole && found.whole)
   return { ...found, damage }
@@ -94,7 +93,7 @@ const run = (root: Root, sequence: number): Running => {
 
 const reportOf = (
   { pageStores }: Root,
-  { replay, torn, damage, unclean, rebuilt, lost }: LogRecovery,
+  { replay, torn, damage, unclean, rebuilt }: LogRecovery,
 ): Omit<RecoveryReport, keyof SideFilesReport | 'milliseconds'> => ({
   sequence: replay.sequence,
   replayed: replay.lines,
@@ -103,5 +102,4 @@ const reportOf = (
   damage,
   unclean,
   rebuilt: [...rebuilt, ...pageStores.rebuilt],
-  lost: [...pageStores.lost, ...lost],
 })

@@ -37,8 +37,6 @@ export interface OpenStateOptions {
    */
   readonly owned?: () => boolean
   readonly tuning?: Partial<Tuning>
-  /** Cuts damage off instead of starting read-only: an operator decided so. What is cut goes to the quarantine. */
-  readonly acceptLoss?: boolean
   /** Told of damage that is met when something is read, each time. */
   readonly onDamage?: (fault: Fault) => void
 }
@@ -125,12 +123,12 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
 type Parts = Pick<Root, 'options' | 'tuning' | 'paths' | 'access' | 'pins' | 'manifest'>
 
 const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest }: Parts): PageStores => {
-  const { ids, acceptLoss = false } = options
+  const { ids } = options
   const onDamage = (fault: Fault): void => {
     refuse(access, 'damaged')
     options.onDamage?.(fault)
   }
-  return new PageStores({ disk, paths, ids, manifest, tuning, acceptLoss, onDamage })
+  return new PageStores({ disk, paths, ids, manifest, tuning, onDamage })
 }
 
 const transactionsOf = ({ options, tuning, access }: Parts, store: Store): Transactions => {

@@ -31,8 +31,6 @@ export interface RecoveryReport {
   readonly unclean: boolean
   /** Derived files that were made again, and why. */
   readonly rebuilt: readonly string[]
-  /** Lost for good because the operator accepted it. */
-  readonly lost: readonly Fault[]
   readonly milliseconds: number
 }
 
@@ -41,7 +39,6 @@ export interface RecoveryOptions {
   readonly paths: Layout
   readonly manifest: ManifestHolder
   readonly store: Store
-  /** Cut damage too: the operator decided so. */ readonly acceptLoss: boolean
   /** Found before the log was read: then nothing is cut. */ readonly damage: Fault | undefined
 }
 
@@ -53,7 +50,6 @@ export interface LogRecovery {
   readonly sealed: readonly SegmentRef[]
   readonly torn: RecoveryReport['torn']
   readonly damage: Fault | undefined
-  readonly lost: readonly Fault[]
   readonly rebuilt: readonly string[]
   readonly unclean: boolean
 }
@@ -82,17 +78,14 @@ const rewritten = 16 * 1024 * 1024
  * killed daemon may have left bytes that only the page cache has, and after a
  * failed sync the kernel calls them clean: they are written again, then synced.
  */
-const settleEnd = async (
-  options: RecoveryOptions,
-  { sound, damage, torn }: Replay,
-): Promise<RecoveryReport['torn']> => {
+const settleEnd = async (options: RecoveryOptions, { sound, torn }: Replay): Promise<RecoveryReport['torn']> => {
   const last = sound.at(-1)
   if (last === undefined) return undefined
   const { segment, length, size } = last
   const fault = {
     file: join(options.paths.log, segmentName(segment.no)),
     offset: length,
-    rule: (damage ?? torn)?.rule ?? 'bytes behind those that count',
+    rule: torn?.rule ?? 'bytes behind those that count',
   }
   const handle = await options.disk.open(fault.file, 'write')
   try {
@@ -124,37 +117,21 @@ const applier = (
   return { visit, conflict: () => conflict }
 }
 
-/** Segments behind a cut were never reached: set aside whole. */
-const setAsideUnreached = async ({ disk, paths, manifest }: RecoveryOptions, replay: Replay): Promise<void> => {
-  for (const { no } of manifest.current.segments.slice(replay.sound.length)) {
-    const path = join(paths.log, segmentName(no))
-    if (disk.stat(path) !== undefined) await disk.rename(path, join(paths.quarantine, `${segmentName(no)}.unreached`))
-  }
-}
-
 export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery> => {
-  const { disk, paths, manifest, store, acceptLoss } = options
+  const { disk, paths, manifest, store } = options
   const { watermark, broken } = readWatermark(disk, paths.watermark)
   const { visit, conflict } = applier(store, paths.log)
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
   const ofLog = replay.damage ?? conflict()
   const damage = options.damage ?? ofLog
-  const whole = ofLog === undefined
-  const unclean = watermark?.clean === false
-  const rebuilt = broken ? [`${paths.watermark}: the digest does not match`] : []
-  if (damage !== undefined && (!acceptLoss || options.damage !== undefined))
-    return { replay, whole, sealed: [], torn: undefined, damage, lost: [], rebuilt, unclean }
-  if (damage !== undefined) await setAsideUnreached(options, replay)
-  const isClean = damage === undefined && endsClean(replay, manifest.current.generation, watermark)
-  const torn = isClean ? undefined : await settleEnd(options, replay)
-  return {
+  const found = {
     replay,
-    whole,
-    sealed: sealAll(replay),
-    torn,
-    damage: undefined,
-    lost: damage === undefined ? [] : [damage],
-    rebuilt,
-    unclean,
+    whole: ofLog === undefined,
+    rebuilt: broken ? [`${paths.watermark}: the digest does not match`] : [],
+    unclean: watermark?.clean === false,
   }
+  if (damage !== undefined) return { ...found, sealed: [], torn: undefined, damage }
+  const isClean = endsClean(replay, manifest.current.generation, watermark)
+  const torn = isClean ? undefined : await settleEnd(options, replay)
+  return { ...found, sealed: sealAll(replay), torn, damage }
 }
