@@ -1,4 +1,5 @@
 import { defineErrors } from '../base/errors.js'
+import { codeOf } from './errors.js'
 
 /** Problems of the store. */
 export const storageErrors = defineErrors({
@@ -64,9 +65,6 @@ export const readOnlyActions: Readonly<Record<ReadOnlyReason, string>> = {
   damaged: 'Run state verify, then restore a backup or run state repair.',
   halted: 'Restart the daemon.',
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** The reason a failed file operation gives. */
 export const reasonOf = (error: unknown): ReadOnlyReason => {

@@ -1,7 +1,7 @@
 /** Makes the folders of a root and, before anything else is in them, the manifest. */
 import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
-import type { Layout } from '../format/layout.js'
+import { commitFolders, type Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { emptyManifest, holdManifest, readManifest, type ManifestHolder } from '../format/manifest.js'
 import { readRoot } from './root-document.js'
@@ -21,18 +21,10 @@ export interface PreparedRoot {
   readonly damage: Fault | undefined
 }
 
-const folders = ({ log, data, streams, tombstones, quarantine }: Layout): readonly string[] => [
-  log,
-  data,
-  streams,
-  tombstones,
-  quarantine,
-]
-
 export const prepareRoot = async ({ disk, paths, ids, generation, rootId }: PrepareOptions): Promise<PreparedRoot> => {
   await disk.makeFolder(paths.root)
   for (const folder of [paths.root, paths.quarantine]) await sweepTemps(disk, folder)
-  for (const folder of folders(paths)) await disk.makeFolder(folder)
+  for (const name of commitFolders) await disk.makeFolder(paths[name])
   await disk.syncFolder(paths.root)
   const named = rootId ?? readRoot({ root: paths.root, disk })?.root_id
   const fresh = holdManifest(disk, paths.manifest, emptyManifest(named ?? ids.random(16), generation))
