@@ -4,7 +4,14 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import test from 'ava'
-import { freshRoot, spawnDaemon, spawnTestDaemon, type Answer, type SpawnedDaemon } from '../support/daemon.js'
+import {
+  freshRoot,
+  spawnDaemon,
+  spawnTestDaemon,
+  startTestDaemon,
+  type Answer,
+  type SpawnedDaemon,
+} from '../support/daemon.js'
 import { codeOf, openSession, submit, until } from '../support/runs.js'
 import { makeSchedule } from '../support/schedules.js'
 import { operationsOf, type Operation } from '../whole/client.js'
@@ -198,7 +205,7 @@ test.serial(
     t.is(challenge.status, 401)
     t.regex(challenge.headers.get('www-authenticate') ?? '', /^Bearer realm="service-daemon"/u)
     for (const at of ['/healthz', '/readyz']) t.is((await fetch(`${guarded.url}${at}`)).status, 200, at)
-    const open = await spawnTestDaemon(t)
+    const open = await startTestDaemon(t)
     t.is((await open.request('POST', '/v1/sessions', {})).status, 201, 'a loopback daemon without tokens is open')
   },
 )

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import test from 'ava'
 import { version } from '../../core/base/version.js'
-import { freshRoot, spawnMain, spawnTestDaemon } from '../support/daemon.js'
+import { freshRoot, spawnMain, spawnTestDaemon, startTestDaemon } from '../support/daemon.js'
 
 interface Ran {
   readonly code: number | null
@@ -18,7 +18,7 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
 }
 
 test.serial('a client command prints the answer as JSON and exits with 0', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   const byFlag = await run(['openapi', '--base-url', daemon.url])
   t.is(byFlag.code, 0)
   t.is(JSON.parse(byFlag.out).openapi, '3.1.0')
@@ -36,7 +36,7 @@ test.serial('a second daemon on the same root is told who holds it and exits wit
 })
 
 test.serial('a second daemon on the same port is told so, with the flag that chooses another', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   const { host } = new URL(daemon.url)
   const folder = await freshRoot()
   const second = await run(['serve', '--bind', host, '--state-root', path.join(folder, 'deep', 'state')])
@@ -223,7 +223,7 @@ test.serial('a problem of the daemon is one sentence with its code, and a token 
 })
 
 test.serial('events stream follows the daemon and ends with 0 when it is interrupted', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   const { child, text, exited } = spawnMain(['events', 'stream', '--output', 'json', '--base-url', daemon.url])
   t.teardown(() => child.kill('SIGKILL'))
   await daemon.request('POST', '/v1/sessions', { session_id: 's1' })
@@ -241,7 +241,7 @@ test.serial('events stream follows the daemon and ends with 0 when it is interru
 })
 
 test.serial('state verify exits with 0 for a sound root and with 1 for one of which a byte was changed', async (t) => {
-  const daemon = await spawnTestDaemon(t)
+  const daemon = await startTestDaemon(t)
   await daemon.stop()
   const sound = await run(['state', 'verify', '--state-root', daemon.root])
   t.is(sound.code, 0, sound.out)

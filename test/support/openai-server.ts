@@ -143,9 +143,9 @@ const sendStream = async (reply: StreamReply, response: ServerResponse): Promise
 }
 
 const pieces = ({ chunks, cut, drip_bytes }: StreamReply): Buffer[] => {
-  const whole = bytesOf(chunks)
-  if (cut !== undefined) return cut.bytes === 0 ? [] : [whole.subarray(0, cut.bytes)]
+  if (cut !== undefined) return cut.bytes === 0 ? [] : [bytesOf(chunks).subarray(0, cut.bytes)]
   if (drip_bytes === undefined) return chunks.map((chunk) => bytesOf([chunk]))
+  const whole = bytesOf(chunks)
   return Array.from({ length: Math.ceil(whole.length / drip_bytes) }, (_, n) =>
     whole.subarray(n * drip_bytes, (n + 1) * drip_bytes),
   )

@@ -34,6 +34,8 @@ const readRow = async (pid: number): Promise<ProcessRow | undefined> => {
   try {
     const row = parseStat(pid, await fs.readFile(`/proc/${pid}/stat`, 'latin1'))
     if (row === undefined) return undefined
+    // Those of the kernel are in no group and have no environment.
+    if (row.pgid === 0) return { ...row, marker: undefined }
     const environment = await fs.readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
     return { ...row, marker: markerIn(environment) }
   } catch {
