@@ -8,8 +8,8 @@ import { change, type EngineContext, type Execution, type Stop } from './executi
 import { drive } from './loop.js'
 import { createThreads, type ThreadStart } from './threads.js'
 
-/** Conversations kept in memory between runs. */
-const keptThreads = 512
+/** Bytes of conversations kept in memory between runs. */
+const restingBytes = 64 * 1024 * 1024
 /** Pause before a run goes on that could not. */
 const retryMs = 500
 /** Bugs in a row after which a run fails. */
@@ -28,7 +28,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
   open(runs: RunContext) {
     const { store, config } = runs
     const threads = createThreads(store, {
-      kept: keptThreads,
+      resting_bytes: restingBytes,
       max_bytes: config.context_max_bytes,
       starts: services.starts,
     })
@@ -88,6 +88,7 @@ const execute = async (execution: Execution): Promise<void> => {
     await giveUp(execution)
   } finally {
     cancel()
+    threads.rest(execution.session_id)
   }
 }
 

@@ -74,6 +74,14 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
   }
 }
 
+/** About the bytes that a thread keeps in memory: its messages, what surrounds them, and texts that wait. */
+export const weightOf = ({ weighed, starts, inputs }: Thread): number => {
+  let bytes = threadBytes + weighed - (starts[0]?.before ?? 0)
+  for (const text of inputs.values()) bytes += text.length
+  return bytes
+}
+const threadBytes = 2_000
+
 const push = (thread: Thread, message: ModelMessage): void => {
   thread.messages.push(message)
   thread.weighed += weigh(message)

@@ -1,7 +1,7 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
-import { createCache, createPause, type Collection, type CollectionSpec, type Tx } from '../../../core/plugin.js'
+import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../core/plugin.js'
 import { type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
-import { beginThread, foldEntry, type Thread } from './thread.js'
+import { beginThread, foldEntry, weightOf, type Thread } from './thread.js'
 
 /** Entries that are folded before others get their turn. */
 const chunk = 500
@@ -23,26 +23,33 @@ export interface Threads {
   at(run: RunRecord): Thread
   /** Writes down in a commit where the thread of a session begins, if that has changed: nobody need read before it. */
   keep(tx: Tx, session_id: string): void
+  /** No run of the session executes now: its thread is kept only while there is room. */
+  rest(session_id: string): void
   /** Forgets what was folded; needed when a commit was undone. */
   forget(session_id: string): void
 }
 
 interface ThreadParts {
-  readonly kept: number
+  /** Bytes of all threads that rest. */
+  readonly resting_bytes: number
   readonly max_bytes: number
   readonly starts: Collection<ThreadStart>
 }
 
-export const createThreads = (store: RunStore, { kept, max_bytes, starts }: ThreadParts): Threads => {
-  const threads = createCache<Thread>(kept)
+export const createThreads = (store: RunStore, { resting_bytes, max_bytes, starts }: ThreadParts): Threads => {
+  const inUse = new Map<string, Thread>()
+  const resting = createResting(resting_bytes)
   const input = (run_id: string): string => {
     const run = store.runs.find(run_id)
     const entry = run === undefined ? undefined : entryAt(store, run.session_id, run.first)
     return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event.content : ''
   }
   const take = (session_id: string): Thread => {
-    const thread = threads.get(session_id) ?? beginThread((starts.find(session_id)?.seq ?? 1) - 1, input, max_bytes)
-    threads.set(session_id, thread)
+    const thread =
+      inUse.get(session_id) ??
+      resting.take(session_id) ??
+      beginThread((starts.find(session_id)?.seq ?? 1) - 1, input, max_bytes)
+    inUse.set(session_id, thread)
     return thread
   }
   /** False at the end of the journal. */
@@ -55,7 +62,6 @@ export const createThreads = (store: RunStore, { kept, max_bytes, starts }: Thre
   const foldAll = async (session_id: string, thread: Thread): Promise<void> => {
     const pause = createPause(1)
     while (foldChunk(session_id, thread)) await pause()
-    threads.set(session_id, thread)
   }
   return {
     ready({ session_id }) {
@@ -68,10 +74,40 @@ export const createThreads = (store: RunStore, { kept, max_bytes, starts }: Thre
       return thread
     },
     keep(tx, session_id) {
-      const oldest = threads.get(session_id)?.starts[0]
+      const oldest = inUse.get(session_id)?.starts[0]
       if (oldest === undefined || oldest.before === 0 || oldest.seq === starts.find(session_id)?.seq) return
       tx.put(starts, { session_id, seq: oldest.seq })
     },
-    forget: (session_id) => void threads.delete(session_id),
+    rest(session_id) {
+      const thread = inUse.get(session_id)
+      if (thread !== undefined) resting.put(session_id, thread)
+      inUse.delete(session_id)
+    },
+    forget(session_id) {
+      inUse.delete(session_id)
+      resting.take(session_id)
+    },
   }
+}
+
+/** Threads that no run uses. Beyond some bytes those go that have rested longest. */
+const createResting = (most: number) => {
+  const threads = new Map<string, { readonly thread: Thread; readonly weight: number }>()
+  let bytes = 0
+  const take = (session_id: string): Thread | undefined => {
+    const found = threads.get(session_id)
+    bytes -= found?.weight ?? 0
+    threads.delete(session_id)
+    return found?.thread
+  }
+  const put = (session_id: string, thread: Thread): void => {
+    const weight = weightOf(thread)
+    threads.set(session_id, { thread, weight })
+    bytes += weight
+    for (const oldest of threads.keys()) {
+      if (bytes <= most) return
+      take(oldest)
+    }
+  }
+  return { take, put }
 }

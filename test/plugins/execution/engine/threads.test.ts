@@ -36,7 +36,7 @@ const turns =
 
 const threadOf = async (parts: OpenRunStore, last: string) => {
   const run = await playRun(parts, runRecord(last, 's1', 'queued'), start)
-  return createThreads(parts.store, { kept: 8, max_bytes: 1e9, starts: parts.starts }).at(run)
+  return createThreads(parts.store, { resting_bytes: 1e9, max_bytes: 1e9, starts: parts.starts }).at(run)
 }
 
 test('runs-39: a conversation that is read anew begins with a whole run, whatever the length of its journal', async (t) => {
@@ -62,7 +62,7 @@ const answer =
 test('runs-39: a conversation that is read anew is the one of before, whatever was left out by then', async (t) => {
   const parts = await openRunStore(t)
   const { store, starts } = parts
-  const create = () => createThreads(store, { kept: 8, max_bytes: 20_000, starts })
+  const create = () => createThreads(store, { resting_bytes: 1e9, max_bytes: 20_000, starts })
   const live = create()
   for (let n = 0; n < 60; n += 1) {
     const sizes = Array.from({ length: (n % 4) + 1 }, (_, at) => 100 + ((n * 37 + at * 911) % 2_000))
@@ -80,6 +80,38 @@ test('runs-39: a conversation that is read anew is the one of before, whatever w
     t.deepEqual(anew.at(run).messages, messages, `run ${n}, from where the thread begins`)
   }
   t.true((starts.find('s1')?.seq ?? 0) > 100)
+})
+
+test('conversations of sessions at rest are kept up to a number of bytes, those of sessions that execute in any case', async (t) => {
+  const parts = await openRunStore(t)
+  const { store, starts } = parts
+  const read: string[] = []
+  const journal: typeof store.journal = {
+    spec: store.journal.spec,
+    length: (owner) => store.journal.length(owner),
+    owners: () => store.journal.owners(),
+    read: (owner, range) => {
+      read.push(owner)
+      return store.journal.read(owner, range)
+    },
+  }
+  const threads = createThreads({ ...store, journal }, { resting_bytes: 25_000, max_bytes: 1e9, starts })
+  const names = ['s1', 's2', 's3']
+  const runs = await Promise.all(
+    names.map((name) => playRun(parts, runRecord(`r of ${name}`, name, 'queued'), start, answer(10_000))),
+  )
+  const readBy = (name: string): boolean => {
+    read.length = 0
+    threads.at(unsafeCast(runs[names.indexOf(name)]))
+    return read.length > 0
+  }
+  for (const name of names) t.true(readBy(name))
+  t.deepEqual(names.map(readBy), [false, false, false], 'all of them execute')
+  names.forEach((name) => threads.rest(name))
+  t.deepEqual(['s3', 's2', 's1'].map(readBy), [false, false, true], 'the one that rested longest has gone')
+  for (const name of names) threads.rest(name)
+  t.false(readBy('s2'))
+  t.true(readBy('s1'))
 })
 
 test('runs-39: a note to a model within a run is no place to cut, and a run above the limit is left whole', (t) => {
