@@ -4,7 +4,14 @@
  */
 import { isJsonObject } from '../../../core/plugin.js'
 import type { CompletionMark, JournalEntry } from '../sessions/contract.js'
-import { checkOf, type CompletionRequirement, type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
+import {
+  checkOf,
+  type CompletionRequirement,
+  type RunRecord,
+  entryAt,
+  ownEntries,
+  type RunStore,
+} from '../runs/contract.js'
 import { change, type EngineContext, type Execution } from './execution.js'
 
 /** How often a model is told what is missing before its run fails. */
@@ -47,19 +54,15 @@ const baselineOf = (store: RunStore, run: RunRecord): readonly CompletionMark[] 
   return entry?.type === 'baseline' ? entry.files : []
 }
 
-const chunk = 500
-
 /**
  * Paths that calls of this run wrote to, as the tools themselves told: a call that found the right content there wrote
  * it as well.
  */
 const writtenPaths = ({ store, tools }: EngineContext, run: RunRecord): ReadonlySet<string> => {
   const paths = new Set<string>()
-  for (let after = run.first - 1; after < run.last; after += chunk) {
-    for (const { entry } of store.journal.read(run.session_id, { after, limit: Math.min(chunk, run.last - after) })) {
-      const path = entry.run_id === run.run_id ? pathIn(entry) : undefined
-      if (path !== undefined && writes(tools, entry)) paths.add(path)
-    }
+  for (const { entry } of ownEntries(store, run)) {
+    const path = pathIn(entry)
+    if (path !== undefined && writes(tools, entry)) paths.add(path)
   }
   return paths
 }

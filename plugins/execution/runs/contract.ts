@@ -30,8 +30,8 @@ export { ReservedKeys, RunOrigin } from './record/origin.js'
 export type { ReservedKey } from './record/origin.js'
 /** Names a request once. */
 export type { ReceiptKey } from './record/receipts.js'
-/** Reads one entry of a journal. */
-export { entryAt } from './record/store.js'
+/** Reads one entry of a journal, or all of a run. */
+export { entryAt, ownEntries } from './record/store.js'
 /** Where runs and their journals are. */
 export type { RunStore } from './record/store.js'
 

@@ -43,12 +43,13 @@ export const deciderOf = (store: RunStore, run: RunRecord, request_id: string): 
 
 /** The tool that the latest call with an id is of; undefined if the run made none. */
 export const calledTool = (store: RunStore, run: RunRecord, tool_call_id: string): string | undefined => {
-  for (const { entry } of ownEntries(store, run).toReversed()) {
+  let name: string | undefined
+  for (const { entry } of ownEntries(store, run)) {
     if (entry.type !== 'message') continue
     for (const part of entry.message.content)
-      if (part.type === 'tool_call' && part.id === tool_call_id) return part.name
+      if (part.type === 'tool_call' && part.id === tool_call_id) name = part.name
   }
-  return undefined
+  return name
 }
 
 /** The earliest deadline of some requests; undefined if none has one. */

@@ -110,8 +110,12 @@ export const eventAt = (store: RunStore, session_id: string, seq: number): RunEv
   return entry?.type === 'event' ? entry.event : undefined
 }
 
-/** What the journal has of a run, oldest first. */
-export const ownEntries = (store: RunStore, run: RunRecord): StreamEntry<JournalEntry>[] =>
-  store.journal
-    .read(run.session_id, { after: run.first - 1, limit: run.last - run.first + 1 })
-    .filter(({ entry }) => entry.run_id === run.run_id)
+/** Entries read at once: a run may have very many, and large ones. */
+const step = 64
+
+/** What the journal has of a run, oldest first; no more than a few of its entries are in memory at a time. */
+export function* ownEntries({ journal }: RunStore, run: RunRecord): Generator<StreamEntry<JournalEntry>> {
+  for (let after = run.first - 1; after < run.last; after += step)
+    for (const found of journal.read(run.session_id, { after, limit: Math.min(step, run.last - after) }))
+      if (found.entry.run_id === run.run_id) yield found
+}

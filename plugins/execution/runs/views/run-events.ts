@@ -1,12 +1,5 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
-import {
-  fault,
-  isJsonObject,
-  wellFormedJson,
-  type Caller,
-  type Json,
-  type StreamEntry,
-} from '../../../../core/plugin.js'
+import { fault, isJsonObject, wellFormedJson, type Caller, type Json } from '../../../../core/plugin.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunEventEntry } from './run-event-view.js'
 import type { RunView } from './run-view.js'
@@ -22,11 +15,10 @@ export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): Run
 
 /** The same, each by its sequence in the journal. */
 export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Caller): Map<number, RunEventEntry> => {
-  const entries = ownEntries(store, run)
   const shown = new Map<number, RunEventEntry>()
   const output = outputViewer(store, run, { caller })
-  let projection = beginning(run, entries)
-  for (const { seq, entry } of entries) {
+  let projection = beginning(store, run)
+  for (const { seq, entry } of ownEntries(store, run)) {
     const shownOutput = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
     projection = project(projection, entry, shownOutput)
     if (entry.type !== 'event') continue
@@ -43,10 +35,9 @@ export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Calle
 }
 
 /** What is true of a run from its acceptance on; the rest comes with its entries. */
-const beginning = (run: RunRecord, entries: readonly StreamEntry<JournalEntry>[]): RunView => {
+const beginning = (store: RunStore, run: RunRecord): RunView => {
   const { run_id, session_id, agent_id, kind, submitted_at_ms, request } = frameOf(run, 0)
   const { approval_count: _, question_count: __, ...asked } = request
-  const first = entries.find(({ entry }) => entry.type === 'fallback')?.entry
   return {
     run_id,
     session_id,
@@ -56,8 +47,14 @@ const beginning = (run: RunRecord, entries: readonly StreamEntry<JournalEntry>[]
     submitted_at_ms,
     updated_at_ms: submitted_at_ms,
     ...shownMetadata(undefined, run.origin),
-    request: { ...asked, ...(first?.type === 'fallback' && { model: first.from }) },
+    request: { ...asked, model: firstModel(store, run) },
   }
+}
+
+const firstModel = (store: RunStore, run: RunRecord): string => {
+  if (run.fallback_model === run.model)
+    for (const { entry } of ownEntries(store, run)) if (entry.type === 'fallback') return entry.from
+  return run.model
 }
 
 const project = (before: RunView, entry: JournalEntry, output: DaemonOutputRecord | undefined): RunView => {
@@ -205,10 +202,9 @@ const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
 export const runSteps = (store: RunStore, run: RunRecord, caller: Caller): RunEventEntry[] => {
   const events = eventsBySequence(store, run, caller)
   const { run_id, session_id, agent_id } = run
-  return ownEntries(store, run).flatMap(({ seq, entry }) => {
+  return Array.from(ownEntries(store, run), ({ seq, entry }): RunEventEntry | undefined => {
     const known = events.get(seq)
-    if (known !== undefined) return [known]
-    const event = stepOf(entry)
-    return event === undefined ? [] : [{ timestamp_ms: entry.at, run_id, session_id, agent_id, event }]
-  })
+    const event = known === undefined ? stepOf(entry) : undefined
+    return event === undefined ? known : { timestamp_ms: entry.at, run_id, session_id, agent_id, event }
+  }).filter((entry) => entry !== undefined)
 }
