@@ -2,7 +2,7 @@
 import type { Clock, Log } from '../../../core/plugin.js'
 import type { RunRecord, Runs } from '../runs/contract.js'
 import type { DebugConfig } from './config.js'
-import { emptied, oldestFirst, refOf, type DebugRecord, type DebugStore } from './store.js'
+import { byAge, oldestFirst, refOf, type DebugRecord, type DebugStore } from './store.js'
 
 export interface RetentionParts {
   readonly store: DebugStore
@@ -46,14 +46,30 @@ export const dropEvidence = async (
   }
 }
 
+/** The first records of an order for which something holds; the one after them is the last that is read. */
+const firstOf = (records: Iterable<DebugRecord>, holds: (record: DebugRecord) => boolean): DebugRecord[] => {
+  const found: DebugRecord[] = []
+  for (const record of records) {
+    if (!holds(record)) break
+    found.push(record)
+  }
+  return found
+}
+
 /**
  * Evidence with a stamp from the future, which a wrong clock left, is as old as what runs after its own left: ids are
  * in order whatever the clock says.
  */
-const expired = (records: readonly DebugRecord[], { now, ttl }: { now: number; ttl: number }): DebugRecord[] => {
-  const isOld = ({ updated_at_ms }: DebugRecord): boolean => updated_at_ms <= now - ttl
-  const newestOld = records.filter(isOld).reduce((most, { run_id }) => (run_id > most ? run_id : most), '')
-  return records.filter((record) => isOld(record) || (record.updated_at_ms > now && record.run_id < newestOld))
+const expired = (store: DebugStore, { now, ttl }: { now: number; ttl: number }): DebugRecord[] => {
+  const groups = ['all', 'empty'] as const
+  const old = groups.flatMap((group) =>
+    firstOf(byAge(store, { group }), ({ updated_at_ms }) => updated_at_ms <= now - ttl),
+  )
+  const newestOld = old.reduce((most, { run_id }) => (run_id > most ? run_id : most), '')
+  const ahead = groups.flatMap((group) =>
+    firstOf(byAge(store, { group, newest: true }), ({ updated_at_ms }) => updated_at_ms > now),
+  )
+  return [...old, ...ahead.filter(({ run_id }) => run_id < newestOld)]
 }
 
 export interface Retention {
@@ -87,8 +103,7 @@ const sum = (records: readonly DebugRecord[]): number => records.reduce((all, { 
 export const createRetention = (parts: RetentionParts): Retention => {
   const { store, runs, config, clock, signal } = parts
   const expire = async (): Promise<void> => {
-    const old = expired([...oldestFirst(store), ...emptied(store)], { now: clock.now(), ttl: config.ttl_ms })
-    for (const { run_id, artifacts } of old) {
+    for (const { run_id, artifacts } of expired(store, { now: clock.now(), ttl: config.ttl_ms })) {
       if (signal.aborted) return
       if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
     }

@@ -63,14 +63,18 @@ export const declareStore = (state: State): DebugStore => {
 /** Where the bytes of an artifact are. */
 export const refOf = ({ sha256, bytes }: DebugArtifactView): BlobRef => ({ sha256, bytes })
 
-/** Reads one record after the other, so that a look at the oldest ends with them. */
-function* inGroup({ runs }: DebugStore, group: string): Iterable<DebugRecord> {
-  for (const id of runs.ids('oldest', group).slice()) {
+/** `all` are runs of which something is kept; of the `empty` ones nothing is any more, or nothing could be. */
+export interface Ages {
+  readonly group: 'all' | 'empty'
+  readonly newest?: boolean
+}
+/** By the time of their last evidence, the oldest first unless `newest`; read one after the other, as they are used. */
+export function* byAge({ runs }: DebugStore, { group, newest = false }: Ages): Iterable<DebugRecord> {
+  const ids = runs.ids('oldest', group).slice()
+  for (const id of newest ? ids.reverse() : ids) {
     const record = runs.find(id)
     if (record !== undefined) yield record
   }
 }
 /** Every run of which something is kept, the oldest evidence first. */
-export const oldestFirst = (store: DebugStore): Iterable<DebugRecord> => inGroup(store, 'all')
-/** Runs of which nothing is kept any more, or nothing could be. */
-export const emptied = (store: DebugStore): Iterable<DebugRecord> => inGroup(store, 'empty')
+export const oldestFirst = (store: DebugStore): Iterable<DebugRecord> => byAge(store, { group: 'all' })

@@ -13,19 +13,26 @@ const bench = (count: number) => {
   const store = declareStore(
     unsafeCast({
       collection: () => ({
-        ids: () => [...records.keys()],
+        ids: (_: string, group: string) => (group === 'all' ? [...records.keys()] : []),
         find: (id: string) => ((seen.reads += 1), records.get(id)),
       }),
       blobs: () => ({ remove: () => Promise.resolve() }),
       commit: (change: (tx: object) => unknown) =>
-        Promise.resolve(change({ remove: (_: unknown, id: string) => records.delete(id) })),
+        Promise.resolve(
+          change({
+            remove: (_: unknown, id: string) => records.delete(id),
+            put: (_: unknown, record: DebugRecord) => records.set(record.run_id, record),
+          }),
+        ),
     }),
   )
   const retention = createRetention(
     unsafeCast({
       store,
       runs: { find: (run_id: string) => (run_id === 'r00001' ? { run_id } : { finished_at_ms: 1 }) },
-      config: { max_store_bytes: count * 10 },
+      config: { max_store_bytes: count * 10, ttl_ms: 10_000 },
+      clock: { now: () => 10_002 },
+      signal: { aborted: false },
       log: { warn: () => {} },
     }),
   )
@@ -45,4 +52,11 @@ test('room for evidence costs no look at what is kept, and at the oldest alone w
   store.held.add(25)
   t.is(store.held.bytes(), 49_995)
   t.false(await retention.room(50_001))
+})
+
+test('a look for old evidence reads what is old and no more', async (t) => {
+  const { records, seen, retention } = bench(5000)
+  await retention.expire()
+  t.deepEqual([...records.keys()].slice(0, 2), ['r00001', 'r00003'], 'a run that goes on keeps its record')
+  t.true(seen.reads < 20, `${seen.reads} records were read`)
 })
