@@ -34,9 +34,11 @@ const remove = async (path: string): Promise<void> => {
   })
 }
 
-const writeNew = async (path: string, bytes: Buffer, mode: number): Promise<void> => {
-  const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+/** A mode that is to be kept is set apart: the mask of the daemon takes from what a file is made with. */
+const writeNew = async (path: string, bytes: Buffer, mode: number | undefined): Promise<void> => {
+  const handle = await fs.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o644)
   try {
+    if (mode !== undefined && ((await handle.stat()).mode & 0o777) !== mode) await handle.chmod(mode)
     await handle.writeFile(bytes)
     await handle.sync()
   } finally {
@@ -47,7 +49,7 @@ const writeNew = async (path: string, bytes: Buffer, mode: number): Promise<void
 const swap = async (
   folder: Folder,
   name: string,
-  { bytes, mode, key }: { bytes: Buffer; mode: number; key: string },
+  { bytes, mode, key }: { bytes: Buffer; mode: number | undefined; key: string },
 ): Promise<void> => {
   const temporary = folder.at(
     `.holdfast-${createHash('sha256').update(`${key}\0${name}`).digest('hex').slice(0, 16)}.tmp`,
@@ -86,7 +88,7 @@ export const replaceFile = ({ place, make, key, change }: Replacement): Promise<
         await settle(folder, name)
         return old?.bytes ?? Buffer.alloc(0)
       }
-      await swap(folder, name, { bytes, mode: (old?.mode ?? 0o644) & 0o777, key })
+      await swap(folder, name, { bytes, mode: old === undefined ? undefined : old.mode & 0o777, key })
       return bytes
     },
   })

@@ -297,10 +297,10 @@ test('tools-23: write_file makes folders, keeps the mode, and replaces the file 
     bytes_written: 3,
     sha256: digest('hé'),
   })
-  await chmod(join(workspace, 'notes.md'), 0o755)
+  await chmod(join(workspace, 'notes.md'), 0o777)
   await link(join(workspace, 'notes.md'), join(workspace, 'copy.md'))
   await run('write_file', { path: 'notes.md', content_base64: Buffer.from([1, 2]).toString('base64') })
-  t.is((await stat(join(workspace, 'notes.md'))).mode & 0o777, 0o755)
+  t.is((await stat(join(workspace, 'notes.md'))).mode & 0o777, 0o777, 'also what the mask of the process takes away')
   t.deepEqual([...(await readFile(join(workspace, 'notes.md')))], [1, 2])
   t.is(await readFile(join(workspace, 'copy.md'), 'utf8'), '# Notes\nsecret\n', 'another name of the old file keeps it')
   t.deepEqual(
