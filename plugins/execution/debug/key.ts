@@ -10,7 +10,7 @@ export type KeySetup =
   | { readonly type: 'unusable'; readonly reason: string }
 
 const keyBytes = 32
-const nonceBytes = 12
+export const nonceBytes = 12
 const tagBytes = 16
 
 const decoded = (text: string): Uint8Array | undefined => {
@@ -70,5 +70,3 @@ export const openText = (bytes: Uint8Array, { key, about }: Omit<Sealing, 'nonce
     return undefined
   }
 }
-
-export { nonceBytes }

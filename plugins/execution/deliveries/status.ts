@@ -155,7 +155,7 @@ const warningsOf = ({ store: { deliveries } }: StatusParts, status: DeliveryStat
   ...lag(status.worker_lag_ms ?? 0),
 ]
 
-const deadLetters = ([first, ...others]: readonly string[]): Warning[] =>
+const deadLetters = ({ [0]: first, length }: readonly string[]): Warning[] =>
   first === undefined
     ? []
     : [
@@ -163,8 +163,7 @@ const deadLetters = ([first, ...others]: readonly string[]): Warning[] =>
           severity: 'warning',
           code: 'delivery_dead_letters',
           related_id: first,
-          message:
-            others.length === 0 ? 'A delivery is a dead letter.' : `${others.length + 1} deliveries are dead letters.`,
+          message: length === 1 ? 'A delivery is a dead letter.' : `${length} deliveries are dead letters.`,
           action: 'See why with holdfast deliveries dead-letter, mend the target, then holdfast deliveries replay.',
         },
       ]

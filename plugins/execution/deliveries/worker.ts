@@ -31,7 +31,6 @@ export interface LaneFacts {
   readonly wait: Wait | undefined
   readonly circuit_ms: number
   readonly queued_ms: number
-  readonly busy: boolean
 }
 
 export interface Worker {
@@ -227,6 +226,5 @@ const factsOf = (life: Life, lane: Lane): LaneFacts => {
     wait: head === undefined ? undefined : waitOf(life.parts, lane.pace, head),
     circuit_ms: circuitWait(lane.pace, clock),
     queued_ms: lane.state === 'queued' ? clock.elapsed() - lane.queuedAt : 0,
-    busy: lane.state === 'busy',
   }
 }

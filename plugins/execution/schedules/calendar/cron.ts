@@ -25,7 +25,7 @@ export const openCron = (expression: string, timezone: string): CronTimes => {
 const fieldsOf = (expression: string): string[] => expression.trim().split(/\s+/u)
 
 /** Fires closer than this are refused. */
-export const closest = 5000
+const closest = 5000
 const minute = 60_000
 
 /** A rule that an expression or its zone breaks. */

@@ -34,7 +34,7 @@ export const wallOf = (at: number, timezone: string): number => {
 }
 
 /** The offset of the zone from UTC at a moment, ms. */
-export const offsetOf = (at: number, timezone: string): number => wallOf(at, timezone) - Math.floor(at / 1000) * 1000
+const offsetOf = (at: number, timezone: string): number => wallOf(at, timezone) - Math.floor(at / 1000) * 1000
 
 /**
  * The moment at which the wall shows the same as at `at` once more, because clocks go back behind it; undefined if

@@ -32,7 +32,7 @@ test('a status that cannot be collected is told as a count, a code and a warning
 
 test('a worker that does not get round to its targets is a warning', (t) => {
   const clock = createClock()
-  const lane = { head: undefined, wait: undefined, circuit_ms: 0, queued_ms: 61_000, busy: false }
+  const lane = { head: undefined, wait: undefined, circuit_ms: 0, queued_ms: 61_000 }
   const parts = (queued_ms: number): StatusParts => ({
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
