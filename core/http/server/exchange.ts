@@ -79,7 +79,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     if (missing !== undefined) throw missing
     const { input, cursor } = await readAll(request, response, { found, caller, leaving })
     if (input === undefined) return
-    const gone = (): boolean => response.destroyed
+    const gone = (): boolean => isGone(response)
     const { reply } = route
     const before = reply.kind === 'stream' ? streams.newestId() : ''
     const value = await settle(async () => listed(lists, await route.handler(input), gone), watch())
@@ -160,16 +160,24 @@ const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigin
   return readCursor(typeof header === 'string' ? header : undefined, query)
 }
 
+/** A response in line behind another is never told that the connection has gone. */
+const isGone = ({ destroyed, req: { socket } }: ServerResponse): boolean => destroyed || socket.destroyed
+
 /** Aborts when the client goes away or the daemon begins to stop. */
 const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortController => {
+  const { socket } = response.req
   const controller = new AbortController()
   const abort = (): void => controller.abort()
-  if (response.destroyed || leaving.aborted) abort()
-  leaving.addEventListener('abort', abort, { once: true })
-  response.once('close', () => {
+  const end = (): void => {
     leaving.removeEventListener('abort', abort)
+    for (const from of [response, socket]) from.off('close', end)
     if (!response.writableFinished) abort()
-  })
+  }
+  if (leaving.aborted || isGone(response)) abort()
+  else {
+    leaving.addEventListener('abort', abort, { once: true })
+    for (const from of [response, socket]) from.once('close', end)
+  }
   return controller
 }
 

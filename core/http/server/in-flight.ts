@@ -19,7 +19,11 @@ export const createInFlight = (server: Server, clock: Clock): InFlight => {
     if (owed.size === 0) settle()
   }
   // An answer that waits behind another on a connection is never told that the connection has gone.
-  server.on('connection', (socket: Socket) => void socket.once('close', () => forget(socket)))
+  server.on('connection', (socket: Socket) => {
+    // Each answer that a client has in line may listen.
+    socket.setMaxListeners(0)
+    socket.once('close', () => forget(socket))
+  })
   return {
     track(response) {
       const { socket } = response.req

@@ -30,7 +30,7 @@ const lengthOf = (body: string | readonly Uint8Array[]): number =>
   typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0)
 
 export const send = (request: IncomingMessage, response: ServerResponse, answer: Answer): void => {
-  if (response.headersSent || response.destroyed) return
+  if (response.headersSent || response.destroyed || request.socket.destroyed) return
   const { status, body = '' } = answer
   response.writeHead(status, headersOf(answer, lengthOf(body)))
   if (request.method === 'HEAD') return void response.end()

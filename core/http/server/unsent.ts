@@ -32,11 +32,15 @@ export const createUnsent = ({ writeTimeout, unsentBytes }: UnsentLimits): Unsen
   }
   const begin = (response: ServerResponse): void => {
     // The limit of the socket starts again whenever the system takes a part, also of one large write.
-    response.req.socket.setTimeout(writeTimeout)
+    const { socket } = response.req
+    socket.setTimeout(writeTimeout)
     const done = (): void => {
       for (const event of ['drain', 'finish', 'close']) response.off(event, done)
+      socket.off('close', done)
       settle(response)
     }
+    // A response in line behind another is never told that the connection has gone.
+    socket.on('close', done)
     for (const event of ['drain', 'finish', 'close']) response.on(event, done)
   }
   return {

@@ -19,6 +19,7 @@ const start = async (t: ExecutionContext) => {
     begin()
     await held
   }
+  const heard: string[] = []
   const base = { method: 'GET', access: 'read', summary: 'Waits.' } as const
   const routes = [
     defineRoute({
@@ -41,9 +42,23 @@ const start = async (t: ExecutionContext) => {
         return {}
       },
     }),
+    defineRoute({
+      ...base,
+      id: 'waiting.get',
+      path: '/v1/waiting',
+      reply: textReply(),
+      handler: async ({ signal }) => {
+        heard.push('waits')
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', resolve)
+        })
+        heard.push('ended')
+        return 'x'.repeat(1000)
+      },
+    }),
     defineRoute({ ...base, id: 'stream.at_once', path: '/v1/at-once', reply: streamReply(), handler: () => ({}) }),
   ]
-  return { server: await startServer(t, { routes }), begun, answer: () => answer() }
+  return { server: await startServer(t, { routes }), begun, heard, answer: () => answer() }
 }
 
 interface Kept {
@@ -184,4 +199,34 @@ test('a client that holds a connection after CONNECT, or after what cannot be re
       text,
     )
   }
+})
+
+test('a handler that waits in line behind another answer is told when its connection has gone', async (t) => {
+  const { server, begun, heard } = await start(t)
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('GET /v1/held HTTP/1.1\r\nhost: localhost\r\n\r\nGET /v1/waiting HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  await begun
+  const until = async (words: readonly string[]): Promise<void> => {
+    for (let tries = 0; heard.length < words.length && tries < 400; tries += 1) await createClock().sleep(5)
+    t.deepEqual(heard, words)
+  }
+  await until(['waits'])
+  socket.destroy()
+  await until(['waits', 'ended'])
+  t.is(server.server.unsentBytes, 0)
+})
+
+test('an answer in line behind another is unsent no longer once its connection has gone', async (t) => {
+  const { server, begun } = await start(t)
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write('GET /v1/held HTTP/1.1\r\nhost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  await begun
+  const until = async (unsent: boolean): Promise<void> => {
+    for (let tries = 0; server.server.unsentBytes > 0 !== unsent && tries < 400; tries += 1)
+      await createClock().sleep(5)
+    t.is(server.server.unsentBytes > 0, unsent)
+  }
+  await until(true)
+  socket.destroy()
+  await until(false)
 })
