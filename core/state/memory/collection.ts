@@ -208,16 +208,26 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return index
   }
 
+  /** All indexes or none: one whose functions throw moves nothing, and what was moved before it is moved back. */
   #reindex(id: string, before: T | undefined, after: T | undefined): void {
-    for (const index of this.#indexes.values()) index.move(id, before, after)
+    let moved = 0
+    try {
+      for (const index of this.#indexes.values()) {
+        index.move(id, before, after)
+        moved += 1
+      }
+    } catch (error) {
+      for (const index of [...this.#indexes.values()].slice(0, moved)) index.move(id, after, before)
+      throw error
+    }
   }
 
   #write(id: string, record: T): Change {
     const text = serialise(record)
     const hot = this.#hot.get(id)
     const before = { wasHot: hot !== undefined, record: hot ?? this.find(id) }
-    this.#hot.set(id, record)
     this.#reindex(id, before.record, record)
+    this.#hot.set(id, record)
     return {
       op: `["put",${this.#name},${JSON.stringify(id)},${text}]`,
       undo: () => this.#restore(id, record, before),

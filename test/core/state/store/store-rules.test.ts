@@ -4,7 +4,8 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createHeldDisk } from '../../../support/held-disk.js'
-import { note, openNotes, tempRoot } from '../../../support/notes.js'
+import type { IndexSpec } from '../../../../core/state/contract.js'
+import { note, openNotes, tempRoot, type Note } from '../../../support/notes.js'
 import { createLatch, createWrappedDisk, diskError, type DiskCall } from '../../../support/wrapped-disk.js'
 
 const segments = (root: string): string[] => readdirSync(join(root, 'log')).map((name) => join(root, 'log', name))
@@ -256,3 +257,30 @@ for (const [what, fails] of Object.entries(failures)) {
     await again.close()
   })
 }
+
+test('a record that an index of its plugin cannot place is refused, and nothing of it is left in memory', async (t) => {
+  const sound: IndexSpec<Note> = { group: ({ owner }) => owner }
+  const picky: IndexSpec<Note> = {
+    group: ({ text }) => {
+      if (text === 'odd') throw new Error('no place')
+      return text
+    },
+  }
+  const opened = await openNotes(tempRoot(t), { spec: { indexes: { by_owner: sound, by_text: picky } } })
+  const { state, notes } = opened
+  await state.commit((tx) => tx.insert(notes, note(1, { text: 'even' })))
+  await t.throwsAsync(
+    state.commit((tx) => tx.insert(notes, note(2, { text: 'odd' }))),
+    { message: 'no place' },
+  )
+  await t.throwsAsync(
+    state.commit((tx) => tx.put(notes, note(1, { owner: 'bob', text: 'odd' }))),
+    { message: 'no place' },
+  )
+  t.false(notes.has('n2'))
+  t.deepEqual(notes.find('n1'), note(1, { text: 'even' }))
+  t.deepEqual([notes.ids('by_owner', 'ann'), notes.ids('by_owner', 'bob')], [['n1'], []])
+  await state.commit((tx) => tx.insert(notes, note(2, { text: 'even' })))
+  t.deepEqual(notes.ids('by_text', 'even'), ['n1', 'n2'])
+  await opened.close()
+})
