@@ -6,11 +6,15 @@ import { callErrors } from '../runs/contract.js'
 import { misfit, refused } from './permission.js'
 import type { Call } from './turn.js'
 
-/** A call that is about to run, with all that it needs. `attempt` is 1 for the first. */
+/**
+ * A call that is about to run, with all that it needs. `value` is its input as the tool takes it; `attempt` is 1 for
+ * the first.
+ */
 export interface Ready {
   readonly call: Call
   readonly tool: Tool
   readonly input: Json
+  readonly value: unknown
   readonly key: string
   readonly attempt: number
 }
@@ -25,7 +29,7 @@ export const prepare = (context: EngineContext, call: Call, key: string): Ready 
     return refused(callErrors.call_input_changed())
   const parsed = parse(tool.input, input)
   return parsed.ok
-    ? { call, tool, input, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 }
+    ? { call, tool, input, value: parsed.value, key, attempt: state.type === 'intended' ? state.attempts + 1 : 1 }
     : misfit(parsed.issues)
 }
 
@@ -36,13 +40,11 @@ export type Invoked =
   | { readonly type: 'late'; readonly after_ms: number }
   | { readonly type: 'lost' }
 
-export const invoke = async (execution: Execution, { call, tool, input, key }: Ready): Promise<Invoked> => {
+export const invoke = async (execution: Execution, { call, tool, value, key }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
   const limit = Math.min(tool.timeout_ms, execution.context.tools.limits.max_timeout_ms)
   const cancel = execution.context.clock.after(limit, () => timeout.abort())
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
-  const parsed = parse(tool.input, input)
-  const value: unknown = parsed.ok ? parsed.value : input
   const { run_id, session_id } = execution
   const started = (async (): Promise<Invoked> => {
     try {

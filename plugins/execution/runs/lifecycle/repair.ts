@@ -95,15 +95,10 @@ const applyVerdict = (
   switch (verdict.type) {
     case 'resume': {
       const { released, ...run } = edit.run
+      const unclean_boots = (run.unclean_boots ?? 0) + 1
       const reason = released === true ? 'clean_stop' : 'unclean_stop'
       edit.note({ type: 'recovery', verdict: 'resumed', reason, generation })
-      edit.amend(({ last, first }) => ({
-        ...run,
-        first,
-        last,
-        owner: generation,
-        ...(released !== true && { unclean_boots: (run.unclean_boots ?? 0) + 1 }),
-      }))
+      edit.amend(() => ({ ...run, owner: generation, ...(released !== true && { unclean_boots }) }))
       break
     }
     case 'requeue':
