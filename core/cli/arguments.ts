@@ -10,6 +10,9 @@ export interface Arguments {
 /** What people take for a switch: it must not swallow the next word before it is refused. */
 const mistaken: ReadonlySet<string> = new Set(['json'])
 
+/** Flags of every command but serve. */
+export const globals: readonly string[] = ['base-url', 'token', 'token-file', 'output', 'help']
+
 /** Flags of serve that take no value. */
 export const serveSwitches: ReadonlySet<string> = new Set(['safe', 'hold', 'help'])
 

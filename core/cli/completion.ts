@@ -1,6 +1,6 @@
 /** `completion bash|zsh|fish`: scripts that complete command lines, made from the table of commands. */
 import { defineCommand, type Command } from '../plugin/command.js'
-import { serveSwitches, switchesOf } from './arguments.js'
+import { globals, serveSwitches, switchesOf } from './arguments.js'
 import { errors } from './errors.js'
 import { choicesOf, type PluginFlag } from './help.js'
 
@@ -13,7 +13,6 @@ interface Place {
   readonly choices: Readonly<Record<string, readonly string[]>>
 }
 
-const globals = ['base-url', 'token', 'token-file', 'output', 'help']
 const globalChoices = { output: ['pretty', 'json'] }
 
 const wordsAfter = (commands: readonly Command[], path: readonly string[]): string[] => [

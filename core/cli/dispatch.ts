@@ -6,7 +6,7 @@ import { errors as configErrors, type Environment, type Flags } from '../base/co
 import { nearest } from '../base/text/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parse } from '../base/parse.js'
-import type { Arguments } from './arguments.js'
+import { globals, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './own-words.js'
@@ -24,8 +24,6 @@ export interface Line {
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
 }
-
-const globals = ['base-url', 'token', 'token-file', 'output', 'help']
 
 const matches = (words: readonly string[], { path }: Command): boolean => path.every((word, at) => words[at] === word)
 

@@ -6,7 +6,6 @@ import { httpErrors } from '../errors.js'
 import type { StreamReply } from '../routes/route.js'
 import type { Unsent } from './unsent.js'
 
-export const streamType = 'text/event-stream'
 const heartbeatMs = 10_000
 /** Unsent bytes a client may leave; then its subscription waits for its socket and goes on from the replay window. */
 const unsentLimit = 262_144
@@ -54,7 +53,7 @@ const writeHead = ({ response, headers }: StreamRequest): void => {
   response.removeHeader('transfer-encoding')
   response.shouldKeepAlive = false
   response.writeHead(200, {
-    'content-type': streamType,
+    'content-type': 'text/event-stream',
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
