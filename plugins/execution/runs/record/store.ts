@@ -113,9 +113,22 @@ export const eventAt = (store: RunStore, session_id: string, seq: number): RunEv
 /** Entries read at once: a run may have very many, and large ones. */
 const step = 64
 
-/** What the journal has of a run, oldest first; no more than a few of its entries are in memory at a time. */
-export function* ownEntries({ journal }: RunStore, run: RunRecord): Generator<StreamEntry<JournalEntry>> {
-  for (let after = run.first - 1; after < run.last; after += step)
-    for (const found of journal.read(run.session_id, { after, limit: Math.min(step, run.last - after) }))
-      if (found.entry.run_id === run.run_id) yield found
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+
+/** A part of a journal, oldest first; no more than a few of its entries are in memory at a time. */
+export function* entriesBetween(
+  { journal }: RunStore,
+  session_id: string,
+  { first, last }: Span,
+): Generator<StreamEntry<JournalEntry>> {
+  for (let after = first - 1; after < last; after += step)
+    yield* journal.read(session_id, { after, limit: Math.min(step, last - after) })
+}
+
+/** What the journal has of a run, oldest first. */
+export function* ownEntries(store: RunStore, run: RunRecord): Generator<StreamEntry<JournalEntry>> {
+  for (const found of entriesBetween(store, run.session_id, run)) if (found.entry.run_id === run.run_id) yield found
 }

@@ -1,41 +1,93 @@
 /** The persisted events of a run, each with the run as it was at that moment. */
-import { fault, isJsonObject, wellFormedJson, type Caller, type Json } from '../../../../core/plugin.js'
+import {
+  fault,
+  isJsonObject,
+  wellFormedJson,
+  type Caller,
+  type Json,
+  type StreamEntry,
+} from '../../../../core/plugin.js'
 import type { RunRecord } from '../record/run-record.js'
 import type { RunEventEntry } from './run-event-view.js'
 import type { RunView } from './run-view.js'
 import type { JournalEntry, RunEvent, DaemonOutputRecord } from '../../sessions/contract.js'
 import { shownMetadata } from '../record/origin.js'
-import { type RunStore, ownEntries } from '../record/store.js'
+import { entriesBetween, ownEntries, type RunStore } from '../record/store.js'
 import { approvalsOf, frameOf, outputViewer, questionsOf, shownOutputs } from './shown-run.js'
 
 /** The persisted events of a run, oldest first. */
-export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] => [
-  ...eventsBySequence(store, run, caller).values(),
-]
+export const runEvents = (store: RunStore, run: RunRecord, caller?: Caller): RunEventEntry[] =>
+  Array.from(eventsBySequence(store, [run], { caller }).values(), (show) => show())
 
-/** The same, each by its sequence in the journal. */
-export const eventsBySequence = (store: RunStore, run: RunRecord, caller?: Caller): Map<number, RunEventEntry> => {
-  const shown = new Map<number, RunEventEntry>()
-  const output = outputViewer(store, run, { caller })
-  let projection = beginning(store, run)
-  for (const { seq, entry } of ownEntries(store, run)) {
-    const shownOutput = entry.type === 'event' && entry.event.type === 'output' ? output(seq, entry.event) : undefined
-    projection = project(projection, entry, shownOutput)
-    if (entry.type !== 'event') continue
-    const { event } = entry
-    shown.set(seq, {
-      timestamp_ms: entry.at,
-      run_id: run.run_id,
-      session_id: run.session_id,
-      agent_id: run.agent_id,
-      event: shownOutput === undefined ? showEvent(event, projection) : { type: 'output', output: shownOutput },
-    })
+interface EventRange {
+  readonly caller?: Caller | undefined
+  /** Sequences of the first and the last event. */
+  readonly first?: number
+  readonly last?: number
+}
+
+/**
+ * Events of runs of one session by their sequence in the journal, found in one pass over it, each made when it is asked
+ * for: the range of a run that waited in line holds those of the runs before it.
+ */
+export const eventsBySequence = (
+  store: RunStore,
+  runs: readonly RunRecord[],
+  { caller, first = 0, last = Infinity }: EventRange,
+): Map<number, () => RunEventEntry> => {
+  const shown = new Map<number, () => RunEventEntry>()
+  const states = beginnings(store, runs, caller)
+  for (const { seq, entry } of entriesOf(store, runs, last)) {
+    const state = states.get(entry.run_id)
+    if (state === undefined) continue
+    const output = entry.type === 'event' && entry.event.type === 'output' ? state.view(seq, entry.event) : undefined
+    const projection = project(state.projection, entry, output)
+    state.projection = projection
+    if (entry.type !== 'event' || seq < first) continue
+    const { at: timestamp_ms, event } = entry
+    const { run_id, session_id, agent_id } = projection
+    shown.set(seq, () => ({
+      timestamp_ms,
+      run_id,
+      session_id,
+      agent_id,
+      event: output === undefined ? showEvent(event, projection) : { type: 'output', output },
+    }))
   }
   return shown
 }
 
+/** The entries of the session from the first of these runs to their last, or to one before it. */
+const entriesOf = (
+  store: RunStore,
+  runs: readonly RunRecord[],
+  last = Infinity,
+): Iterable<StreamEntry<JournalEntry>> => {
+  const [run] = runs
+  if (run === undefined) return []
+  const end = runs.reduce((latest, one) => Math.max(latest, one.last), 0)
+  const first = runs.reduce((earliest, one) => Math.min(earliest, one.first), end)
+  return entriesBetween(store, run.session_id, { first, last: Math.min(last, end) })
+}
+
+/** A run as its entries so far have made it. */
+interface State {
+  projection: RunView
+  readonly view: ReturnType<typeof outputViewer>
+}
+
+const beginnings = (store: RunStore, runs: readonly RunRecord[], caller?: Caller): ReadonlyMap<string, State> => {
+  const models = firstModels(store, runs)
+  return new Map(
+    runs.map((run) => {
+      const projection = beginning(run, models.get(run.run_id) ?? run.model)
+      return [run.run_id, { projection, view: outputViewer(store, run, { caller }) }]
+    }),
+  )
+}
+
 /** What is true of a run from its acceptance on; the rest comes with its entries. */
-const beginning = (store: RunStore, run: RunRecord): RunView => {
+const beginning = (run: RunRecord, model: string): RunView => {
   const { run_id, session_id, agent_id, kind, submitted_at_ms, request } = frameOf(run, 0)
   const { approval_count: _, question_count: __, ...asked } = request
   return {
@@ -47,14 +99,21 @@ const beginning = (store: RunStore, run: RunRecord): RunView => {
     submitted_at_ms,
     updated_at_ms: submitted_at_ms,
     ...shownMetadata(undefined, run.origin),
-    request: { ...asked, model: firstModel(store, run) },
+    request: { ...asked, model },
   }
 }
 
-const firstModel = (store: RunStore, run: RunRecord): string => {
-  if (run.fallback_model === run.model)
-    for (const { entry } of ownEntries(store, run)) if (entry.type === 'fallback') return entry.from
-  return run.model
+/** The models that runs with another one began with. */
+const firstModels = (store: RunStore, runs: readonly RunRecord[]): ReadonlyMap<string, string> => {
+  const models = new Map<string, string>()
+  const changed = runs.filter(({ model, fallback_model }) => model === fallback_model)
+  const ids = new Set(changed.map(({ run_id }) => run_id))
+  for (const { entry } of entriesOf(store, changed)) {
+    if (entry.type !== 'fallback' || !ids.delete(entry.run_id)) continue
+    models.set(entry.run_id, entry.from)
+    if (ids.size === 0) break
+  }
+  return models
 }
 
 const project = (before: RunView, entry: JournalEntry, output: DaemonOutputRecord | undefined): RunView => {
@@ -200,10 +259,10 @@ const stepOf = (entry: JournalEntry): RunEventEntry['event'] | undefined => {
 
 /** The events of a run with its steps between them, oldest first. */
 export const runSteps = (store: RunStore, run: RunRecord, caller: Caller): RunEventEntry[] => {
-  const events = eventsBySequence(store, run, caller)
+  const events = eventsBySequence(store, [run], { caller })
   const { run_id, session_id, agent_id } = run
   return Array.from(ownEntries(store, run), ({ seq, entry }): RunEventEntry | undefined => {
-    const known = events.get(seq)
+    const known = events.get(seq)?.()
     const event = known === undefined ? stepOf(entry) : undefined
     return event === undefined ? known : { timestamp_ms: entry.at, run_id, session_id, agent_id, event }
   }).filter((entry) => entry !== undefined)

@@ -50,7 +50,9 @@ export const sessionLog = (
   { caller, ...range }: LogRange & { readonly caller: Caller },
 ) => {
   const { session_id } = session
-  const rows = readPage(store.journal, session_id, { ...range, show: rowsOf(store, session_id, caller) })
+  const found = readPage(store.journal, session_id, { ...range, show: rowsOf(store, session_id, caller) })
+  const events = eventsOf(store, found, caller)
+  const rows = fitting(range.after === undefined ? found.toReversed() : found, events)
   const outputs = rows.flatMap(({ output }) => output ?? [])
   return {
     session: {
@@ -81,6 +83,16 @@ const bytesOf = (value: unknown): number => (value === undefined ? 0 : Buffer.by
 const weigh = ({ entry, audit, output, event }: Row): number =>
   bytesOf(entry) + bytesOf(audit) + 2 * bytesOf(output) + bytesOf(event)
 
+/** Says of one row after the other whether it still fits into one answer; the first one does. */
+const createMeasure = (): ((row: Row) => boolean) => {
+  let used = 0
+  return (row) => {
+    const isFirst = used === 0
+    used += weigh(row)
+    return isFirst || used <= mostBytes
+  }
+}
+
 /** Entries after one, or the newest: as many as the limit and the bytes of one answer allow, one at least. */
 export const readPage = (
   journal: Stream<JournalEntry>,
@@ -91,7 +103,7 @@ export const readPage = (
   const first = after ?? Math.max(0, length - limit)
   const last = Math.min(length, first + limit)
   const rows: Row[] = []
-  let left = mostBytes
+  const fits = createMeasure()
   for (let done = 0; done < last - first; done += step) {
     const count = Math.min(step, last - first - done)
     const part = journal.read(session_id, {
@@ -100,8 +112,7 @@ export const readPage = (
     })
     for (const entry of after === undefined ? part.toReversed() : part) {
       const row = show(entry)
-      left -= weigh(row)
-      if (left < 0 && rows.length > 0) return inOrder(rows)
+      if (!fits(row)) return inOrder(rows)
       rows.push(row)
     }
   }
@@ -110,19 +121,32 @@ export const readPage = (
 
 const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => a.entry.seq - b.entry.seq)
 
-/** Shows entries of one session; what is known of a run is looked up once. */
+/** Events of the runs that these entries belong to. */
+const eventsOf = (store: RunStore, rows: readonly Row[], caller: Caller): ReadonlyMap<number, () => RunEventEntry> => {
+  const ids = new Set(rows.map(({ entry }) => entry.run_id))
+  const runs = [...ids].flatMap((id) => store.runs.find(id) ?? [])
+  return eventsBySequence(store, runs, { caller, first: rows[0]?.entry.seq ?? 0, last: rows.at(-1)?.entry.seq ?? 0 })
+}
+
+/** As many rows as fit with their events, one at least. */
+const fitting = (found: readonly Row[], events: ReadonlyMap<number, () => RunEventEntry>): Row[] => {
+  const rows: Row[] = []
+  const fits = createMeasure()
+  for (const one of found) {
+    const row = { ...one, event: events.get(one.entry.seq)?.() }
+    if (!fits(row)) break
+    rows.push(row)
+  }
+  return inOrder(rows)
+}
+
+/** Shows entries of one session; where the outputs of a run went is looked up once. */
 const rowsOf = (store: RunStore, session_id: string, caller: Caller): ((entry: Entry) => Row) => {
   const viewers = new Map<string, ReturnType<typeof outputViewer>>()
-  const known = new Map<string, ReadonlyMap<number, RunEventEntry>>()
   const viewerOf = (run_id: string): ReturnType<typeof outputViewer> => {
     const view = viewers.get(run_id) ?? outputViewer(store, { session_id, run_id }, { caller })
     viewers.set(run_id, view)
     return view
-  }
-  const eventsOf = (run_id: string): ReadonlyMap<number, RunEventEntry> | undefined => {
-    const run = known.has(run_id) ? undefined : store.runs.find(run_id)
-    if (run !== undefined) known.set(run_id, eventsBySequence(store, run, caller))
-    return known.get(run_id)
   }
   return ({ seq, entry }) => {
     const { run_id, at, type, ...rest } = entry
@@ -132,7 +156,6 @@ const rowsOf = (store: RunStore, session_id: string, caller: Caller): ((entry: E
       entry: { seq, run_id, timestamp_ms: at, type, entry: shown },
       audit: entry.type === 'audit' ? entry.audit : undefined,
       output: event?.type === 'output' ? viewerOf(run_id)(seq, event) : undefined,
-      event: event === undefined ? undefined : eventsOf(run_id)?.get(seq),
     }
   }
 }

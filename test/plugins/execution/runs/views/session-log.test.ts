@@ -3,7 +3,16 @@ import { unsafeCast } from '../../../../../core/base/schema.js'
 import { runEvents } from '../../../../../plugins/execution/runs/views/run-events.js'
 import { viewRun } from '../../../../../plugins/execution/runs/views/shown-run.js'
 import { sessionLog } from '../../../../../plugins/execution/runs/views/session-log.js'
-import { complete, openRunStore, playRun, runRecord, say, start, stillClock } from '../../../../support/run-store.js'
+import {
+  changeRun,
+  complete,
+  openRunStore,
+  playRun,
+  runRecord,
+  say,
+  start,
+  stillClock,
+} from '../../../../support/run-store.js'
 
 const read = (parts: any, range: object = {}): any =>
   sessionLog(parts, unsafeCast({ session_id: 's1' }), { ...range, caller: { role: 'admin' } })
@@ -74,4 +83,41 @@ test('each event shows the run as it was then: status, model, counts and times o
     request: { model: 'second', approval_count: 2 },
   })
   t.deepEqual(at('cancelled'), viewRun(parts.store, run), 'the last one is the run as it is')
+})
+
+test('the log of a session with a deep queue is read once for all of its runs, and shows of each what its own events show', async (t) => {
+  const parts = await openRunStore(t, { sessions: { metadata: () => ({}) } })
+  const waiting = []
+  for (let n = 0; n < 40; n += 1) {
+    const models = n % 2 === 0 ? {} : { model: 'first', fallback_model: 'second' }
+    waiting.push(await playRun(parts, runRecord(`r${n}`, 's1', 'queued', models)))
+  }
+  const fallsBack = (edit: any): void => {
+    edit.note({ type: 'fallback', from: 'first', to: 'second' })
+    edit.amend((run: any) => ({ ...run, model: 'second' }))
+  }
+  const runs = []
+  for (const [n, run] of waiting.entries())
+    runs.push(await changeRun(parts, run, start, ...(n % 2 === 0 ? [] : [fallsBack]), say(`said ${n}`), complete))
+  const { journal } = parts.store
+  const length = journal.length('s1')
+  let entries = 0
+  const watched = unsafeCast<typeof journal>({
+    length: () => length,
+    read: (owner: string, range: any) => {
+      const found = journal.read(owner, range)
+      entries += found.length
+      return found
+    },
+  })
+  const log = read({ ...parts, store: { ...parts.store, journal: watched } })
+  t.true(entries <= 3 * length, `${entries} entries were read of ${length}`)
+  const pages = []
+  for (let after = 0; after < length; after += 30) pages.push(...read(parts, { after, limit: 30 }).run_events)
+  t.deepEqual(pages, log.run_events, 'pages show the same')
+  for (const run of runs)
+    t.deepEqual(
+      log.run_events.filter(({ run_id }: any) => run_id === run.run_id),
+      runEvents(parts.store, run),
+    )
 })
