@@ -78,6 +78,11 @@ const checkTitle = ({ store, session_id }: TaskSet, { id, title }: { id: string;
   if (holder !== undefined && holder !== id) throw taskErrors.task_title_taken({ details: { task_id: holder } })
 }
 
+/** One more task that is open. */
+const checkRoom = ({ store, session_id }: TaskSet, max_open: number): void => {
+  if (store.countOpen(session_id) >= max_open) throw taskErrors.task_limit_reached({ details: { limit: max_open } })
+}
+
 export interface Creation {
   readonly id: string
   readonly run_id: string
@@ -90,8 +95,7 @@ export const createTask = (set: TaskSet, { id, run_id, max_open, task }: Creatio
   const title = task.title.trim()
   checkTitle(set, { id, title })
   checkKeys(Object.keys(metadata))
-  if (set.store.countOpen(set.session_id) >= max_open)
-    throw taskErrors.task_limit_reached({ details: { limit: max_open } })
+  checkRoom(set, max_open)
   set.put({
     id,
     session_id: set.session_id,
@@ -134,7 +138,12 @@ const withoutEmpty = ({ owner_agent_id = '', output = '', ...task }: SessionTask
   ...(output !== '' && { output }),
 })
 
-export const updateTask = (set: TaskSet, id: string, edit: TaskEdit): SessionTask => {
+export interface Update {
+  readonly max_open: number
+  readonly edit: TaskEdit
+}
+
+export const updateTask = (set: TaskSet, id: string, { max_open, edit }: Update): SessionTask => {
   const before = getTask(set, id)
   checkDriven(before, edit)
   checkKeys([...Object.keys(edit.metadata ?? {}), ...(edit.remove_metadata_keys ?? [])])
@@ -153,6 +162,7 @@ export const updateTask = (set: TaskSet, id: string, edit: TaskEdit): SessionTas
     metadata: fitting(mergedMetadata(before.metadata, edit)),
   }
   if (before.runner === undefined && !hasEnded(next)) checkTitle(set, next)
+  if (hasEnded(before) && !hasEnded(next)) checkRoom(set, max_open)
   set.put(
     withoutEmpty({
       ...next,

@@ -190,7 +190,9 @@ const update = (parts: TaskToolParts): Tool =>
     }),
     ...own,
     run: ({ task_id, ...edit }, call) =>
-      changing(parts, call, (set) => ({ task: viewTask(updateTask(set, task_id, edit)) })),
+      changing(parts, call, (set) => ({
+        task: viewTask(updateTask(set, task_id, { max_open: parts.max_open, edit })),
+      })),
   })
 
 /** How long a call waits until what was stopped has ended, milliseconds. */

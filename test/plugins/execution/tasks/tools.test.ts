@@ -165,6 +165,19 @@ test('tasks-24: a session has a bounded number of open tasks and of dependencies
   t.false((await call('task_create', { title: 'one more' })).is_error)
 })
 
+test('tasks-24: a task that is opened again is held to the limit of open tasks', async (t) => {
+  const { call, make, read } = await setUp(t, { max_open_tasks: 2 })
+  const task_id = await make('a')
+  await call('task_update', { task_id, status: 'completed' })
+  const [, other] = [await make('b'), await make('c')]
+  t.is(codeOf(await call('task_update', { task_id, status: 'pending' })), 'task_limit_reached')
+  t.is((await read(task_id)).status, 'completed')
+  t.false((await call('task_update', { task_id, output: 'done' })).is_error, 'it can be edited')
+  t.false((await call('task_update', { task_id: other, status: 'blocked' })).is_error, 'so can one that is open')
+  await call('task_stop', { task_id: other })
+  t.is((await call('task_update', { task_id, status: 'pending' })).output.task.status, 'pending')
+})
+
 test('a task that is stopped is cancelled with its reason, and one that has ended stays as it is', async (t) => {
   const { call, make } = await setUp(t)
   const task_id = await make('a')
