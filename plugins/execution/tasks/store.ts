@@ -59,6 +59,10 @@ const taskRecords: CollectionSpec<SessionTask> = {
     session_status: { group: shown(({ session_id, status }) => statusGroup(session_id, status)) },
     status: { group: shown(({ status }) => status) },
     open: { group: open(({ session_id }) => session_id) },
+    ended: {
+      group: shown((task) => (hasEnded(task) ? statusGroup(task.session_id, task.status) : undefined)),
+      sort: ({ updated_at_ms }) => String(updated_at_ms).padStart(20, '0'),
+    },
     title: {
       group: open(({ session_id, title, runner }) =>
         runner === undefined ? titleGroup(session_id, title) : undefined,
@@ -90,14 +94,24 @@ const taskRecords: CollectionSpec<SessionTask> = {
   ],
 }
 
+export interface TaskQuery {
+  readonly statuses: readonly TaskStatus[]
+  /** Most tasks that have ended. */
+  readonly most_ended: number
+}
+export interface TaskList {
+  readonly tasks: SessionTask[]
+  /** Tasks that have ended and are left out. */
+  readonly older: number
+}
+
 export interface TaskStore {
   readonly tasks: Collection<SessionTask>
   readonly todoLists: Collection<TodoRecord>
   /** A task that is shown in this session. */
   find(session_id: string, id: string): SessionTask | undefined
-  list(session_id: string): SessionTask[]
-  /** Tasks of one `statusGroup`. */
-  inStatus(group: string): SessionTask[]
+  /** Tasks of a session in these statuses by id: all that are open, and of those that ended the newest. */
+  list(session_id: string, query: TaskQuery): TaskList
   /** Tasks that are shown. */
   count(session_id: string): number
   countOpen(session_id: string): number
@@ -123,8 +137,20 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
       const task = tasks.find(id)
       return task?.session_id === session_id && task.archived === undefined ? task : undefined
     },
-    list: (session_id) => all('session', session_id),
-    inStatus: (group) => all('session_status', group),
+    list: (session_id, { statuses, most_ended }) => {
+      const groups = (ended: boolean): string[] =>
+        statuses.filter((status) => hasEnded({ status }) === ended).map((status) => statusGroup(session_id, status))
+      const newest = groups(true)
+        .flatMap((group) => tasks.list({ index: 'ended', group, order: 'desc', limit: most_ended }))
+        .toSorted((a, b) => b.updated_at_ms - a.updated_at_ms)
+        .slice(0, most_ended)
+      const going = groups(false).flatMap((group) => all('session_status', group))
+      const ended = groups(true).reduce((sum, group) => sum + tasks.count('ended', group), 0)
+      return {
+        tasks: [...going, ...newest].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+        older: ended - newest.length,
+      }
+    },
     count: (session_id) => tasks.count('session', session_id),
     countOpen: (session_id) => tasks.count('open', session_id),
     titled: (session_id, title) => tasks.ids('title', titleGroup(session_id, title))[0],

@@ -21,7 +21,7 @@ import { taskStatuses } from './contract.js'
 import { openSet, type TaskSet } from './graph.js'
 import { defaultTailBytes, readOutput, type OutputParts } from './output.js'
 import { stopTask, type StopParts } from './stop.js'
-import { hasEnded, statusGroup, viewTask, type TaskStore } from './store.js'
+import { hasEnded, viewTask, type TaskStore } from './store.js'
 
 export interface TaskToolParts extends OutputParts, StopParts {
   readonly clock: Clock
@@ -132,16 +132,23 @@ const get = ({ store }: TaskToolParts): Tool =>
       orFailed(() => answer(viewTask(getTask({ find: (id) => store.find(session_id, id) }, task_id)))),
   })
 
+/** Tasks in one answer that have ended. */
+const mostEnded = 128
+
 const list = ({ store }: TaskToolParts): Tool =>
   defineTool({
     name: 'task_list',
-    description: 'Lists the tasks of this session, all or those in one status.',
+    description:
+      'Lists the tasks of this session, all or those in one status: all that are open, and of those that have ended ' +
+      `the ${mostEnded} that changed last. If there are more, the last item says how many.`,
     input: object({ status: optional(enums(taskStatuses)) }),
     ...looking,
-    run: ({ status }, { session_id }) =>
-      answer(
-        (status === undefined ? store.list(session_id) : store.inStatus(statusGroup(session_id, status))).map(viewTask),
-      ),
+    run: ({ status }, { session_id }) => {
+      const statuses = status === undefined ? taskStatuses : [status]
+      const { tasks, older } = store.list(session_id, { statuses, most_ended: mostEnded })
+      const note = 'Tasks that ended earlier are not in this list; task_get reads one by its id.'
+      return answer([...tasks.map(viewTask), ...(older > 0 ? [{ older_tasks: older, note }] : [])])
+    },
   })
 
 const output = (parts: TaskToolParts): Tool =>
