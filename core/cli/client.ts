@@ -1,4 +1,6 @@
 /** Calls a daemon over HTTP. */
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { Client } from '../plugin/command.js'
 import { Problem } from '../base/errors.js'
 import { parse } from '../base/parse.js'
@@ -43,29 +45,59 @@ const json = (text: string, url: string): Json => {
   }
 }
 
+interface Request {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Ends the request and its answer. */
+  readonly signal: AbortSignal
+}
+
+/** A peer that is gone without a word is noticed by the system. */
+const probeMs = 60_000
+
+/**
+ * Not by the `fetch` of Node, which gives up after five minutes without a header or a byte: a backup of a large root
+ * takes longer, and a person can interrupt it.
+ */
+const exchange = async (url: URL, { body, ...options }: Request): Promise<IncomingMessage> => {
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { ...options, agent: false }, resolve)
+    // Of a DELETE it is not told otherwise.
+    if (body !== undefined) sent.setHeader('content-length', Buffer.byteLength(body))
+    sent.on('error', reject)
+    sent.setSocketKeepAlive(true, probeMs)
+    sent.end(body)
+  })
+}
+
+type Call = Partial<Request>
+
 export const createClient = ({ baseUrl, token, signal: ended }: ClientOptions): Client => {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const call = async (path: string, init: RequestInit): Promise<Response> => {
-    const url = new URL(path, baseUrl).href
-    const answer = await fetch(url, { signal: ended, ...init, headers: { ...authorization, ...init.headers } }).catch(
-      (cause: unknown) => {
-        throw errors.daemon_unreachable({ details: { url: baseUrl }, cause })
-      },
-    )
-    if (!answer.ok) throw problem(json(await answer.text(), url), url)
+  const unreachable = (cause: unknown): never => {
+    throw errors.daemon_unreachable({ details: { url: baseUrl }, cause })
+  }
+  const call = async (path: string, given: Call): Promise<IncomingMessage> => {
+    const url = new URL(path, baseUrl)
+    const headers = { ...authorization, ...given.headers }
+    const answer = await exchange(url, { method: 'GET', signal: ended, ...given, headers }).catch(unreachable)
+    const { statusCode = 0 } = answer
+    if (statusCode < 200 || statusCode > 299) throw problem(await jsonOf(answer, url.href), url.href)
     return answer
   }
-  const read = async (path: string, init: RequestInit): Promise<Json> =>
-    json(await (await call(path, init)).text(), new URL(path, baseUrl).href)
+  const jsonOf = async (answer: IncomingMessage, url: string): Promise<Json> =>
+    json(await text(answer).catch(unreachable), url)
+  const read = async (path: string, given: Call): Promise<Json> =>
+    jsonOf(await call(path, given), new URL(path, baseUrl).href)
   const send = (...[method, path, body, headers]: Send): Promise<Json> =>
     read(path, {
       method,
       ...(body !== undefined && { body: JSON.stringify(body) }),
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     })
-  const stream: Client['stream'] = async (path, signal) => {
-    const { body } = await call(path, { signal, headers: { accept: 'text/event-stream' } })
-    return readFrames(body ?? new ReadableStream(), signal)
-  }
+  const stream: Client['stream'] = async (path, signal) =>
+    readFrames(await call(path, { signal, headers: { accept: 'text/event-stream' } }), signal)
   return { baseUrl, get: (path) => read(path, {}), send, stream }
 }
