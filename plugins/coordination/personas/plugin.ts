@@ -1,4 +1,4 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { personaCommands } from './commands.js'
 import { PersonaSource } from '../../execution/sessions/contract.js'
 import { personaRoutes } from './routes.js'
@@ -15,6 +15,8 @@ export default definePlugin({
   register(ctx) {
     const personas = createPersonas(ctx.state)
     ctx.provide(PersonaSource, personas)
-    ctx.routes(...personaRoutes({ personas, ids: ctx.ids }))
+    const { skip, health } = createUnreadable(ctx.log, 'personas')
+    ctx.routes(...personaRoutes({ personas, ids: ctx.ids, skip }))
+    ctx.health(health)
   },
 })

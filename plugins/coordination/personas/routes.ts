@@ -17,6 +17,7 @@ import {
   type Ids,
   type PageSource,
   type Route,
+  type Skip,
 } from '../../../core/plugin.js'
 import { CapabilityScope, sessionErrors } from '../../execution/sessions/contract.js'
 import { DefaultSkill, Persona, PersonaSummary } from './contract.js'
@@ -26,6 +27,7 @@ import type { PersonaStore } from './store.js'
 export interface PersonaRouteParts {
   readonly personas: PersonaStore
   readonly ids: Ids
+  readonly skip: Skip
 }
 
 const DisplayName = doc(string({ max: 200 }), 'A name for people and models; not blank.')
@@ -51,9 +53,9 @@ export const personaRoutes = (parts: PersonaRouteParts): readonly Route[] => [
 ]
 
 /** Those whose id or name holds the text, whatever its case. */
-const matching = ({ collection }: PersonaStore, query: string): PageSource<Persona> => {
+const matching = ({ personas: { collection }, skip }: PersonaRouteParts, query: string): PageSource<Persona> => {
   const text = query.toLowerCase()
-  const all = collection.list({ index: 'all', group: 'all', limit: collection.count('all', 'all') })
+  const all = collection.list({ index: 'all', group: 'all', limit: collection.count('all', 'all'), skip })
   return arraySource(
     all.filter(
       ({ persona_id, display_name }) =>
@@ -63,7 +65,7 @@ const matching = ({ collection }: PersonaStore, query: string): PageSource<Perso
   )
 }
 
-const list = ({ personas }: PersonaRouteParts): Route =>
+const list = (parts: PersonaRouteParts): Route =>
   defineRoute({
     id: 'personas.list',
     method: 'GET',
@@ -80,7 +82,9 @@ const list = ({ personas }: PersonaRouteParts): Route =>
       listPage({
         query: page,
         source:
-          query.trim() === '' ? collectionSource(personas.collection, 'all', 'all') : matching(personas, query.trim()),
+          query.trim() === ''
+            ? collectionSource(parts.personas.collection, 'all', 'all')
+            : matching(parts, query.trim()),
         label: 'persona_id_asc',
         view: ({ persona_id, display_name, version, created_at_ms, updated_at_ms }) => ({
           persona_id,
@@ -89,6 +93,7 @@ const list = ({ personas }: PersonaRouteParts): Route =>
           created_at_ms,
           updated_at_ms,
         }),
+        skip: parts.skip,
       }),
   })
 

@@ -1,0 +1,47 @@
+/** A persona that cannot be read hides no other one. */
+import test from 'ava'
+import { createCollection } from '../../../../core/state/memory/collection.js'
+import personas from '../../../../plugins/coordination/personas/plugin.js'
+
+/** What the plugin registers on a state in which one of three personas is damaged. */
+const register = () => {
+  const ids = ['ann', 'bob', 'cat']
+  const collection = (spec: any): any => {
+    const made = createCollection(spec, {
+      has: (id) => ids.includes(id),
+      ids: () => ids,
+      read: (persona_id) => {
+        if (persona_id === 'bob') throw new Error('the page is damaged')
+        return { persona_id, display_name: persona_id, soul: '', version: 1, created_at_ms: 0, updated_at_ms: 0 }
+      },
+    })
+    for (const id of ids) made.loadPlaces(id, [{ group: 'all', sort: id }])
+    made.settleIndexes()
+    return made
+  }
+  const quiet = (): void => {}
+  const [routes, checks]: any[][] = [[], []]
+  const context: any = {
+    state: { collection },
+    ids: {},
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    provide: quiet,
+    routes: (...made: any[]) => routes?.push(...made),
+    health: (check: any) => checks?.push(check),
+  }
+  void personas.register(context, {})
+  const list = routes?.find(({ id }) => id === 'personas.list')
+  return {
+    list: (query: object): string[] => list.handler({ query }).map(({ persona_id }: any) => persona_id),
+    warnings: () => checks?.flatMap(({ check }) => check()) ?? [],
+  }
+}
+
+test('a persona that cannot be read is left out of the list and of a search, and told', (t) => {
+  const { list, warnings } = register()
+  t.deepEqual(warnings(), [])
+  t.deepEqual(list({}), ['ann', 'cat'])
+  t.deepEqual(list({ query: 'A' }), ['ann', 'cat'])
+  t.like(warnings()[0], { code: 'unreadable_records', related_id: 'bob' })
+  t.is(warnings().length, 1)
+})
