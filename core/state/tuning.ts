@@ -14,6 +14,8 @@ export interface Tuning {
   readonly longestRetryMs: number
   /** A new page is begun behind this many bytes. */
   readonly pageBytes: number
+  /** Most pages of a root that are open for reading at a time. */
+  readonly openPages: number
 }
 
 const mebibyte = 1024 * 1024
@@ -27,4 +29,5 @@ export const defaultTuning: Tuning = {
   retryMs: 1000,
   longestRetryMs: 30_000,
   pageBytes: 16 * mebibyte,
+  openPages: 128,
 }

@@ -56,6 +56,7 @@ const tiny: Tuning = {
   retryMs: 1000,
   longestRetryMs: 30_000,
   pageBytes: 1000,
+  openPages: 3,
 }
 
 export interface LifeOptions {

@@ -5,6 +5,7 @@ import type { Disk } from '../disk/disk.js'
 import { pageName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { createLineFile, type LineFile } from '../format/line-file.js'
+import type { OpenPages } from './open-pages.js'
 
 /** Where a line stands. */
 export interface Location {
@@ -24,6 +25,8 @@ export interface PageOptions {
   readonly of: string
   readonly version: number
   readonly pageBytes: number
+  /** Shared by all pages of the root. */
+  readonly files: OpenPages
   /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */
   readonly onDamage: (fault: Fault) => void
 }

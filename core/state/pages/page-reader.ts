@@ -1,7 +1,8 @@
-/** Reads lines of pages, with the newest files open and the bytes around the last line in memory. */
+/** Reads lines of pages, with the bytes around the last line in memory. */
 import type { DiskFile } from '../disk/disk.js'
 import { checkLine, lineValue, saltSeed, type Fault } from '../format/line.js'
 import { damaged, readHeader } from '../format/line-file.js'
+import type { OpenPage } from './open-pages.js'
 import { pagePath, type Location, type PageOptions } from './page-file.js'
 
 /** Bytes around the last line that was read: neighbours are often read together. */
@@ -12,12 +13,6 @@ interface Window {
 }
 const windowBytes = 32 * 1024
 const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
-
-interface OpenPage {
-  readonly file: DiskFile
-  readonly seed: number
-}
-const mostOpen = 24
 
 export class PageReader {
   readonly #options: PageOptions
@@ -31,7 +26,9 @@ export class PageReader {
   /** The value of a line. Throws `storage_damaged` if it is not as it was written. */
   read(location: Location): unknown {
     const { page, offset, length } = location
-    const { file, seed } = this.#openPage(page)
+    const open = this.#open.get(page) ?? this.#openPage(page)
+    const { file, seed } = open
+    this.#options.files.touch(open)
     const bytes = this.#bytesAt(file, location)
     const check = checkLine(bytes, 0, seed)
     if (check.ok && check.end === length) return lineValue(bytes, 0, length)
@@ -45,7 +42,7 @@ export class PageReader {
   /** Forgets what was read, and closes the pages that are not to be kept. */
   keep(isKept: (page: number) => boolean): void {
     this.#window = noWindow
-    for (const page of this.#open.keys()) if (!isKept(page)) this.#shut(page)
+    for (const [page, open] of this.#open) if (!isKept(page)) this.#options.files.shut(open)
   }
 
   /** Damage is told before the reader learns of it, so that nothing is written on top of it. */
@@ -54,24 +51,19 @@ export class PageReader {
     return damaged(fault)
   }
 
-  #shut(page: number): void {
-    void this.#open.get(page)?.file.close()
-    this.#open.delete(page)
-  }
-
   #openPage(page: number): OpenPage {
-    const known = this.#open.get(page)
-    if (known !== undefined) return known
-    const oldest = this.#open.keys().next().value
-    if (this.#open.size >= mostOpen && oldest !== undefined) this.#shut(oldest)
-    const file = this.#options.disk.openSync(pagePath(this.#options, page))
+    const { disk, files } = this.#options
+    files.makeRoom()
+    const file = disk.openSync(pagePath(this.#options, page))
     const header = readHeader(file.path, file.read(0, 4096))
     if (!header.ok) {
       void file.close()
       throw this.damage(header.fault)
     }
-    const opened = { file, seed: saltSeed(header.header.salt) }
+    const forget = (): void => void this.#open.delete(page)
+    const opened = { file, seed: saltSeed(header.header.salt), forget, readAt: 0 }
     this.#open.set(page, opened)
+    files.add(opened)
     return opened
   }
 

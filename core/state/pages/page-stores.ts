@@ -12,6 +12,7 @@ import { EntryPages } from './entry-pages.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import type { ManifestHolder, PagesRef } from '../format/manifest.js'
+import { OpenPages } from './open-pages.js'
 import type { PageOptions } from './page-file.js'
 import { withFaults, type Loaded } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
@@ -36,11 +37,13 @@ export class PageStores {
   whole = true
   damage: Fault | undefined
   readonly #options: PageStoresOptions
+  readonly #files: OpenPages
   readonly #records = new Map<string, RecordPages<object>>()
   readonly #entries = new Map<string, EntryPages<Json>>()
 
   constructor(options: PageStoresOptions) {
     this.#options = options
+    this.#files = new OpenPages(options.tuning.openPages)
   }
 
   makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T> {
@@ -86,7 +89,9 @@ export class PageStores {
   #pageOptions(folder: string, { name, version }: { readonly name: string; readonly version: number }): PageOptions {
     const { disk, ids, manifest, tuning, onDamage } = this.#options
     const { root } = manifest.current
-    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes: tuning.pageBytes, onDamage }
+    const { pageBytes } = tuning
+    const files = this.#files
+    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, files, onDamage }
   }
 
   #loadTombstones(collection: StoredCollection<object>): void {
