@@ -83,7 +83,7 @@ export interface RuntimeSection {
   /** The member's name, such as `run_memory_policy`; a name of `RuntimeSettings` is ignored. */
   readonly name: string
   readonly schema: AnyStruct
-  /** Must be fast, must not throw and must not do I/O. */
+  /** Must be fast and must not do I/O. If it throws, the member is left out and its plugin is charged. */
   readonly collect: () => Json
 }
 /** Members of `GET /v1/runtime` by name, contributed by the plugins that own them. */

@@ -6,7 +6,7 @@ import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, runtimeSettingsView } from './contract.js'
 import { permissionRoute } from './permission-check.js'
 import { runtimeRoutes } from './routes.js'
-import { collectSettings, settingsView } from './settings.js'
+import { collectSections, collectSettings } from './settings.js'
 
 export default definePlugin({
   id: 'runtime',
@@ -20,7 +20,8 @@ export default definePlugin({
     const sections = ctx.view(RuntimeSections)
     const schema = runtimeSettingsView(sections)
     const settings = () => collectSettings(parts)
-    const collect = () => settingsView(settings(), sections())
+    // Members of sections go before our own, so that no section takes the name of one.
+    const collect = () => ({ ...collectSections(sections(), ctx.log), ...settings() })
     ctx.routes(
       ...runtimeRoutes({ schema, collect, settings }),
       permissionRoute(parts.tools, (session_id) => sessions()?.find(session_id) !== undefined),

@@ -1,4 +1,4 @@
-import { type HostView, type JsonObject } from '../../../core/plugin.js'
+import { type HostView, type Json, type JsonObject, type Log } from '../../../core/plugin.js'
 import type { ModelRoute, Models } from '../../execution/models/contract.js'
 import type { ToolRegistry } from '../../execution/tools/contract.js'
 import type { RuntimeSection, RuntimeSettings } from './contract.js'
@@ -26,11 +26,18 @@ export const collectSettings = ({ models, tools, host }: Parts): RuntimeSettings
   }
 }
 
-/** Members of sections go before our own, so that no section takes the name of one. */
-export const settingsView = (settings: RuntimeSettings, sections: readonly RuntimeSection[]): JsonObject => ({
-  ...Object.fromEntries(sections.map(({ name, collect }) => [name, collect()])),
-  ...settings,
-})
+/** A section that throws is left out and told, and takes no other with it. */
+export const collectSections = (sections: readonly RuntimeSection[], log: Log): JsonObject => {
+  const members: Record<string, Json> = {}
+  for (const { name, collect } of sections) {
+    try {
+      members[name] = collect()
+    } catch (error) {
+      log.error('a section of the runtime failed', { section: name, error })
+    }
+  }
+  return members
+}
 
 const routeView = ({
   route_id,

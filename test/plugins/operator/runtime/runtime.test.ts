@@ -63,6 +63,28 @@ test('runtime-3: a plugin adds a member to GET /v1/runtime and to the status, an
   }
 })
 
+test('runtime-3: a section that throws is left out and told, and takes nothing with it', async (t) => {
+  const plugin = testPlugin('breaks', {
+    register(ctx) {
+      const schema = object({ most: integer() })
+      const collect = (): never => {
+        throw new RangeError('not today')
+      }
+      ctx.contribute(RuntimeSections, { name: 'broken', schema, collect })
+      ctx.contribute(RuntimeSections, { name: 'added', schema, collect: () => ({ most: 3 }) })
+    },
+  })
+  const { request, log } = await startTestDaemon(t, { plugins: [plugin] })
+  const { status, body } = await request('GET', '/v1/runtime')
+  t.is(status, 200)
+  t.like(body, { added: { most: 3 }, model: 'demo', broken: undefined })
+  t.like((await request('GET', '/v1/status')).body.runtime, { added: { most: 3 }, broken: undefined })
+  t.like(
+    log.find(({ fact }) => fact === 'a section of the runtime failed'),
+    { level: 'error', details: { section: 'broken' } },
+  )
+})
+
 test('tools-18: GET /v1/runtime/tool-limits answers the bare limits', async (t) => {
   const { request } = await startTestDaemon(t)
   const { status, body } = await request('GET', '/v1/runtime/tool-limits')
