@@ -110,15 +110,16 @@ const tokenOf = ({ flags, environment }: Line): string | undefined => {
 }
 
 const urlOf = ({ flags, environment }: Line): string => {
-  const text = textOf(flags, 'base-url') ?? environment['SERVICE_DAEMON_URL'] ?? ''
+  const flag = textOf(flags, 'base-url')
+  const text = flag ?? environment['SERVICE_DAEMON_URL'] ?? ''
   const url = text === '' ? 'http://127.0.0.1:4000' : text
-  if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
-    throw configErrors.config_invalid({ details: { source: '--base-url', problem: 'must be an http or https URL' } })
+  const wrong = (problem: string): Problem => {
+    const source = flag === undefined ? 'SERVICE_DAEMON_URL' : '--base-url'
+    return configErrors.config_invalid({ details: { source, problem } })
+  }
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw wrong('must be an http or https URL')
   const { pathname } = new URL(url)
-  if (pathname !== '/')
-    throw configErrors.config_invalid({
-      details: { source: '--base-url', problem: `must have no path: leave ${pathname} out` },
-    })
+  if (pathname !== '/') throw wrong(`must have no path: leave ${pathname} out`)
   return url
 }
 

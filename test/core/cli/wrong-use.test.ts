@@ -6,7 +6,7 @@ import { inWordsOf } from '../../../core/cli/own-words.js'
 import { findingsCommand } from '../../../core/cli/finding-commands.js'
 import { explain } from '../../../core/cli/explain.js'
 import { Problem } from '../../../core/base/errors.js'
-import { allCommands } from '../../../core/cli/client-line.js'
+import { allCommands, runClient } from '../../../core/cli/client-line.js'
 import { shipped } from '../../../core/shipped.js'
 import { createCommandLine } from '../../support/command-line.js'
 
@@ -37,6 +37,22 @@ test('help of a group or command is that of --help, and a group alone says where
 test('an address of a daemon has no path', async (t) => {
   const { code, err } = await createCommandLine({ url: 'http://127.0.0.1:9/v1' })('runs', 'list')
   t.deepEqual([code, err], [2, 'holdfast: --base-url must have no path: leave /v1 out (config_invalid)\n'])
+})
+
+test('a wrong address is blamed on where it came from', async (t) => {
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>>): Promise<number> =>
+    runClient({ shipped, args, environment, signal: new AbortController().signal, print: () => {} })
+  for (const [url, rule] of [
+    ['ftp://x', 'must be an http or https URL'],
+    ['http://127.0.0.1:9/v1', 'must have no path: leave /v1 out'],
+  ] as const) {
+    await t.throwsAsync(run(['runs', 'list'], { SERVICE_DAEMON_URL: url }), {
+      message: `SERVICE_DAEMON_URL ${rule}`,
+    })
+    await t.throwsAsync(run(['runs', 'list', '--base-url', url], { SERVICE_DAEMON_URL: 'http://127.0.0.1:9' }), {
+      message: `--base-url ${rule}`,
+    })
+  }
 })
 
 test('what was acknowledged is said in words, and a missing flag is named with what it takes', async (t) => {
