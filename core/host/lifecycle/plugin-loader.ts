@@ -65,6 +65,24 @@ export interface Watched {
   readonly host: PluginHost
 }
 
+interface FileFault {
+  readonly plugin: string
+  readonly error: unknown
+}
+
+/** What is wrong with the files of plugins. */
+const faultsOfFiles = (options: ConfigureOptions, loaded: readonly Loaded[]): readonly FileFault[] => {
+  const configure = createConfigure(options)
+  return loaded.flatMap((entry) => {
+    try {
+      if (entry.ok) configure(entry.plugin)
+      return []
+    } catch (error) {
+      return [{ plugin: entry.candidate.id, error }]
+    }
+  })
+}
+
 /** Nothing of the start waits for this; the returned undo does. */
 export const watchFiles = (
   options: PluginLoaderOptions,
@@ -74,10 +92,13 @@ export const watchFiles = (
   const begin = async (): Promise<() => Promise<void>> => {
     const { watchConfig } = await import('../configuration/config-watch.js')
     const { thirdPartyCandidates } = await import('../load/third-party.js')
+    const faults = (): readonly FileFault[] => faultsOfFiles({ ...options, root }, loaded)
+    // That a plugin did not come up is told already.
+    const failed = new Set(host.reports().flatMap(({ id, reason }) => (reason === undefined ? [] : [id])))
+    const known = new Set(faults().flatMap(({ plugin, error }) => (failed.has(plugin) ? [String(error)] : [])))
     const check = (): void => {
       if (!safe) thirdPartyCandidates({ disk, root, kit })
-      const configure = createConfigure({ ...options, root })
-      for (const entry of loaded) if (entry.ok) configure(entry.plugin)
+      for (const { error } of faults()) if (!known.has(String(error))) throw error
     }
     const watching = await watchConfig({ disk, root, before, log, check })
     const forget = host.registry.health('core', watching.health)

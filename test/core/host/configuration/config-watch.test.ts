@@ -40,6 +40,33 @@ test('runtime-5: a changed file in config is noticed, a wrong one is named, and 
   t.regex(await until(/config_invalid/u), /config\/plugins\.toml hello\.from/u)
 })
 
+test('what was already wrong at the start is not told again when another file changes', async (t) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  const config = join(root, 'config')
+  mkdirSync(config, { recursive: true })
+  writeFileSync(join(config, 'schedules.toml'), 'colour = "red"\n')
+  const daemon = await startTestDaemon(t, { root })
+  const told = (): string[] => daemon.daemon.view.warnings().map(({ code, message }) => `${code} ${message}`)
+  const until = async (wanted: RegExp): Promise<void> => {
+    for (let attempt = 0; attempt < 100 && !told().some((line) => wanted.test(line)); attempt += 1)
+      await clock.sleep(100)
+    t.true(
+      told().some((line) => wanted.test(line)),
+      told().join('\n'),
+    )
+  }
+  t.true(told().some((line) => /plugin_not_loaded.*schedules/u.test(line)))
+  writeFileSync(join(config, 'models.toml'), 'idle_timeout_ms = 5000\n')
+  await until(/^config_/u)
+  t.false(
+    told().some((line) => line.startsWith('config_invalid')),
+    told().join('\n'),
+  )
+  writeFileSync(join(config, 'schedules.toml'), 'shape = "round"\n')
+  await until(/^config_invalid.*schedules\.toml shape/u)
+})
+
 test('a file in config that cannot be read is told and ends nothing', async (t) => {
   const root = await freshRoot()
   const config = join(root, 'config')
