@@ -7,7 +7,7 @@ import { emitTrace, OutputMade, RunUpdated } from '../views/live-events.js'
 import { advance, isTerminal, type Step } from '../record/machine.js'
 import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
 import type { ChangeContext } from './run-engine.js'
-import type { RunRecord, WaitingRun } from '../record/run-record.js'
+import { changed, type RunRecord, type WaitingRun } from '../record/run-record.js'
 import { deliveriesOf, outputRecord, viewRun } from '../views/shown-run.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
@@ -178,8 +178,8 @@ const targetsOf = ({ sessions }: ChangeContext, run: RunRecord, { source_kind }:
 /** Remembers which output is the model's last answer, as far as that is known of the ones before. */
 const withOutput = (run: RunRecord, seq: number, { source_kind }: OutputDraft): RunRecord => {
   const outputs = [...(run.outputs ?? []), seq]
-  if (source_kind === 'assistant_text') return { ...run, outputs, said: seq }
-  return run.outputs === undefined ? { ...run, outputs, said: 0 } : { ...run, outputs }
+  if (source_kind === 'assistant_text') return changed(run, { outputs, said: seq })
+  return run.outputs === undefined ? changed(run, { outputs, said: 0 }) : { ...run, outputs }
 }
 
 /** Tells those who watch the session, and those who wait for the run. */

@@ -1,6 +1,14 @@
 /** The life of a run as a pure function (runs-25 to runs-28). */
 import { assertNever } from '../../../../core/plugin.js'
-import type { QueuedRun, RunBase, RunRecord, RunStatus, TerminalRun } from './run-record.js'
+import {
+  changed,
+  type QueuedRun,
+  type RunBase,
+  type RunRecord,
+  type RunStatus,
+  type RunningRun,
+  type TerminalRun,
+} from './run-record.js'
 import { runErrors } from './errors.js'
 
 /** What happens to a run. */
@@ -71,16 +79,20 @@ export const advance = (run: RunRecord, step: Step, now: number): RunRecord => {
 /** The two steps that every run takes, where nothing has to be left out: one copy instead of three. */
 const plainStep = (run: RunRecord, step: Step, now: number): RunRecord | undefined => {
   const updated_at_ms = Math.max(run.updated_at_ms, now)
-  if (run.status === 'queued' && step.to === 'running' && run.released === undefined)
-    return { ...run, status: 'running', started_at_ms: updated_at_ms, updated_at_ms }
+  if (run.status === 'queued' && step.to === 'running' && run.released === undefined) {
+    const kept: Omit<QueuedRun, 'status'> = run
+    return changed(kept, { status: 'running' as const, updated_at_ms, started_at_ms: updated_at_ms })
+  }
   if (
     run.status === 'running' &&
     step.to === 'completed' &&
     step.error === undefined &&
     run.released === undefined &&
     run.stopping === undefined
-  )
-    return { ...run, status: 'completed', finished_at_ms: updated_at_ms, updated_at_ms }
+  ) {
+    const kept: Omit<RunningRun, 'status'> = run
+    return changed(kept, { status: 'completed' as const, updated_at_ms, finished_at_ms: updated_at_ms })
+  }
   return undefined
 }
 

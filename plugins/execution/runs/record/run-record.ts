@@ -153,3 +153,10 @@ export type TerminalRun = RunBase & {
 }
 /** What the daemon keeps of a run. */
 export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun
+
+/**
+ * A copy with changes, for what every run goes through. A spread that adds members gives each copy a hidden class of
+ * its own: some microseconds here, and for all who read it.
+ */
+export const changed = <R extends object, C extends object>(record: R, changes: C): R & C =>
+  Object.assign({}, record, changes)
