@@ -28,7 +28,11 @@ const warmUp = async ({ quick }: Bench, servers: readonly Server[]): Promise<voi
     await submitAndComplete(url, { clients: 64, milliseconds: 60_000, most: quick ? 3000 : 8000, prefix: 'warm-' })
 }
 
-const compareRuns = async ({ note, rounds, milliseconds }: Bench, { daemon, floor }: Pair, clients: number): Promise<void> => {
+const compareRuns = async (
+  { note, rounds, milliseconds }: Bench,
+  { daemon, floor }: Pair,
+  clients: number,
+): Promise<void> => {
   const ours: Measured[] = []
   const bare: Measured[] = []
   for (let round = 0; round < rounds; round += 1) {
