@@ -164,7 +164,7 @@ const openRoot = async (
   context: DaemonContext,
   lock: Lock,
 ): Promise<{ opened: OpenState; bus: Bus; findings: Findings; keepEpoch: () => Promise<void> }> => {
-  const { boot, clock, ids, log, disk, settings } = context
+  const { boot, clock, ids, log, disk, secrets, settings } = context
   const { root, generation } = lock
   const opened = await boot.step('open', () =>
     openState({
@@ -186,6 +186,8 @@ const openRoot = async (
   const findings = createFindings({ state: opened.state, clock, ids, log })
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
+    clock,
+    redacting: secrets.redactingPieces,
     epoch: epoch.value,
     capacity: settings.eventHistoryCapacity,
     bytes: settings.eventHistoryBytes,

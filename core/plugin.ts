@@ -32,8 +32,18 @@ export { sliced } from './http/routes/sliced.js'
 export type { Sliced } from './http/routes/sliced.js'
 export { createUnreadable, viewsOf } from './http/routes/unreadable.js'
 export type { Skip, Unreadable } from './http/routes/unreadable.js'
-export { defineEvent } from './events/contract.js'
-export type { EventSpec, EventKeys, EventFilter, PublishedEvent, Events } from './events/contract.js'
+export { defineDeltas, defineEvent } from './events/contract.js'
+export type {
+  DeltaLoss,
+  DeltaPiece,
+  Deltas,
+  DeltaSpec,
+  EventSpec,
+  EventKeys,
+  EventFilter,
+  PublishedEvent,
+  Events,
+} from './events/contract.js'
 export { StateFinding } from './records/findings.js'
 export type { Clock } from './base/clock.js'
 export type { Ids } from './base/ids.js'

@@ -2,9 +2,12 @@
  * The daemon's one event bus: listeners in this process, a replay window, and subscribers over SSE. Rules:
  * docs/rules/events.md.
  */
+import type { Clock } from '../base/clock.js'
+import type { TextPieces } from '../base/text/pieces.js'
 import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
+import { createDeltaLane, type DeltaLane } from './deltas.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
-import { createFanOut, type FanOut, type Subscription } from './fan-out.js'
+import { createFanOut, type FanOut, type Subscription, type View } from './fan-out.js'
 import { createFrames, type WindowEvent } from './frames.js'
 import type { Sink } from './subscriber.js'
 import { createListeners, type EventFault } from './listeners.js'
@@ -39,14 +42,17 @@ export interface Bus extends Events {
   publish<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
   /** As in `Events`; faults of the listener are charged to `owner`. */
   on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => unknown, owner?: string): () => void
-  /** A sink for frames. Without a cursor it gets only what comes; with 0 the whole window. */
-  subscribe(sink: Sink, view: { readonly filter?: EventFilter; readonly cursor?: bigint }): Subscription
+  /** A sink for frames. Without a cursor it gets only what comes; with 0 the whole window. `include` names deltas. */
+  subscribe(sink: Sink, view: View & { readonly include?: readonly string[] | undefined }): Subscription
   /** Id of the newest event, or of the place before the first: what a stream that begins now goes on from. */
   newestId(): string
   statistics(): BusStatistics
 }
 
 export interface BusOptions {
+  readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>
+  /** Redacts one text that comes in pieces. */
+  readonly redacting: () => TextPieces
   readonly epoch: number
   /** Events kept for replay; clamped to 1..262144. */
   readonly capacity: number
@@ -57,12 +63,14 @@ export interface BusOptions {
 
 const defaultBytes = 67_108_864
 
-export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault }: BusOptions): Bus => {
+export const createBus = (options: BusOptions): Bus => {
+  const { epoch, capacity, bytes: most = defaultBytes, onFault } = options
   const ids = createIdSpace(epoch)
   const window = createWindow({ capacity, bytes: most })
   const listeners = createListeners(onFault)
   const frames = createFrames({ ids, onFault, weigh: window.weigh })
   const fanOut = createFanOut({ window, ids, frames, onFault })
+  const deltas = createDeltaLane({ ...options, flushEvents: fanOut.flush })
 
   const post = ({ name, keys, data, bytes }: Publication): void => {
     const event: WindowEvent = {
@@ -97,11 +105,31 @@ export const createBus = ({ epoch, capacity, bytes: most = defaultBytes, onFault
     emit: publish,
     since,
     on: (spec, listener, owner = 'core') => listeners.on(spec.name, listener, owner),
-    subscribe: (sink, view) => fanOut.subscribe(sink, view),
+    openDeltas: deltas.open,
+    subscribe(sink, { include = [], ...view }) {
+      const subscription = fanOut.subscribe(sink, view)
+      return include.length === 0
+        ? subscription
+        : withDeltas(subscription, deltas.follow({ sink, include, filter: view.filter, live: () => subscription.live }))
+    },
     newestId: () => ids.id(window.newest),
     statistics: () => measure({ window, ids, fanOut }),
   }
 }
+
+const withDeltas = (subscription: Subscription, deltas: ReturnType<DeltaLane['follow']>): Subscription => ({
+  get live() {
+    return subscription.live
+  },
+  catchUp() {
+    subscription.catchUp()
+    deltas.drained()
+  },
+  leave() {
+    deltas.leave()
+    subscription.leave()
+  },
+})
 
 interface Measured {
   readonly window: Window

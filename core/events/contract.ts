@@ -40,12 +40,54 @@ export interface EventFilter {
   readonly within?: { readonly scope: string; readonly id: string } | undefined
 }
 
+/** Text that leaves together: what came of one kind since the last time, joined. */
+export interface DeltaPiece<K extends string> {
+  readonly kind: K
+  readonly text: string
+  /** Unix ms. */
+  readonly timestamp_ms: number
+}
+/** What a slow client has not been sent. */
+export interface DeltaLoss {
+  /** Deltas. */
+  readonly count: number
+  /** UTF-16 code units of their text. */
+  readonly chars: number
+  /** Unix ms. */
+  readonly timestamp_ms: number
+}
+/**
+ * Texts that are shown while they are made, to those who ask with `?include=`, and are not kept: their frames are those
+ * of an event, without an id, and come never again. The functions must not throw.
+ */
+export interface DeltaSpec<S, K extends string, D extends object> {
+  /** The word of `?include=`. */
+  readonly include: string
+  readonly event: EventSpec<D>
+  readonly data: (subject: S, piece: DeltaPiece<K>) => D
+  /** Tells one client what it has lost of the texts with the keys of the subject. */
+  readonly lost: (subject: S, loss: DeltaLoss) => D
+}
+/** Checks the type of a kind of deltas and returns it. */
+export const defineDeltas = <S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>): DeltaSpec<S, K, D> =>
+  Object.freeze(spec)
+
+/** One text while it is made. */
+export interface Deltas<K extends string> {
+  /** Shows more of it. Costs next to nothing while nobody follows; never throws. */
+  write(kind: K, text: string): void
+  /** Shows what is left, before everything that is published from now on. What is written later is not shown. */
+  close(): void
+}
+
 /** The bus, as a plugin sees it. */
 export interface Events {
   /** For what is not state, such as traces. What follows from a commit uses `tx.emit`. */
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void
   /** Listens in this process. A listener that throws is charged to its plugin; others still run. */
   on<D extends object>(event: EventSpec<D>, listener: (data: D, keys: EventKeys) => void): () => void
+  /** A text that is made now, for those who follow what carries these keys. It must be closed. */
+  openDeltas<S, K extends string, D extends object>(spec: DeltaSpec<S, K, D>, keys: EventKeys, subject: S): Deltas<K>
   /** Events kept in the replay window after an id, oldest first. */
   since(id: string, filter?: EventFilter): PublishedEvent[]
 }

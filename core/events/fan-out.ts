@@ -20,7 +20,7 @@ import {
 import type { Window } from './window.js'
 
 /** What a sink holds of its place on the bus. */
-export type Subscription = Pick<Subscriber, 'catchUp' | 'leave'>
+export type Subscription = Pick<Subscriber, 'live' | 'catchUp' | 'leave'>
 export interface View {
   readonly filter?: EventFilter
   readonly cursor?: bigint
@@ -38,6 +38,8 @@ export interface FanOut {
   /** Events that slow subscribers lost. */
   readonly lagged: number
   push(event: WindowEvent): void
+  /** Writes what was published in this turn now. */
+  flush(): void
   subscribe(sink: Sink, view: View): Subscription
 }
 
@@ -69,6 +71,9 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
     subscriber.start(cursor)
     subscriber.catchUp()
     return {
+      get live() {
+        return subscriber.live
+      },
       catchUp: subscriber.catchUp,
       leave: () => {
         subscribers.delete(subscriber)
@@ -87,6 +92,7 @@ export const createFanOut = ({ window, ids, frames, onFault }: FanOutOptions): F
       return lagged
     },
     push: (event) => batch.push(event, subscribers.size > 0),
+    flush: batch.flush,
     subscribe,
   }
 }
@@ -126,6 +132,7 @@ const createBatch = ({ window, channels, frames }: { window: Window; channels: C
   let pending: WindowEvent[] = []
   let flushed = 0
   const flush = (): void => {
+    if (pending.length === 0) return
     const [events, from] = [pending, flushed]
     pending = []
     flushed = window.newest
@@ -135,6 +142,7 @@ const createBatch = ({ window, channels, frames }: { window: Window; channels: C
     }
   }
   return {
+    flush,
     push(event: WindowEvent, wanted: boolean): void {
       if (!wanted) {
         pending = []

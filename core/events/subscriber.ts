@@ -8,6 +8,8 @@ import { carries, type Window } from './window.js'
 export interface Sink {
   /** False when it holds as much unsent text as it may; then `Subscriber.catchUp` is called when it has drained. */
   ready(): boolean
+  /** False when unsent text waits that is worth more than deltas. */
+  roomy(): boolean
   write(frames: Uint8Array): void
 }
 
@@ -45,6 +47,8 @@ export interface SubscriberParts {
 }
 
 export interface Subscriber {
+  /** It has everything that was published before this turn of the event loop. */
+  readonly live: boolean
   /** Begins after a cursor; says so if that cannot be had any more. */
   start(cursor: bigint | undefined): void
   /** Writes from the window until the sink has everything, or is full. No effect while live. */
@@ -65,6 +69,9 @@ interface SubscriberState extends SubscriberParts {
 export const createSubscriber = (parts: SubscriberParts): Subscriber => {
   const subscriber: SubscriberState = { ...parts, position: parts.window.newest, phase: 'behind', replayed: false }
   return {
+    get live() {
+      return subscriber.phase === 'live'
+    },
     start: (cursor) => start(subscriber, cursor),
     catchUp: () => catchUp(subscriber),
     deliver(from, pieces) {

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { createKnownValues } from './known-values.js'
+import { createPieces, type TextPieces } from './pieces.js'
 import { atOnce, type Portions } from '../turns.js'
 
 /**
@@ -18,6 +19,8 @@ export interface Secrets {
   redact(text: string): string
   /** The same in portions, for texts of any length. */
   redacting(text: string): Portions<string>
+  /** The same for a text that comes in pieces: a value that two of them share is found too. */
+  redactingPieces(): TextPieces
 }
 
 /** What is asked of the disk here, so that base needs nothing of the state. */
@@ -31,6 +34,7 @@ export interface SecretsOptions {
   readonly root: string
 }
 
+const mark = '[redacted]'
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
 
@@ -51,7 +55,8 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
   return {
     find,
     guard,
-    redact: (text) => atOnce(known.replacing(text, '[redacted]')),
-    redacting: (text) => known.replacing(text, '[redacted]'),
+    redact: (text) => atOnce(known.replacing(text, mark)),
+    redacting: (text) => known.replacing(text, mark),
+    redactingPieces: () => createPieces(known, mark),
   }
 }

@@ -95,6 +95,7 @@ const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Ev
       off()
     }
   },
+  openDeltas: (spec, keys, subject) => events.openDeltas(spec, keys, subject),
   since: (id, filter) => events.since(id, filter),
 })
 

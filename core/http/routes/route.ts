@@ -23,6 +23,8 @@ export type ReplySpec =
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
 export interface StreamReply {
   readonly filter?: EventFilter
+  /** Deltas that the client has asked for, by the words of their kinds. */
+  readonly include?: readonly string[]
   /** A frame before all others; what happened since it was made follows it. */
   readonly first?: { readonly name: string; readonly data: object }
 }

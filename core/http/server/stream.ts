@@ -9,6 +9,8 @@ import type { Unsent } from './unsent.js'
 const heartbeatMs = 10_000
 /** Unsent bytes a client may leave; then its subscription waits for its socket and goes on from the replay window. */
 const unsentLimit = 262_144
+/** Unsent bytes beyond which a client is sent no deltas. */
+const roomLimit = 65_536
 const heartbeat = Buffer.from('event: heartbeat\ndata: {"type":"heartbeat"}\n\n')
 const opening = Buffer.from(': connected\n\n')
 
@@ -118,15 +120,20 @@ const firstFrame = ({ cursor, before }: StreamRequest, { name, data }: NonNullab
 const subscribe = (
   bus: Bus,
   unsent: Unsent,
-  { response, filter, first, before, ...stream }: StreamRequest,
+  { response, filter, include, first, before, ...stream }: StreamRequest,
 ): Subscription => {
   const cursor = stream.cursor ?? (first === undefined ? undefined : BigInt(before))
   const sink: Sink = {
     ready: () => response.writableLength <= unsentLimit,
+    roomy: () => response.writableLength <= roomLimit,
     write: (frames) => {
       response.write(frames)
       unsent.watch(response)
     },
   }
-  return bus.subscribe(sink, { ...(filter !== undefined && { filter }), ...(cursor !== undefined && { cursor }) })
+  return bus.subscribe(sink, {
+    ...(filter !== undefined && { filter }),
+    ...(cursor !== undefined && { cursor }),
+    include,
+  })
 }

@@ -115,7 +115,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
     system: systemPrompt(execution.context, run),
     generation,
   })
-  const answer = await observed(execution, () => askModel(execution, route, request), {
+  const answer = await observed(execution, () => askModel(execution, route, { request, turn, attempt }), {
     subject: () => ({ kind: 'model', name: route.route_id, turn, attempt, request }),
     ending: (given) =>
       given.type === 'failed'

@@ -12,6 +12,7 @@ import type {
 import type { Tool, ToolRegistry } from '../tools/contract.js'
 import type { RunRecord } from '../runs/contract.js'
 import { within, type EngineContext, type Execution } from './execution.js'
+import { openSpeech, type Speech } from './speech.js'
 import type { Thread } from './thread.js'
 
 export type Answer =
@@ -46,13 +47,29 @@ export const modelRequest = (
   generation,
 })
 
-/** Asks the model once. Never throws; a provider that breaks its contract counts as one that failed. */
-export const askModel = async (execution: Execution, route: ModelRoute, request: ModelRequest): Promise<Answer> => {
+/** What is asked, and which turn and attempt of the run it is. */
+export interface Question {
+  readonly request: ModelRequest
+  readonly turn: number
+  readonly attempt: number
+}
+
+/**
+ * Asks the model once and shows what it says while it comes. Never throws; a provider that breaks its contract counts
+ * as one that failed.
+ */
+export const askModel = async (
+  execution: Execution,
+  route: ModelRoute,
+  { request, turn, attempt }: Question,
+): Promise<Answer> => {
   const { signal } = execution.controller
-  const answer = await within(execution.context.clock, collect(execution.context, route, { request, signal }), {
+  const speech = openSpeech(execution, { turn, attempt })
+  const answer = await within(execution.context.clock, collect(execution.context, route, { request, signal, speech }), {
     signal,
     grace_ms: execution.context.config.stop_grace_ms,
   })
+  speech.close()
   return answer ?? failed({ class: 'aborted', retryable: false, message: 'The provider did not end in time.' })
 }
 
@@ -62,13 +79,14 @@ const mostCalls = 1_000
 const collect = async (
   context: EngineContext,
   route: ModelRoute,
-  { request, signal }: { request: ModelRequest; signal: AbortSignal },
+  { request, signal, speech }: { request: ModelRequest; signal: AbortSignal; speech: Speech },
 ): Promise<Answer> => {
   const answer: AssistantPart[] = []
   const most = Math.max(mostCalls, context.tools.limits.max_calls_per_turn)
   let calls = 0
   try {
     for await (const event of route.connection.stream(request, signal)) {
+      speech.hear(event)
       if (event.type === 'part') answer.push(wellFormedJson(event.part))
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))

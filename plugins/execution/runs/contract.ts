@@ -62,9 +62,9 @@ export { RouteWaitView, RunRequestSummary, RunView } from './views/run-view.js'
 /** Its events as clients see them. */
 export { RunEventEntry, RunEventView } from './views/run-event-view.js'
 /** What people who watch are told (events-16). */
-export { OutputMade, RunUpdated, Trace, TraceKind } from './views/live-events.js'
-/** The value form of `TraceKind`. */
-export type { TraceData } from './views/live-events.js'
+export { ModelDeltas, OutputMade, RunUpdated, Trace, TraceKind } from './views/live-events.js'
+/** The value form of `TraceKind`; a call of a model whose words are shown. */
+export type { SpokenCall, TraceData } from './views/live-events.js'
 /** What a run asks a person for, as text for terminals, with the command lines that answer it. */
 export {
   approvalLines,

@@ -1,5 +1,15 @@
 /** Event streams: what they name must be there before they begin (events-2). */
-import { boolean, defineRoute, doc, object, optional, streamReply, string, type Route } from '../../../core/plugin.js'
+import {
+  boolean,
+  defineRoute,
+  doc,
+  enums,
+  object,
+  optional,
+  streamReply,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
 import {
   SessionId,
   SessionInterrupted,
@@ -7,10 +17,20 @@ import {
   SessionStateChanged,
   sessionErrors,
 } from '../sessions/contract.js'
-import { OutputMade, runErrors, RunUpdated, Trace } from './contract.js'
+import { ModelDeltas, OutputMade, runErrors, RunUpdated, Trace } from './contract.js'
 import type { RouteContext } from './routes.js'
 
 const id = () => string({ min: 1, max: 200 })
+const include = {
+  include: optional(
+    doc(
+      enums([ModelDeltas.include]),
+      '`deltas`: also what models say while they say it, in frames without an id that never come again.',
+    ),
+  ),
+}
+const included = ({ include: word }: { readonly include?: string | undefined }) =>
+  word === undefined ? {} : { include: [word] }
 const cursor = { cursor: optional(doc(string({ max: 100 }), 'Id of the last event seen.')) }
 
 export const streamRoutes = (all: RouteContext): readonly Route[] => [ofRun(all), ofSession(all), ofAll(all)]
@@ -33,10 +53,10 @@ const ofRun = (all: RouteContext): Route =>
     summary: 'Follows the events of one run.',
     access: 'read',
     params: object({ run_id: id() }),
-    query: object(cursor),
+    query: object({ ...include, ...cursor }),
     reply: streamReply(RunUpdated, OutputMade, Trace),
     problems: [runErrors.run_not_found],
-    handler: ({ params: { run_id } }) => ({ filter: runScope(all, run_id) }),
+    handler: ({ params: { run_id }, query }) => ({ filter: runScope(all, run_id), ...included(query) }),
   })
 
 const ofSession = (all: RouteContext): Route =>
@@ -50,16 +70,18 @@ const ofSession = (all: RouteContext): Route =>
     query: object({
       run_id: optional(doc(id(), 'Only events of this run of the session.')),
       snapshot: optional(doc(boolean(), 'Begins with a frame session_snapshot: the session as it is now.')),
+      ...include,
       ...cursor,
     }),
     reply: streamReply(SessionStateChanged, SessionSnapshotTaken, SessionInterrupted),
     problems: [sessionErrors.session_not_found, runErrors.run_not_found],
-    handler: ({ params: { session_id }, query: { run_id, snapshot }, caller }) => {
+    handler: ({ params: { session_id }, query: { run_id, snapshot, ...query }, caller }) => {
       const { sessions } = all.context
       const filter = run_id === undefined ? sessionScope(all, session_id) : runScope(all, run_id, session_id)
-      if (snapshot !== true) return { filter }
+      const view = { filter, ...included(query) }
+      if (snapshot !== true) return view
       const now = sessions.view(sessions.get(session_id), caller).snapshot
-      return { filter, first: { name: SessionSnapshotTaken.name, data: { session_id, snapshot: now } } }
+      return { ...view, first: { name: SessionSnapshotTaken.name, data: { session_id, snapshot: now } } }
     },
   })
 
@@ -73,12 +95,14 @@ const ofAll = (all: RouteContext): Route =>
     query: object({
       session_id: optional(doc(id(), 'Only events of this session.')),
       run_id: optional(doc(id(), 'Only events of this run.')),
+      ...include,
       ...cursor,
     }),
     reply: streamReply(RunUpdated, OutputMade, Trace),
     problems: [sessionErrors.session_not_found, runErrors.run_not_found],
-    handler: ({ query: { session_id, run_id } }) => {
-      if (run_id !== undefined) return { filter: runScope(all, run_id, session_id) }
-      return session_id === undefined ? {} : { filter: sessionScope(all, session_id) }
+    handler: ({ query: { session_id, run_id, ...query } }) => {
+      const view = included(query)
+      if (run_id !== undefined) return { filter: runScope(all, run_id, session_id), ...view }
+      return session_id === undefined ? view : { filter: sessionScope(all, session_id), ...view }
     },
   })

@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { plainPieces } from '../../../core/base/text/pieces.js'
 import { createClock } from '../../../core/base/clock.js'
 import { createBus, type EventFault, type Sink } from '../../../core/events/bus.js'
 import { createLagCheck } from '../../../core/events/lagged.js'
@@ -10,9 +11,13 @@ import { parseJson } from '../../support/json.js'
 
 const ticked = defineEvent({ name: 'ticked', summary: 'A tick.', data: object({ n: integer() }) })
 const other = defineEvent({ name: 'other', summary: 'Another.', data: open({}) })
+const still = { clock: createClock(), redacting: plainPieces }
 const start = (more: { epoch?: number; capacity?: number; bytes?: number } = {}) => {
   const faults: EventFault[] = []
-  return { faults, bus: createBus({ epoch: 7, capacity: 16, onFault: (fault) => faults.push(fault), ...more }) }
+  return {
+    faults,
+    bus: createBus({ ...still, epoch: 7, capacity: 16, onFault: (fault) => faults.push(fault), ...more }),
+  }
 }
 const first = (7n << 32n) + 1n
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
@@ -22,6 +27,7 @@ const collect = () => {
   const state = { full: false, text: '' }
   const sink: Sink = {
     ready: () => !state.full,
+    roomy: () => !state.full,
     write: (bytes) => {
       state.text += Buffer.from(bytes).toString('utf8')
     },
@@ -146,6 +152,7 @@ test('a subscriber that throws is dropped, and the others go on', async (t) => {
   const good = collect()
   const broken: Sink = {
     ready: () => true,
+    roomy: () => true,
     write: () => {
       throw new TypeError('gone')
     },
@@ -359,6 +366,7 @@ test('many events of one turn reach a sink that fills up without loss or repetit
   let room = 3
   const sink: Sink = {
     ready: () => room > 0,
+    roomy: () => room > 0,
     write: (bytes) => {
       room -= 1
       box.sink.write(bytes)

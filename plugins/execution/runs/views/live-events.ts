@@ -1,6 +1,7 @@
 /** What people who watch runs are told: changes, outputs and steps (events-16). */
 import {
   boolean,
+  defineDeltas,
   defineEvent,
   doc,
   enums,
@@ -36,10 +37,21 @@ export const OutputMade = defineEvent({
 
 const traceOf = <T extends string, F extends Parameters<typeof object>[0]>(type: T, fields: F) =>
   object({ type: literal(type), ...fields })
-/** Kinds of traces (events-16). */
+const delta = {
+  turn: integer(),
+  attempt: integer(),
+  text: doc(string(), 'What follows the text of this kind, turn and attempt so far.'),
+}
+/** Kinds of traces (events-16). Those of deltas are told to clients that ask for them (events-23). */
 export const TraceKind = tagged('type', {
   model_attempt_started: traceOf('model_attempt_started', { turn: integer(), attempt: integer() }),
   model_attempt_finished: traceOf('model_attempt_finished', { turn: integer(), attempt: integer() }),
+  model_text_delta: traceOf('model_text_delta', delta),
+  model_reasoning_delta: traceOf('model_reasoning_delta', delta),
+  model_deltas_dropped: traceOf('model_deltas_dropped', {
+    count: doc(integer(), 'Deltas of the run that this client was too slow for.'),
+    chars: doc(integer(), 'UTF-16 code units of their text.'),
+  }),
   model_retry_scheduled: traceOf('model_retry_scheduled', { turn: integer(), attempt: integer(), reason: string() }),
   tool_started: traceOf('tool_started', { tool_name: string(), call_id: string() }),
   tool_finished: traceOf('tool_finished', { tool_name: string(), call_id: string(), is_error: boolean() }),
@@ -74,6 +86,27 @@ export const Trace = defineEvent({
       tool_call_id: optional(doc(string(), 'Id of the tool call.')),
       kind: TraceKind,
     }),
+  }),
+})
+
+/** One call of a model, which says what is shown while it comes. */
+export interface SpokenCall {
+  readonly session_id: string
+  readonly run_id: string
+  readonly agent_id: string
+  readonly turn: number
+  readonly attempt: number
+}
+type SpokenKind = 'model_text_delta' | 'model_reasoning_delta'
+/** What models say, while they say it (events-23). */
+export const ModelDeltas = defineDeltas<SpokenCall, SpokenKind, Infer<typeof Trace.data>>({
+  include: 'deltas',
+  event: Trace,
+  data: ({ turn, attempt, ...of }, { kind, text, timestamp_ms }) => ({
+    trace: { timestamp_ms, ...of, kind: { type: kind, turn, attempt, text } },
+  }),
+  lost: ({ session_id, agent_id, run_id }, { count, chars, timestamp_ms }) => ({
+    trace: { timestamp_ms, session_id, agent_id, run_id, kind: { type: 'model_deltas_dropped', count, chars } },
   }),
 })
 

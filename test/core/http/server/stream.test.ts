@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import test, { type ExecutionContext } from 'ava'
+import { plainPieces } from '../../../../core/base/text/pieces.js'
 import { createClock, type Clock } from '../../../../core/base/clock.js'
 import { defineEvent } from '../../../../core/events/contract.js'
 import { createBus } from '../../../../core/events/bus.js'
@@ -426,7 +427,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     },
   }
   const streams = createStreams({
-    bus: createBus({ epoch: 1, capacity: 10, onFault: () => {} }),
+    bus: createBus({ clock, redacting: plainPieces, epoch: 1, capacity: 10, onFault: () => {} }),
     clock,
     unsent: { bytes: 0, watch: () => {} },
   })

@@ -1,0 +1,98 @@
+/** One text while it is made: redacted, handed to those who follow it, and framed when their tick comes. */
+import type { Clock } from '../base/clock.js'
+import { unsafeCast } from '../base/schema.js'
+import type { TextPieces } from '../base/text/pieces.js'
+import type { DeltaSpec, Deltas, EventKeys } from './contract.js'
+import type { DeltaFollower, DeltaText } from './delta-follower.js'
+import type { DeltaTicks } from './delta-ticks.js'
+import type { EventFault } from './listeners.js'
+
+/** Code units of a delta that are shown in one frame. */
+const frameLength = 32_768
+
+interface Framed<S, K extends string, D extends object> {
+  readonly spec: DeltaSpec<S, K, D>
+  readonly keys: EventKeys
+  readonly subject: S
+  readonly clock: Pick<Clock, 'now'>
+  readonly onFault: (fault: EventFault) => void
+}
+
+/** Its frames. Several clients mostly wait for the same piece, which is made once. */
+export const createDeltaText = <S, K extends string, D extends object>(framed: Framed<S, K, D>): DeltaText => {
+  const { spec, keys, subject, clock, onFault } = framed
+  let last = { kind: '', text: '', frame: '' }
+  const frameOf = (make: () => D): string => {
+    try {
+      return `event: ${spec.event.name}\ndata: ${JSON.stringify({ type: spec.event.name, ...make() })}\n\n`
+    } catch (error) {
+      onFault({ owner: 'events', event: spec.event.name, error })
+      return ''
+    }
+  }
+  return {
+    keys,
+    frame(kind, text) {
+      if (kind === last.kind && text === last.text) return last.frame
+      const timestamp_ms = clock.now()
+      const frame = frameOf(() => spec.data(subject, { kind: unsafeCast<K>(kind), text, timestamp_ms }))
+      last = { kind, text, frame }
+      return frame
+    },
+    lossFrame: (loss) => frameOf(() => spec.lost(subject, { ...loss, timestamp_ms: clock.now() })),
+  }
+}
+
+interface Parts {
+  readonly text: DeltaText
+  readonly redacting: () => TextPieces
+  readonly ticks: DeltaTicks
+  /** Changes whenever somebody begins or ends to follow deltas. */
+  readonly membership: () => number
+  readonly audience: () => readonly DeltaFollower[]
+}
+
+export const openDeltaText = <K extends string>({ text, redacting, ticks, membership, audience }: Parts): Deltas<K> => {
+  let seen = -1
+  let followers: readonly DeltaFollower[] = []
+  let pieces: TextPieces | undefined
+  let kind: K | undefined
+  let [begun, closed] = [false, false]
+
+  const isFollowed = (): boolean => {
+    if (seen !== membership()) {
+      seen = membership()
+      followers = audience()
+      // What was held back is not the beginning of what others are shown.
+      if (followers.length === 0) pieces = undefined
+    }
+    return followers.length > 0
+  }
+  const give = (shown: string): void => {
+    if (shown === '' || kind === undefined) return
+    for (const follower of followers) ticks.give(follower, { of: text, kind, text: shown, first: !begun })
+    begun = true
+  }
+  const show = (piece: string): void => {
+    pieces ??= redacting()
+    give(pieces.add(piece))
+  }
+  return {
+    write(of, piece) {
+      if (closed || !isFollowed()) return
+      if (of !== kind) {
+        give(pieces?.end() ?? '')
+        kind = of
+      }
+      for (let at = 0; at < piece.length; at += frameLength) show(piece.slice(at, at + frameLength))
+    },
+    close() {
+      if (closed) return
+      closed = true
+      if (!isFollowed()) return
+      give(pieces?.end() ?? '')
+      const waiting = followers.filter((follower) => follower.has(text))
+      if (waiting.length > 0) ticks.flush(waiting)
+    },
+  }
+}
