@@ -110,9 +110,9 @@ export interface ModelFailure {
 
 /**
  * What `stream` yields, in order: deltas of text and of thoughts as they come (for people who watch; neighbours of one
- * kind may be joined, none is held back for that), whole parts when they are complete, and exactly one `done`, last. Parts before a failed `done`
- * are discarded by the engine: nothing acts on them. An answer that was cut at its length ends with `length`, also
- * when it has calls: none of them is made.
+ * kind may be joined, none is held back for that), whole parts when they are complete, and exactly one `done`, last.
+ * Parts before a failed `done` are discarded by the engine: nothing acts on them. An answer that was cut at its length
+ * ends with `length`, also when it has calls: none of them is made.
  */
 export type ModelEvent =
   | { type: 'text_delta'; text: string }
