@@ -67,7 +67,7 @@ const keepCode = async (main: string): Promise<string> => {
 }
 
 /** Packages that a plain start does not load stay where they are. */
-const external = ['@ai-sdk/openai-compatible', 'undici']
+const external = ['undici']
 
 const usual = { bundle: true, platform: 'node', target: 'node20', logLevel: 'error' } as const
 

@@ -1,6 +1,8 @@
 /** A connection to a server of the test, and short forms to ask it. */
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
+import { createIds } from '../../core/base/ids.js'
+import { createTurns } from '../../core/plugin.js'
 import type { ConnectionOptions, ModelFailure, ModelRequest } from '../../plugins/execution/models/contract.js'
 import { createConnection } from '../../plugins/providers/openai-compatible/connection.js'
 import { createTransport } from '../../plugins/providers/openai-compatible/transport.js'
@@ -11,7 +13,13 @@ export const clock = createClock()
 /** Close it when the tests of a file are over. */
 export const transport = createTransport()
 
-export const linkParts = { clock, transport, redact: (text: string): string => text }
+export const linkParts = {
+  clock,
+  transport,
+  ids: createIds(clock),
+  inTurn: createTurns(),
+  redact: (text: string): string => text,
+}
 
 export const connectTo = (base_url: string, more: Partial<ConnectionOptions> = {}) =>
   createConnection({ base_url, idle_timeout_ms: 60_000, ...more }, linkParts)

@@ -1,166 +1,155 @@
-/** Collects what the vendor streams and decides at its end what the answer is. Nothing acts before that. */
-import { isShallow, unsafeCast, type Json } from '../../../core/plugin.js'
-import type {
-  AssistantPart,
-  ModelEvent,
-  ModelFailure,
-  ProviderMetadata,
-  ToolCallPart,
-  Usage,
-} from '../../execution/models/contract.js'
-import type { ChatPart } from './chat-model.js'
-import { classify, failures, type Asked } from './failure.js'
+/** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
+import { isShallow, type Json } from '../../../core/plugin.js'
+import type { AssistantPart, ModelEvent, ModelFailure, ToolCallPart, Usage } from '../../execution/models/contract.js'
+import { readChunk, type Chunk } from './chunk.js'
+import { failures, told, type Asked } from './failure.js'
+import { createToolPieces, type ToolDraft, type ToolPieces } from './tool-pieces.js'
+import { thoughtSignature } from './thought-signature.js'
 
-type VendorFinish = Extract<ChatPart, { type: 'finish' }>
-type VendorCall = Extract<ChatPart, { type: 'tool-call' }>
+export type Delta = Extract<ModelEvent, { type: 'text_delta' | 'reasoning_delta' }>
 
 export interface Answer {
-  /** The text that became visible with this part, if any. */
-  take(part: ChatPart): string | undefined
+  /** Takes the data of one event. */
+  take(data: string): void
+  /** What became visible since the last time, neighbours of one kind joined. */
+  fresh(): readonly Delta[]
+  /** `done`: the server said that nothing follows. `failed`: nothing that may follow mends it. */
+  state(): 'open' | 'done' | 'failed'
+  /** What it is, now that nothing follows. */
   end(): ModelEvent[]
 }
 
+type Said = { type: 'text' | 'reasoning'; text: string }
+
 interface Collected {
-  parts: AssistantPart[]
-  calls: VendorCall[]
-  open: string
-  /** Characters of call inputs that the server sent, and that reached a call. */
-  sent: number
-  placed: number
-  fault?: unknown
-  finish?: VendorFinish
+  readonly said: Said[]
+  readonly calls: ToolPieces
+  fresh: Said[]
+  fault: ModelFailure | undefined
+  finish: Finish | undefined
+  usage: Usage | undefined
+  isDone: boolean
 }
 
-export const createAnswer = (asked: Asked): Answer => {
-  const so: Collected = { parts: [], calls: [], open: '', sent: 0, placed: 0 }
+export const createAnswer = (asked: Asked, newId: () => string): Answer => {
+  const so: Collected = {
+    said: [],
+    calls: createToolPieces(),
+    fresh: [],
+    fault: undefined,
+    finish: undefined,
+    usage: undefined,
+    isDone: false,
+  }
   return {
-    take: (part) => take(so, part),
-    end: () => end(so, asked),
+    take(data) {
+      if (data.trim() === '[DONE]') so.isDone = true
+      else if (so.fault === undefined) takeChunk(so, readChunk(data), asked)
+    },
+    fresh() {
+      if (so.fresh.length === 0) return none
+      const deltas = so.fresh.map(({ type, text }): Delta => ({ type: `${type}_delta`, text }))
+      so.fresh = []
+      return deltas
+    },
+    state() {
+      if (so.fault !== undefined) return 'failed'
+      return so.isDone ? 'done' : 'open'
+    },
+    end: () => end(so, newId),
   }
 }
 
-const take = (so: Collected, part: ChatPart): string | undefined => {
-  switch (part.type) {
-    case 'text-delta':
-      so.open += part.delta
-      return part.delta
-    case 'reasoning-delta':
-      so.open += part.delta
-      return undefined
-    case 'text-end':
-    case 'reasoning-end':
-      so.parts.push({
-        type: part.type === 'text-end' ? 'text' : 'reasoning',
-        text: so.open,
-        ...beside(part.providerMetadata),
-      })
-      so.open = ''
-      return undefined
-    case 'tool-input-delta':
-      so.placed += part.delta.length
-      return undefined
-    case 'tool-call':
-      so.calls.push(part)
-      return undefined
-    case 'raw':
-      so.sent += inputLength(part.rawValue)
-      return undefined
+const none: readonly Delta[] = []
+
+const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
+  switch (chunk.type) {
+    case 'garbage':
+      so.fault = failures.invalid('It does not follow the protocol.')
+      return
     case 'error':
-      so.fault ??= part
-      return undefined
-    case 'finish':
-      so.finish = part
-      return undefined
-    default:
-      return undefined
+      so.fault = told(chunk.error, asked)
+      return
+    case 'piece':
+      so.usage = chunk.usage ?? so.usage
+      if (chunk.reasoning !== '') say(so, 'reasoning', chunk.reasoning)
+      if (chunk.text !== '') say(so, 'text', chunk.text)
+      for (const call of chunk.calls)
+        if (!so.calls.take(call)) so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
+      so.finish = finishOf(so.finish, chunk.finish)
   }
 }
 
-const beside = (metadata: VendorFinish['providerMetadata']): { metadata?: ProviderMetadata } =>
-  metadata === undefined ? {} : { metadata: metadata }
-
-interface RawChunk {
-  choices?: { delta?: { tool_calls?: { function?: { arguments?: string | null } }[] | null } | null }[]
+const say = (so: Collected, type: Said['type'], text: string): void => {
+  extend(so.said, type, text)
+  extend(so.fresh, type, text)
 }
 
-/** The package drops pieces of inputs that it cannot assign to a call; counting them is how we know. */
-const inputLength = (raw: unknown): number => {
-  const chunk = unsafeCast<RawChunk | null | undefined>(raw)
-  const pieces = chunk?.choices?.[0]?.delta?.tool_calls
-  return Array.isArray(pieces) ? pieces.reduce((sum, piece) => sum + (piece?.function?.arguments?.length ?? 0), 0) : 0
+const extend = (said: Said[], type: Said['type'], text: string): void => {
+  const last = said.at(-1)
+  if (last?.type === type) last.text += text
+  else said.push({ type, text })
 }
 
-const end = (so: Collected, asked: Asked): ModelEvent[] => {
-  const usage = usageOf(so.finish)
-  const failed = (failure: ModelFailure): ModelEvent[] => [
-    { type: 'done', outcome: 'failed', failure, ...(usage !== undefined && { usage }) },
-  ]
-  if (so.fault !== undefined) return failed(classify(so.fault, asked))
-  const reason = realReason(so.finish)
-  if (reason === undefined) return failed(failures.truncated())
-  const calls = so.calls.map(toolCall)
-  const flaw = flawOf(so, reason)
-  if (flaw !== undefined) return failed(flaw)
-  const outcome = reason === 'length' ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
+type Finish = 'stop' | 'tool_calls' | 'length' | 'filtered' | 'broken' | 'other'
+
+/** Servers that end with the last of these words did not finish the answer. */
+const finishes = new Map<string, Finish>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content_filter', 'filtered'],
+  ['function_call', 'tool_calls'],
+  ['tool_calls', 'tool_calls'],
+  ['error', 'broken'],
+  ['abort', 'broken'],
+  ['insufficient_system_resource', 'broken'],
+])
+
+/** A later word counts, but no answer becomes whole again by one. */
+const finishOf = (before: Finish | undefined, word: string): Finish | undefined => {
+  if (word === '' || before === 'length' || before === 'filtered' || before === 'broken') return before
+  return finishes.get(word) ?? 'other'
+}
+
+const end = (so: Collected, newId: () => string): ModelEvent[] => {
+  const usage = so.usage === undefined ? {} : { usage: so.usage }
+  const drafts = so.calls.list()
+  const failure = so.fault ?? flawOf(so.finish, drafts)
+  if (failure !== undefined || so.finish === undefined)
+    return [{ type: 'done', outcome: 'failed', failure: failure ?? failures.truncated(), ...usage }]
+  const parts: AssistantPart[] = [...so.said, ...drafts.map((draft) => toolCall(draft, newId))]
+  const outcome = so.finish === 'length' ? 'length' : drafts.length > 0 ? 'tool_calls' : 'stop'
   return [
-    ...[...so.parts, ...calls].map((part): ModelEvent => ({ type: 'part', part })),
-    { type: 'done', outcome, usage: usage ?? { input_tokens: 0, output_tokens: 0 } },
+    ...parts.map((part): ModelEvent => ({ type: 'part', part })),
+    { type: 'done', outcome, usage: so.usage ?? { input_tokens: 0, output_tokens: 0 } },
   ]
 }
 
-type Reason = VendorFinish['finishReason']['unified'] | 'broken'
-
-/** Servers that end with these words did not finish the answer. */
-const brokenOff = new Set(['error', 'abort', 'insufficient_system_resource'])
-
-/** Why the model stopped; undefined if the server never said so, which is what a cut stream looks like. */
-const realReason = (finish: VendorFinish | undefined): Reason | undefined => {
-  const raw = finish?.finishReason.raw?.trim()
-  if (finish === undefined || raw === undefined || raw === '') return undefined
-  return brokenOff.has(raw) ? 'broken' : finish.finishReason.unified
-}
-
-const flawOf = ({ sent, placed, calls }: Collected, reason: Reason): ModelFailure | undefined => {
-  if (reason === 'broken') return failures.overloaded()
-  if (reason === 'content-filter') return failures.filtered()
-  if (sent !== placed) return failures.invalid('The pieces of its tool calls cannot be told apart.')
-  if (reason === 'tool-calls' && calls.length === 0) return failures.invalid('It announced tool calls and sent none.')
-  if (reason === 'other' && calls.length > 0) return failures.invalid('It ended its tool calls with an unknown reason.')
+/** Why an answer does not count. One without a finish is what a cut stream looks like. */
+const flawOf = (finish: Finish | undefined, drafts: readonly ToolDraft[]): ModelFailure | undefined => {
+  if (finish === undefined) return failures.truncated()
+  if (finish === 'broken') return failures.overloaded()
+  if (finish === 'filtered') return failures.filtered()
+  if (drafts.some(({ name }) => name === undefined)) return failures.invalid('A tool call of it has no name.')
+  if (finish === 'tool_calls' && drafts.length === 0) return failures.invalid('It announced tool calls and sent none.')
+  if (finish === 'other' && drafts.length > 0)
+    return failures.invalid('It ended its tool calls with an unknown reason.')
   return undefined
 }
 
-const toolCall = ({ toolCallId, toolName, input, providerMetadata }: VendorCall): ToolCallPart => ({
-  type: 'tool_call',
-  id: toolCallId,
-  name: toolName,
-  ...(parseInput(input) ?? { input: {}, unparsed: input }),
-  ...beside(providerMetadata),
-})
+const toolCall = ({ id, name = '', input, signature }: ToolDraft, newId: () => string): ToolCallPart =>
+  Object.assign(
+    { type: 'tool_call' as const, id: id ?? newId(), name, ...parseInput(input) },
+    signature === undefined ? undefined : { metadata: thoughtSignature.metadata(signature) },
+  )
 
 /** Servers send an empty text for a call without parameters. */
-const parseInput = (text: string): { input: Json } | undefined => {
-  if (!isShallow(text)) return undefined
+const parseInput = (text: string): { input: Json; unparsed?: string } => {
+  if (!isShallow(text)) return { input: {}, unparsed: text }
   try {
     const input: Json = JSON.parse(text.trim() === '' ? '{}' : text)
     return { input }
   } catch {
-    return undefined
+    return { input: {}, unparsed: text }
   }
 }
-
-const usageOf = (finish: VendorFinish | undefined): Usage | undefined => {
-  if (finish?.usage.raw === undefined) return undefined
-  const { inputTokens, outputTokens } = finish.usage
-  const cached = count(inputTokens.cacheRead)
-  const reasoning = count(outputTokens.reasoning)
-  return {
-    input_tokens: count(inputTokens.total),
-    output_tokens: count(outputTokens.total),
-    ...(cached > 0 && { cached_input_tokens: cached }),
-    ...(reasoning > 0 && { reasoning_tokens: reasoning }),
-  }
-}
-
-/** A server's number may be anything. */
-const count = (value: number | undefined): number =>
-  value !== undefined && Number.isSafeInteger(Math.trunc(value)) ? Math.max(0, Math.trunc(value)) : 0

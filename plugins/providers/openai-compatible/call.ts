@@ -1,76 +1,187 @@
-/** The life of one model call: who may end it, and how long the provider may be silent. */
+/** The life of one model call: who may end it, how long the provider may be silent, and what its reader gets. */
 import type { Clock } from '../../../core/plugin.js'
-
-export interface Call {
-  /** Aborts the request and its socket. */
-  readonly signal: AbortSignal
-  /** Why the call was ended from our side; undefined while it lives. */
-  readonly ended: () => 'aborted' | 'silent' | undefined
-  /** The provider sent something. */
-  alive(): void
-  /** Waits for the provider, at most its idle limit at a time; rejects at once when the call is ended. */
-  wait<T>(work: PromiseLike<T>): Promise<T>
-  /** Waits briefly, and less when the call is ended. */
-  pause(ms: number): Promise<void>
-  close(): void
-}
+import type { ModelEvent, ModelFailure } from '../../execution/models/contract.js'
+import { createAnswer, type Answer } from './answer.js'
+import type { AnswerShare } from './answer-budget.js'
+import { answerErrors } from './errors.js'
+import { createEventReader } from './event-stream.js'
+import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
+import { createOutlet } from './outlet.js'
+import type { Headers, Listener, Question, Sent, Transport } from './transport.js'
 
 export interface CallOptions {
   readonly clock: Clock
+  readonly transport: Transport
   readonly signal: AbortSignal
   readonly idle_timeout_ms: number
+  readonly asked: Asked
+  readonly question: () => Question
+  readonly newId: () => string
+  /** A turn of the event loop of one's own. */
+  readonly inTurn: () => Promise<void>
+  /** The last event, as it is to be shown. */
+  readonly ending: (event: ModelEvent) => ModelEvent
 }
 
-export const createCall = ({ clock, signal, idle_timeout_ms }: CallOptions): Call => {
-  const controller = new AbortController()
-  let ended: 'aborted' | 'silent' | undefined
-  const end = (why: 'aborted' | 'silent') => (): void => {
-    ended ??= why
-    controller.abort()
+/** Bytes of an answer, and of one that says why there is none. */
+const largest = 32 * 1024 * 1024
+const largestRefusal = 100_000
+/** Bytes that are read at once, within so many milliseconds; what exceeds them waits for a turn. */
+const [atOnce, atOnceMs] = [64 * 1024, 10]
+/** How long a server may take to end an answer that is complete. */
+const lingerMs = 1000
+
+/**
+ * Nothing is asked before the first event is. What comes is read when it comes, also while the reader does something
+ * else: so a slow one is not mistaken for a silent provider, and nobody waits inside undici. A class, because each call
+ * needs one and each delta passes through it.
+ */
+export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Listener {
+  readonly #options: CallOptions
+  readonly #outlet = createOutlet()
+  readonly #answer: Answer
+  readonly #feed: (bytes: Buffer) => void
+  #sent: Sent | undefined
+  #share: AnswerShare | undefined
+  #refusal: Refusal | undefined
+  #state: 'new' | 'asked' | 'answered' | 'over' = 'new'
+  /** Monotonic ms of the last sign of life. */
+  #seen = 0
+  #cancelIdle: (() => void) | undefined
+  #cancelLinger: (() => void) | undefined
+  #bytes = 0
+  #stretch = { began: 0, bytes: 0 }
+  /** Pieces that wait for their turn; undefined while none does. */
+  #late: Buffer[] | undefined
+  #hasEnded = false
+
+  constructor(options: CallOptions) {
+    this.#options = options
+    this.#answer = createAnswer(options.asked, options.newId)
+    this.#feed = createEventReader((data) => this.#answer.take(data))
   }
-  const idle = createIdleTimer(clock, idle_timeout_ms, end('silent'))
-  const aborted = end('aborted')
-  signal.addEventListener('abort', aborted, { once: true })
-  if (signal.aborted) aborted()
-  const stopped = rejection(controller.signal)
-  const wait = async <T>(work: PromiseLike<T>): Promise<T> => {
-    idle.start()
-    try {
-      return await Promise.race([work, stopped])
-    } finally {
-      idle.stop()
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<ModelEvent, undefined>> {
+    if (this.#state === 'new') this.#begin()
+    return this.#outlet.next()
+  }
+
+  /** The reader goes: the socket is closed. */
+  return(): Promise<IteratorResult<ModelEvent, undefined>> {
+    this.#finish([])
+    return Promise.resolve({ value: undefined, done: true })
+  }
+
+  #begin(): void {
+    const { signal, clock, transport, question } = this.#options
+    if (signal.aborted) return this.#abort()
+    this.#state = 'asked'
+    signal.addEventListener('abort', this.#abort, { once: true })
+    this.#seen = clock.elapsed()
+    this.#watch(this.#options.idle_timeout_ms)
+    this.#share = transport.budget.open()
+    this.#sent = transport.post(question(), this)
+  }
+
+  readonly #abort = (): void => this.#fail(failures.aborted())
+
+  #watch(ms: number): void {
+    const { clock, idle_timeout_ms } = this.#options
+    this.#cancelIdle = clock.after(ms, () => {
+      const left = this.#seen + idle_timeout_ms - clock.elapsed()
+      if (left > 0) this.#watch(left)
+      else this.#fail(failures.silent())
+    })
+  }
+
+  head(status: number, headers: Headers): void {
+    this.#seen = this.#options.clock.elapsed()
+    this.#state = 'answered'
+    const type = String(headers['content-type'] ?? '')
+    if (status >= 400) this.#refusal = { status, headers, body: '' }
+    else if (status >= 300) this.#fail(broken(answerErrors.provider_redirected({ details: { status } }), true))
+    else if (status === 204 || status === 205 || /^(?:text\/html|application\/json)\b/iu.test(type))
+      this.#fail(broken(answerErrors.provider_not_streaming(), true))
+  }
+
+  bytes(bytes: Buffer): void {
+    const now = this.#options.clock.elapsed()
+    this.#seen = now
+    this.#bytes += bytes.length
+    if (this.#refusal !== undefined) return this.#refuse(bytes)
+    if (this.#bytes > largest) return this.#fail(broken(answerErrors.provider_answer_too_large(), true))
+    if (this.#share?.holds(this.#bytes) === true)
+      return this.#fail(broken(answerErrors.provider_answers_too_large(), true))
+    if (this.#late !== undefined) return void this.#late.push(bytes)
+    if (this.#fits(bytes, now)) return this.#read(bytes)
+    this.#late = [bytes]
+    void this.#readLate(this.#late)
+  }
+
+  /** True if the piece may be read at once without keeping others waiting. */
+  #fits({ length }: Buffer, now: number): boolean {
+    if (now - this.#stretch.began > atOnceMs) this.#stretch = { began: now, bytes: 0 }
+    this.#stretch.bytes += length
+    return this.#stretch.bytes <= atOnce
+  }
+
+  async #readLate(pieces: readonly Buffer[]): Promise<void> {
+    for (let at = 0; at < pieces.length && this.#state !== 'over'; at += 1) {
+      await this.#options.inTurn()
+      const piece = pieces[at]
+      if (piece !== undefined) this.#read(piece)
     }
+    this.#late = undefined
+    if (this.#hasEnded) this.#conclude()
   }
-  const close = (): void => {
-    signal.removeEventListener('abort', aborted)
-    controller.abort()
-  }
-  const pause = async (ms: number): Promise<void> => void (await clock.sleep(ms, controller.signal))
-  return { signal: controller.signal, ended: () => ended, alive: idle.again, wait, pause, close }
-}
 
-/** Runs only while somebody waits, so that a slow reader is not mistaken for a silent provider. */
-const createIdleTimer = (clock: Clock, ms: number, expired: () => void) => {
-  let cancel: (() => void) | undefined
-  const stop = (): void => {
-    cancel?.()
-    cancel = undefined
+  #read(bytes: Buffer): void {
+    if (this.#state === 'over') return
+    this.#feed(bytes)
+    for (const delta of this.#answer.fresh()) this.#outlet.put(delta)
+    const state = this.#answer.state()
+    if (state === 'failed') return this.#conclude()
+    if (state === 'done') this.#cancelLinger ??= this.#options.clock.after(lingerMs, () => this.#conclude())
   }
-  const start = (): void => {
-    stop()
-    cancel = clock.after(ms, expired)
-  }
-  const again = (): void => (cancel === undefined ? undefined : start())
-  return { start, stop, again }
-}
 
-/** Rejects when the signal aborts; nobody has to listen. */
-const rejection = (signal: AbortSignal): Promise<never> => {
-  const stopped = new Promise<never>((_, reject) => {
-    const now = (): void => reject(signal.reason)
-    if (signal.aborted) now()
-    else signal.addEventListener('abort', now, { once: true })
-  })
-  stopped.catch(() => undefined)
-  return stopped
+  #refuse(bytes: Buffer): void {
+    if (this.#refusal === undefined) return
+    this.#refusal = { ...this.#refusal, body: this.#refusal.body + bytes.toString('utf8') }
+    if (this.#bytes > largestRefusal) this.#conclude()
+  }
+
+  end(): void {
+    this.#hasEnded = true
+    this.#cancelIdle?.()
+    if (this.#late === undefined) this.#conclude()
+  }
+
+  broken(error: unknown): void {
+    if (this.#refusal !== undefined || this.#answer.state() === 'done') return this.#conclude()
+    this.#fail(broken(error, this.#state === 'answered'))
+  }
+
+  #conclude(): void {
+    if (this.#refusal === undefined) this.#finish(this.#answer.end())
+    else this.#fail(refused(this.#refusal, this.#options.asked))
+  }
+
+  #fail(failure: ModelFailure): void {
+    this.#finish([{ type: 'done', outcome: 'failed', failure }])
+  }
+
+  #finish(events: readonly ModelEvent[]): void {
+    if (this.#state === 'over') return
+    this.#state = 'over'
+    this.#options.signal.removeEventListener('abort', this.#abort)
+    this.#cancelIdle?.()
+    this.#cancelLinger?.()
+    this.#share?.close()
+    this.#sent?.stop()
+    this.#outlet.end(events.map(this.#options.ending))
+  }
 }

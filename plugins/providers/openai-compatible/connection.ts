@@ -1,25 +1,25 @@
-import { createPause, type Clock } from '../../../core/plugin.js'
+import type { Clock, Ids } from '../../../core/plugin.js'
 import type {
   ConnectionOptions,
   ModelConnection,
   ModelEvent,
-  ModelFailure,
   ModelRequest,
   Readiness,
 } from '../../execution/models/contract.js'
-import { createAnswer } from './answer.js'
 import { checkedBaseUrl } from './base-url.js'
-import { createCall, type Call } from './call.js'
-import { openChatModel } from './chat-model.js'
+import { Call } from './call.js'
 import { linkErrors } from './errors.js'
-import { classify, failures, type Asked } from './failure.js'
-import { chatOptions } from './prompt.js'
+import type { Asked } from './failure.js'
+import { requestBody } from './request-body.js'
 import type { Transport } from './transport.js'
 
 /** What connections share. */
 export interface LinkParts {
   readonly clock: Clock
   readonly transport: Transport
+  readonly ids: Ids
+  /** A turn of the event loop of one's own. */
+  readonly inTurn: () => Promise<void>
   /** The text without secrets that the daemon knows. */
   readonly redact: (text: string) => string
 }
@@ -59,11 +59,37 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
     else if (cls !== 'aborted') readiness = ready
     return event
   }
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    for await (const event of converse(link, request, signal)) yield named(link, request, learn(event))
-  }
+  const address = new URL(`${link.base_url}/chat/completions`)
+  const headers = headersOf(options.api_key)
+  // OpenAI's own newer models refuse `max_tokens`, which every other server knows.
+  const limit = address.hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'
+  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
+    new Call({
+      clock: parts.clock,
+      transport: parts.transport,
+      inTurn: parts.inTurn,
+      newId: () => parts.ids.make('call'),
+      signal,
+      idle_timeout_ms: options.idle_timeout_ms,
+      asked: askedOf(link, request),
+      question: () => ({
+        origin: address.origin,
+        path: address.pathname,
+        headers,
+        body: requestBody(request, limit),
+      }),
+      ending: (event) => named(link, request, learn(event)),
+    })
   return { readiness: () => readiness, stream }
 }
+
+const headersOf = (api_key: string | undefined): string[] => [
+  'content-type',
+  'application/json',
+  'user-agent',
+  'holdfast',
+  ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
+]
 
 /** Whoever reads a failure wants to know whom was asked for what. */
 const named = ({ base_url }: Link, { model }: ModelRequest, event: ModelEvent): ModelEvent => {
@@ -78,42 +104,3 @@ const askedOf = ({ api_key, clock, redact }: Link, { model }: ModelRequest): Ask
   redact: (text) => redact(api_key === undefined ? text : text.replaceAll(api_key, '[redacted]')),
   now: clock.now,
 })
-
-async function* converse(link: Link, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-  const call = createCall({ ...link, signal })
-  try {
-    yield* answer(link, request, call)
-  } catch (error) {
-    yield { type: 'done', outcome: 'failed', failure: failureOf(error, call, askedOf(link, request)) }
-  } finally {
-    call.close()
-  }
-}
-
-/** An abort looks like any other error of the vendor's package, so our own reason comes first. */
-const failureOf = (error: unknown, call: Call, asked: Asked): ModelFailure => {
-  const ended = call.ended()
-  if (ended === undefined) return classify(error, asked)
-  return ended === 'aborted' ? failures.aborted() : failures.silent()
-}
-
-/** Parts that are read in one turn of the event loop: a server may send very many at once. */
-const partsInOneTurn = 32
-
-async function* answer(link: Link, request: ModelRequest, call: Call): AsyncGenerator<ModelEvent> {
-  const { base_url, api_key, transport } = link
-  const fetch = await transport.fetchFor(call)
-  const model = await openChatModel({ base_url, api_key, model: request.model, fetch })
-  const { stream } = await call.wait(model.doStream(chatOptions(request, call.signal)))
-  const reader = stream.getReader()
-  const so = createAnswer(askedOf(link, request))
-  const pause = createPause(partsInOneTurn)
-  for (;;) {
-    const { done, value } = await call.wait(reader.read())
-    if (done) break
-    await pause()
-    const text = so.take(value)
-    if (text !== undefined) yield { type: 'text_delta', text }
-  }
-  yield* so.end()
-}

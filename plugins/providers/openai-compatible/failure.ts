@@ -4,7 +4,8 @@
  */
 import { anyOf, Problem, retryAfter } from '../../../core/plugin.js'
 import type { FailureClass, ModelFailure } from '../../execution/models/contract.js'
-import { safeWords, saidIn } from './vendor-words.js'
+import { isLink, type Link } from './link.js'
+import { parsed, safeWords, sentenceIn } from './vendor-words.js'
 
 const failure = (cls: FailureClass, retryable: boolean, message: string): ModelFailure => ({
   class: cls,
@@ -21,20 +22,14 @@ export const failures = {
   invalid: (why: string) => failure('invalid_output', true, `The answer of the provider cannot be used. ${why}`),
 } as const
 
-/** What is known of an error of the vendor's package, whose classes are not loaded here. */
+/** What is known of a failure. */
 interface Seen {
-  readonly status: number | undefined
-  readonly headers: Readonly<Record<string, string>>
   /** What the server said about it; for recognising, never for showing. */
   readonly text: string
   /** What it said, for showing. */
   readonly words: string | undefined
   /** The server's machine-readable code, if it looks like one. */
   readonly code: string | undefined
-  /** True if the server itself described the error. */
-  readonly server: boolean
-  /** Codes and names of the error and its causes. */
-  readonly marks: readonly string[]
 }
 
 /** What was asked, as far as failures tell of it. */
@@ -46,27 +41,77 @@ export interface Asked {
   readonly now: () => number
 }
 
-export const classify = (error: unknown, asked: Asked): ModelFailure => {
-  const ours = [...causes(error)].find((link) => link instanceof Problem)
-  if (ours instanceof Problem)
-    return ours.code === 'provider_answers_too_large'
-      ? failure('overloaded', true, ours.message)
-      : failure('bad_request', false, ours.message)
-  const seen = look(error, asked)
-  const found = seen.status !== undefined && seen.status >= 400 ? byStatus(seen, seen.status, asked) : byMarks(seen)
-  return seen.words === undefined ? found : { ...found, message: `${found.message} It said: "${seen.words}"` }
+/** An answer whose status says that it is none. */
+export interface Refusal {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Its beginning is enough. */
+  readonly body: string
+}
+
+const withWords = (found: ModelFailure, { words }: Seen): ModelFailure =>
+  words === undefined ? found : { ...found, message: `${found.message} It said: "${words}"` }
+
+/** The server refused the request. */
+export const refused = (refusal: Refusal, asked: Asked): ModelFailure => {
+  const said = parsed(refusal.body)
+  const seen: Seen = {
+    text: refusal.body.slice(0, 10_000),
+    words: safeWords(sentenceIn(said), asked.redact),
+    code: codeIn(said),
+  }
+  return withWords(byStatus(seen, refusal, asked), seen)
+}
+
+/** The server put an error into its stream, whose status is its code, if it has one. */
+export const told = (error: unknown, asked: Asked): ModelFailure => {
+  const { message, code, type } = isLink(error) ? error : {}
+  const seen: Seen = {
+    text: [message, code, type]
+      .filter((piece) => typeof piece === 'string')
+      .join('\n')
+      .slice(0, 10_000),
+    words: safeWords(sentenceIn(error), asked.redact),
+    code: codeIn(error),
+  }
+  const status = Number(code)
+  const found =
+    Number.isInteger(status) && status >= 400 && status <= 599
+      ? byStatus(seen, { status, headers: {}, body: '' }, asked)
+      : byWords(seen)
+  return withWords(found, seen)
+}
+
+/** The request or the answer broke off. `answered`: after the server had begun its answer. */
+export const broken = (error: unknown, answered: boolean): ModelFailure => {
+  if (error instanceof Problem)
+    return error.code === 'provider_answers_too_large'
+      ? failure('overloaded', true, error.message)
+      : failure('bad_request', false, error.message)
+  const marks = [...causes(error)].flatMap((link) => [link['code'], link['name']])
+  const some = (pattern: RegExp): boolean => marks.some((mark) => typeof mark === 'string' && pattern.test(mark))
+  if (some(untrusted))
+    return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
+  if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
+  if (some(cut))
+    return answered ? failures.truncated() : failure('network', true, 'The connection to the provider broke.')
+  return failure('unknown', false, 'The model call failed for a reason that is not known.')
 }
 
 const milliseconds = /^\d{1,9}(?:\.\d{1,6})?$/u
 
 /** When the server wants to be asked again, milliseconds from now: `retry-after-ms`, else `retry-after`. */
-const askedWait = ({ headers }: Seen, { now }: Asked): number | undefined => {
-  const ms = headers['retry-after-ms']?.trim() ?? ''
-  return milliseconds.test(ms) ? Math.round(Number(ms)) : retryAfter(headers['retry-after'], now())
+const askedWait = ({ headers }: Refusal, { now }: Asked): number | undefined => {
+  const ms = String(headers['retry-after-ms'] ?? '').trim()
+  if (milliseconds.test(ms)) return Math.round(Number(ms))
+  const after = headers['retry-after']
+  return after === undefined ? undefined : retryAfter(String(after), now())
 }
 
-const byStatus = (seen: Seen, status: number, asked: Asked): ModelFailure => {
-  const wait = askedWait(seen, asked)
+const byStatus = (seen: Seen, refusal: Refusal, asked: Asked): ModelFailure => {
+  const { status } = refusal
+  const wait = askedWait(refusal, asked)
   const { class: cls, retryable, sentence } = rowOf(seen, status, asked)
   const said = seen.code === undefined ? `status ${status}` : `status ${status}, ${seen.code}`
   return {
@@ -133,23 +178,6 @@ const unreachable =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
 
-const byMarks = (seen: Seen): ModelFailure => {
-  const { status, marks, text, server } = seen
-  const some = (pattern: RegExp): boolean => marks.some((mark) => pattern.test(mark))
-  if (some(untrusted))
-    return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
-  if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
-  if (some(cut))
-    return status === undefined
-      ? failure('network', true, 'The connection to the provider broke.')
-      : failures.truncated()
-  if (/without a finish reason/u.test(text)) return failures.truncated()
-  if (server) return byWords(seen)
-  if (some(/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/u))
-    return failures.invalid('It does not follow the protocol.')
-  return failure('unknown', false, 'The model call failed for a reason that is not known.')
-}
-
 /** An error that the server put into its stream without a status. */
 const byWords = ({ text }: Seen): ModelFailure => {
   if (tooLong.test(text)) return failure('context_length', false, 'The conversation is too long for the model.')
@@ -158,51 +186,18 @@ const byWords = ({ text }: Seen): ModelFailure => {
   return failures.overloaded()
 }
 
-const look = (error: unknown, { redact }: Asked): Seen => {
-  const chain = [...causes(error)]
-  const outer = chain[0] ?? {}
-  const said = chain.map((link) => saidBy(link)).find((code) => code !== undefined)
-  return {
-    status: chain.map(statusOf).find((status) => status !== undefined),
-    headers: plainHeaders(outer['responseHeaders']),
-    text: chain
-      .flatMap((link) => [link['message'], link['responseBody'], link['code'], link['type']])
-      .filter((piece) => typeof piece === 'string')
-      .join('\n')
-      .slice(0, 10_000),
-    words: safeWords(saidIn(chain), redact),
-    code: said,
-    server: chain.some((link) => !(link instanceof Error) && typeof link['message'] === 'string'),
-    marks: chain.flatMap((link) => [link['code'], link['name']]).filter((mark) => typeof mark === 'string'),
-  }
-}
-
-type Link = Readonly<Record<string, unknown>>
-const isLink = (value: unknown): value is Link => typeof value === 'object' && value !== null
-
-/** An error, what caused it, and what a server put into an `error` of its own. */
+/** An error and what caused it. */
 function* causes(error: unknown, depth = 0): Generator<Link> {
   if (!isLink(error) || depth > 8) return
   yield error
   yield* causes(error['cause'], depth + 1)
-  yield* causes(error['error'], depth + 1)
-  yield* causes(error['data'], depth + 1)
 }
 
-/** Mid-stream errors carry the status in `code`. */
-const statusOf = (link: Link): number | undefined => {
-  const status = Number(link['statusCode'] ?? link['code'])
-  return Number.isInteger(status) && status >= 100 && status <= 599 ? status : undefined
+/** The server's machine-readable code in its error, or in an `error` of it. */
+const codeIn = (value: unknown, depth = 0): string | undefined => {
+  if (!isLink(value) || depth > 4) return undefined
+  return [value['code'], value['type']].find(isCode) ?? codeIn(value['error'], depth + 1)
 }
 
-const saidBy = (link: Link): string | undefined =>
-  [link['code'], link['type']].find(
-    (word): word is string => typeof word === 'string' && /^[a-z]+(?:_[a-z]+){1,6}$/u.test(word) && word.length <= 48,
-  )
-
-const plainHeaders = (value: unknown): Readonly<Record<string, string>> => {
-  if (!isLink(value)) return {}
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, text]) => (typeof text === 'string' ? [[name.toLowerCase(), text]] : [])),
-  )
-}
+const isCode = (word: unknown): word is string =>
+  typeof word === 'string' && word.length <= 48 && /^[a-z]+(?:_[a-z]+){1,6}$/u.test(word)

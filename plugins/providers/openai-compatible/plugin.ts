@@ -1,4 +1,4 @@
-import { definePlugin, object } from '../../../core/plugin.js'
+import { createTurns, definePlugin, object } from '../../../core/plugin.js'
 import { ModelProviders, textOnly } from '../../execution/models/contract.js'
 import { createConnection } from './connection.js'
 import { createTransport } from './transport.js'
@@ -11,12 +11,20 @@ export default definePlugin({
   config: object({}),
   register(ctx) {
     const transport = createTransport()
+    const inTurn = createTurns()
     ctx.own(() => transport.close())
     ctx.contribute(ModelProviders, {
       id: 'openai_compatible',
       summary: 'Any server that speaks the chat-completions protocol.',
       capabilities: textOnly,
-      connect: (options) => createConnection(options, { clock: ctx.clock, transport, redact: ctx.secrets.redact }),
+      connect: (options) =>
+        createConnection(options, {
+          clock: ctx.clock,
+          ids: ctx.ids,
+          transport,
+          inTurn,
+          redact: ctx.secrets.redact,
+        }),
       generation: ['reasoning.effort', 'response_format.structured_json'],
     })
   },

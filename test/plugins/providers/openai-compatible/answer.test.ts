@@ -2,7 +2,16 @@ import test from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import type { Answer } from '../../../support/models.js'
 import { classOf, converseWith, failureOf, transport } from '../../../support/openai-client.js'
-import { calling, chunk, doneEvent, saying, stream, usageChunk, type Reply } from '../../../support/openai-server.js'
+import {
+  bytesOf,
+  calling,
+  chunk,
+  doneEvent,
+  saying,
+  stream,
+  usageChunk,
+  type Reply,
+} from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
 
@@ -187,6 +196,106 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
     ({ done }) => done?.outcome,
     'stop',
   ],
+  [
+    'thoughts under another name, and beside an empty one',
+    stream(chunk({ reasoning: 'hm', reasoning_content: '' }), chunk({ content: 'x' }), chunk({}, 'stop')),
+    ({ parts }) => parts,
+    [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'x' },
+    ],
+  ],
+  [
+    'thoughts between texts',
+    stream(chunk({ content: 'a' }), chunk({ reasoning: 'hm' }), chunk({ content: 'b' }), chunk({}, 'stop')),
+    ({ parts, events }) => [
+      parts.map((part) => part.type !== 'tool_call' && part.text),
+      events.map(({ type }) => type),
+    ],
+    [
+      ['a', 'hm', 'b'],
+      ['text_delta', 'reasoning_delta', 'text_delta', 'part', 'part', 'part', 'done'],
+    ],
+  ],
+  [
+    'content as parts (Mistral)',
+    stream(
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
+      chunk({
+        content: [
+          { type: 'text', text: 'x' },
+          { type: 'reference', ids: [1] },
+          { type: 'text', text: 'y' },
+        ],
+      }),
+      chunk({}, 'stop'),
+    ),
+    ({ parts }) => parts,
+    [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'xy' },
+    ],
+  ],
+  [
+    'a refusal',
+    stream(chunk({ content: null, refusal: 'I will ' }), chunk({ refusal: 'not.' }), chunk({}, 'stop')),
+    ({ text, done }) => [text, done?.outcome],
+    ['I will not.', 'stop'],
+  ],
+  [
+    'an input that is JSON and no text',
+    stream(
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { k: [1] } } }] }),
+      chunk({}, 'tool_calls'),
+    ),
+    ({ parts }) => parts,
+    [{ type: 'tool_call', id: 'a', name: 'f', input: { k: [1] } }],
+  ],
+  [
+    'events without choices, and without a delta',
+    stream(
+      { object: 'prompt_filter_results' },
+      { choices: null, usage: null },
+      { choices: [{ index: 0, finish_reason: null }] },
+      chunk({ content: 'x' }),
+      { choices: [{ index: 0, delta: null, finish_reason: 'stop' }] },
+      { usage: { prompt_tokens: 3, completion_tokens: '4' } },
+      doneEvent,
+    ),
+    ({ text, done }) => [text, done?.outcome, done?.usage],
+    ['x', 'stop', { input_tokens: 3, output_tokens: 0 }],
+  ],
+  [
+    'a second finish',
+    stream(chunk({ content: 'x' }), chunk({}, 'stop'), chunk({}, 'stop'), chunk({}, ''), doneEvent, doneEvent),
+    ({ text, done }) => [text, done?.outcome],
+    ['x', 'stop'],
+  ],
+  [
+    'a finish behind that of a cut answer',
+    stream(chunk({ content: 'x' }), chunk({}, 'length'), chunk({}, 'stop'), doneEvent),
+    ({ done }) => done?.outcome,
+    'length',
+  ],
+  [
+    'a text of nothing but blanks, and a call without an id',
+    stream(
+      chunk({ content: ' ' }),
+      chunk({ tool_calls: [{ function: { name: 'f', arguments: '{}' } }] }),
+      chunk({}, 'function_call'),
+    ),
+    ({ parts, done }) => [
+      parts.map((part) => (part.type === 'tool_call' ? /^call_[0-9A-Za-z]{20,}$/u.test(part.id) : part.text)),
+      done?.outcome,
+    ],
+    [[' ', true], 'tool_calls'],
+  ],
+  [
+    'a connection that breaks behind [DONE]',
+    { ...saying('x'), cut: { bytes: bytesOf(saying('x').chunks).length, how: 'destroy' } },
+    ({ text, done }) => [text, done?.outcome],
+    ['x', 'stop'],
+  ],
   ['another content type', { ...saying('x'), content_type: 'text/plain' }, ({ text }) => text, 'x'],
 ]
 for (const [name, reply, look, expected] of quirks) {
@@ -282,6 +391,23 @@ const bad: [string, Reply, string][] = [
     'overloaded retryable',
   ],
   ['an error that says nothing', stream({ error: {} }), 'invalid_output retryable'],
+  ['an error that is a text', stream({ error: 'boom' }), 'overloaded retryable'],
+  [
+    'an error that is the event',
+    stream({ object: 'error', message: 'rate limit', code: 429 }),
+    'rate_limited retryable',
+  ],
+  ['content of another shape', stream(chunk({ content: 5 }), chunk({}, 'stop')), 'invalid_output retryable'],
+  ['calls of another shape', stream(chunk({ tool_calls: {} }), chunk({}, 'stop')), 'invalid_output retryable'],
+  [
+    'a piece of a call that is none',
+    stream(chunk({ tool_calls: [null] }), chunk({}, 'tool_calls')),
+    'invalid_output retryable',
+  ],
+  ['a finish of another shape', stream({ choices: [{ finish_reason: 5 }] }), 'invalid_output retryable'],
+  ['a web page with an error', { type: 'status', status: 502, body: '<html>Bad gateway' }, 'overloaded retryable'],
+  ['an error without a body', { type: 'status', status: 500 }, 'overloaded retryable'],
+  ['an error that never ends', { type: 'status', status: 500, body: 'x'.repeat(300_000) }, 'overloaded retryable'],
   ['an empty answer', stream(), 'truncated retryable'],
   [
     'a web page',

@@ -21,7 +21,7 @@ import {
 test.after.always(() => transport.close())
 
 test('a text is streamed as it comes and is one part at the end', async (t) => {
-  const { ask: go, server } = await converseWith(t, saying('Hel', 'lo ', 'wörld'))
+  const { ask: go, server } = await converseWith(t, { ...saying('Hel', 'lo ', 'wörld'), pace_ms: 50 })
   const answer = await go()
   t.deepEqual(answer.events, [
     { type: 'text_delta', text: 'Hel' },

@@ -1,39 +1,51 @@
-import test from 'ava'
-import { createCall } from '../../../../plugins/providers/openai-compatible/call.js'
+import test, { type ExecutionContext } from 'ava'
+import type { ModelEvent } from '../../../../plugins/execution/models/contract.js'
 import { createAnswerBudget } from '../../../../plugins/providers/openai-compatible/answer-budget.js'
-import { classify } from '../../../../plugins/providers/openai-compatible/failure.js'
+import { createConnection } from '../../../../plugins/providers/openai-compatible/connection.js'
 import { createTransport } from '../../../../plugins/providers/openai-compatible/transport.js'
 import { startLateEndServer } from '../../../support/late-end-server.js'
-import { clock, transport } from '../../../support/openai-client.js'
+import { answerOf, requestOf, userText } from '../../../support/models.js'
+import { classOf, linkParts, transport } from '../../../support/openai-client.js'
+import { bytesOf, chunk, doneEvent } from '../../../support/openai-server.js'
 
 test.after.always(() => transport.close())
 
-const callOf = () => createCall({ clock, signal: new AbortController().signal, idle_timeout_ms: 60_000 })
+const piece = bytesOf([chunk({ content: 'a'.repeat(100) })]).toString()
+const ending = bytesOf([chunk({}, 'stop'), doneEvent]).toString()
 
-/** Reads as somebody who has other work between any two pieces. */
-const readSlowly = async (answer: Response): Promise<number> => {
-  let bytes = 0
-  for await (const piece of answer.body ?? []) {
-    bytes += piece.length
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  return bytes
+/** A server that sends so many bytes of an answer, and later its end. */
+const begin = async (t: ExecutionContext, bytes: number, through = transport) => {
+  const pieces = Math.ceil(bytes / piece.length)
+  const server = await startLateEndServer({
+    content_type: 'text/event-stream',
+    first: piece.repeat(pieces),
+    rest: piece + ending,
+  })
+  t.teardown(() => server.close())
+  const connection = createConnection(
+    { base_url: server.url, idle_timeout_ms: 60_000 },
+    { ...linkParts, transport: through },
+  )
+  const events = connection.stream(requestOf([userText('hi')]), new AbortController().signal)[Symbol.asyncIterator]()
+  return { server, events, length: 100 * (pieces + 1) }
 }
 
-for (const first of [70_000, 140_000, 210_000])
-  test.serial(`models-16: a server that ends ${first} bytes while nobody reads them ends nothing else`, async (t) => {
-    const call = callOf()
-    t.teardown(() => call.close())
-    const server = await startLateEndServer({
-      content_type: 'text/event-stream',
-      first: 'a'.repeat(first),
-      rest: 'b'.repeat(5000),
-    })
-    t.teardown(() => server.close())
-    const fetch = await transport.fetchFor(call)
-    const answer = await fetch(server.url, { method: 'POST', body: '{}' })
+/** Everything from the second event on. */
+const rest = async (first: IteratorResult<ModelEvent>, events: AsyncIterator<ModelEvent>) => {
+  const all: ModelEvent[] = []
+  for (let next = first; next.done !== true; next = await events.next()) all.push(next.value)
+  return answerOf(all)
+}
+
+for (const bytes of [70_000, 140_000, 210_000])
+  test.serial(`models-16: a server that ends ${bytes} bytes while nobody reads them ends nothing else`, async (t) => {
+    const { server, events, length } = await begin(t, bytes)
+    const first = await events.next()
     await server.finish()
-    t.is(await readSlowly(answer), first + 5000)
+    const answer = await rest(first, events)
+    t.is(answer.text.length, length)
+    t.is(answer.done?.outcome, 'stop')
+    t.true(answer.events.length < 10, 'what nobody asked for meanwhile is joined')
   })
 
 test('models-17: beyond the bound of all answers the largest is over it, and one that ends makes room', (t) => {
@@ -50,35 +62,15 @@ test('models-17: beyond the bound of all answers the largest is over it, and one
 test.serial(
   'models-17: of two answers that are too large together the larger fails and the other goes on',
   async (t) => {
-    const small = createTransport({ most: 200_000 })
+    const small = createTransport({ most: 220_000 })
     t.teardown(() => small.close())
-    const begin = async (first: number) => {
-      const call = callOf()
-      t.teardown(() => call.close())
-      const server = await startLateEndServer({
-        content_type: 'text/event-stream',
-        first: 'a'.repeat(first),
-        rest: 'b',
-      })
-      t.teardown(() => server.close())
-      const answer = await (await small.fetchFor(call))(server.url, { method: 'POST', body: '{}' })
-      return { server, reader: answer.body?.getReader() }
-    }
-    const [large, other] = [await begin(150_000), await begin(70_000)]
-    for (const [{ reader }, size] of [
-      [large, 150_000],
-      [other, 70_000],
-    ] as const)
-      for (let read = 0; read < size;) read += (await reader?.read())?.value?.length ?? size
+    const [large, other] = [await begin(t, 150_000, small), await begin(t, 69_500, small)]
+    const firsts = [await large.events.next(), await other.events.next()] as const
+    await new Promise((resolve) => setTimeout(resolve, 200))
     await large.server.finish()
-    const error = await t.throwsAsync(async () => {
-      while ((await large.reader?.read())?.done === false);
-    })
-    t.like(classify(error, { model: 'm', keyed: false, redact: (text) => text, now: () => 0 }), {
-      class: 'overloaded',
-      retryable: true,
-    })
+    t.is(classOf(await rest(firsts[0], large.events)), 'overloaded retryable')
     await other.server.finish()
-    while ((await other.reader?.read())?.done === false);
+    const answer = await rest(firsts[1], other.events)
+    t.is(answer.text.length, other.length)
   },
 )

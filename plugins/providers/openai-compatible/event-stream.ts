@@ -1,0 +1,26 @@
+/** From the bytes of an event stream to the data of its events. */
+import { StringDecoder } from 'node:string_decoder'
+import { createParser } from 'eventsource-parser'
+
+/**
+ * Takes bytes as they come, cut anywhere, and tells the data of each event that is whole. What stands behind the last
+ * empty line is no event.
+ */
+export const createEventReader = (take: (data: string) => void): ((bytes: Buffer) => void) => {
+  const decoder = new StringDecoder('utf8')
+  const parser = createParser({ onEvent: ({ data }) => take(data) })
+  let isFirst = true
+  let endedInReturn = false
+  return (bytes) => {
+    let text = decoder.write(bytes)
+    if (text === '') return
+    if (isFirst) text = withoutMark(text)
+    isFirst = false
+    // The parser searches for both kinds of line ends at each line, where there is one carriage return: it gets none.
+    if (endedInReturn && text.startsWith('\n')) text = text.slice(1)
+    endedInReturn = text.endsWith('\r')
+    parser.feed(text.includes('\r') ? text.replaceAll(/\r\n?/gu, '\n') : text)
+  }
+}
+
+const withoutMark = (text: string): string => (text.startsWith('\u{feff}') ? text.slice(1) : text)

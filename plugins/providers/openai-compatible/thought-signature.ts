@@ -1,0 +1,19 @@
+/** What Gemini gives beside a call and wants back with it: where it stands on the wire, and where it is kept. */
+import type { ProviderMetadata } from '../../execution/models/contract.js'
+import { isLink } from './link.js'
+
+const memberOf = (value: unknown, name: string): unknown => (isLink(value) ? value[name] : undefined)
+const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+export const thoughtSignature = {
+  /** Of a piece of a call. */
+  read: (piece: unknown): string | undefined =>
+    filled(memberOf(memberOf(memberOf(piece, 'extra_content'), 'google'), 'thought_signature')),
+  /** As it is kept with the part. */
+  metadata: (signature: string): ProviderMetadata => ({ google: { thoughtSignature: signature } }),
+  /** As it goes back with the call. */
+  wire: (metadata: ProviderMetadata | undefined): object => {
+    const signature = filled(memberOf(memberOf(metadata, 'google'), 'thoughtSignature'))
+    return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }
+  },
+} as const
