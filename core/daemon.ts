@@ -33,6 +33,8 @@ import { daemonSettings, type Settings } from './base/settings.js'
 import type { State } from './state/contract.js'
 import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
+import { createProcesses, type OwnProcesses } from './processes/processes.js'
+import { Processes } from './processes/contract.js'
 import { openState, type OpenState, type RecoveryReport } from './state/store/root.js'
 import { damageFound, isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
@@ -70,6 +72,8 @@ export interface Daemon {
   readonly view: HostView
   /** Most milliseconds that a stop waits on purpose: for requests in flight and for the plugins. */
   readonly stopMs: () => number
+  /** Has ready what would take time at the first need. */
+  prepare(): void
   /** Drains, stops the plugins backwards, closes the state, frees the root. Every call returns the same promise. */
   stop(): Promise<Ending>
   readonly ended: Promise<Ending>
@@ -81,6 +85,7 @@ interface DaemonContext extends DaemonOptions {
   readonly ids: IdSource
   readonly boot: Boot
   readonly loader: PluginLoaderOptions
+  readonly processes: OwnProcesses
   phase: 'starting' | 'ready' | 'draining'
 }
 
@@ -96,7 +101,11 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
   boot.own('process', keepAlive())
   try {
     const loader = loaderOptions({ ...options, clock, patienceMs })
-    return await start({ ...options, patienceMs, clock, ids: createIds(clock), boot, loader, phase: 'starting' })
+    const ids = createIds(clock)
+    // What the system does takes its own time, whatever clock the daemon goes by.
+    const processes = createProcesses({ clock: createClock(), ids, log })
+    boot.own('processes', processes.close)
+    return await start({ ...options, patienceMs, clock, ids, boot, loader, processes, phase: 'starting' })
   } catch (error) {
     await boot.teardown()
     throw error
@@ -243,7 +252,10 @@ const assemble = (
   const host = createHost({
     core: { clock, ids, log, secrets, state: opened.state, events: bus },
     loaded,
-    services: [[Host, view]],
+    services: [
+      [Host, view],
+      [Processes, context.processes],
+    ],
     routes: controlPlane.routes,
     configure,
     patienceMs,
@@ -287,5 +299,5 @@ const createDaemon = (context: DaemonContext, { lock, host, view, url }: Running
   const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
   lock.onLost(() => void stop('lock_lost'))
   const stopMs = (): number => context.settings.drainMs + host.stopMs()
-  return { url, root: lock.root, host, view, stopMs, stop: () => stop('stopped'), ended }
+  return { url, root: lock.root, host, view, stopMs, prepare: context.processes.prepare, stop: () => stop('stopped'), ended }
 }

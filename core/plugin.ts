@@ -95,6 +95,8 @@ export { commandLine, count, span } from './cli/command-text.js'
 export { errors as commandErrors } from './cli/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'
 export type { Token, Point } from './base/token.js'
+export { Processes } from './processes/contract.js'
+export type { Program, ProgramEnd, ProgramWish } from './processes/contract.js'
 export { Host } from './host/contract.js'
 export type {
   HostView,

@@ -96,6 +96,9 @@ const checkWorkspace = ({ workspaceRoot }: Settings, flags: Flags, disk: Disk): 
   throw configErrors.config_invalid({ details: { source, problem: `must be a folder that exists: ${workspaceRoot}` } })
 }
 
+/** By then the first requests are answered, and memory has not grown yet. */
+const preparedMs = 1_000
+
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
   const guarded: string[] = []
@@ -131,6 +134,7 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   })
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
+  clock.after(preparedMs, daemon.prepare)
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
   const { clean, reason } = await stopped(daemon, clock, lineMaker(settings, secrets))
   log.info('stopped', { reason, clean })

@@ -19,6 +19,7 @@ import type { Declarations } from '../../state/inspect/verify-records.js'
 import { version } from '../../base/version.js'
 import { shippedCandidate } from '../load/candidate.js'
 import { Host } from '../contract.js'
+import { Processes } from '../../processes/contract.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
 
@@ -88,6 +89,7 @@ export const declarationsOf = async (
       { clock, ms: patienceMs },
     ),
     services: [
+      [Processes, untouched({}, 'the processes')],
       [
         Host,
         untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host'),

@@ -33,7 +33,7 @@ const textOf = (read: () => string): string => {
   }
 }
 /** The fields of /proc/<pid>/stat behind the name, which may hold any character. */
-const startTicks = (pid: number): string =>
+export const startTicks = (pid: number): string =>
   textOf(
     () =>
       readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -32,7 +32,7 @@ const keepInside = async ({ root }: Workspace, paths: readonly string[]): Promis
   return paths.filter((path) => inside.get(dirname(path)) === true)
 }
 
-export const globSearchTool = ({ locate }: FileSurroundings): Tool =>
+export const globSearchTool = ({ locate, processes }: FileSurroundings): Tool =>
   defineTool({
     name: 'glob_search',
     description:
@@ -55,7 +55,7 @@ export const globSearchTool = ({ locate }: FileSurroundings): Tool =>
         if (isAbsolute(pattern) || pattern.includes('..')) throw fileErrors.pattern_invalid()
         const place = await locate(call, base)
         const args = argsFor(pattern.replace(/^(?:\.\/)+/u, ''))
-        const { items, truncated } = await filesBelow(place, { args, limit, signal: call.signal })
+        const { items, truncated } = await filesBelow(place, { processes, args, limit, signal: call.signal })
         return { base: place.shown, pattern, paths: await keepInside(place.workspace, items), truncated }
       }),
   })

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { doc, object, string } from '../../../core/plugin.js'
+import { doc, object, string, type Processes } from '../../../core/plugin.js'
 import { defineTool, type Tool, type ToolCall } from '../../execution/tools/contract.js'
 import { answer, systemCode } from './answer.js'
 import { baseField, below, fenceBelow, limitField } from './base.js'
@@ -26,6 +26,7 @@ const readMatch =
   }
 
 interface Grep {
+  readonly processes: Processes
   readonly place: Place
   readonly pattern: string
   readonly limit: number
@@ -41,10 +42,11 @@ const form = [
   '--max-columns-preview',
 ]
 
-const inFolder = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>> =>
+const inFolder = ({ processes, place, pattern, limit, signal }: Grep): Promise<Found<Match>> =>
   withFolder(place, {
     use: (folder) =>
       ripgrep({
+        processes,
         args: [
           ...form,
           '--hidden',
@@ -67,7 +69,7 @@ const inFolder = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>
   })
 
 /** The file is handed over open, so that what was checked is what is read. */
-const inFile = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>> =>
+const inFile = ({ processes, place, pattern, limit, signal }: Grep): Promise<Found<Match>> =>
   withFolder(parentOf(place), {
     use: async (folder) => {
       const name = basename(place.real)
@@ -75,6 +77,7 @@ const inFile = ({ place, pattern, limit, signal }: Grep): Promise<Found<Match>> 
       const path = process.platform === 'linux' ? `/proc/${process.pid}/fd/${handle.fd}` : folder.at(name)
       try {
         return await ripgrep({
+          processes,
           args: [...form, '--regexp', pattern, '--', path],
           cwd: folder.outside,
           separator: '\n',
@@ -97,7 +100,7 @@ const search = async (grep: Grep): Promise<Found<Match>> => {
   }
 }
 
-export const grepSearchTool = ({ locate }: FileSurroundings): Tool =>
+export const grepSearchTool = ({ locate, processes }: FileSurroundings): Tool =>
   defineTool({
     name: 'grep_search',
     description:
@@ -118,7 +121,7 @@ export const grepSearchTool = ({ locate }: FileSurroundings): Tool =>
     run: ({ pattern, base, limit }, call) =>
       answer(async () => {
         const place = await locate(call, base)
-        const found = await search({ place, pattern, limit, signal: call.signal })
+        const found = await search({ processes, place, pattern, limit, signal: call.signal })
         return { base: place.shown, pattern, matches: [...found.items], truncated: found.truncated }
       }),
   })

@@ -5,7 +5,7 @@ import { baseField, limitField } from './base.js'
 import { filesBelow } from './files-below.js'
 import type { FileSurroundings } from './surroundings.js'
 
-export const listFilesTool = ({ locate }: FileSurroundings): Tool =>
+export const listFilesTool = ({ locate, processes }: FileSurroundings): Tool =>
   defineTool({
     name: 'list_files',
     description:
@@ -19,6 +19,7 @@ export const listFilesTool = ({ locate }: FileSurroundings): Tool =>
       answer(async () => {
         const place = await locate(call, base)
         const found = await filesBelow(place, {
+          processes,
           args: ['--no-require-git', '--glob', '!.git'],
           limit,
           signal: call.signal,

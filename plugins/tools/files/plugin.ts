@@ -1,4 +1,4 @@
-import { Host, definePlugin } from '../../../core/plugin.js'
+import { Host, Processes, definePlugin } from '../../../core/plugin.js'
 import { CompletionChecks } from '../../execution/runs/contract.js'
 import { ToolRegistry, Tools } from '../../execution/tools/contract.js'
 import { workspaceFileCheck } from './completion-check.js'
@@ -17,13 +17,13 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Tools that read, search and change files of the workspace.',
-  needs: { host: Host, registry: ToolRegistry },
-  register(ctx, { host, registry }) {
+  needs: { host: Host, processes: Processes, registry: ToolRegistry },
+  register(ctx, { host, processes, registry }) {
     ctx.contribute(
       CompletionChecks,
       workspaceFileCheck(() => registry.workspace, host.stateRoot),
     )
-    const surroundings = createSurroundings(host.stateRoot)
+    const surroundings = createSurroundings(host.stateRoot, processes)
     ctx.contribute(Tools, ...tools.map((tool) => tool(surroundings)))
   },
 })

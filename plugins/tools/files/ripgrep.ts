@@ -1,9 +1,10 @@
 /** One ripgrep process, whose records are taken one by one until there are enough. Its patterns take linear time. */
-import { spawn } from 'node:child_process'
 import { rgPath } from '@vscode/ripgrep'
+import { fault, type Processes } from '../../../core/plugin.js'
 import { fileErrors } from './errors.js'
 
 export interface Ripgrep<T> {
+  readonly processes: Processes
   readonly args: readonly string[]
   readonly cwd: string
   /** The byte after each record. */
@@ -57,32 +58,29 @@ interface Ended {
   readonly complaint: string
 }
 
-const run = (
-  { args, cwd, separator, signal }: Ripgrep<unknown>,
+const run = async (
+  { processes, args, cwd, separator, signal }: Ripgrep<unknown>,
   begin: (kill: () => void) => (record: string) => void,
-): Promise<Ended> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(rgPath, ['--no-config', '--no-messages', '--color=never', ...args], {
-      cwd,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const kill = (): void => {
-      child.kill('SIGKILL')
-    }
-    child.once('error', reject)
-    let complaint = ''
-    // A process that could not be made has no streams.
-    child.stdout?.on('data', createSplitter(separator, begin(kill)))
-    child.stderr?.on('data', (chunk: Uint8Array) => {
-      if (complaint.length < 4096) complaint += Buffer.from(chunk).toString('latin1')
-    })
-    signal.addEventListener('abort', kill, { once: true })
-    child.once('close', (code) => {
-      signal.removeEventListener('abort', kill)
-      resolve({ code, complaint })
-    })
+): Promise<Ended> => {
+  const program = await processes.start({
+    file: rgPath,
+    args: ['--no-config', '--no-messages', '--color=never', ...args],
+    folder: cwd,
+    environment,
   })
+  let complaint = ''
+  program.stdout.on('data', createSplitter(separator, begin(program.kill)))
+  program.stderr.on('data', (chunk: Uint8Array) => {
+    if (complaint.length < 4096) complaint += Buffer.from(chunk).toString('latin1')
+  })
+  signal.addEventListener('abort', program.kill, { once: true })
+  if (signal.aborted) program.kill()
+  const end = await program.ended
+  await program.closed
+  signal.removeEventListener('abort', program.kill)
+  if (end.type !== 'ended') throw fault(`ripgrep is ${end.type}: ${'reason' in end ? end.reason : 'killed'}`)
+  return { code: end.code, complaint }
+}
 
 /** Throws `pattern_invalid`, or `call_stopped` after an abort; the process is gone by then. */
 export const ripgrep = async <T>(search: Ripgrep<T>): Promise<Found<T>> => {

@@ -1,7 +1,7 @@
 /** One command in the background, from its start to the last word about it. */
 import { within, type Clock, type JsonObject, type Log, type Spool, type State } from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
-import { drainMs, letGo, type Exit, type Launched } from './launch.js'
+import { drainMs, type Exit, type Launched } from './launch.js'
 import { createPace, type Pace } from './pace.js'
 import { belongsTo, signalGroup, stopProcesses, type Group, type Stopped } from './process-tree.js'
 import { watchSilence } from './silence.js'
@@ -59,7 +59,7 @@ const both = (asked: Stopped | undefined, last: Stopped): Stopped => ({
   found: (asked?.found ?? 0) + last.found,
 })
 
-const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews & { metadata: JsonObject } => {
+const newsOf = ({ code, signal, lost }: Exit, reason: EndReason | undefined): TaskNews & { metadata: JsonObject } => {
   const end = {
     ...(code !== null && { exit_code: code }),
     ...(signal !== null && { signal }),
@@ -68,7 +68,7 @@ const newsOf = ({ code, signal }: Exit, reason: EndReason | undefined): TaskNews
   }
   if (reason !== undefined)
     return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
-  return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: 'exited' } }
+  return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: lost ? 'lost' : 'exited' } }
 }
 
 interface Drain {
@@ -78,9 +78,9 @@ interface Drain {
 }
 
 /** What is not read here waits in the pipe, and the command with it. */
-const pump = async ({ child }: Launched, { spool, pace, heard }: Drain): Promise<void> => {
+const pump = async ({ program }: Launched, { spool, pace, heard }: Drain): Promise<void> => {
   try {
-    for await (const chunk of child?.stdout ?? []) {
+    for await (const chunk of program.stdout) {
       await spool.append(chunk)
       heard()
       await pace.passed(chunk.length)
@@ -146,10 +146,10 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     const exit = await launched.exited
     const asked = await shutdown
     // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
-    if (asked === undefined && !left) signalGroup(group.pid, 'SIGKILL')
+    if (asked === undefined && !left) signalGroup(group, 'SIGKILL')
     const last = await stopAll(0)
     await within(clock, drainMs, pumped)
-    letGo(launched)
+    launched.program.letGo()
     await pumped
     silence.end()
     await Promise.all(beside)

@@ -1,7 +1,7 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, type Ids, type JsonObject, type Spools } from '../../../core/plugin.js'
+import { Problem, type Ids, type JsonObject, type Processes, type Spools } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
@@ -15,6 +15,7 @@ export const backgroundKind = 'background_shell'
 
 export interface BackgroundParts extends LifeParts {
   readonly ids: Ids
+  readonly processes: Processes
   readonly config: ShellConfig
   readonly spools: Spools
   readonly makeMarker: (unique: string) => string
@@ -147,7 +148,9 @@ const giveUp = ({ state, tasks }: Commands, ref: TaskRef): Promise<void> =>
 
 const recordProcess = ({ state, tasks }: Commands, task: TaskRef, { group: { pid, started } }: Life): Promise<void> =>
   state.commit((tx) =>
-    tasks.tell(tx, task, { metadata: { pid, ...(started !== undefined && { pid_started: started }) } }),
+    tasks.tell(tx, task, {
+      metadata: { ...(pid !== undefined && { pid }), ...(started !== '' && { pid_started: started }) },
+    }),
   )
 
 /** Undefined if there is no process: the daemon stops, or the system refuses one. */
@@ -158,7 +161,7 @@ const begin = async (
 ): Promise<Life | undefined> => {
   const { spools } = commands
   const spool = await spools.begin(task.id)
-  const launched = commands.leaving ? undefined : launchOrder(commands, order, task)
+  const launched = commands.leaving ? undefined : await launchOrder(commands, order, task)
   const group = launched?.group
   if (launched === undefined || group === undefined) {
     await spool.close()
@@ -178,10 +181,14 @@ const begin = async (
   return life
 }
 
-const launchOrder = ({ makeMarker, environment }: Commands, order: Order, { id }: SessionTask): Launched => {
+const launchOrder = (
+  { processes, makeMarker, environment }: Commands,
+  order: Order,
+  { id }: SessionTask,
+): Promise<Launched> => {
   const marker = makeMarker(id)
   const { command, folder } = order
-  return launch({ command, folder, environment: environment(marker), marker, merged: true })
+  return launch(processes, { command, folder, environment: environment(marker), marker, merged: true })
 }
 
 /** Ends a command that takes too long, and clears up after one that has ended. */

@@ -10,6 +10,7 @@ import {
   type Clock,
   type Infer,
   type JsonObject,
+  type Processes,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { Background } from './background.js'
@@ -40,6 +41,7 @@ const BashInput = object({
 type BashInput = Infer<typeof BashInput>
 
 export interface BashParts {
+  readonly processes: Processes
   readonly clock: Clock
   readonly config: ShellConfig
   readonly background: Background
@@ -78,8 +80,8 @@ const view = ({ code, signal, stdout, stderr, remaining }: CommandEnd): JsonObje
 
 const outcomeOf = (end: CommandEnd): ToolOutcome => {
   if (!end.started) return failedCall(shellErrors.command_not_started())
-  if (!end.stopped) return { type: 'result', output: view(end) }
-  const { code, message, spec } = shellErrors.command_stopped()
+  if (!end.stopped && !end.lost) return { type: 'result', output: view(end) }
+  const { code, message, spec } = end.stopped ? shellErrors.command_stopped() : shellErrors.command_lost()
   return {
     type: 'result',
     is_error: true,
@@ -92,7 +94,7 @@ const run = async (
   { command, workdir, description, run_in_background }: BashInput,
   call: ToolCall,
 ): Promise<ToolOutcome> => {
-  const { clock, config, makeMarker, environment, signal } = parts
+  const { processes, clock, config, makeMarker, environment, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folder = await folderOf(call.workspace, workdir)
   if (folder === undefined) return failedCall(shellErrors.workdir_invalid())
@@ -100,6 +102,7 @@ const run = async (
   if (run_in_background) return parts.background.start({ command, folder, workdir, description, call })
   const marker = makeMarker()
   const end = await runCommand({
+    processes,
     command,
     folder,
     marker,

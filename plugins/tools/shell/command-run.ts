@@ -1,10 +1,11 @@
 /** One command from its start to the end of everything it started. */
-import { within, type Clock } from '../../../core/plugin.js'
+import { within, type Clock, type Processes } from '../../../core/plugin.js'
 import { createCapture, type Captured } from './capture.js'
-import { drainMs, launch, letGo, type Exit, type Launch } from './launch.js'
+import { drainMs, launch, type Exit, type Launch } from './launch.js'
 import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
 
 export interface CommandRun extends Launch {
+  readonly processes: Processes
   readonly output_bytes: number
   readonly grace_ms: number
   readonly clock: Clock
@@ -13,6 +14,7 @@ export interface CommandRun extends Launch {
 
 export interface CommandEnd {
   readonly started: boolean
+  readonly lost: boolean
   readonly code: number | null
   readonly signal: string | null
   readonly stopped: boolean
@@ -32,15 +34,14 @@ const onAbort = (signal: AbortSignal, stop: () => Promise<readonly number[]>) =>
   return { done, forget: () => signal.removeEventListener('abort', begin) }
 }
 
-const notEnded: Exit = { started: true, code: null, signal: null }
+const notEnded: Exit = { started: true, lost: false, code: null, signal: null }
 
 export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
   const { clock, grace_ms, signal } = run
-  const launched = launch(run)
-  const { child, group, closed, exited } = launched
+  const { program, group, exited } = await launch(run.processes, run)
   const [stdout, stderr] = [createCapture(run.output_bytes), createCapture(run.output_bytes)]
-  child?.stdout?.on('data', stdout.add)
-  child?.stderr?.on('data', stderr.add)
+  program.stdout.on('data', stdout.add)
+  program.stderr.on('data', stderr.add)
   const stopAll = async (grace: number): Promise<readonly number[]> =>
     group === undefined
       ? []
@@ -51,9 +52,9 @@ export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
   const stopped = signal.aborted
   // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
   if (stopped) await done
-  else if (group !== undefined) signalGroup(group.pid, 'SIGKILL')
+  else if (group !== undefined) signalGroup(group, 'SIGKILL')
   const remaining = await stopAll(0)
-  await within(clock, drainMs, closed)
-  letGo(launched)
+  await within(clock, drainMs, program.closed)
+  program.letGo()
   return { ...exit, stopped, remaining, stdout: stdout.read(), stderr: stderr.read() }
 }

@@ -22,6 +22,11 @@ export const shellErrors = defineErrors({
     detail: 'There are {limit} commands in the background of {whose}, which is the most.',
     action: 'Stop one with task_stop, or wait for one with task_output.',
   },
+  command_lost: {
+    status: 500,
+    detail: 'The process that waits for commands was killed, and the command with it. What it did until then stays done.',
+    action: 'Look at what it did before running it again.',
+  },
   command_stopped: {
     status: 409,
     detail:

@@ -1,4 +1,4 @@
-import { Host, childEnvironment, definePlugin } from '../../../core/plugin.js'
+import { Host, Processes, childEnvironment, definePlugin } from '../../../core/plugin.js'
 import { Tools } from '../../execution/tools/contract.js'
 import { TaskRunners, Tasks } from '../../execution/tasks/contract.js'
 import { createBackground, leaveMs } from './background.js'
@@ -15,16 +15,17 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'The bash tool: commands in the workspace, stopped with everything they started.',
-  needs: { host: Host, tasks: Tasks },
+  needs: { host: Host, processes: Processes, tasks: Tasks },
   config: ShellConfig,
   stopMs: ({ grace_ms }) => grace_ms + leaveMs,
-  register(ctx, { host, tasks }) {
+  register(ctx, { host, processes, tasks }) {
     const { clock, config, ids, log, secrets, signal, state } = ctx
     const tag = rootTag(host.stateRoot)
     const makeMarker = (unique: string): string => markerOf(tag, state.health.generation, unique)
     const makeEnvironment = (marker: string) =>
       commandEnvironment(childEnvironment({ pass: config.pass_environment, redact: secrets.redact }), marker)
     const background = createBackground({
+      processes,
       state,
       tasks,
       clock,
@@ -40,6 +41,7 @@ export default definePlugin({
     ctx.contribute(
       Tools,
       bashTool({
+        processes,
         clock,
         config,
         signal,

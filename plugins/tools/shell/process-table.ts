@@ -1,5 +1,5 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
-import { readFileSync, promises as fs } from 'node:fs'
+import { promises as fs } from 'node:fs'
 import { markerName } from './child-environment.js'
 
 export interface ProcessRow {
@@ -47,14 +47,4 @@ export const readProcesses = async (): Promise<ProcessRow[]> => {
   const names = await fs.readdir('/proc').catch((): string[] => [])
   const rows = await Promise.all(names.filter((name) => /^\d+$/u.test(name)).map((name) => readRow(Number(name))))
   return rows.filter((row) => row !== undefined)
-}
-
-/** When a child of ours began; it cannot be gone before it has been waited for. */
-export const startOf = (pid: number): string | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  } catch {
-    return undefined
-  }
 }

@@ -32,15 +32,17 @@ export const membersOf = (rows: readonly ProcessRow[], belongs: Belongs, self: n
 }
 
 export interface Group {
-  readonly pid: number
-  readonly started: string | undefined
+  /** Undefined if nobody knows it. */
+  readonly pid: number | undefined
+  /** Empty where the system does not tell. */
+  readonly started: string
   readonly marker: string
 }
 
 /** A command's processes. A pid that now names another process names no group of ours. */
 export const belongsTo = ({ pid, started, marker }: Group, rows: readonly ProcessRow[]): Belongs => {
   const leader = rows.find((row) => row.pid === pid)
-  const reused = leader !== undefined && started !== undefined && leader.started !== started
+  const reused = leader !== undefined && started !== '' && leader.started !== started
   return (row) => row.marker === marker || (!reused && (row.pgid === pid || row.sid === pid))
 }
 
@@ -53,7 +55,9 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 }
 
 /** The same for the whole group of a process that is known to exist. */
-export const signalGroup = (pid: number, name: NodeJS.Signals): void => signal(-pid, name)
+export const signalGroup = ({ pid }: Group, name: NodeJS.Signals): void => {
+  if (pid !== undefined) signal(-pid, name)
+}
 
 export interface Stop {
   readonly clock: Clock

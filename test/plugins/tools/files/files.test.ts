@@ -17,6 +17,7 @@ import { createPathLocks } from '../../../../plugins/tools/files/path-locks.js'
 import { createSurroundings } from '../../../../plugins/tools/files/surroundings.js'
 import { writeFileTool } from '../../../../plugins/tools/files/write-file.js'
 import { checkTool } from '../../../conform/tool.js'
+import { processesFor } from '../../../support/processes.js'
 import { callOf, codeOf, makeFolder, runTool, type Answer } from '../../../support/tools.js'
 import { isLinear } from '../../../support/linear.js'
 
@@ -34,7 +35,7 @@ const setUp = async (t: ExecutionContext) => {
   await writeFile(join(workspace, 'src', 'a.ts'), 'const a = 1\nconst b = 2\n')
   await writeFile(join(workspace, 'src', 'deep', 'c.ts'), 'export const c = 3\n')
   await writeFile(join(workspace, 'notes.md'), '# Notes\nsecret\n')
-  const surroundings = createSurroundings(join(workspace, 'state'))
+  const surroundings = createSurroundings(join(workspace, 'state'), processesFor(t))
   const tools = Object.fromEntries(
     [readFileTool, writeFileTool, editFileTool, listFilesTool, globSearchTool, grepSearchTool].map((make) => [
       make(surroundings).name,

@@ -2,41 +2,69 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { launch } from '../../../../plugins/tools/shell/launch.js'
+import { processesFor } from '../../../support/processes.js'
 
-const module = new URL('../../../../plugins/tools/shell/launch.js', import.meta.url).href
-/** Takes every descriptor that the process may have, then tries to start a command. */
+const moduleOf = (path: string): string => JSON.stringify(new URL(`../../../../${path}`, import.meta.url).href)
+/** Takes every descriptor that the process may have, then tries to start a command; twice if it could before. */
 const script = `
 import { closeSync, openSync } from 'node:fs'
-const { launch, letGo } = await import(${JSON.stringify(module)})
+const { launch } = await import(${moduleOf('plugins/tools/shell/launch.js')})
+const { createProcesses } = await import(${moduleOf('core/processes/processes.js')})
+const { createClock } = await import(${moduleOf('core/base/clock.js')})
+const { createIds } = await import(${moduleOf('core/base/ids.js')})
+const clock = createClock()
+const none = () => {}
+const processes = createProcesses({ clock, ids: createIds(clock), log: { debug: none, warn: none } })
+const attempt = async () => {
+  const { program, exited, group = null } = await launch(processes, { command: 'true', folder: '/', environment: {}, marker: 'm' })
+  const exit = await exited
+  program.stdout.resume()
+  program.stderr.resume()
+  await program.closed
+  return { exit, group: group && 'group' }
+}
+const results = []
+if (process.argv[1] === 'warm') for (let n = 0; n < 3; n += 1) results.push(await attempt())
 const held = []
 try { for (;;) held.push(openSync('/dev/null', 'r')) } catch {}
-const launched = launch({ command: 'echo hi', folder: '/', environment: {}, marker: 'm' })
-const exit = await launched.exited
-await launched.closed
-letGo(launched)
+results.push(...(await Promise.all(Array.from({ length: 4 }, attempt))))
 for (const file of held) closeSync(file)
-console.log(JSON.stringify({ exit, group: launched.group ?? null }))
+results.push(await attempt())
+await processes.close()
+console.log(JSON.stringify(results))
 `
+const good = { exit: { started: true, lost: false, code: 0, signal: null }, group: 'group' }
+const refused = { exit: { started: false, lost: false, code: null, signal: null }, group: null }
 
-test('a command that cannot be started for want of descriptors ends as not started, and nothing else ends', async (t) => {
-  const child = spawn('/bin/sh', [
-    '-c',
-    'ulimit -n 64; exec "$0" --input-type=module -e "$1"',
-    process.execPath,
-    script,
-  ])
-  const [out, complaint] = await Promise.all([text(child.stdout), text(child.stderr)])
-  t.is(complaint, '')
-  t.deepEqual(JSON.parse(out), { exit: { started: false, code: null, signal: null }, group: null })
-})
+for (const [what, ...before] of [['cold'], ['warm', good, good, good]] as const)
+  test(`a command that cannot be started for want of descriptors ends as not started, nothing else ends, and the next one can (${what})`, async (t) => {
+    const child = spawn('/bin/sh', [
+      '-c',
+      'ulimit -n 64; exec "$0" --input-type=module -e "$1" "$2"',
+      process.execPath,
+      script,
+      what,
+    ])
+    const [out, complaint] = await Promise.all([text(child.stdout), text(child.stderr)])
+    t.is(complaint, '')
+    const results = JSON.parse(out)
+    t.deepEqual(results.slice(0, before.length), before)
+    t.deepEqual(results.at(-1), good)
+    const without = results.slice(before.length, -1)
+    // What was connected ahead of need still serves.
+    t.true(without.some(({ group }: { group: unknown }) => group === null))
+    for (const result of without) t.deepEqual(result, result.group === null ? refused : good)
+  })
 
 test('a command in a folder that is gone, or with an environment that no process can have, was not started', async (t) => {
+  const processes = processesFor(t)
   for (const wish of [
     { folder: '/nowhere/at/all', environment: {} },
     { folder: '/', environment: { LONG: 'x'.repeat(3_000_000) } },
   ]) {
-    const launched = launch({ command: 'true', marker: 'm', ...wish })
-    t.false((await launched.exited).started)
-    await launched.closed
+    const { program, exited, group } = await launch(processes, { command: 'true', marker: 'm', ...wish })
+    t.false((await exited).started)
+    t.is(group, undefined)
+    await program.closed
   }
 })

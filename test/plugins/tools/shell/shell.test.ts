@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { fault } from '../../../../core/base/assert.js'
@@ -16,6 +17,7 @@ import { markerOf, rootTag, stopLeftovers } from '../../../../plugins/tools/shel
 import { readProcesses, type ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
 import { belongsTo, membersOf } from '../../../../plugins/tools/shell/process-tree.js'
 import { checkTool } from '../../../conform/tool.js'
+import { processesFor } from '../../../support/processes.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
 
 interface Given extends PassedEnvironment {
@@ -43,6 +45,7 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
   const workspace = await makeFolder(t)
   const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
+    processes: processesFor(t),
     clock,
     config: {
       output_bytes,
@@ -241,6 +244,27 @@ test('tools-29: a command has time to end well after SIGTERM', async (t) => {
   t.is(await readFile(join(workspace, 'ended'), 'utf8'), 'done\n')
 })
 
+const starterOf = async (workspace: string): Promise<number> => {
+  for (;;) {
+    const pid = Number(await readFile(join(workspace, 'parent'), 'utf8').catch(() => ''))
+    if (pid > 0) return pid
+    await setTimeout(10)
+  }
+}
+const onLinux = process.platform === 'linux' ? test : test.skip
+onLinux('tools-32: when what waits for a command is killed, the command is ended with all it started and told as lost', async (t) => {
+  const { run, workspace, left } = await setUp(t)
+  const running = run(`echo before; (setsid sleep 300 &); echo $PPID > parent; exec 3<&-; sleep 300`)
+  const starter = await starterOf(workspace)
+  t.not(starter, process.pid)
+  process.kill(starter, 'SIGKILL')
+  const answer = await running
+  t.is(codeOf(answer), 'command_lost')
+  t.deepEqual([answer.is_error, answer.output['stdout'], answer.output['exit_code']], [true, 'before\n', null])
+  t.deepEqual(await left(), [])
+  t.is((await run('echo again')).output['stdout'], 'again\n')
+})
+
 test('tools-30: what a command leaves in the background is stopped when it ends, and does not hold up its answer', async (t) => {
   const { run, left } = await setUp(t)
   const began = performance.now()
@@ -311,7 +335,7 @@ test('the daemon, its session and its other children are never members of a tree
 test('a group whose number was given to another process is no group of ours; what carries the marker still is', (t) => {
   const leader = (started: string): ProcessRow => ({ ...rowOf(20, 1, 20), started })
   const rest = [rowOf(21, 20, 20), rowOf(22, 1, 20), rowOf(30, 1, 30, 'mine'), rowOf(31, 30, 30)]
-  const stopped = (rows: readonly ProcessRow[], started: string | undefined): number[] =>
+  const stopped = (rows: readonly ProcessRow[], started: string): number[] =>
     membersOf(rows, belongsTo({ pid: 20, started, marker: 'mine' }, rows), 10)
       .map(({ pid }) => pid)
       .toSorted()

@@ -1,0 +1,53 @@
+/** What every way to start a program makes of it. */
+import { Readable } from 'node:stream'
+import { startTicks } from '../state/root/owner.js'
+import type { Program, ProgramEnd } from './contract.js'
+
+export interface Running {
+  readonly pid: number
+  readonly started: string
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly ended: Promise<ProgramEnd>
+}
+
+/** Its number alone could be another's by now. */
+const killGroup = (pid: number, started: string): void => {
+  if (startTicks(pid) !== started) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has just gone.
+  }
+}
+
+const closing = (stream: Readable): Promise<void> =>
+  new Promise((resolve) => {
+    stream.on('error', () => {})
+    stream.once('close', () => resolve())
+  })
+
+export const runningProgram = (running: Running): Program => {
+  const { pid, started, stdout, stderr } = running
+  return {
+    ...running,
+    closed: Promise.all([closing(stdout), closing(stderr)]).then(() => {}),
+    kill: () => killGroup(pid, started),
+    letGo: () => {
+      stdout.destroy()
+      stderr.destroy()
+    },
+  }
+}
+
+/** One that never was, or that nobody knows. */
+export const absentProgram = (end: ProgramEnd): Program => ({
+  pid: undefined,
+  started: '',
+  stdout: Readable.from([]),
+  stderr: Readable.from([]),
+  ended: Promise.resolve(end),
+  closed: Promise.resolve(),
+  kill: () => {},
+  letGo: () => {},
+})

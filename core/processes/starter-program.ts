@@ -1,0 +1,103 @@
+/**
+ * The program of the starter: a small process that starts programs for the daemon, because a fork copies the page
+ * tables of whoever forks. It is text instead of a file: the folder of the daemon may have been replaced since it
+ * started. For each output it connects to the daemon, ahead of need, and the program has that connection as it is; so
+ * what a program puts out passes nobody. A connection counts when the daemon has answered it. When the daemon is gone,
+ * whatever it started goes too.
+ */
+export const starterProgram = `'use strict'
+process.title = 'holdfast-starter'
+const { spawn } = require('node:child_process')
+const { readFileSync } = require('node:fs')
+const { connect } = require('node:net')
+const { STARTER_ADDRESS, STARTER_TOKEN } = process.env
+const spareMost = 4
+const spare = []
+const orders = []
+const pids = new Set()
+let opening = 0
+let last = 0
+let latest = 0
+
+const reach = (slot) => {
+  const socket = connect('\\0' + STARTER_ADDRESS)
+  socket.on('error', () => {})
+  socket.write(STARTER_TOKEN + String(slot).padStart(16))
+  return socket
+}
+const say = (fact) => control.write(JSON.stringify(fact) + '\\n')
+
+const fill = () => {
+  while (spare.length + opening < Math.max(spareMost, 2 * orders.length)) open((last += 1))
+}
+const open = (slot) => {
+  opening += 1
+  const socket = reach(slot)
+  const asked = latest
+  let settled = false
+  const settle = (good) => {
+    if (settled) return
+    settled = true
+    opening -= 1
+    if (good) spare.push({ slot, socket })
+    else if (orders.length > 0 && orders[0].id <= asked) say({ id: orders.shift().id, error: 'EMFILE' })
+    pump()
+  }
+  socket.once('data', () => settle(true))
+  socket.once('close', () => settle(false))
+}
+const pump = () => {
+  while (orders.length > 0 && spare.length > 1) run(orders.shift(), spare.splice(0, 2))
+  if (orders.length > 0) fill()
+}
+
+const startedAt = (pid) => {
+  try {
+    const stat = readFileSync('/proc/' + pid + '/stat', 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return ''
+  }
+}
+const begin = ({ file, args, folder, environment }, [out, err]) =>
+  spawn(file, args, { cwd: folder, env: environment, detached: true, stdio: ['ignore', out.socket, err.socket, 3] })
+const run = (order, slots) => {
+  const { id } = order
+  try {
+    const child = begin(order, slots)
+    const { pid } = child
+    child.on('error', (error) => pid === undefined && say({ id, error: error.code }))
+    if (pid === undefined) return
+    pids.add(pid)
+    child.once('exit', (code, signal) => {
+      pids.delete(pid)
+      say({ id, code, signal })
+    })
+    say({ id, pid, started: startedAt(pid), slots: slots.map(({ slot }) => slot) })
+  } catch (error) {
+    say({ id, error: error.code })
+  } finally {
+    for (const { socket } of slots) socket.destroy()
+    setImmediate(fill)
+  }
+}
+
+let carry = ''
+const hear = (text) => {
+  const lines = (carry + text).split('\\n')
+  carry = lines.pop()
+  for (const line of lines) {
+    orders.push(JSON.parse(line))
+    latest = orders.at(-1).id
+  }
+  fill()
+  pump()
+}
+const end = () => {
+  for (const pid of pids) try { process.kill(-pid, 'SIGKILL') } catch {}
+  process.exit()
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+const control = reach(0).setEncoding('utf8').on('data', hear).on('close', end)
+fill()
+`
