@@ -9,10 +9,11 @@ import { deliveries } from './parts/deliveries.js'
 import { live } from './parts/live.js'
 import { memory } from './parts/memory.js'
 import { schedules } from './parts/schedules.js'
+import { spawn } from './parts/spawn.js'
 import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
-const parts: readonly Part[] = [live, deliveries, schedules, storage, memory, worst]
+const parts: readonly Part[] = [live, deliveries, schedules, storage, memory, worst, spawn]
 
 const valueOf = (flag: string): string | undefined => {
   const at = process.argv.indexOf(flag)
