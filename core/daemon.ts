@@ -299,5 +299,14 @@ const createDaemon = (context: DaemonContext, { lock, host, view, url }: Running
   const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
   lock.onLost(() => void stop('lock_lost'))
   const stopMs = (): number => context.settings.drainMs + host.stopMs()
-  return { url, root: lock.root, host, view, stopMs, prepare: context.processes.prepare, stop: () => stop('stopped'), ended }
+  return {
+    url,
+    root: lock.root,
+    host,
+    view,
+    stopMs,
+    prepare: context.processes.prepare,
+    stop: () => stop('stopped'),
+    ended,
+  }
 }

@@ -107,7 +107,11 @@ const loseAll = ({ orders }: Desk): void => {
   orders.clear()
 }
 
-const tend = (child: ChildProcess, control: Socket, { slots, clock, log }: StarterParts & { slots: Slots }): Starter => {
+const tend = (
+  child: ChildProcess,
+  control: Socket,
+  { slots, clock, log }: StarterParts & { slots: Slots },
+): Starter => {
   const desk: Desk = { orders: new Map(), slots }
   let last = 0
   let closing = false

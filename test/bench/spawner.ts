@@ -50,7 +50,11 @@ const startOne = async ({ start }: Processes): Promise<Omit<Starts, 'cpu'>> => {
 
 const clock = createClock()
 const quiet = (): void => {}
-const service = createProcesses({ clock, ids: createIds(clock), log: { debug: quiet, info: quiet, warn: quiet, error: quiet } })
+const service = createProcesses({
+  clock,
+  ids: createIds(clock),
+  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+})
 const ways: readonly Processes[] = [service, { start: startDirectly }]
 const samples: Starts[][] = ways.map(() => [])
 for (let round = -10; round < rounds; round += 1)

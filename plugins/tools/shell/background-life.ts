@@ -68,7 +68,10 @@ const newsOf = ({ code, signal, lost }: Exit, reason: EndReason | undefined): Ta
   }
   if (reason !== undefined)
     return { status: reason.status, metadata: { ...end, terminal_reason: reason.terminal_reason } }
-  return { status: code === 0 ? 'completed' : 'failed', metadata: { ...end, terminal_reason: lost ? 'lost' : 'exited' } }
+  return {
+    status: code === 0 ? 'completed' : 'failed',
+    metadata: { ...end, terminal_reason: lost ? 'lost' : 'exited' },
+  }
 }
 
 interface Drain {

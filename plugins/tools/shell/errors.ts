@@ -24,7 +24,8 @@ export const shellErrors = defineErrors({
   },
   command_lost: {
     status: 500,
-    detail: 'The process that waits for commands was killed, and the command with it. What it did until then stays done.',
+    detail:
+      'The process that waits for commands was killed, and the command with it. What it did until then stays done.',
     action: 'Look at what it did before running it again.',
   },
   command_stopped: {

@@ -60,7 +60,13 @@ for (const [how, make] of Object.entries(ways)) {
     const program = await make(t).start(sh('cat; ls /proc/self/fd; cut -d" " -f1,5,6 /proc/$$/stat'))
     const [descriptors, ids] = (await text(program.stdout)).split(/\n(?=\d+ )/u)
     // The fourth is the line of life, the fifth the folder that ls reads. High ones may come from who started the tests.
-    t.deepEqual(descriptors?.split('\n').filter((each) => Number(each) < 200).toSorted(), ['0', '1', '2', '3', '4'])
+    t.deepEqual(
+      descriptors
+        ?.split('\n')
+        .filter((each) => Number(each) < 200)
+        .toSorted(),
+      ['0', '1', '2', '3', '4'],
+    )
     t.is(ids?.trim(), `${program.pid} ${program.pid} ${program.pid}`)
     program.letGo()
   })
@@ -110,25 +116,28 @@ linux('programs that are started at once each have their own outputs, however ma
   )
 })
 
-linux('when the starter is killed its programs are killed and told as lost, and the next one is started anew', async (t) => {
-  const processes = processesFor(t)
-  const { starter, program } = await starterOf(processes)
-  const deaf = await processes.start(sh('exec 3<&-; exec sleep 300'))
-  t.is(parentOf(deaf.pid), starter)
-  process.kill(starter, 'SIGKILL')
-  for (const lost of [program, deaf]) {
-    t.deepEqual(await lost.ended, { type: 'lost' })
-    lost.letGo()
-    await lost.closed
-    t.true(await eventually(() => !isThere(lost.pid)))
-  }
-  t.deepEqual(processes.warnings, ['the starter of programs was lost'])
-  const next = await starterOf(processes)
-  t.not(next.starter, starter)
-  t.not(next.starter, process.pid)
-  next.program.kill()
-  next.program.letGo()
-})
+linux(
+  'when the starter is killed its programs are killed and told as lost, and the next one is started anew',
+  async (t) => {
+    const processes = processesFor(t)
+    const { starter, program } = await starterOf(processes)
+    const deaf = await processes.start(sh('exec 3<&-; exec sleep 300'))
+    t.is(parentOf(deaf.pid), starter)
+    process.kill(starter, 'SIGKILL')
+    for (const lost of [program, deaf]) {
+      t.deepEqual(await lost.ended, { type: 'lost' })
+      lost.letGo()
+      await lost.closed
+      t.true(await eventually(() => !isThere(lost.pid)))
+    }
+    t.deepEqual(processes.warnings, ['the starter of programs was lost'])
+    const next = await starterOf(processes)
+    t.not(next.starter, starter)
+    t.not(next.starter, process.pid)
+    next.program.kill()
+    next.program.letGo()
+  },
+)
 
 linux('a starter that is killed while programs are being started loses none in silence', async (t) => {
   const processes = processesFor(t)
@@ -145,20 +154,23 @@ linux('a starter that is killed while programs are being started loses none in s
   t.pass()
 })
 
-linux('a starter that does not answer to signals of a terminal ends with the service, and takes its programs along', async (t) => {
-  const processes = processesFor(t)
-  const { starter, program } = await starterOf(processes)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(starter, signal)
-  const again = await starterOf(processes)
-  t.is(again.starter, starter)
-  await processes.close()
-  t.false(isThere(starter))
-  for (const each of [program, again.program]) {
-    t.true(await eventually(() => !isThere(each.pid)))
-    each.letGo()
-  }
-  t.deepEqual(processes.warnings, [])
-})
+linux(
+  'a starter that does not answer to signals of a terminal ends with the service, and takes its programs along',
+  async (t) => {
+    const processes = processesFor(t)
+    const { starter, program } = await starterOf(processes)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(starter, signal)
+    const again = await starterOf(processes)
+    t.is(again.starter, starter)
+    await processes.close()
+    t.false(isThere(starter))
+    for (const each of [program, again.program]) {
+      t.true(await eventually(() => !isThere(each.pid)))
+      each.letGo()
+    }
+    t.deepEqual(processes.warnings, [])
+  },
+)
 
 const moduleOf = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href)
 const owner = `

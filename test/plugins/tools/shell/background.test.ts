@@ -228,17 +228,20 @@ test('the end of a session ends its commands in the background, and no other', a
 })
 
 const onLinux = process.platform === 'linux' ? test : test.skip
-onLinux('tools-32: a command in the background that is lost has failed, says so, and nothing of it is left', async (t) => {
-  const { daemon, one, ready, workspace } = await setUp(t)
-  const task = await one('echo before; (setsid sleep 300 &); echo $PPID > parent; touch ready; sleep 300')
-  await ready()
-  process.kill(Number(await readFile(join(workspace, 'parent'), 'utf8')), 'SIGKILL')
-  const { task: after, output_text } = await ended(daemon, task)
-  t.deepEqual([after.status, after.metadata.terminal_reason, output_text], ['failed', 'lost', 'before\n'])
-  t.false('exit_code' in after.metadata)
-  t.true(after.metadata.process_tree_shutdown_confirmed)
-  t.deepEqual(await markedBy(daemon.root), [])
-})
+onLinux(
+  'tools-32: a command in the background that is lost has failed, says so, and nothing of it is left',
+  async (t) => {
+    const { daemon, one, ready, workspace } = await setUp(t)
+    const task = await one('echo before; (setsid sleep 300 &); echo $PPID > parent; touch ready; sleep 300')
+    await ready()
+    process.kill(Number(await readFile(join(workspace, 'parent'), 'utf8')), 'SIGKILL')
+    const { task: after, output_text } = await ended(daemon, task)
+    t.deepEqual([after.status, after.metadata.terminal_reason, output_text], ['failed', 'lost', 'before\n'])
+    t.false('exit_code' in after.metadata)
+    t.true(after.metadata.process_tree_shutdown_confirmed)
+    t.deepEqual(await markedBy(daemon.root), [])
+  },
+)
 
 test('a command that lives longer than the limit is stopped and has failed', async (t) => {
   const { daemon, one } = await setUp(t, { background_time_limit_ms: 200 })

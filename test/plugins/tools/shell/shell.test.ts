@@ -252,18 +252,21 @@ const starterOf = async (workspace: string): Promise<number> => {
   }
 }
 const onLinux = process.platform === 'linux' ? test : test.skip
-onLinux('tools-32: when what waits for a command is killed, the command is ended with all it started and told as lost', async (t) => {
-  const { run, workspace, left } = await setUp(t)
-  const running = run(`echo before; (setsid sleep 300 &); echo $PPID > parent; exec 3<&-; sleep 300`)
-  const starter = await starterOf(workspace)
-  t.not(starter, process.pid)
-  process.kill(starter, 'SIGKILL')
-  const answer = await running
-  t.is(codeOf(answer), 'command_lost')
-  t.deepEqual([answer.is_error, answer.output['stdout'], answer.output['exit_code']], [true, 'before\n', null])
-  t.deepEqual(await left(), [])
-  t.is((await run('echo again')).output['stdout'], 'again\n')
-})
+onLinux(
+  'tools-32: when what waits for a command is killed, the command is ended with all it started and told as lost',
+  async (t) => {
+    const { run, workspace, left } = await setUp(t)
+    const running = run(`echo before; (setsid sleep 300 &); echo $PPID > parent; exec 3<&-; sleep 300`)
+    const starter = await starterOf(workspace)
+    t.not(starter, process.pid)
+    process.kill(starter, 'SIGKILL')
+    const answer = await running
+    t.is(codeOf(answer), 'command_lost')
+    t.deepEqual([answer.is_error, answer.output['stdout'], answer.output['exit_code']], [true, 'before\n', null])
+    t.deepEqual(await left(), [])
+    t.is((await run('echo again')).output['stdout'], 'again\n')
+  },
+)
 
 test('tools-30: what a command leaves in the background is stopped when it ends, and does not hold up its answer', async (t) => {
   const { run, left } = await setUp(t)
