@@ -117,6 +117,9 @@ const withNeeds =
 const without = (lines: readonly string[], others: readonly string[]): string[] =>
   lines.filter((line) => !others.includes(line))
 
+/** What core provides: the host and the processes. */
+const ownServices = 2
+
 const checkStop = withNeeds(async (plugins, { id }) => {
   // The first daemon of a process leaves what libraries keep for good.
   await onDaemon(plugins, () => Promise.resolve([]))
@@ -131,7 +134,7 @@ const checkStop = withNeeds(async (plugins, { id }) => {
       return [
         ...notReady.map(stateOf),
         ...(clean ? [] : [`the stop was not clean: ${log.findLast(({ level }) => level === 'error')?.fact ?? ''}`]),
-        ...entriesIn(daemon.host, 1),
+        ...entriesIn(daemon.host, ownServices),
         ...(clock.waiting.size === 0 ? [] : [`${clock.waiting.size} timers still wait`]),
         ...without(after, before).map((line) => `left behind: ${line}`),
         ...without(before, after).map((line) => `taken away: ${line}`),
