@@ -15,19 +15,18 @@ import { connectionsWithin, openFilesLimit } from './state/disk/open-files.js'
 import { parseBind, type Bind, type Settings } from './base/settings.js'
 import type { Secrets } from './base/text/secrets.js'
 import { readSecretFile } from './state/side/secret-file.js'
-import type { StorageHealth } from './state/contract.js'
+import type { State, StorageHealth } from './state/contract.js'
 import { storageErrors } from './state/storage-errors.js'
 import { version } from './base/version.js'
 
 export interface ControlPlaneOptions {
   readonly settings: Settings
   readonly bus: Bus
-  readonly watch: ServerOptions['watch']
+  readonly state: State
   readonly log: Log
   readonly clock: Clock
   readonly secrets: Secrets
   readonly ready: () => boolean
-  readonly storage: () => Pick<StorageHealth, 'loaded' | 'mode' | 'reason'>
   readonly audit: (record: AuthRecord) => void
   readonly onFault: ServerOptions['onFault']
 }
@@ -107,11 +106,17 @@ const storageProblems = [
   commit_too_large,
 ]
 
-const refusals = ({ loaded, mode, reason = mode }: ReturnType<ControlPlaneOptions['storage']>): StorageRefusals => {
+const refusals = ({ loaded, mode, reason = mode }: StorageHealth): StorageRefusals => {
   if (!loaded) return { reads: storage_damaged() }
   return mode === 'ok'
     ? {}
     : { changes: storage_read_only({ details: { reason }, members: { reason }, retryAfter: 5 }) }
+}
+
+/** What a request saw is on disk before its answer leaves; what was undone meanwhile is never told. */
+const watchState = ({ health, durable }: State): (() => Promise<void>) => {
+  const since = health.undone
+  return () => durable(since)
 }
 
 export const createControlPlane = ({
@@ -119,7 +124,7 @@ export const createControlPlane = ({
   secrets,
   audit,
   clock,
-  storage,
+  state,
   ...options
 }: ControlPlaneOptions): ControlPlane => {
   const auth = createAuth({
@@ -132,7 +137,8 @@ export const createControlPlane = ({
   const table = createRouteTable()
   const server = createServer({
     ...options,
-    storage: () => refusals(storage()),
+    storage: () => refusals(state.health),
+    watch: () => watchState(state),
     routes: table,
     auth,
     clock,

@@ -30,7 +30,6 @@ import type { ShippedPlugin } from './plugin/contract.js'
 import type { JsonObject } from './base/schema.js'
 import type { Secrets } from './base/text/secrets.js'
 import { daemonSettings, type Settings } from './base/settings.js'
-import type { State } from './state/contract.js'
 import type { Disk } from './state/disk/disk.js'
 import { acquireLock, type Lock } from './state/root/lock.js'
 import { createProcesses, type OwnProcesses } from './processes/processes.js'
@@ -102,8 +101,7 @@ export const startDaemon = async (options: DaemonOptions): Promise<Daemon> => {
   try {
     const loader = loaderOptions({ ...options, clock, patienceMs })
     const ids = createIds(clock)
-    // What the system does takes its own time, whatever clock the daemon goes by.
-    const processes = createProcesses({ clock: createClock(), ids, log })
+    const processes = createProcesses({ ids, log })
     boot.own('processes', processes.close)
     return await start({ ...options, patienceMs, clock, ids, boot, loader, processes, phase: 'starting' })
   } catch (error) {
@@ -228,10 +226,9 @@ const assemble = (
     log,
     clock,
     secrets,
-    watch: () => watchState(opened.state),
     audit: audit.record,
     ready: () => context.phase === 'ready',
-    storage: () => opened.state.health,
+    state: opened.state,
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
   const view = createView({
@@ -271,12 +268,6 @@ const assemble = (
   return { host, view, controlPlane }
 }
 
-/** What a request saw is on disk before its answer leaves; what was undone meanwhile is never told. */
-const watchState = ({ health, durable }: State): (() => Promise<void>) => {
-  const since = health.undone
-  return () => durable(since)
-}
-
 interface Running {
   readonly lock: Lock
   readonly host: PluginHost
@@ -299,14 +290,6 @@ const createDaemon = (context: DaemonContext, { lock, host, view, url }: Running
   const stop = (reason: Ending['reason']): Promise<Ending> => (ending ??= end(reason))
   lock.onLost(() => void stop('lock_lost'))
   const stopMs = (): number => context.settings.drainMs + host.stopMs()
-  return {
-    url,
-    root: lock.root,
-    host,
-    view,
-    stopMs,
-    prepare: context.processes.prepare,
-    stop: () => stop('stopped'),
-    ended,
-  }
+  const { prepare } = context.processes
+  return { url, root: lock.root, host, view, stopMs, prepare, stop: () => stop('stopped'), ended }
 }

@@ -3,6 +3,7 @@
  * stands still meanwhile: there a starter forks, which is small and stays so. Without one, and elsewhere, the daemon
  * starts programs itself.
  */
+import { createClock } from '../base/clock.js'
 import type { Processes } from './contract.js'
 import { startDirectly } from './direct.js'
 import { openStarter, type Starter, type StarterParts } from './starter.js'
@@ -14,7 +15,9 @@ export interface OwnProcesses extends Processes {
   close(): Promise<void>
 }
 
-export const createProcesses = (parts: StarterParts): OwnProcesses => {
+/** What the system does takes its own time, whatever clock the daemon goes by. */
+export const createProcesses = (given: Omit<StarterParts, 'clock'>): OwnProcesses => {
+  const parts = { ...given, clock: createClock() }
   let current: Promise<Starter | undefined> | undefined
   let closed = process.platform !== 'linux'
   const open = async (): Promise<Starter | undefined> => {

@@ -10,7 +10,8 @@ process.title = 'holdfast-starter'
 const { spawn } = require('node:child_process')
 const { readFileSync } = require('node:fs')
 const { connect } = require('node:net')
-const { STARTER_ADDRESS, STARTER_TOKEN } = process.env
+const address = process.env.STARTER_ADDRESS
+const token = process.env.STARTER_TOKEN
 const spareMost = 4
 const spare = []
 const orders = []
@@ -20,9 +21,9 @@ let last = 0
 let latest = 0
 
 const reach = (slot) => {
-  const socket = connect('\\0' + STARTER_ADDRESS)
+  const socket = connect('\\0' + address)
   socket.on('error', () => {})
-  socket.write(STARTER_TOKEN + String(slot).padStart(16))
+  socket.write(token + String(slot).padStart(16))
   return socket
 }
 const say = (fact) => control.write(JSON.stringify(fact) + '\\n')

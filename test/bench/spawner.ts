@@ -51,7 +51,6 @@ const startOne = async ({ start }: Processes): Promise<Omit<Starts, 'cpu'>> => {
 const clock = createClock()
 const quiet = (): void => {}
 const service = createProcesses({
-  clock,
   ids: createIds(clock),
   log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
 })

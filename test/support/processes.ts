@@ -10,7 +10,7 @@ export const processesFor = (t: ExecutionContext): OwnProcesses & { readonly war
   const warnings: string[] = []
   const quiet = (): void => {}
   const log = { debug: quiet, info: quiet, error: quiet, warn: (fact: string) => void warnings.push(fact) }
-  const processes = createProcesses({ clock, ids: createIds(clock), log })
+  const processes = createProcesses({ ids: createIds(clock), log })
   t.teardown(processes.close)
   return { ...processes, warnings }
 }

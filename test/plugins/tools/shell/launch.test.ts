@@ -12,9 +12,8 @@ const { launch } = await import(${moduleOf('plugins/tools/shell/launch.js')})
 const { createProcesses } = await import(${moduleOf('core/processes/processes.js')})
 const { createClock } = await import(${moduleOf('core/base/clock.js')})
 const { createIds } = await import(${moduleOf('core/base/ids.js')})
-const clock = createClock()
 const none = () => {}
-const processes = createProcesses({ clock, ids: createIds(clock), log: { debug: none, warn: none } })
+const processes = createProcesses({ ids: createIds(createClock()), log: { debug: none, warn: none } })
 const attempt = async () => {
   const { program, exited, group = null } = await launch(processes, { command: 'true', folder: '/', environment: {}, marker: 'm' })
   const exit = await exited
