@@ -1,56 +1,27 @@
 /**
- * The program as one file with the code that V8 made of it: tests start it
- * many times, and most of a start is finding, opening and compiling modules.
- * Beside it what else tests need many times and is slow to make: the OpenAPI
- * document, and the process that wants a lock. Made again whenever a module is
- * newer than the bundle.
+ * What tests need many times and is slow to make: the program in one file, its
+ * OpenAPI document, the validators of its answers, and the process that wants a
+ * lock. Made again when the modules change.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, statSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtempSync, statSync } from 'node:fs'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-
-const dist = path.resolve(import.meta.dirname, '../..')
-const bundles = path.join(dist, 'bundle')
-
-const newestModule = (): number => {
-  const files = ['core', 'plugins', 'test/support'].flatMap((folder) =>
-    readdirSync(path.join(dist, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.js'))
-      .map((name) => path.join(dist, folder, name)),
-  )
-  return Math.max(...files.map((file) => Math.floor(statSync(file).mtimeMs)))
-}
+import { makeProgram } from '../../build/one-file.js'
+import { dist } from '../../build/program.js'
+import { fault } from '../../core/base/assert.js'
 
 const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
 
-/**
- * Runs the program with the code that an earlier run left; with `KEEP_CODE` it leaves that of this run. A script with
- * kept code cannot import by itself.
- */
-const launcher = `'use strict'
-const { readFileSync, writeFileSync } = require('node:fs')
-const filename = require('node:path').join(__dirname, 'program.cjs')
-const kept = filename + '.code'
-const keeps = process.env.KEEP_CODE !== undefined
-const options = keeps ? { filename } : { filename, cachedData: readFileSync(kept) }
-const script = new (require('node:vm').Script)(readFileSync(filename, 'utf8'), options)
-if (keeps) process.on('exit', () => writeFileSync(kept, script.createCachedData()))
-script.runInThisContext()(require, __filename, (module) => import(module))
-`
-const opening = `(function (require, __filename, __import) {
-'use strict'
-const module = { exports: {} }
-const __url = require('node:url').pathToFileURL(__filename).href
-`
+const main = path.join(dist, 'core/main.js')
 
-/** One life of a daemon: what it needed is what later starts need. Returns its OpenAPI document. */
-const keepCode = async (main: string): Promise<string> => {
+/** What a daemon says of itself. */
+const readOpenapi = async (): Promise<string> => {
   const root = mkdtempSync(path.join(tmpdir(), 'holdfast-'))
   const daemon = spawn(process.execPath, [main, 'serve', '--bind', '127.0.0.1:0', '--state-root', root], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { PATH: process.env['PATH'] ?? '', HOME: root, KEEP_CODE: '' },
+    env: { PATH: process.env['PATH'] ?? '', HOME: root },
   })
   let document = ''
   daemon.stdout.once('data', (line: Buffer) => {
@@ -66,26 +37,6 @@ const keepCode = async (main: string): Promise<string> => {
   return document
 }
 
-/** Packages that a plain start does not load stay where they are. */
-const external = ['undici']
-
-const usual = { bundle: true, platform: 'node', target: 'node20', logLevel: 'error' } as const
-
-const programOf = async (): Promise<string> => {
-  const { build } = await import('esbuild')
-  const { outputFiles } = await build({
-    ...usual,
-    entryPoints: [path.join(dist, 'core/main.js')],
-    write: false,
-    format: 'cjs',
-    external,
-    define: { 'import.meta.url': '__url' },
-    banner: { js: opening },
-    footer: { js: '})' },
-  })
-  return outputFiles.map(({ text }) => text.replaceAll(/\bimport\(/gu, '__import(')).join('')
-}
-
 /** What modules of the older kind expect. */
 const moduleOpening = `import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url), __filename = import.meta.filename`
@@ -93,7 +44,10 @@ const require = createRequire(import.meta.url), __filename = import.meta.filenam
 const writeLockChild = async (outfile: string): Promise<void> => {
   const { build } = await import('esbuild')
   await build({
-    ...usual,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
     entryPoints: [path.join(dist, 'test/support/lock-child.js')],
     outfile,
     format: 'esm',
@@ -102,23 +56,19 @@ const writeLockChild = async (outfile: string): Promise<void> => {
 }
 
 const makeBundle = async (folder: string): Promise<void> => {
-  await mkdir(bundles, { recursive: true })
   const draft = await mkdtemp(`${folder}.`)
-  const { main, openapi, validators, lockChild } = partsOf(draft)
-  await writeFile(path.join(draft, 'program.cjs'), await programOf())
-  await writeFile(main, launcher)
-  const document = await keepCode(main)
+  const { openapi, validators, lockChild } = partsOf(draft)
+  const document = await readOpenapi()
   await writeFile(openapi, document)
   const { codeOfAnswers } = await import('./validators.js')
   await writeFile(validators, codeOfAnswers(JSON.parse(document)))
   await writeLockChild(lockChild)
-  await chmod(draft, 0o755)
   // Another test process may have been first: its bundle is the same.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
 }
 
 const partsOf = (folder: string) => ({
-  main: path.join(folder, 'main.cjs'),
+  main,
   openapi: path.join(folder, 'openapi.json'),
   validators: path.join(folder, 'validators.cjs'),
   lockChild: path.join(folder, 'lock-child.js'),
@@ -126,7 +76,9 @@ const partsOf = (folder: string) => ({
 
 /** The paths of what a bundle of the modules as they are now has. */
 export const findBundle = async (): Promise<ReturnType<typeof partsOf>> => {
-  const folder = path.join(bundles, String(newestModule()))
+  const program = await makeProgram()
+  if (program === undefined) throw fault('the build left no notes')
+  const folder = path.join(program, 'test')
   if (!exists(folder)) await makeBundle(folder)
   return partsOf(folder)
 }

@@ -1,4 +1,5 @@
 /** A plugin that may be loaded, before any of its code ran. */
+import { fileURLToPath } from 'node:url'
 import type { AnyKit, AnyPlugin, AnyPluginModule, ShippedPlugin } from '../../plugin/contract.js'
 import { parse } from '../../base/parse.js'
 import { literal, open, string } from '../../base/schema.js'
@@ -47,15 +48,20 @@ export const pluginOf = (module: Partial<AnyPluginModule>, kit: AnyKit, id?: str
   return plugin
 }
 
-const shippedFolder = new URL('../../../plugins/', import.meta.url).href
+/** The compiled plugins, and their sources for stacks that tell of these; as addresses and as paths. */
+const shippedFolders = ['../../../plugins/', '../../../../plugins/'].flatMap((folder) => {
+  const { href } = new URL(folder, import.meta.url)
+  return [href, fileURLToPath(href)]
+})
 
 /** Shipped plugins stand in groups. Names such as `http` and `memory` are folders of core too. */
 const ownsShipped =
   (id: string) =>
-  (line: string): boolean => {
-    const at = line.indexOf(shippedFolder)
-    return at >= 0 && line.slice(at + shippedFolder.length).split('/', 2)[1] === id
-  }
+  (line: string): boolean =>
+    shippedFolders.some((folder) => {
+      const at = line.indexOf(folder)
+      return at >= 0 && line.slice(at + folder.length).split('/', 2)[1] === id
+    })
 
 export const shippedCandidate = ({ id, required, load }: ShippedPlugin, kit: AnyKit): Candidate => ({
   id,

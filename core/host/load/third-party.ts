@@ -21,6 +21,7 @@ import {
 import type { Disk } from '../../state/disk/disk.js'
 import { pluginOf, type Candidate } from './candidate.js'
 import { errors } from '../errors.js'
+import { shareModules } from './shared.js'
 import { importFault } from './syntax-fault.js'
 import { readToml } from './toml.js'
 
@@ -102,6 +103,7 @@ export interface ThirdPartyPlace {
 }
 
 const importPlugin = async ({ disk, kit }: ThirdPartyPlace, file: string, id: string): Promise<AnyPlugin> => {
+  await shareModules()
   const module: Partial<AnyPluginModule> = await import(pathToFileURL(file).href).catch(async (error: unknown) => {
     throw await importFault(disk, file, error)
   })

@@ -1,0 +1,5 @@
+/** The last step of a build: the program in one file, where there is none of these modules. */
+import { makeProgram } from './one-file.js'
+
+/** Without it the program starts from its modules, which takes longer and is the same otherwise. */
+await makeProgram().catch((error: unknown) => console.error('The program starts from its modules:', error))

@@ -1,0 +1,83 @@
+/** Stacks of the program in one file, told in lines of the sources. The map is read when the first stack is made. */
+import { findSourceMap } from 'node:module'
+import path from 'node:path'
+import type { MappedFile } from './program.js'
+
+interface RawMap {
+  readonly sources: readonly string[]
+  readonly mappings: string
+}
+/** For each line of the program: column, source, line and column there, one after the other. */
+type Lines = readonly Int32Array[]
+
+const digits = new Int8Array(128).fill(-1)
+for (const [at, digit] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
+  digits[digit.charCodeAt(0)] = at
+
+/** The numbers of a segment: base 64, five bits each, the lowest bit is the sign. */
+const numbersOf = (segment: string): number[] => {
+  const numbers: number[] = []
+  let [value, shift] = [0, 0]
+  for (let at = 0; at < segment.length; at += 1) {
+    const digit = digits[segment.charCodeAt(at)] ?? 0
+    value |= (digit & 31) << shift
+    shift += 5
+    if (digit >= 32) continue
+    numbers.push(value & 1 ? -(value >> 1) : value >> 1)
+    ;[value, shift] = [0, 0]
+  }
+  return numbers
+}
+
+const decode = (mappings: string): Lines => {
+  const place = [0, 0, 0, 0]
+  return mappings.split(';').map((line) => {
+    place[0] = 0
+    return Int32Array.from(
+      line.split(',').flatMap((segment) => {
+        for (const [at, number] of numbersOf(segment).slice(0, 4).entries()) place[at] = (place[at] ?? 0) + number
+        return place
+      }),
+    )
+  })
+}
+
+/** `source:line:column` of a place in the program, all counted from one. */
+const createLookup = (folder: string, { sources, mappings }: RawMap) => {
+  const lines = decode(mappings)
+  return (line: number, column: number): string | undefined => {
+    const segments = lines[line - 1] ?? new Int32Array()
+    let found = -1
+    for (let at = 0; at < segments.length && (segments[at] ?? 0) < column; at += 4) found = at
+    const [, source = -1, sourceLine = 0, sourceColumn = 0] = found < 0 ? [] : segments.subarray(found, found + 4)
+    const name = sources[source]
+    return name && `${path.resolve(folder, name)}:${sourceLine + 1}:${sourceColumn + 1}`
+  }
+}
+
+/** A place in a module that is not of the program, if Node maps it. */
+const elsewhere = (file: string, line: number, column: number): string | undefined => {
+  const found = findSourceMap(file)?.findEntry(line - 1, column - 1)
+  if (found === undefined || !('originalSource' in found)) return undefined
+  const { originalSource, originalLine, originalColumn } = found
+  return `${originalSource.replace(/^file:\/\//u, '')}:${originalLine + 1}:${originalColumn + 1}`
+}
+
+export const mapStacks = ({ name, folder, readMap }: MappedFile): void => {
+  let lookup: ReturnType<typeof createLookup> | undefined
+  const find = (line: number, column: number): string | undefined => {
+    try {
+      lookup ??= createLookup(folder, JSON.parse(readMap()))
+    } catch {
+      lookup = () => undefined
+    }
+    return lookup(line, column)
+  }
+  const told = (frame: NodeJS.CallSite): string => {
+    const [file, line, column] = [frame.getFileName(), frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0]
+    const place = file === name ? find(line, column) : file && elsewhere(file, line, column)
+    return place ? String(frame).replace(`${file}:${line}:${column}`, () => place) : String(frame)
+  }
+  Error.prepareStackTrace = (error, frames) =>
+    [String(error), ...frames.map((frame) => `    at ${told(frame)}`)].join('\n')
+}

@@ -1,0 +1,70 @@
+/** The command line: maps a sub-command to a function and an error to an exit code. */
+import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
+import { explain } from './cli/explain.js'
+import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
+import { environment } from './base/config.js'
+
+const exit = (code: number): never => process.exit(code)
+
+/** A daemon goes on when nobody reads its log any more. */
+let serves = false
+
+const versionWords: ReadonlySet<string> = new Set(['--version', '-v', 'version'])
+const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
+
+/** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
+const show = async (text: string): Promise<void> => {
+  const at = screen()
+  const { isLonger, page, pagerOf } = await import('./cli/pager.js')
+  const paged = at !== undefined && isLonger(text, at) && (await page(text, pagerOf(environment())))
+  if (!paged) print(text)
+}
+
+const runClient = async (args: readonly string[]): Promise<number> => {
+  const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => interrupted.abort())
+  return client.runClient({ args, shipped, environment: environment(), signal: interrupted.signal, print, show })
+}
+
+const runServe = async ({ words, flags }: Arguments): Promise<number> => {
+  const [surplus] = words
+  if (surplus !== undefined)
+    throw (await import('./cli/errors.js')).errors.argument_surplus({ details: { command: 'serve', word: surplus } })
+  if (flags.has('help')) {
+    const { pluginFlags } = await import('./cli/plugin-commands.js')
+    const plugins = await (await import('./shipped.js')).shipped.plugins()
+    return (print((await import('./cli/help.js')).serveHelp(pluginFlags(plugins))), 0)
+  }
+  serves = true
+  return (await import('./serve.js')).serve({ flags, environment: environment(), exit, print })
+}
+
+const runVersion = async (): Promise<number> => (print((await import('./base/version.js')).version), 0)
+
+/** Serve with its flags around it, or only flags, is serve; `--help` alone is that of all commands. */
+const run = async (args: readonly string[]): Promise<number> => {
+  const [first] = args
+  if (first !== undefined && versionWords.has(first)) return runVersion()
+  const { words, flags } = parseArguments(args, serveSwitches)
+  const [command] = words
+  if (command !== undefined && serveWords.has(command)) return runServe({ words: words.slice(1), flags })
+  const bare = first === undefined || (first.startsWith('--') && !flags.has('help') && words.length === 0)
+  return bare ? runServe({ words, flags }) : runClient(args)
+}
+
+const told = (error: unknown): number => {
+  const { text, code } = explain(error, outputOf(process.argv.slice(2)))
+  printError(text)
+  return code
+}
+
+/** Runs the process's command line and ends the process with its exit code. */
+export const main = (): void => {
+  onReaderGone(() => {
+    if (!serves) exit(0)
+  })
+  void run(process.argv.slice(2))
+    .catch(told)
+    .then((code) => afterPrinting(() => exit(code)))
+}
