@@ -10,7 +10,7 @@ import { needed } from '../host/lifecycle/order.js'
 import type { AnyPlugin, AnyPluginModule } from '../plugin/contract.js'
 import { loadPlugin, shippedPlugins } from '../shipped.js'
 import { runCheck, skipped, verdictOf, type CheckResult, type Verdict } from './check-result.js'
-import { closureOf, type Closure } from './closure.js'
+import { closureOf, coreTokens, type Closure } from './closure.js'
 import { createCountingClock, footprint, settledFootprint } from './footprint.js'
 import { lonelyHost } from './lonely-host.js'
 import { startInProcess, withFolder, type InProcessDaemon } from './test-daemon.js'
@@ -117,9 +117,6 @@ const withNeeds =
 const without = (lines: readonly string[], others: readonly string[]): string[] =>
   lines.filter((line) => !others.includes(line))
 
-/** What core provides: the host and the processes. */
-const ownServices = 2
-
 const checkStop = withNeeds(async (plugins, { id }) => {
   // The first daemon of a process leaves what libraries keep for good.
   await onDaemon(plugins, () => Promise.resolve([]))
@@ -134,7 +131,7 @@ const checkStop = withNeeds(async (plugins, { id }) => {
       return [
         ...notReady.map(stateOf),
         ...(clean ? [] : [`the stop was not clean: ${log.findLast(({ level }) => level === 'error')?.fact ?? ''}`]),
-        ...entriesIn(daemon.host, ownServices),
+        ...entriesIn(daemon.host, coreTokens.size),
         ...(clock.waiting.size === 0 ? [] : [`${clock.waiting.size} timers still wait`]),
         ...without(after, before).map((line) => `left behind: ${line}`),
         ...without(before, after).map((line) => `taken away: ${line}`),
