@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { quantile, send } from './load.js'
+import { quantile, send, submitAndComplete, type Sample } from './load.js'
 import { startServer, type Server } from './server.js'
 
 export interface Row {
@@ -37,7 +37,9 @@ export const programOf = (name: string): string => join(here, `${name}.js`)
 export const temporaryRoot = (): string => mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
 export const startDaemon = (root: string, flags: readonly string[] = []): Promise<Server> =>
   startServer([main, 'serve', '--bind', '127.0.0.1:0', '--state-root', root, '--log-level', 'error', ...flags])
-export const startFloor = (): Promise<Server> => startServer([programOf('floor')])
+/** `model`: the address of the model that it asks for each run. */
+export const startFloor = (model?: string): Promise<Server> =>
+  startServer([programOf('floor'), ...(model === undefined ? [] : [model])])
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
@@ -46,4 +48,16 @@ export const prepare = async (base: string, prefix: string, clients: number): Pr
   await Promise.all(
     Array.from({ length: clients }, (_, n) => send(`${base}/v1/sessions`, { session_id: `${prefix}${n}` })),
   )
+}
+
+/** What a load of runs gave, and milliseconds of the server's CPU time for each. */
+export type Measured = Sample & { readonly cpuPerRun: number }
+
+export const measureRuns = async (
+  server: Server,
+  options: { clients: number; prefix: string; milliseconds: number },
+): Promise<Measured> => {
+  const before = server.cpu()
+  const sample = await submitAndComplete(server.url, options)
+  return { ...sample, cpuPerRun: (server.cpu() - before) / sample.count }
 }

@@ -1,13 +1,15 @@
 /**
  * The physical limit for this job: a bare polka server that makes the same
  * number of grouped fdatasync appends for a run, and nothing else. No auth, no
- * validation, no state machine, no history.
+ * validation, no state machine, no history. Given the address of a model, it
+ * asks that for each run and reads the answer, of which it understands nothing.
  */
 import { closeSync, fdatasync, mkdtempSync, openSync, write } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import polka from 'polka'
+import { Agent, request } from 'undici'
 
 const fd = openSync(join(mkdtempSync(join(tmpdir(), 'floor-')), 'log.ndjson'), 'w', 0o600)
 const runs = new Map<string, { run_id: string; session_id: string; status: string; text: string }>()
@@ -61,6 +63,19 @@ const send = (response: ServerResponse, status: number, value: object): void => 
 const eventsOf = (run: object, ...names: string[]): object[] =>
   names.map((type) => ({ type, timestamp_ms: Date.now(), run }))
 
+const [, , model] = process.argv
+const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+const ask = async (content: string): Promise<void> => {
+  if (model === undefined) return
+  const { body } = await request(`${model}/v1/chat/completions`, {
+    method: 'POST',
+    dispatcher,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: '8@0', messages: [{ role: 'user', content }], stream: true }),
+  })
+  await body.text()
+}
+
 polka()
   .post('/v1/sessions/:session_id/runs', async (request, response) => {
     const { content } = await bodyOf(request)
@@ -73,6 +88,7 @@ polka()
     runs.set(run.run_id, run)
     await append(eventsOf(run, 'accepted', 'queued', 'started', 'user_message'))
     send(response, 202, run)
+    await ask(content)
     const done = { ...run, status: 'completed' }
     await append(eventsOf(done, 'model_call', 'assistant_message', 'output', 'completed'))
     runs.set(run.run_id, done)

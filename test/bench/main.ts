@@ -8,12 +8,13 @@ import type { Bench, Part, Row } from './bench.js'
 import { deliveries } from './parts/deliveries.js'
 import { live } from './parts/live.js'
 import { memory } from './parts/memory.js'
+import { model } from './parts/model.js'
 import { schedules } from './parts/schedules.js'
 import { spawn } from './parts/spawn.js'
 import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
-const parts: readonly Part[] = [live, deliveries, schedules, storage, memory, worst, spawn]
+const parts: readonly Part[] = [live, model, deliveries, schedules, storage, memory, worst, spawn]
 
 const valueOf = (flag: string): string | undefined => {
   const at = process.argv.indexOf(flag)

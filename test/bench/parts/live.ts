@@ -1,22 +1,22 @@
 /** Runs, reads and events under load, beside the floor. */
 import { rmSync } from 'node:fs'
-import { median, prepare, startDaemon, startFloor, temporaryRoot, type Bench, type Part } from '../bench.js'
-import { fanOut, readLoop, send, submitAndComplete, watchRuns, type Sample } from '../load.js'
+import {
+  measureRuns,
+  median,
+  prepare,
+  startDaemon,
+  startFloor,
+  temporaryRoot,
+  type Bench,
+  type Measured,
+  type Part,
+} from '../bench.js'
+import { fanOut, readLoop, send, submitAndComplete, watchRuns } from '../load.js'
 import type { Server } from '../server.js'
 
 interface Pair {
   readonly daemon: Server
   readonly floor: Server
-}
-
-type Measured = Sample & { readonly cpuPerRun: number }
-const measureRuns = async (
-  server: Server,
-  options: { clients: number; prefix: string; milliseconds: number },
-): Promise<Measured> => {
-  const before = server.cpu()
-  const sample = await submitAndComplete(server.url, options)
-  return { ...sample, cpuPerRun: (server.cpu() - before) / sample.count }
 }
 
 /**
