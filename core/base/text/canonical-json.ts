@@ -6,9 +6,13 @@ export const canonical = (value: unknown): string => {
   if (value === undefined) return 'null'
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== undefined))
-  const keys = [...fields.keys()].toSorted()
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(fields.get(key))}`).join(',')}}`
+  const fields: Readonly<Record<string, unknown>> = { ...value }
+  let text = ''
+  for (const key of Object.keys(fields).toSorted()) {
+    const field = fields[key]
+    if (field !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(field)}`
+  }
+  return `{${text}}`
 }
 
 /** SHA-256 in hex of the canonical text. */

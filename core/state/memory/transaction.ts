@@ -46,6 +46,7 @@ export interface Transactions {
 const farBack = 60_000
 const stampAfter = (last: number, now: number): number => (now < last && last - now <= farBack ? last : now)
 
+/** Is told how many bytes of the commit are each event's. */
 type Effect = (bytes: number) => void
 
 /** What a callback returned, and the line of the log that says what it did; none if it changed nothing. */
@@ -59,8 +60,8 @@ class Transaction implements Tx {
   readonly now: number
   readonly #options: TransactionOptions
   readonly #changes: Change[] = []
-  /** Each is told about how many bytes the commit keeps in memory. */
   readonly #effects: Effect[] = []
+  #events = 0
   #isOpen = true
 
   constructor(options: TransactionOptions, now: number) {
@@ -88,6 +89,7 @@ class Transaction implements Tx {
   }
 
   emit<D extends object>(event: EventSpec<D>, keys: EventKeys, data: () => D): void {
+    this.#events += 1
     this.after((bytes) => this.#options.publish({ name: event.name, keys, data, bytes }))
   }
 
@@ -115,7 +117,8 @@ class Transaction implements Tx {
   /** The line is on disk. */
   settle(bytes: number): void {
     for (const change of this.#changes) change.onDurable()
-    for (const effect of this.#effects) this.#run(effect, bytes)
+    const share = Math.ceil(bytes / Math.max(1, this.#events))
+    for (const effect of this.#effects) this.#run(effect, share)
   }
 
   get #shapes(): Shapes {

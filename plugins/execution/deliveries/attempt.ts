@@ -1,27 +1,21 @@
-/** One attempt: its intent, the call of the reply plugin, its outcome. */
-import { createHash } from 'node:crypto'
-import {
-  assert,
-  boolean,
-  literal,
-  number,
-  open,
-  optional,
-  parse,
-  string,
-  tagged,
-  type Clock,
-  type Log,
-  type Tx,
-} from '../../../core/plugin.js'
-import type { ExternalActions } from '../external-actions/contract.js'
+/** What is recorded of attempts: their intent before they are made, and their outcome. */
+import { hash } from 'node:crypto'
+import { assert, type Clock, type Log, type Tx } from '../../../core/plugin.js'
+import type { ActionIntent, ActionOutcome, ExternalActions } from '../external-actions/contract.js'
 import type { DeliveriesConfig } from './config.js'
-import type { DeliveryOutcome, Envelope, ReplyPlugin } from './contract.js'
-import { isOpen, type DeliveryRecord, type DeliveryStore, type OpenDelivery, type Payload } from './store.js'
+import type { DeliveryOutcome, ReplyPlugin } from './contract.js'
+import {
+  isOpen,
+  type DeadDelivery,
+  type DeliveryRecord,
+  type DeliveryStore,
+  type OpenDelivery,
+  type Payload,
+} from './store.js'
 
 export interface AttemptParts {
-  /** Told in the commit in which a delivery comes to its end. */
-  readonly settled: (tx: Tx, delivery: DeliveryRecord) => void
+  /** Told in the commit in which deliveries come to their end. */
+  readonly settled: (tx: Tx, deliveries: readonly DeliveryRecord[]) => void
   readonly store: DeliveryStore
   readonly replies: () => readonly ReplyPlugin[]
   readonly ledger: () => ExternalActions | undefined
@@ -43,7 +37,7 @@ const payloadOf = ({ payloads }: DeliveryStore, { session_id, payload }: OpenDel
   return entry
 }
 
-const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlugin | undefined =>
+export const replyOf = ({ replies }: AttemptParts, { plugin }: OpenDelivery): ReplyPlugin | undefined =>
   replies().find((reply) => reply.plugin === plugin)
 
 /** The last attempt that it is given was cut off, so it gets no other. */
@@ -52,68 +46,81 @@ export const isSpent = ({ config }: Pick<AttemptParts, 'config'>, { attempting, 
 
 const cutOff = { type: 'retry', code: 'delivery_cut_off', uncertain: true } as const
 
-/** Ends a delivery that is spent. */
-export const giveUp = (parts: AttemptParts, tx: Tx, delivery: OpenDelivery): void =>
-  conclude(parts, tx, { delivery, outcome: cutOff, wait_ms: 0 })
+/** How a delivery that is spent ends. */
+export const givenUp = (delivery: OpenDelivery): Attempted => ({ delivery, outcome: cutOff, wait_ms: 0 })
 
-/** Records that an attempt is about to be made. What an earlier one led to, if it was cut off, nobody knows. */
-export const intend = (parts: AttemptParts, tx: Tx, head: OpenDelivery): OpenDelivery => {
+/** An attempt whose intent is written: what is sent, as it was read for that. */
+export interface Intended {
+  readonly delivery: OpenDelivery
+  readonly payload: Payload
+}
+
+/** Records that attempts are about to be made. What an earlier one led to, if it was cut off, nobody knows. */
+export const intend = (parts: AttemptParts, tx: Tx, ...heads: readonly OpenDelivery[]): Intended[] => {
   const { store, ledger } = parts
-  const { delivery_id, session_id, run_id, agent_id } = head
-  const delivery: OpenDelivery = { ...head, attempts: head.attempts + 1, attempting: true }
-  if (head.attempting === true)
-    ledger()?.conclude(tx, {
-      action_id: delivery_id,
-      session_id,
-      attempt: head.attempts,
-      outcome: 'unknown',
-      code: cutOff.code,
-    })
-  tx.put(store.deliveries, delivery)
-  ledger()?.intend(tx, {
+  const cut = heads.filter(({ attempting }) => attempting === true)
+  if (cut.length > 0)
+    ledger()?.conclude(tx, ...cut.map((head) => entryOf(head, { outcome: 'unknown', code: cutOff.code })))
+  const intended = heads.map((head): Intended => {
+    const delivery: OpenDelivery = Object.assign({}, head, { attempts: head.attempts + 1, attempting: true as const })
+    tx.put(store.deliveries, delivery)
+    return { delivery, payload: payloadOf(store, head) }
+  })
+  ledger()?.intend(tx, ...intended.map((one) => intentOf(parts, one)))
+  return intended
+}
+
+const intentOf = (parts: AttemptParts, { delivery, payload }: Intended): ActionIntent => {
+  const { delivery_id, session_id, run_id, agent_id, address, target, attempts } = delivery
+  return {
     action_id: delivery_id,
     kind: 'delivery',
     session_id,
-    ...(run_id !== undefined && { run_id, ...(agent_id !== undefined && { agent_id }) }),
-    target: replyOf(parts, head)?.target(head.address) ?? head.target,
-    request_digest: digestOf(payloadOf(store, head)),
-    attempt: delivery.attempts,
+    target: replyOf(parts, delivery)?.target(address) ?? target,
+    request_digest: digestOf(payload),
+    attempt: attempts,
     approved_by: { type: 'configuration', id: 'reply_target' },
-  })
-  return delivery
+    ...(run_id !== undefined && { run_id, ...(agent_id !== undefined && { agent_id }) }),
+  }
 }
 
-const digestOf = ({ content, parts }: Payload): string =>
-  createHash('sha256').update(JSON.stringify({ content, parts })).digest('hex')
+const entryOf = (
+  { delivery_id, session_id, attempts }: OpenDelivery,
+  came: Pick<ActionOutcome, 'outcome' | 'code'>,
+): ActionOutcome => ({ action_id: delivery_id, session_id, attempt: attempts, ...came })
 
-/** Records how an attempt ended. */
-export const conclude = (
-  { store, ledger, config, log, settled }: AttemptParts,
-  tx: Tx,
-  { delivery, outcome, wait_ms }: Attempted,
-): void => {
-  const current = store.deliveries.find(delivery.delivery_id)
-  if (current === undefined || !isOpen(current)) return
-  const after = become(current, outcome, { now: tx.now, wait_ms, exhausted: current.attempts >= config.max_attempts })
-  tx.put(store.deliveries, after)
-  if (!isOpen(after)) settled(tx, after)
-  const { delivery_id, session_id } = current
-  ledger()?.conclude(tx, {
-    action_id: delivery_id,
-    session_id,
-    attempt: current.attempts,
-    outcome: ledgerOutcome(outcome),
-    ...(outcome.type !== 'delivered' && { code: outcome.code }),
-  })
-  if (after.status === 'dead_lettered')
-    tx.after(() =>
-      log.warn('a delivery is a dead letter', {
-        delivery_id,
-        session_id,
-        target: after.target,
-        code: after.terminal_error,
-      }),
-    )
+/** Of payloads that are in memory: an output with many targets is read once. */
+const digests = new WeakMap<Payload, string>()
+
+const digestOf = (payload: Payload): string => {
+  const { content, parts } = payload
+  const known = digests.get(payload) ?? hash('sha256', JSON.stringify({ content, parts }))
+  digests.set(payload, known)
+  return known
+}
+
+/** Records how attempts ended, and tells of those deliveries that have come to their end. */
+export const conclude = (parts: AttemptParts, tx: Tx, ...attempted: readonly Attempted[]): void => {
+  const { store, ledger, config, settled } = parts
+  const ended: DeliveryRecord[] = []
+  const outcomes: ActionOutcome[] = []
+  for (const { delivery, outcome, wait_ms } of attempted) {
+    const current = store.deliveries.find(delivery.delivery_id)
+    if (current === undefined || !isOpen(current)) continue
+    const after = become(current, outcome, { now: tx.now, wait_ms, exhausted: current.attempts >= config.max_attempts })
+    tx.put(store.deliveries, after)
+    if (!isOpen(after)) ended.push(after)
+    if (after.status === 'dead_lettered') tellDead(parts, tx, after)
+    const came = { outcome: ledgerOutcome(outcome), ...(outcome.type !== 'delivered' && { code: outcome.code }) }
+    outcomes.push(entryOf(current, came))
+  }
+  if (outcomes.length > 0) ledger()?.conclude(tx, ...outcomes)
+  if (ended.length > 0) settled(tx, ended)
+}
+
+const tellDead = ({ log }: AttemptParts, tx: Tx, delivery: DeadDelivery): void => {
+  const { delivery_id, session_id, target, terminal_error: code } = delivery
+  tx.after(() => log.warn('a delivery is a dead letter', { delivery_id, session_id, target, code }))
 }
 
 const ledgerOutcome = (outcome: DeliveryOutcome): 'done' | 'failed' | 'unknown' => {
@@ -126,6 +133,9 @@ interface Moment {
   readonly wait_ms: number
   readonly exhausted: boolean
 }
+
+/** Longest code that is kept. */
+const mostCode = 512
 
 const become = (
   delivery: OpenDelivery,
@@ -146,69 +156,4 @@ const become = (
       terminal_error: 'delivery_attempts_exhausted',
     }
   return { ...failed, status: 'retrying', next_attempt_at_ms: now + wait_ms }
-}
-/** Longest code that is kept, and what an attempt has beyond its time limit. */
-const mostCode = 512
-export const graceMs = 2000
-
-const Outcome = tagged('type', {
-  delivered: open({ type: literal('delivered') }),
-  retry: open({
-    type: literal('retry'),
-    code: string(),
-    retry_after_ms: optional(number()),
-    uncertain: optional(boolean()),
-  }),
-  terminal: open({ type: literal('terminal'), code: string() }),
-})
-
-/** Calls the reply plugin. Never rejects, and ends soon after the signal aborts, whatever the plugin does. */
-export const attempt = async (
-  parts: AttemptParts,
-  delivery: OpenDelivery,
-  controller: AbortController,
-): Promise<DeliveryOutcome> => {
-  const { clock, config, log } = parts
-  const reply = replyOf(parts, delivery)
-  if (reply === undefined) return { type: 'retry', code: 'reply_plugin_missing' }
-  const cancel = clock.after(config.attempt_timeout_ms, () => controller.abort())
-  const late: DeliveryOutcome = { type: 'retry', code: 'delivery_timed_out', uncertain: true }
-  try {
-    const outcome = await Promise.race([
-      reply.deliver(envelopeOf(parts.store, delivery), controller.signal),
-      afterAbort(clock, controller.signal, late),
-    ])
-    assert(parse(Outcome, outcome).ok, 'a reply plugin says how an attempt ended')
-    return outcome
-  } catch (error) {
-    log.error('a reply plugin failed', { reply_plugin: delivery.plugin, delivery_id: delivery.delivery_id, error })
-    return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }
-  } finally {
-    cancel()
-  }
-}
-
-const afterAbort = <T>(clock: Clock, signal: AbortSignal, value: T): Promise<T> =>
-  new Promise((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        clock.after(graceMs, () => resolve(value))
-      },
-      { once: true },
-    )
-  })
-
-const envelopeOf = (store: DeliveryStore, delivery: OpenDelivery): Envelope => {
-  const { delivery_id, session_id, thread_id, run_id, address, attempts } = delivery
-  return {
-    delivery_id,
-    attempt: attempts,
-    session_id,
-    thread_id,
-    ...(run_id !== undefined && { run_id }),
-    address,
-    ...payloadOf(store, delivery),
-    metadata: { delivery_id, delivery_attempt: attempts, ...(run_id !== undefined && { run_id }) },
-  }
 }

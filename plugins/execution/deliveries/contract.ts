@@ -88,10 +88,10 @@ export interface Outbox {
   /** The deliveries of a run. */
   ofRun(run_id: string): RunDeliveries
   /**
-   * Listens for deliveries that have arrived or are no longer attempted, in the commit that says so. Must not throw.
-   * Returns the undo.
+   * Listens for deliveries that have arrived or are no longer attempted, with all of one commit in that commit. Must
+   * not throw. Returns the undo.
    */
-  onSettled(listener: (tx: Tx, delivery: DeliveryView) => void): () => void
+  onSettled(listener: (tx: Tx, deliveries: readonly DeliveryView[]) => void): () => void
 }
 /** What became of the outputs of a run. */
 export interface RunDeliveries {

@@ -1,11 +1,12 @@
 import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
-import { graceMs, type AttemptParts } from './attempt.js'
+import type { AttemptParts } from './attempt.js'
 import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
+import { graceMs } from './round.js'
 import { deliveryRoutes } from './routes.js'
 import { deliveryStatus } from './status.js'
 import { declareStore } from './store.js'
@@ -29,8 +30,9 @@ export default definePlugin({
     const store = declareStore(ctx.state)
     const replies = ctx.view(ReplyPlugins)
     const listeners: SettledListeners = new Set()
-    const settled: AttemptParts['settled'] = (tx, delivery) => {
-      for (const listener of listeners) listener(tx, viewDelivery(delivery))
+    const settled: AttemptParts['settled'] = (tx, deliveries) => {
+      const views = deliveries.map(viewDelivery)
+      for (const listener of listeners) listener(tx, views)
     }
     const worker = createWorker({ store, settled, replies, ledger, config, clock, ids, log })
     ctx.provide(Outbox, createOutbox({ store, listeners, replies, wake: worker.wake }))

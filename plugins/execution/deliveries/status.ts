@@ -14,7 +14,8 @@ import {
 import type { StatusSection } from '../../operator/status/contract.js'
 import { deliveryStatuses } from './contract.js'
 import type { DeliveryStore } from './store.js'
-import { lookMs, type LaneFacts, type Worker } from './worker.js'
+import { lookMs } from './turn.js'
+import type { LaneFacts, Worker } from './worker.js'
 
 const count = () => integer({ min: 0 })
 const DeliveryStatus = object({

@@ -67,10 +67,13 @@ export interface ActionOutcome {
  * found by `holdfast state verify`.
  */
 export interface ExternalActions {
-  /** Must be part of a commit that is durable before the attempt is made: what is not in the ledger is not done. */
-  intend(tx: Tx, intent: ActionIntent): void
-  /** Must be part of the commit that records what came of the attempt. */
-  conclude(tx: Tx, outcome: ActionOutcome): void
+  /**
+   * Must be part of a commit that is durable before the attempts are made: what is not in the ledger is not done. What
+   * begins together is entered together.
+   */
+  intend(tx: Tx, ...intents: readonly ActionIntent[]): void
+  /** Must be part of the commit that records what came of the attempts. */
+  conclude(tx: Tx, ...outcomes: readonly ActionOutcome[]): void
   /** Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. */
   abandon(tx: Tx, run_id: string, code: string): void
   /** Runs with an action whose outcome is unknown and that nobody has acknowledged, in order of submission. */

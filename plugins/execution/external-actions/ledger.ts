@@ -1,5 +1,5 @@
 /** Writes the ledger: one entry for each attempt and one for what came of it, linked by their hashes. */
-import type { Tx } from '../../../core/plugin.js'
+import { createCache, type Tx } from '../../../core/plugin.js'
 import type {
   ActionAcknowledgement,
   ActionIntent,
@@ -8,7 +8,14 @@ import type {
   EnteredAction,
   ExternalActions,
 } from './contract.js'
-import { hashOf, type ActionEntry, type IntentEntry, type LedgerStore } from './store.js'
+import {
+  hashOf,
+  type ActionEntry,
+  type ActionHead,
+  type ActionRange,
+  type IntentEntry,
+  type LedgerStore,
+} from './store.js'
 import { actionsOf } from './view.js'
 
 export interface LedgerParts {
@@ -34,16 +41,35 @@ const intentOf = ({ entries }: LedgerStore, session_id: string, action_id: strin
   return undefined
 }
 
+/** Where the ledgers of sessions and the actions of runs stand while a commit enters something: each is put once. */
+interface Standing {
+  readonly store: LedgerStore
+  readonly tx: Tx
+  readonly heads: Map<string, ActionHead>
+  readonly ranges: Map<string, ActionRange>
+}
+
+const headOf = ({ heads, store }: Standing, session_id: string): ActionHead | undefined =>
+  heads.get(session_id) ?? store.heads.find(session_id)
+const rangeOf = ({ ranges, store }: Standing, run_id: string): ActionRange | undefined =>
+  ranges.get(run_id) ?? store.ranges.find(run_id)
+
+const put = ({ store, tx, heads, ranges }: Standing): void => {
+  for (const head of heads.values()) tx.put(store.heads, head)
+  for (const range of ranges.values()) tx.put(store.ranges, range)
+}
+
 const append = (
-  { entries, heads }: LedgerStore,
-  tx: Tx,
+  standing: Standing,
   { session_id, since = 0, ...unlinked }: Unlinked & { session_id: string; since?: number | undefined },
-): number => {
-  const linked = { ...unlinked, at: Math.max(tx.now, since), prev: heads.find(session_id)?.hash ?? '' }
+): { readonly seq: number; readonly entry: ActionEntry } => {
+  const { store, tx, heads } = standing
+  const linked = { at: Math.max(tx.now, since), prev: headOf(standing, session_id)?.hash ?? '', ...unlinked }
   const hash = hashOf(session_id, linked)
-  const seq = tx.append(entries, session_id, { ...linked, hash })
-  tx.put(heads, { session_id, entries: seq, hash })
-  return seq
+  const entry = { hash, ...linked }
+  const seq = tx.append(store.entries, session_id, entry)
+  heads.set(session_id, { session_id, entries: seq, hash })
+  return { seq, entry }
 }
 
 interface Written {
@@ -58,23 +84,25 @@ interface Written {
  * its own plugin knows what becomes of it.
  */
 const extend = (
-  { ranges }: LedgerStore,
-  tx: Tx,
+  standing: Standing,
   { session_id, seq, entry: { run_id, kind, action_id }, outcome }: Written,
 ): void => {
   if (run_id === undefined) return
-  const range = ranges.find(run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
-  const stands = (ids: readonly string[], within: boolean): string[] => [
-    ...ids.filter((id) => id !== action_id),
-    ...(within ? [action_id] : []),
-  ]
-  tx.put(ranges, {
-    ...range,
+  const range = rangeOf(standing, run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
+  const stands = (ids: readonly string[], within: boolean): readonly string[] =>
+    within ? [...ids.filter((id) => id !== action_id), action_id] : without(ids, action_id)
+  standing.ranges.set(run_id, {
+    run_id,
+    session_id,
+    first: range.first,
     last: seq,
     open: stands(range.open, outcome === undefined && kind === 'tool'),
     unknown: stands(range.unknown, outcome === 'unknown'),
   })
 }
+
+const without = (ids: readonly string[], id: string): readonly string[] =>
+  ids.includes(id) ? ids.filter((one) => one !== id) : ids
 
 type Seen = Pick<EnteredAction, 'phase' | 'request_digest' | 'response_digest' | 'outcome'>
 
@@ -91,45 +119,66 @@ const tell = ({ listeners }: LedgerParts, tx: Tx, { session_id, intent, seen }: 
   for (const listener of listeners()) listener.entered(tx, action)
 }
 
+/** Intents that are looked up at once when their outcome comes: of many actions at a time, all of them. */
+const mostRecent = 1024
+const keyOf = (session_id: string, action_id: string): string => `${session_id} ${action_id}`
+
 export const createLedger = (parts: LedgerParts): ExternalActions => {
   const { store } = parts
-  const intend = (tx: Tx, intent: ActionIntent): void => {
-    const { session_id, request_digest } = intent
-    const seq = append(store, tx, { type: 'intent', ...intent })
-    extend(store, tx, { session_id, entry: intent, seq, outcome: undefined })
-    tell(parts, tx, { session_id, intent, seen: { phase: 'intent', request_digest } })
+  const recent = createCache<IntentEntry>(mostRecent)
+  const stand = (tx: Tx): Standing => ({ store, tx, heads: new Map(), ranges: new Map() })
+  const enterIntent = (standing: Standing, intent: ActionIntent): void => {
+    const { session_id, request_digest, action_id } = intent
+    const { seq, entry } = append(standing, { type: 'intent', ...intent })
+    if (entry.type === 'intent') recent.set(keyOf(session_id, action_id), entry)
+    extend(standing, { session_id, entry: intent, seq, outcome: undefined })
+    tell(parts, standing.tx, { session_id, intent, seen: { phase: 'intent', request_digest } })
   }
-  const conclude = (tx: Tx, { session_id, ...concluded }: ActionOutcome): void => {
-    const intent = intentOf(store, session_id, concluded.action_id)
-    const seq = append(store, tx, { type: 'outcome', session_id, since: intent?.at, ...concluded })
+  const enterOutcome = (standing: Standing, { session_id, ...concluded }: ActionOutcome): void => {
+    const { action_id, outcome, response_digest } = concluded
+    const key = keyOf(session_id, action_id)
+    const intent = recent.get(key) ?? intentOf(store, session_id, action_id)
+    recent.delete(key)
+    const { seq } = append(standing, { type: 'outcome', session_id, since: intent?.at, ...concluded })
     if (intent === undefined) return
-    const { outcome, response_digest } = concluded
-    extend(store, tx, { session_id, entry: intent, seq, outcome })
+    extend(standing, { session_id, entry: intent, seq, outcome })
     const seen = { phase: 'outcome' as const, outcome, ...(response_digest !== undefined && { response_digest }) }
-    tell(parts, tx, { session_id, intent, seen })
+    tell(parts, standing.tx, { session_id, intent, seen })
   }
+  const intend = (tx: Tx, ...intents: readonly ActionIntent[]): void => {
+    const standing = stand(tx)
+    for (const intent of intents) enterIntent(standing, intent)
+    put(standing)
+  }
+  const conclude = (tx: Tx, ...outcomes: readonly ActionOutcome[]): void => {
+    const standing = stand(tx)
+    for (const outcome of outcomes) enterOutcome(standing, outcome)
+    put(standing)
+  }
+  const attemptOf = (session_id: string, action_id: string): number =>
+    intentOf(store, session_id, action_id)?.attempt ?? 1
   const abandon = (tx: Tx, run_id: string, code: string): void => {
     const range = store.ranges.find(run_id)
-    if (range === undefined) return
-    const { session_id } = range
-    for (const action_id of range.open)
-      conclude(tx, {
-        action_id,
-        session_id,
-        attempt: intentOf(store, session_id, action_id)?.attempt ?? 1,
-        outcome: 'unknown',
-        code,
-      })
+    if (range === undefined || range.open.length === 0) return
+    const { session_id, open } = range
+    const lost = (action_id: string): ActionOutcome => {
+      const attempt = attemptOf(session_id, action_id)
+      return { action_id, session_id, attempt, outcome: 'unknown', code }
+    }
+    conclude(tx, ...open.map(lost))
   }
   const acknowledge = (tx: Tx, { run_id, by, note }: ActionAcknowledgement): void => {
-    const range = store.ranges.find(run_id)
+    const standing = stand(tx)
+    const range = rangeOf(standing, run_id)
     if (range === undefined) return
-    const { session_id, unknown } = range
-    for (const action_id of unknown) {
-      const attempt = intentOf(store, session_id, action_id)?.attempt ?? 1
+    const { session_id } = range
+    for (const action_id of range.unknown) {
+      const attempt = attemptOf(session_id, action_id)
       const entry = { type: 'acknowledgement' as const, action_id, attempt, by, ...(note !== undefined && { note }) }
-      tx.put(store.ranges, { ...range, unknown: [], last: append(store, tx, { session_id, ...entry }) })
+      const { seq } = append(standing, { session_id, ...entry })
+      standing.ranges.set(run_id, { ...range, unknown: [], last: seq })
     }
+    put(standing)
   }
   return {
     intend,

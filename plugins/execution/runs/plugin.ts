@@ -5,7 +5,7 @@ import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
-import { traceActions, announceDelivery } from './views/live-events.js'
+import { traceActions, announceDeliveries } from './views/live-events.js'
 import { createActivity, runHold } from './views/session-status.js'
 import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './lifecycle/config.js'
@@ -75,7 +75,7 @@ export default definePlugin({
     )
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
-    ctx.onStart(() => outbox()?.onSettled(announceDelivery(store)))
+    ctx.onStart(() => outbox()?.onSettled(announceDeliveries(store)))
     ctx.onStart(() => {
       const end = host.whenActing(() => {
         executor.begin()

@@ -144,15 +144,18 @@ export const traceActions = ({ runs }: RunStore): ActionListener => ({
   },
 })
 
-/** Shows the run when a delivery has come to its end. */
-export const announceDelivery =
+/** Shows each run of which deliveries have come to their end. */
+export const announceDeliveries =
   (store: RunStore) =>
-  (tx: Tx, { run_id, plugin, status }: DeliveryView): void => {
-    const run = run_id === undefined ? undefined : store.runs.find(run_id)
-    if (run === undefined) return
-    const deliveries = deliveriesOf(store, run)
-    if (status === 'delivered') emitTrace(tx, run, { type: 'output_dispatched', plugin })
-    tx.emit(RunUpdated, { session: run.session_id, run: run.run_id }, () => ({
-      run: viewRun(store, run, { deliveries }),
-    }))
+  (tx: Tx, settled: readonly DeliveryView[]): void => {
+    for (const run_id of new Set(settled.flatMap((one) => one.run_id ?? []))) {
+      const run = store.runs.find(run_id)
+      if (run === undefined) continue
+      for (const { run_id: of, status, plugin } of settled)
+        if (of === run_id && status === 'delivered') emitTrace(tx, run, { type: 'output_dispatched', plugin })
+      const deliveries = deliveriesOf(store, run)
+      tx.emit(RunUpdated, { session: run.session_id, run: run_id }, () => ({
+        run: viewRun(store, run, { deliveries }),
+      }))
+    }
   }

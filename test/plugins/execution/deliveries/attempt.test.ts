@@ -54,7 +54,7 @@ const bench = (found: OpenDelivery = delivery) => {
 
 test('external-actions-11: an attempt is entered with its redacted target before it is made', (t) => {
   const { parts, tx, entered, put } = bench()
-  t.like(intend(parts, tx, delivery), { attempts: 1, attempting: true })
+  t.like(intend(parts, tx, delivery), [{ delivery: { attempts: 1, attempting: true }, payload: { content: 'hello' } }])
   t.like(put, [{ attempts: 1, attempting: true, status: 'pending' }])
   t.like(entered, [
     {

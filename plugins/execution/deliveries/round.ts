@@ -1,0 +1,101 @@
+/** Calls of reply plugins. Those that begin together have one deadline, and so one signal. */
+import {
+  assert,
+  boolean,
+  literal,
+  number,
+  open,
+  optional,
+  parse,
+  string,
+  tagged,
+  type Clock,
+} from '../../../core/plugin.js'
+import { replyOf, type AttemptParts, type Intended } from './attempt.js'
+import type { DeliveryOutcome, Envelope } from './contract.js'
+
+/** What an attempt has beyond its time limit. */
+export const graceMs = 2000
+
+const Outcome = tagged('type', {
+  delivered: open({ type: literal('delivered') }),
+  retry: open({
+    type: literal('retry'),
+    code: string(),
+    retry_after_ms: optional(number()),
+    uncertain: optional(boolean()),
+  }),
+  terminal: open({ type: literal('terminal'), code: string() }),
+})
+const isOutcome = (outcome: DeliveryOutcome): boolean => outcome.type === 'delivered' || parse(Outcome, outcome).ok
+
+/** Attempts that begin together. */
+export interface Round {
+  /** Calls the reply plugin. Never rejects, and ends soon after the signal aborts, whatever the plugin does. */
+  attempt(intended: Intended): Promise<DeliveryOutcome>
+  /** Ends those that are not over. */
+  abort(): void
+  readonly aborted: boolean
+}
+
+/** `over` is called when the last of `count` attempts has ended. */
+export const beginRound = (parts: AttemptParts, count: number, over: () => void): Round => {
+  const { clock, config } = parts
+  const controller = new AbortController()
+  const { signal } = controller
+  const cancel = clock.after(config.attempt_timeout_ms, () => controller.abort())
+  const late = afterAbort(clock, signal)
+  let left = count
+  const attempt = async (intended: Intended): Promise<DeliveryOutcome> => {
+    try {
+      return await call(parts, intended, { signal, late })
+    } finally {
+      left -= 1
+      if (left === 0) {
+        cancel()
+        over()
+      }
+    }
+  }
+  return {
+    attempt,
+    abort: () => controller.abort(),
+    get aborted() {
+      return signal.aborted
+    },
+  }
+}
+
+const afterAbort = (clock: Clock, signal: AbortSignal): Promise<DeliveryOutcome> =>
+  new Promise((resolve) => {
+    const tooLate = (): void => resolve({ type: 'retry', code: 'delivery_timed_out', uncertain: true })
+    signal.addEventListener('abort', () => void clock.after(graceMs, tooLate), { once: true })
+  })
+
+interface Deadline {
+  readonly signal: AbortSignal
+  readonly late: Promise<DeliveryOutcome>
+}
+
+const call = async (parts: AttemptParts, intended: Intended, { signal, late }: Deadline): Promise<DeliveryOutcome> => {
+  const { delivery_id, plugin } = intended.delivery
+  const reply = replyOf(parts, intended.delivery)
+  if (reply === undefined) return { type: 'retry', code: 'reply_plugin_missing' }
+  try {
+    const outcome = await Promise.race([reply.deliver(envelopeOf(intended), signal), late])
+    assert(isOutcome(outcome), 'a reply plugin says how an attempt ended')
+    return outcome
+  } catch (error) {
+    parts.log.error('a reply plugin failed', { reply_plugin: plugin, delivery_id, error })
+    return { type: 'retry', code: 'reply_plugin_failed', uncertain: true }
+  }
+}
+
+const envelopeOf = ({ delivery, payload: { content, parts } }: Intended): Envelope => {
+  const { delivery_id, session_id, thread_id, run_id, address, attempts } = delivery
+  const metadata = { delivery_id, delivery_attempt: attempts }
+  const envelope = { delivery_id, attempt: attempts, session_id, thread_id, address, content, parts }
+  return run_id === undefined
+    ? Object.assign(envelope, { metadata })
+    : Object.assign(envelope, { run_id, metadata: Object.assign(metadata, { run_id }) })
+}

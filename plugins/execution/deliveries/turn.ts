@@ -1,0 +1,111 @@
+/**
+ * What lanes have to record at one time is one commit: the outcomes of attempts that ended, and the intents of those
+ * that begin next. What fails it is found by giving each lane a commit of its own.
+ */
+import { tellFailure, type Tx } from '../../../core/plugin.js'
+import { conclude, givenUp, intend, isSpent, type Intended } from './attempt.js'
+import type { Lane, Lanes, WorkerParts } from './lanes.js'
+import { noteAttempt, waitOf } from './pace.js'
+import type { OpenDelivery } from './store.js'
+
+/** Time before storage is asked again that took no changes, or a lane whose commit failed. */
+export const lookMs = 2000
+
+/** Lanes of one commit: between two of them, requests are served. */
+const batch = 32
+
+export interface TurnParts extends WorkerParts {
+  readonly lanes: Lanes
+}
+
+/** An attempt that begins: its intent is durable. */
+export interface Begun {
+  readonly lane: Lane
+  readonly intended: Intended
+}
+
+interface Turn {
+  /** Their outcomes are written. */
+  readonly ended: readonly Lane[]
+  /** They have waited for their turn. */
+  readonly waiting: readonly Lane[]
+  /** Attempts that may begin. */
+  readonly places: number
+}
+
+export const hasTurn = ({ lanes: { ended, queue } }: TurnParts, places: number): boolean =>
+  ended.length > 0 || (queue.length > 0 && places > 0)
+
+/** Takes as many lanes from a list as go into one commit: one that is to be alone, or those before the first such. */
+const takeFrom = (list: Lane[], most: number): Lane[] => {
+  if (list[0]?.alone === true) return list.splice(0, Math.min(1, most))
+  const alone = list.findIndex((lane) => lane.alone)
+  return list.splice(0, Math.min(most, batch, alone === -1 ? list.length : alone))
+}
+
+const takeLanes = ({ ended, queue }: Lanes, places: number): Turn => {
+  const done = takeFrom(ended, batch)
+  if (done[0]?.alone === true) return { ended: done, waiting: [], places: 0 }
+  const isNextAlone = done.length > 0 && queue[0]?.alone === true
+  const waiting = isNextAlone ? [] : takeFrom(queue, places)
+  return { ended: done, waiting, places: isNextAlone ? 0 : Math.min(places, batch) }
+}
+
+/** Records one turn. Gives what begins; nothing if it could not be recorded. */
+export const takeTurn = async (parts: TurnParts, places: number): Promise<readonly Begun[]> => {
+  const turn = takeLanes(parts.lanes, places)
+  const lanes = [...turn.ended, ...turn.waiting]
+  for (const lane of lanes) lane.state = 'busy'
+  try {
+    const begun = await parts.store.state.commit((tx) => record(parts, tx, turn))
+    for (const lane of lanes) release(lane)
+    for (const { lane } of begun) lane.state = 'busy'
+    for (const lane of lanes) parts.lanes.look(lane)
+    return begun
+  } catch (error) {
+    for (const lane of lanes) setAside(parts, lane, { error, several: lanes.length > 1 })
+    return []
+  }
+}
+
+const record = (parts: TurnParts, tx: Tx, { ended, waiting, places }: Turn): Begun[] => {
+  conclude(parts, tx, ...ended.flatMap(({ unwritten }) => unwritten ?? []))
+  // A lane goes on at once if no other waits for its turn.
+  const next = parts.lanes.queue.length > 0 ? waiting : [...waiting, ...ended]
+  const ready = next.flatMap((lane) => readyOf(parts, lane))
+  const spent = ready.filter(({ head }) => isSpent(parts, head))
+  if (spent.length > 0) conclude(parts, tx, ...spent.map(({ head }) => givenUp(head)))
+  const begin = ready.filter((one) => !spent.includes(one)).slice(0, places)
+  for (const { lane } of begin) noteAttempt(parts, lane.pace)
+  const intended = intend(parts, tx, ...begin.map(({ head }) => head))
+  return intended.flatMap((one, at) => {
+    const lane = begin[at]?.lane
+    return lane === undefined ? [] : [{ lane, intended: one }]
+  })
+}
+
+const readyOf = (parts: TurnParts, lane: Lane): { readonly lane: Lane; readonly head: OpenDelivery }[] => {
+  const head = parts.lanes.head(lane)
+  return head === undefined || waitOf(parts, lane.pace, head) !== undefined ? [] : [{ lane, head }]
+}
+
+const release = (lane: Lane): void => {
+  lane.state = 'idle'
+  lane.unwritten = undefined
+  lane.alone = false
+}
+
+/** What could not be recorded is tried again: at once if another lane may have been the reason. */
+const setAside = (
+  { lanes, log, store }: TurnParts,
+  lane: Lane,
+  { error, several }: { error: unknown; several: boolean },
+): void => {
+  lane.state = 'idle'
+  if (several) {
+    lane.alone = true
+    return lanes.look(lane)
+  }
+  tellFailure({ log, state: store.state }, 'a delivery could not be recorded', { target: lane.target, error })
+  lanes.lookLater(lane, lookMs)
+}
