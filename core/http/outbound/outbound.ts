@@ -154,7 +154,7 @@ const send = async (client: OutboundClient, request: OutboundRequest, exchange: 
   if (exchange.isOver) return
   await client.pools.dispatch(
     { origin: url.origin, addresses },
-    { method, path: `${url.pathname}${url.search}`, headers: { ...headers }, ...(body !== undefined && { body }) },
+    { method, path: `${url.pathname}${url.search}`, headers: headers ?? null, body: body ?? null },
     exchange,
   )
 }

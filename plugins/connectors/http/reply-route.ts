@@ -2,6 +2,7 @@
 import type { ReplyTargetRequest } from '../../execution/deliveries/contract.js'
 import {
   boolean,
+  createCache,
   object,
   optional,
   outboundTarget,
@@ -28,12 +29,34 @@ const readJson = (text: string): unknown => {
   }
 }
 
-/** The route in an address; undefined if it is none. */
-export const routeOf = (address: string): ReplyRoute | undefined => {
+/** What an address says, and what may be told of it. */
+interface Read {
+  readonly route: ReplyRoute | undefined
+  readonly target: string
+}
+
+/** Addresses that were used last: one is read for each attempt. */
+const known = createCache<Read>(256)
+
+const read = (address: string): Read => {
+  const route = parseRoute(address)
+  return { route, target: outboundTarget(route?.url ?? '') }
+}
+
+const parseRoute = (address: string): ReplyRoute | undefined => {
   if (!address.trimStart().startsWith('{')) return { url: address }
   const parsed = parse(Route, readJson(address))
   return parsed.ok ? parsed.value : undefined
 }
+
+const look = (address: string): Read => {
+  const found = known.get(address) ?? read(address)
+  known.set(address, found)
+  return found
+}
+
+/** The route in an address; undefined if it is none. */
+export const routeOf = (address: string): ReplyRoute | undefined => look(address).route
 
 /** The address of a requested target. A requested one never reaches a private network. */
 export const addressOf = (request: ReplyTargetRequest): string | undefined => {
@@ -92,4 +115,4 @@ export const refusedAddress = (address: string, reach: OutboundReach): string | 
 }
 
 /** Scheme, host and port. */
-export const targetOf = (address: string): string => outboundTarget(routeOf(address)?.url ?? '')
+export const targetOf = (address: string): string => look(address).target

@@ -1,9 +1,9 @@
 /** What other plugins use: targets made into handles, outputs made into deliveries. */
-import { createHash } from 'node:crypto'
-import type { Tx } from '../../../core/plugin.js'
+import { hash } from 'node:crypto'
+import { createCache, type Tx } from '../../../core/plugin.js'
 import type { Outbox, OutboxItem, ReplyHandle, ReplyPlugin, ReplyTargetRequest, RunDeliveries } from './contract.js'
 import { deliveryErrors } from './errors.js'
-import { nextPlace, type DeliveryStore, type OpenDelivery } from './store.js'
+import { nextPlace, type DeliveryRecord, type DeliveryStore, type OpenDelivery } from './store.js'
 import { viewDelivery } from './views.js'
 
 /** Who listens for deliveries that have come to their end. */
@@ -17,11 +17,18 @@ export interface OutboxParts {
   readonly wake: (target: string) => void
 }
 
-const hash = (...parts: readonly (string | number)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+const digestOf = (...parts: readonly (string | number)[]): string => hash('sha256', JSON.stringify(parts))
+
+/** Names of targets that were used last. */
+const targets = createCache<string>(1024)
 
 /** `<plugin>:sha256:<16 hex digits>`: tells targets apart and tells nothing of them. */
-const targetOf = ({ plugin, address }: ReplyHandle): string => `${plugin}:sha256:${hash(plugin, address).slice(0, 16)}`
+const targetOf = ({ plugin, address }: ReplyHandle): string => {
+  const key = `${plugin} ${address}`
+  const target = targets.get(key) ?? `${plugin}:sha256:${digestOf(plugin, address).slice(0, 16)}`
+  targets.set(key, target)
+  return target
+}
 
 /** Deliveries in the view of a run. */
 const mostOfRun = 100
@@ -33,12 +40,24 @@ export const createOutbox = (parts: OutboxParts): Outbox => ({
   onSettled: (listener) => (parts.listeners.add(listener), () => void parts.listeners.delete(listener)),
 })
 
+/** The records are those of now; what is shown of them is made when it is asked for. */
 const ofRun = ({ deliveries }: DeliveryStore, run_id: string): RunDeliveries => {
   const all = deliveries.list({ index: 'run', group: run_id, limit: deliveries.count('run', run_id) })
-  const targets = new Map<number, ReplyHandle>()
+  return {
+    get views() {
+      return all.slice(0, mostOfRun).map(viewDelivery)
+    },
+    get targets() {
+      return firstTargets(all)
+    },
+  }
+}
+
+const firstTargets = (all: readonly DeliveryRecord[]): ReadonlyMap<number, ReplyHandle> => {
+  const first = new Map<number, ReplyHandle>()
   for (const { output, plugin, address } of all)
-    if (output !== undefined && !targets.has(output)) targets.set(output, { plugin, address })
-  return { views: all.slice(0, mostOfRun).map(viewDelivery), targets }
+    if (output !== undefined && !first.has(output)) first.set(output, { plugin, address })
+  return first
 }
 
 const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void => {
@@ -46,7 +65,7 @@ const enqueue = ({ store, wake }: OutboxParts, tx: Tx, item: OutboxItem): void =
   let payload: number | undefined
   for (const handle of item.targets) {
     // Without the agent a fresh root with old session names would repeat ids that receivers have seen.
-    const digest = hash(item.agent_id, item.session_id, item.output, handle.plugin, handle.address)
+    const digest = digestOf(item.agent_id, item.session_id, item.output, handle.plugin, handle.address)
     const delivery_id = `delivery_${digest.slice(0, 32)}`
     if (store.deliveries.has(delivery_id)) continue
     payload ??= tx.append(store.payloads, item.session_id, { content: item.content, parts: [...(item.parts ?? [])] })

@@ -223,7 +223,7 @@ test('a name is refused when any of its addresses is not public', async (t) => {
   }
 })
 
-test('deliveries-27: a name is resolved once for each request, and what was checked is what is connected to', async (t) => {
+test('deliveries-27: the addresses of a name are checked for each request, and what was checked is what is connected to', async (t) => {
   const { port } = await listen(t, (_request, response) => response.end('here'))
   let asked = 0
   const outbound = client(t, () => {

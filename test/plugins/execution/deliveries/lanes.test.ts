@@ -95,13 +95,15 @@ test('an answer of a reply plugin that is no outcome costs an attempt and holds 
 })
 
 test('deliveries-18: an attempt whose intent gets to the disk when attempts are cut off is left to the next start', async (t) => {
-  let written = (): void => {}
+  let written: (() => void) | undefined
   let sent = 0
   const { worker } = lane({
     disk: () => new Promise((resolve) => void (written = resolve)),
     deliver: () => ((sent += 1), new Promise(() => {})),
   })
-  const ended = worker.start()()
+  const stop = worker.start()
+  while (written === undefined) await sleep(1)
+  const ended = stop()
   await sleep(50)
   written()
   await ended

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
 import { Outbox, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
@@ -377,3 +379,40 @@ test('a wall clock that is set forward lets what waits go at once', async (t) =>
   await untilStatus(bench, 'delivered', 1)
   t.is(bench.receiver.at('/a').length, 2)
 })
+
+test('what many targets have to record at one time is one commit, in the ledger too', async (t) => {
+  const root = await freshRoot()
+  const bench = await start(
+    t,
+    {},
+    { root, replies: [replyPlugin('teller', () => Promise.resolve({ type: 'delivered' }))] },
+  )
+  const targets = Array.from({ length: 32 }, (_, at) => ({ plugin: 'teller', address: `a${at}` }))
+  await bench.enqueue([], { targets })
+  await untilStatus(bench, 'delivered', 32)
+  const folder = join(root, 'log')
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+  const holding = (text: string): number => lines.filter((line) => line.includes(text)).length
+  t.true(holding('"put","deliveries"') <= 6, `${holding('"put","deliveries"')} commits`)
+  const heads = lines.join('').split('"put","external_action_heads"').length - 1
+  t.true(heads <= 6, `the end of the ledger was put ${heads} times for 64 entries`)
+})
+
+test('a target whose attempt cannot be recorded holds no other that would be in the same commit', async (t) => {
+  const broken = {
+    ...replyPlugin('broken', () => Promise.resolve({ type: 'delivered' })),
+    target: () => fail('no name'),
+  }
+  const good = replyPlugin('good', () => Promise.resolve({ type: 'delivered' }))
+  const bench = await start(t, {}, { replies: [broken, good] })
+  const targets = ['broken', 'good', 'good', 'broken', 'good'].map((plugin, at) => ({ plugin, address: `a${at}` }))
+  await bench.enqueue([], { targets })
+  await untilStatus(bench, 'delivered', 3)
+  await bench.enqueue([], { targets: [targets[1], targets[3]].flatMap((one) => one ?? []) })
+  await untilStatus(bench, 'delivered', 4)
+  t.is((await list(bench, '?status=pending')).length, 3)
+})
+
+const fail = (message: string): never => {
+  throw new Error(message)
+}
