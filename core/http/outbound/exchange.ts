@@ -3,6 +3,7 @@
  * the connection.
  */
 import type { Dispatcher } from 'undici'
+import { fault } from '../../base/assert.js'
 import type { Clock } from '../../base/clock.js'
 import { outboundFailure, type OutboundCode } from './outbound-failure.js'
 
@@ -59,12 +60,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   end(answer: OutboundAnswer): void {
     if (this.#settled) return
     this.#settle(answer)
-    this.#controller?.abort(new Error('the request was ended'))
+    this.#controller?.abort(fault('the request was ended'))
   }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller
-    if (this.#settled) controller.abort(new Error('the request was ended before it began'))
+    if (this.#settled) controller.abort(fault('the request was ended before it began'))
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {
