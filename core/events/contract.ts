@@ -58,7 +58,8 @@ export interface DeltaLoss {
 }
 /**
  * Texts that are shown while they are made, to those who ask with `?include=`, and are not kept: their frames are those
- * of an event, without an id, and come never again. The functions must not throw.
+ * of an event, without an id, and come never again. The functions must not throw, and `data` must put text and time
+ * into its value as they are.
  */
 export interface DeltaSpec<S, K extends string, D extends object> {
   /** The word of `?include=`. */

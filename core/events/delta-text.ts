@@ -4,6 +4,7 @@ import { unsafeCast } from '../base/schema.js'
 import type { TextPieces } from '../base/text/pieces.js'
 import type { DeltaSpec, Deltas, EventKeys } from './contract.js'
 import type { DeltaFollower, DeltaText } from './delta-follower.js'
+import { createTemplate } from './delta-template.js'
 import type { DeltaTicks } from './delta-ticks.js'
 import type { EventFault } from './listeners.js'
 
@@ -21,12 +22,25 @@ interface Framed<S, K extends string, D extends object> {
 /** Its frames. Several clients mostly wait for the same piece, which is made once. */
 export const createDeltaText = <S, K extends string, D extends object>(framed: Framed<S, K, D>): DeltaText => {
   const { spec, keys, subject, clock, onFault } = framed
+  const { name } = spec.event
+  const templates = new Map<string, ReturnType<typeof createTemplate>>()
   let last = { kind: '', text: '', frame: '' }
-  const frameOf = (make: () => D): string => {
+
+  const templateOf = (kind: string) => {
+    const known = templates.get(kind)
+    if (known !== undefined) return known
+    const made = createTemplate((text, timestamp_ms) => ({
+      type: name,
+      ...spec.data(subject, { kind: unsafeCast<K>(kind), text, timestamp_ms }),
+    }))
+    templates.set(kind, made)
+    return made
+  }
+  const frameOf = (json: () => string): string => {
     try {
-      return `event: ${spec.event.name}\ndata: ${JSON.stringify({ type: spec.event.name, ...make() })}\n\n`
+      return `event: ${name}\ndata: ${json()}\n\n`
     } catch (error) {
-      onFault({ owner: 'events', event: spec.event.name, error })
+      onFault({ owner: 'events', event: name, error })
       return ''
     }
   }
@@ -34,12 +48,12 @@ export const createDeltaText = <S, K extends string, D extends object>(framed: F
     keys,
     frame(kind, text) {
       if (kind === last.kind && text === last.text) return last.frame
-      const timestamp_ms = clock.now()
-      const frame = frameOf(() => spec.data(subject, { kind: unsafeCast<K>(kind), text, timestamp_ms }))
+      const frame = frameOf(() => templateOf(kind)(text, clock.now()))
       last = { kind, text, frame }
       return frame
     },
-    lossFrame: (loss) => frameOf(() => spec.lost(subject, { ...loss, timestamp_ms: clock.now() })),
+    lossFrame: (loss) =>
+      frameOf(() => JSON.stringify({ type: name, ...spec.lost(subject, { ...loss, timestamp_ms: clock.now() }) })),
   }
 }
 

@@ -9,7 +9,7 @@ import { createDeltaFollower, type DeltaFollower } from './delta-follower.js'
 import { createDeltaText, openDeltaText } from './delta-text.js'
 import { createDeltaTicks } from './delta-ticks.js'
 import type { EventFault } from './listeners.js'
-import { encoder, type Sink } from './subscriber.js'
+import type { Sink } from './subscriber.js'
 import { carries } from './window.js'
 
 export interface DeltaLaneOptions {
@@ -79,9 +79,9 @@ export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
 
 /** Clients of one view are sent the same: it is made once. */
 const createEncode = (): ((text: string) => Uint8Array) => {
-  let [last, bytes] = ['', new Uint8Array()]
+  let [last, bytes] = ['', Buffer.alloc(0)]
   return (text) => {
-    if (text !== last) [last, bytes] = [text, encoder.encode(text)]
+    if (text !== last) [last, bytes] = [text, Buffer.from(text)]
     return bytes
   }
 }

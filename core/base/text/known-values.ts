@@ -6,6 +6,8 @@ export interface KnownValues {
   add(value: string): void
   /** The text with each occurrence replaced; those that overlap become one. */
   replacing(text: string, mark: string): Portions<string>
+  /** True if no value stands in the text; false if one may. */
+  isFree(text: string): boolean
   /** How much of the text shows no part of a value, whatever follows it. */
   safeLength(text: string): number
 }
@@ -94,6 +96,10 @@ export const createKnownValues = (): KnownValues => {
     for (const value of found.values) if (value.length > left && value.startsWith(end)) return true
     return false
   }
+  const isFree = (text: string): boolean => {
+    const last = text.length - shortest + 1
+    return kin.size === 0 || last <= 0 || nextBegin(begins, text, [0, last]) === last
+  }
   const safeLength = (text: string): number => {
     let at = Math.max(0, text.length - longest + 1)
     while (at < text.length && !opensAt(text, at)) at += 1
@@ -105,5 +111,5 @@ export const createKnownValues = (): KnownValues => {
     }
     return at
   }
-  return { add, replacing, safeLength }
+  return { add, replacing, isFree, safeLength }
 }

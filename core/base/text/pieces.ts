@@ -17,12 +17,12 @@ const cutsSign = (text: string): boolean => (text.charCodeAt(text.length - 1) & 
 export const createPieces = (known: KnownValues, mark: string): TextPieces => {
   let held = ''
   const add = (piece: string): string => {
-    const text = held + piece
+    const text = held === '' ? piece : held + piece
     const safe = Math.min(known.safeLength(text), cutsSign(text) ? text.length - 1 : text.length)
-    held = text.slice(safe)
-    return shown(text.slice(0, safe))
+    held = safe === text.length ? '' : text.slice(safe)
+    return shown(held === '' ? text : text.slice(0, safe))
   }
-  const shown = (text: string): string => atOnce(known.replacing(text, mark))
+  const shown = (text: string): string => (known.isFree(text) ? text : atOnce(known.replacing(text, mark)))
   const end = (): string => {
     const rest = held
     held = ''

@@ -1,0 +1,346 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { createClock } from '../../../core/base/clock.js'
+import { integer, object, string } from '../../../core/base/schema.js'
+import { createKnownValues } from '../../../core/base/text/known-values.js'
+import { createPieces } from '../../../core/base/text/pieces.js'
+import { createBus, type EventFault, type Sink } from '../../../core/events/bus.js'
+import { defineDeltas, defineEvent } from '../../../core/events/contract.js'
+import { createTemplate } from '../../../core/events/delta-template.js'
+import { parseJson } from '../../support/json.js'
+
+const ticked = defineEvent({ name: 'ticked', summary: 'A tick.', data: object({ n: integer() }) })
+const said = defineEvent({ name: 'said', summary: 'Said.', data: object({ of: string() }) })
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+/** A bus whose time the test moves. */
+const start = (...secrets: string[]) => {
+  const faults: EventFault[] = []
+  const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
+  let now = 1000
+  let count = 0
+  let made = 0
+  const speech = defineDeltas<string, 'loud' | 'low', any>({
+    include: 'speech',
+    event: said,
+    data: (of, { kind, text }) => {
+      made += 1
+      return { of, kind, text }
+    },
+    lost: (of, { count: lost, chars }) => ({ of, count: lost, chars }),
+  })
+  const known = createKnownValues()
+  secrets.forEach(known.add)
+  const bus = createBus({
+    clock: {
+      ...createClock(),
+      elapsed: () => now,
+      after(ms, callback) {
+        const id = (count += 1)
+        timers.set(id, { at: now + ms, callback })
+        return () => void timers.delete(id)
+      },
+    },
+    redacting: () => createPieces(known, '[x]'),
+    epoch: 7,
+    capacity: 64,
+    onFault: (fault) => faults.push(fault),
+  })
+  return {
+    bus,
+    faults,
+    timers,
+    made: () => made,
+    /** The tick is over. */
+    pass(ms = 20) {
+      now += ms
+      for (const [id, { at, callback }] of timers) {
+        if (at > now || !timers.delete(id)) continue
+        callback()
+      }
+    },
+    speak: (of = 'r1') => bus.openDeltas(speech, { run: of, session: 's1' }, of),
+  }
+}
+
+const listen = () => {
+  const state = { ready: true, roomy: true, writes: [] as string[] }
+  const sink: Sink = {
+    ready: () => state.ready,
+    roomy: () => state.roomy,
+    write: (bytes) => void state.writes.push(Buffer.from(bytes).toString('utf8')),
+  }
+  const frames = (): any[] =>
+    [...state.writes.join('').matchAll(/^data: (.*)$/gmu)].map(([, json]) => parseJson(json ?? ''))
+  return {
+    state,
+    sink,
+    frames,
+    texts: (): string[] => frames().flatMap(({ text }) => (text === undefined ? [] : [text])),
+  }
+}
+const include = ['speech']
+
+test('events-24: the first delta leaves at once, and what follows within a tick leaves with one write, joined', async (t) => {
+  const { bus, pass, speak, timers } = start()
+  const one = listen()
+  bus.subscribe(one.sink, { include })
+  const [text, other] = [speak('r1'), speak('r2')]
+  text.write('loud', 'a')
+  t.deepEqual(one.state.writes, [], 'what comes in one turn is joined')
+  text.write('loud', 'b')
+  await turn()
+  t.deepEqual(one.texts(), ['ab'])
+  for (const piece of ['c', 'd', 'e']) {
+    pass(1)
+    text.write('loud', piece)
+    await turn()
+  }
+  t.deepEqual([one.state.writes.length, timers.size], [1, 1], 'one timer, for all that waits')
+  text.write('low', '1')
+  text.write('low', '2')
+  text.write('loud', 'f')
+  pass()
+  t.is(one.state.writes.length, 2)
+  t.deepEqual(
+    one.frames().map((frame) => [frame.kind, frame.text]),
+    [
+      ['loud', 'ab'],
+      ['loud', 'cde'],
+      ['low', '12'],
+      ['loud', 'f'],
+    ],
+  )
+  text.write('loud', 'g')
+  other.write('loud', 'first of its text')
+  await turn()
+  t.deepEqual(one.texts().slice(4), ['g', 'first of its text'], 'the first words of a text do not wait for a tick')
+  pass()
+  pass()
+  text.write('loud', 'h')
+  await turn()
+  t.is(one.texts().at(-1), 'h', 'after a silence as at the beginning')
+})
+
+test('events-23: frames have no id, and who did not ask gets the same bytes as without any delta', async (t) => {
+  const { bus, pass, speak } = start()
+  const [asks, plain, silent] = [listen(), listen(), start()]
+  bus.subscribe(asks.sink, { include })
+  bus.subscribe(plain.sink, {})
+  const quiet = listen()
+  silent.bus.subscribe(quiet.sink, {})
+  const text = speak()
+  for (const n of [1, 2, 3]) {
+    bus.publish(ticked, { run: 'r1' }, () => ({ n }))
+    silent.bus.publish(ticked, { run: 'r1' }, () => ({ n }))
+    text.write('loud', `word ${n}`)
+    await turn()
+    pass()
+  }
+  t.deepEqual(asks.texts(), ['word 1', 'word 2', 'word 3'])
+  t.true(
+    asks.state.writes
+      .join('')
+      .split('\n\n')
+      .every((frame) => !frame.includes('event: said') || !frame.includes('id: ')),
+  )
+  t.is(plain.state.writes.join(''), quiet.state.writes.join(''))
+  const late = listen()
+  bus.subscribe(late.sink, { include, cursor: 0n })
+  t.deepEqual([late.frames().length, late.texts()], [3, []], 'events are replayed, deltas are not')
+  t.is(bus.statistics().retained_event_count, 3)
+})
+
+test('events-23: without a follower that can see them nothing is made of deltas', async (t) => {
+  const { bus, made, pass, speak, timers } = start()
+  const [plain, elsewhere] = [listen(), listen()]
+  bus.subscribe(plain.sink, {})
+  bus.subscribe(elsewhere.sink, { include, filter: { scope: 'run', id: 'r2' } })
+  const text = speak('r1')
+  for (let n = 0; n < 10; n += 1) text.write('loud', 'nobody listens')
+  await turn()
+  t.deepEqual([made(), timers.size, plain.state.writes, elsewhere.state.writes], [0, 0, [], []])
+  const joins = listen()
+  const subscription = bus.subscribe(joins.sink, { include, filter: { scope: 'run', id: 'r1' } })
+  text.write('loud', 'now')
+  await turn()
+  text.write('loud', 'waits')
+  t.is(timers.size, 1)
+  subscription.leave()
+  text.write('loud', 'gone')
+  pass()
+  await turn()
+  t.deepEqual([joins.texts(), elsewhere.texts()], [['now'], []])
+})
+
+test('events-25: deltas stand between what was published before and after them', async (t) => {
+  const { bus, speak } = start()
+  const one = listen()
+  bus.subscribe(one.sink, { include })
+  bus.publish(ticked, {}, () => ({ n: 1 }))
+  const text = speak()
+  text.write('loud', 'words')
+  text.close()
+  bus.publish(ticked, {}, () => ({ n: 2 }))
+  text.write('loud', 'too late')
+  text.close()
+  await turn()
+  t.deepEqual(
+    one.frames().map(({ n, text: of }) => n ?? of),
+    [1, 'words', 2],
+  )
+})
+
+test('events-26: a slow client loses deltas and nothing else, and is told of each text when it has taken the rest', async (t) => {
+  const { bus, pass, speak } = start()
+  const [slow, quick] = [listen(), listen()]
+  const subscription = bus.subscribe(slow.sink, { include })
+  bus.subscribe(quick.sink, { include })
+  const [text, other] = [speak('r1'), speak('r2')]
+  slow.state.roomy = false
+  for (let n = 0; n < 3; n += 1) {
+    bus.publish(ticked, {}, () => ({ n }))
+    text.write('loud', 'four')
+    other.write('low', 'x')
+    await turn()
+    pass()
+  }
+  t.deepEqual(
+    slow.frames().map(({ type }) => type),
+    ['ticked', 'ticked', 'ticked'],
+  )
+  t.is(quick.texts().join(''), 'fourxfourxfourx')
+  slow.state.roomy = true
+  subscription.catchUp()
+  text.write('loud', 'again')
+  pass()
+  t.deepEqual(slow.frames().slice(3), [
+    { type: 'said', of: 'r1', count: 3, chars: 12 },
+    { type: 'said', of: 'r2', count: 3, chars: 3 },
+    { type: 'said', of: 'r1', kind: 'loud', text: 'again' },
+  ])
+  t.false(slow.state.writes.join('').includes('event: said\nid:'))
+})
+
+test('events-26: a client that is served from the window gets no deltas until it is live again', async (t) => {
+  const { bus, pass, speak } = start()
+  const one = listen()
+  const subscription = bus.subscribe(one.sink, { include })
+  const text = speak()
+  one.state.ready = false
+  bus.publish(ticked, {}, () => ({ n: 1 }))
+  text.write('loud', 'lost')
+  await turn()
+  pass()
+  t.deepEqual(one.frames(), [])
+  one.state.ready = true
+  subscription.catchUp()
+  text.write('loud', 'kept')
+  text.close()
+  t.deepEqual(
+    one.frames().map(({ n, count, text: of }) => n ?? count ?? of),
+    [1, 1, 'kept'],
+  )
+})
+
+test('events-26: what waits for a client is bounded: more is written or lost at once, without a timer', (t) => {
+  const { bus, speak } = start()
+  const [one, slow] = [listen(), listen()]
+  for (const { sink } of [one, slow]) bus.subscribe(sink, { include })
+  slow.state.roomy = false
+  const text = speak()
+  const page = 'x'.repeat(20_000)
+  for (let n = 0; n < 40; n += 1) text.write('loud', page)
+  t.true(one.texts().join('').length > 700_000)
+  t.deepEqual(slow.state.writes, [])
+  text.write('loud', page.repeat(20))
+  t.true(
+    one.texts().every(({ length }) => length < 110_000),
+    'and so is a frame',
+  )
+  text.close()
+  t.is(one.texts().join('').length, 1_200_000)
+})
+
+test('events-27: a known value is not shown, however it is cut, and what may begin one waits', async (t) => {
+  const { bus, pass, speak } = start('secret-value')
+  const one = listen()
+  bus.subscribe(one.sink, { include })
+  const text = speak()
+  const shown: string[][] = []
+  for (const piece of ['It is sec', 'ret-va', 'lue, and sec', 'onds pass: secret-val']) {
+    text.write('loud', piece)
+    await turn()
+    pass()
+    shown.push(one.texts())
+  }
+  t.deepEqual(shown.at(-1), ['It is ', '[x], and ', 'seconds pass: '])
+  text.close()
+  t.is(one.texts().join(''), 'It is [x], and seconds pass: secret-val')
+  const [low, half] = [speak(), '\ud83d']
+  low.write('loud', `secret-${half}`)
+  low.write('low', 'other')
+  low.write('low', half)
+  low.write('low', '\ude00')
+  low.close()
+  t.is(one.texts().slice(4).join('|'), 'secret-\ufffd|other😀')
+})
+
+test('events-27: a text in pieces is redacted as it is as a whole', (t) => {
+  const word = fc.stringMatching(/^[ab]{6,9}$/u)
+  const piece = fc.stringMatching(/^[abc]{0,8}$/u)
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 4 }), fc.array(piece, { maxLength: 12 }), (values, cuts) => {
+      const known = createKnownValues()
+      values.forEach(known.add)
+      const pieces = createPieces(known, '[x]')
+      const shown = [...cuts.map(pieces.add), pieces.end()].join('')
+      t.false(values.some((value) => shown.includes(value)))
+      t.true(cuts.every((cut) => cut.length <= 8) && shown.replaceAll('[x]', '').length <= cuts.join('').length)
+    }),
+  )
+})
+
+test('what is held back is bounded, whatever a text repeats', (t) => {
+  const known = createKnownValues()
+  known.add('ababab')
+  known.add('babababa')
+  const pieces = createPieces(known, '[x]')
+  const shown = Array.from({ length: 1000 }, () => pieces.add('ab')).join('')
+  t.true(shown.split('[x]').length > 50)
+  t.true(known.safeLength('ab'.repeat(1000)) > 1900)
+  t.false(pieces.end().includes('ababab'))
+})
+
+test('a sink that throws loses its place, and the others go on', async (t) => {
+  const { bus, faults, speak } = start()
+  const good = listen()
+  const broken: Sink = {
+    ready: () => true,
+    roomy: () => true,
+    write: () => {
+      throw new TypeError('gone')
+    },
+  }
+  bus.subscribe(broken, { include })
+  bus.subscribe(good.sink, { include })
+  const text = speak()
+  text.write('loud', 'a')
+  await turn()
+  text.write('loud', 'b')
+  text.close()
+  t.deepEqual([good.texts(), faults.length], [['a', 'b'], 1])
+})
+
+test('a frame from a template is that of the whole data, whatever stands in it', (t) => {
+  const json = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\0delta\0', '9007199254740991', '"', '\\'))
+  fc.assert(
+    fc.property(json, json, fc.integer(), (fixed, text, at) => {
+      for (const make of [
+        (of: string, time: number) => ({ time, fixed, kind: { of } }),
+        (of: string, time: number) => ({ kind: { of, fixed }, time }),
+      ])
+        t.is(createTemplate(make)(text, at), JSON.stringify(make(text, at)))
+    }),
+  )
+})
