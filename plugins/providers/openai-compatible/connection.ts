@@ -10,7 +10,7 @@ import { checkedBaseUrl } from './base-url.js'
 import { Call } from './call.js'
 import { linkErrors } from './errors.js'
 import type { Asked } from './failure.js'
-import { requestBody } from './request-body.js'
+import { createRequestBodies } from './request-body.js'
 import type { Transport } from './transport.js'
 
 /** What connections share. */
@@ -62,7 +62,8 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
   const address = new URL(`${link.base_url}/chat/completions`)
   const headers = headersOf(options.api_key)
   // OpenAI's own newer models refuse `max_tokens`, which every other server knows.
-  const limit = address.hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'
+  const isOpenAi = address.hostname === 'api.openai.com'
+  const bodyOf = createRequestBodies(isOpenAi ? 'max_completion_tokens' : 'max_tokens')
   const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
     new Call({
       clock: parts.clock,
@@ -76,7 +77,7 @@ export const createConnection = (options: ConnectionOptions, parts: LinkParts): 
         origin: address.origin,
         path: address.pathname,
         headers,
-        body: requestBody(request, limit),
+        body: bodyOf(request),
       }),
       ending: (event) => named(link, request, learn(event)),
     })

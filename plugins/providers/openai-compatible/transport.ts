@@ -8,7 +8,7 @@ export interface Question {
   readonly path: string
   /** Names and values in turns. */
   readonly headers: string[]
-  readonly body: string
+  readonly body: Buffer
 }
 
 /** Who is told what comes back. None of these may throw. */

@@ -1,0 +1,68 @@
+/** The messages of conversations as they are sent, kept from one call to the next. */
+import type { ModelMessage } from '../../execution/models/contract.js'
+import { wireMessages } from './wire-messages.js'
+
+export interface ConversationBytes {
+  /** The JSON of each message, with commas between them. Good until the next call. */
+  of(messages: readonly ModelMessage[]): Buffer
+}
+
+interface Kept {
+  bytes: Buffer
+  /** Bytes of `bytes` that are used. */
+  length: number
+  /** Messages that are in it, and the last of them. */
+  count: number
+  last: ModelMessage | undefined
+}
+
+/**
+ * The array of an earlier call comes again with more at its end, and what is in it does not change: only what is new is
+ * written. Of those that were asked for longest ago nothing is kept beyond `most` bytes.
+ */
+export const createConversationBytes = (most: number): ConversationBytes => {
+  const all = new Map<readonly ModelMessage[], Kept>()
+  let total = 0
+  const take = (messages: readonly ModelMessage[]): Kept => {
+    const known = all.get(messages)
+    all.delete(messages)
+    total -= known?.bytes.length ?? 0
+    return known !== undefined && known.last === messages[known.count - 1]
+      ? known
+      : { bytes: Buffer.alloc(0), length: 0, count: 0, last: undefined }
+  }
+  const put = (messages: readonly ModelMessage[], kept: Kept): void => {
+    if (kept.bytes.length > most) return
+    all.set(messages, kept)
+    total += kept.bytes.length
+    for (const oldest of all.keys()) {
+      if (total <= most) return
+      take(oldest)
+    }
+  }
+  return {
+    of(messages) {
+      const kept = take(messages)
+      write(kept, messages)
+      put(messages, kept)
+      return kept.bytes.subarray(0, kept.length)
+    },
+  }
+}
+
+const write = (kept: Kept, messages: readonly ModelMessage[]): void => {
+  const fresh = messages.slice(kept.count).flatMap(wireMessages)
+  kept.count = messages.length
+  kept.last = messages.at(-1)
+  if (fresh.length === 0) return
+  const list = JSON.stringify(fresh)
+  const text = `${kept.length > 0 ? ',' : ''}${list.slice(1, -1)}`
+  const length = kept.length + Buffer.byteLength(text)
+  if (length > kept.bytes.length) {
+    const larger = Buffer.allocUnsafe(kept.length === 0 ? length : length * 2)
+    kept.bytes.copy(larger, 0, 0, kept.length)
+    kept.bytes = larger
+  }
+  kept.bytes.write(text, kept.length)
+  kept.length = length
+}
