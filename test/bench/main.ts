@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import type { Bench, Part, Row } from './bench.js'
+import { valueOf } from './flags.js'
 import { deliveries } from './parts/deliveries.js'
 import { live } from './parts/live.js'
 import { memory } from './parts/memory.js'
@@ -15,11 +16,6 @@ import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
 const parts: readonly Part[] = [live, model, deliveries, schedules, storage, memory, worst, spawn]
-
-const valueOf = (flag: string): string | undefined => {
-  const at = process.argv.indexOf(flag)
-  return at === -1 ? undefined : process.argv[at + 1]
-}
 
 const rows: Row[] = []
 const note: Bench['note'] = (what, unit, better, holdfast, floor) => {
