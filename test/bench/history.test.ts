@@ -63,8 +63,7 @@ test.serial('a daemon that starts on a root with history answers for a run of lo
 test.serial('a key of long ago leads to its run, and to a conflict with another request', async (t) => {
   const { request } = await startTestDaemon(t, { root })
   const { run_id, session_id, key } = history.middle
-  const submit = (body: object) =>
-    request('POST', `/v1/sessions/${session_id}/runs`, body, { 'idempotency-key': key })
+  const submit = (body: object) => request('POST', `/v1/sessions/${session_id}/runs`, body, { 'idempotency-key': key })
   t.is((await submit(history.input)).body.run_id, run_id)
   t.is((await submit({ content: 'something else' })).body.code, 'idempotency_conflict')
 })

@@ -70,8 +70,7 @@ const pastOf = ({ pasts, sessions, template, kept, clock }: Writing, tx: Tx, at:
 
 /** A session remembers the newest of the runs that are not too old. */
 const remember = (past: Past, { memory }: Clone, oldest: number): void => {
-  if (memory.recorded_at_ms > oldest)
-    past.memories = [...past.memories, memory].slice(-policy.max_tracked_per_session)
+  if (memory.recorded_at_ms > oldest) past.memories = [...past.memories, memory].slice(-policy.max_tracked_per_session)
 }
 
 const writeRun = (writing: Writing, tx: Tx, at: number): void => {
