@@ -22,6 +22,7 @@ export interface Bench {
   readonly quick: boolean
   readonly rounds: number
   /** How long one measurement takes. */ readonly milliseconds: number
+  /** Stored runs of the largest history, if somebody wants another number. */ readonly runs: number | undefined
 }
 
 /** A part of the bench: what `--only` calls it, and its rows. */

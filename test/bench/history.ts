@@ -1,6 +1,6 @@
 /**
  * Makes a state root with years of history: `node dist/test/bench/history.js --root FOLDER [--runs N] [--sessions N]
- * [--years N]`. Each run has a key and one delivery that arrived.
+ * [--years N]`. Each run has a key and one delivery that arrived. The last line that it prints names three of them.
  */
 import { numberOf, valueOf } from './flags.js'
 import { writeHistory } from './history/write.js'
@@ -25,5 +25,5 @@ const history = await writeHistory({
   progress,
 })
 progress(runs)
-process.stdout.write(`${JSON.stringify(history, undefined, 2)}\n`)
+process.stdout.write(`${JSON.stringify(history)}\n`)
 process.exit(0)

@@ -28,6 +28,13 @@ export const send = async (url: string, body: object): Promise<{ run_id: string 
   return JSON.parse(text) as { run_id: string }
 }
 
+/** Milliseconds that one POST takes, its answer read. */
+export const timeOf = async (url: string, body: object): Promise<number> => {
+  const begin = performance.now()
+  await send(url, body)
+  return performance.now() - begin
+}
+
 /** Follows every event and tells who waits when a run is completed. */
 export const watchRuns = async (base: string): Promise<{ completed(run_id: string): Promise<void>; close(): void }> => {
   const done = new Set<string>()

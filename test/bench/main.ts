@@ -1,12 +1,13 @@
 /**
  * Measures this daemon against the floor, both in one run on one machine, in
  * turns, and prints medians and ratios: `npm run bench [-- --quick] [--only
- * PART]`. Writes the figures as JSON to the path after `--json`.
+ * PART] [--runs N]`. Writes the figures as JSON to the path after `--json`; `--runs` is the size of the largest history.
  */
 import { writeFileSync } from 'node:fs'
 import type { Bench, Part, Row } from './bench.js'
-import { valueOf } from './flags.js'
+import { numberOf, valueOf } from './flags.js'
 import { deliveries } from './parts/deliveries.js'
+import { history } from './parts/history.js'
 import { live } from './parts/live.js'
 import { memory } from './parts/memory.js'
 import { model } from './parts/model.js'
@@ -15,7 +16,7 @@ import { spawn } from './parts/spawn.js'
 import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
-const parts: readonly Part[] = [live, model, deliveries, schedules, storage, memory, worst, spawn]
+const parts: readonly Part[] = [live, model, deliveries, schedules, storage, history, memory, worst, spawn]
 
 const rows: Row[] = []
 const note: Bench['note'] = (what, unit, better, holdfast, floor) => {
@@ -25,7 +26,13 @@ const note: Bench['note'] = (what, unit, better, holdfast, floor) => {
 }
 
 const quick = process.argv.includes('--quick')
-const bench: Bench = { note, quick, rounds: quick ? 1 : 3, milliseconds: quick ? 1500 : 4000 }
+const bench: Bench = {
+  note,
+  quick,
+  rounds: quick ? 1 : 3,
+  milliseconds: quick ? 1500 : 4000,
+  runs: numberOf('--runs'),
+}
 const only = valueOf('--only')
 const wanted = parts.filter(({ name }) => only === undefined || only === name)
 if (wanted.length === 0) {

@@ -87,7 +87,8 @@ const cloneActions = (
   { later, ...own }: { later: number; run_id: string; action_id: string },
 ): ActionEntry[] => {
   const { session_id, agent_id } = past.record
-  return actions.map(({ hash: _, ...entry }) => {
+  return actions.map((action) => {
+    const { hash: _, ...entry } = action
     const acted = entry.type === 'intent' ? { run_id: own.run_id, agent_id } : {}
     const linked = { ...entry, ...acted, action_id: own.action_id, at: entry.at + later, prev: past.hash }
     past.hash = hashOf(session_id, linked)
