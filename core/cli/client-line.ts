@@ -5,7 +5,7 @@ import { coreCommands } from './commands.js'
 import { completionCommand } from './completion.js'
 import { findCommand, runCommand, type Line } from './dispatch.js'
 import { commandHelp, groupHelp, overview, serveFlags } from './help.js'
-import { pluginCommands, pluginFlags } from './plugin-commands.js'
+import { pluginFlags } from './plugin-commands.js'
 import type { ShippedView } from './shipped-view.js'
 
 export interface ClientLine extends Omit<Line, 'words' | 'flags' | 'commands'> {
@@ -14,9 +14,9 @@ export interface ClientLine extends Omit<Line, 'words' | 'flags' | 'commands'> {
 }
 
 export const allCommands = async (shipped: ShippedView): Promise<readonly Command[]> => {
-  const plugins = await shipped.plugins()
-  const commands = [...pluginCommands(plugins), ...coreCommands(shipped)]
-  return [...commands, completionCommand(commands, serveFlags(pluginFlags(plugins)))]
+  const commands = [...(await shipped.commands()), ...coreCommands(shipped)]
+  const serve = async () => serveFlags(pluginFlags(await shipped.plugins()))
+  return [...commands, completionCommand(commands, serve)]
 }
 
 /** Resolves with the exit code; 130 when it was interrupted. */

@@ -196,15 +196,14 @@ export const completionScript = (shell: string, commands: readonly Command[], se
 }
 
 /** The command itself is in its own table. */
-export const completionCommand = (others: readonly Command[], serve: readonly PluginFlag[]): Command => {
+export const completionCommand = (others: readonly Command[], serve: () => Promise<readonly PluginFlag[]>): Command => {
   const completion: Command = defineCommand({
     path: ['completion'],
     summary: 'A script for bash, zsh or fish that completes command lines.',
     args: ['shell'],
     choices: { shell: shells },
-    run: ({ args, print }) => {
-      print(completionScript(args['shell'] ?? '', [...others, completion], serve))
-      return Promise.resolve()
+    run: async ({ args, print }) => {
+      print(completionScript(args['shell'] ?? '', [...others, completion], await serve()))
     },
   })
   return completion

@@ -114,4 +114,6 @@ export interface ShippedPlugin {
   readonly required: boolean
   /** Imports the plugin's main file. */
   readonly load: () => Promise<AnyPluginModule>
+  /** Imports its sub-commands of the command line, which needs nothing else of it. */
+  readonly commands?: () => Promise<{ readonly commands: readonly Command[] }>
 }

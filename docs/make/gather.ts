@@ -40,6 +40,7 @@ export interface Declared {
 export interface PluginFacts {
   readonly plugin: AnyPlugin
   readonly required: boolean
+  readonly commands: readonly Command[]
   readonly declared: Declared
 }
 
@@ -137,7 +138,7 @@ const noting = async (
   }
   return {
     shipped: { ...entry, load: () => Promise.resolve({ default: noted }) },
-    facts: { plugin, required: entry.required, declared },
+    facts: { plugin, required: entry.required, commands: (await entry.commands?.())?.commands ?? [], declared },
   }
 }
 

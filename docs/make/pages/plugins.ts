@@ -15,7 +15,8 @@ const contributed = ({ declared: { contributions } }: PluginFacts): string[][] =
 
 const sectionOf = (facts: PluginFacts): string[] => {
   const {
-    plugin: { id, version, summary, needs, wants, provides = [], commands = [] },
+    plugin: { id, version, summary, needs, wants, provides = [] },
+    commands,
     required,
     declared,
   } = facts

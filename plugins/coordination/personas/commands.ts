@@ -19,7 +19,7 @@ const showPersonas = (rows: Infer<typeof Row>[]): string =>
     ? 'No personas yet. Create one: holdfast personas create NAME --soul TEXT'
     : rows.map(showPersona).join('\n')
 
-export const personaCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['personas', 'list'],
     route: 'GET /v1/personas',

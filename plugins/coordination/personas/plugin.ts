@@ -1,5 +1,4 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
-import { personaCommands } from './commands.js'
 import { PersonaSource } from '../../execution/sessions/contract.js'
 import { personaRoutes } from './routes.js'
 import { createPersonas } from './store.js'
@@ -11,7 +10,6 @@ export default definePlugin({
   summary: 'Who sessions speak as: templates that are frozen into the sessions bound to them.',
   provides: [PersonaSource],
   config: object({}),
-  commands: personaCommands,
   register(ctx) {
     const personas = createPersonas(ctx.state)
     ctx.provide(PersonaSource, personas)

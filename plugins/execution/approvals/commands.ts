@@ -58,7 +58,7 @@ const decision = {
   show: showDecided,
 }
 
-export const approvalCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({ path: ['approvals'], ...inbox }),
   defineCommand({ path: ['approvals', 'list'], route: 'GET /v1/approvals', ...inbox }),
   defineCommand({

@@ -3,7 +3,6 @@ import { Capabilities } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { ToolRegistry } from '../tools/contract.js'
-import { approvalCommands } from './commands.js'
 import { expireApprovals } from './expire.js'
 import { approvalRoutes } from './routes.js'
 
@@ -14,7 +13,6 @@ export default definePlugin({
   summary: 'Decisions of people on tool calls that need permission.',
   needs: { runs: Runs, sessions: Sessions, tools: ToolRegistry },
   config: object({}),
-  commands: approvalCommands,
   register(ctx, parts) {
     const unreadable = createUnreadable(ctx.log, 'approval requests')
     ctx.routes(...approvalRoutes({ ...parts, clock: ctx.clock, skip: unreadable.skip }))

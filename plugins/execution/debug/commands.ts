@@ -75,4 +75,4 @@ const prune = defineCommand({
   show: showPruned,
 })
 
-export const debugCommands: readonly Command[] = [debug, prune]
+export const commands: readonly Command[] = [debug, prune]

@@ -3,7 +3,6 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { Runs } from '../runs/contract.js'
 import { RunObserver } from '../engine/contract.js'
 import { createCapture } from './capture.js'
-import { debugCommands } from './commands.js'
 import { debugConfig, debugFlags } from './config.js'
 import { Debug, type DebugLevel } from './contract.js'
 import { debugErrors } from './errors.js'
@@ -26,7 +25,6 @@ export default definePlugin({
   provides: [RunObserver, Debug],
   config: debugConfig,
   flags: debugFlags,
-  commands: debugCommands,
   register(ctx, { runs }) {
     const { config, clock, ids, log, secrets } = ctx
     let setup: KeySetup = { type: 'none' }

@@ -115,4 +115,4 @@ const replay = defineCommand({
   show: ({ delivery }) => line(delivery),
 })
 
-export const deliveryCommands: readonly Command[] = [list, deadLetter, get, replay]
+export const commands: readonly Command[] = [list, deadLetter, get, replay]

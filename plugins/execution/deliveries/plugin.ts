@@ -2,7 +2,6 @@ import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import type { AttemptParts } from './attempt.js'
-import { deliveryCommands } from './commands.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
@@ -24,7 +23,6 @@ export default definePlugin({
   config: deliveriesConfig,
   flags: deliveriesFlags,
   stopMs: ({ drain_ms }) => drain_ms + graceMs,
-  commands: deliveryCommands,
   register(ctx, { host, ledger }) {
     const { config, clock, ids, log } = ctx
     const store = declareStore(ctx.state)

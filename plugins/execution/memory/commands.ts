@@ -27,7 +27,7 @@ const showFound = ({ results, truncated }: Infer<typeof Found>): string => {
   return [...rows, ...(truncated ? ['There is more: name it closer, or raise --limit.'] : [])].join('\n')
 }
 
-export const memoryCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'memory'],
     route: 'GET /v1/sessions/{session_id}/memory-search',

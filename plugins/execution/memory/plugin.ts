@@ -4,7 +4,6 @@ import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
-import { memoryCommands } from './commands.js'
 import { MemorySources, RunMemoryPolicy } from './contract.js'
 import { inForce } from './recording/policy.js'
 import { learnedSection } from './prompt.js'
@@ -25,7 +24,6 @@ export default definePlugin({
   summary: 'What a session remembers: ended runs, and the learnings and skills of other plugins.',
   needs: { runs: Runs, sessions: Sessions },
   config: RunMemoryPolicy,
-  commands: memoryCommands,
   register(ctx, { runs, sessions }) {
     const { clock, log, secrets } = ctx
     const policy = inForce(ctx.config)

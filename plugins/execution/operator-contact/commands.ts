@@ -26,7 +26,7 @@ const replyTargets = ({ client, args, flags: { clear } }: CommandInput): Promise
     : client.send('PUT', path, { reply_targets: [{ type: 'http', url: args['url'] }] })
 }
 
-export const contactCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'reply-targets'],
     route: 'GET /v1/sessions/{session_id}/reply-targets',

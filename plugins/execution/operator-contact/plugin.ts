@@ -4,7 +4,6 @@ import { SystemSections } from '../models/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { contactCommands } from './commands.js'
 import { contactRoutes } from './routes.js'
 import { contactSection } from './section.js'
 import { notifyOperator } from './tools.js'
@@ -17,7 +16,6 @@ export default definePlugin({
   needs: { sessions: Sessions, runs: Runs },
   wants: { outbox: Outbox },
   config: object({}),
-  commands: contactCommands,
   register(ctx, { sessions, runs, outbox }) {
     ctx.routes(...contactRoutes({ sessions, outbox }))
     ctx.contribute(Tools, notifyOperator({ sessions, outbox, runs }))

@@ -103,7 +103,7 @@ const Ended = open({ run_id: string(), status: string() })
 const showRun = ({ run_id, status }: Infer<typeof Ended>): string =>
   `${run_id}  ${status}\n  ${commandLine('runs watch', run_id)}`
 
-export const questionCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['questions', 'list'],
     route: 'GET /v1/questions',

@@ -2,7 +2,6 @@ import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { Runs, type RunKind } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { questionCommands } from './commands.js'
 import { QuestionSettlers, type QuestionSettler } from './contract.js'
 import { expireQuestions } from './resolve.js'
 import { questionRoutes } from './routes.js'
@@ -16,7 +15,6 @@ export default definePlugin({
   summary: 'Structured questions of a run to a person, and their answers.',
   needs: { runs: Runs, sessions: Sessions },
   config: object({}),
-  commands: questionCommands,
   register(ctx, { runs, sessions }) {
     const settlers = ctx.view(QuestionSettlers)
     const own = settleOwnRun(runs)

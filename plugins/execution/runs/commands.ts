@@ -221,4 +221,4 @@ const acknowledge = defineCommand({
   show: showActions,
 })
 
-export const runCommands: readonly Command[] = [list, get, submit, events, cancel, retry, watch, actions, acknowledge]
+export const commands: readonly Command[] = [list, get, submit, events, cancel, retry, watch, actions, acknowledge]

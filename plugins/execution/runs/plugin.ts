@@ -7,7 +7,6 @@ import { Models } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { traceActions, announceDeliveries } from './views/live-events.js'
 import { createActivity, runHold } from './views/session-status.js'
-import { runCommands } from './commands.js'
 import { runsConfig, runsFlags } from './lifecycle/config.js'
 import { CompletionChecks, ReservedKeys, RunEngine, Runs, type RunRecord } from './contract.js'
 import { createDeadlines } from './lifecycle/deadlines.js'
@@ -36,7 +35,6 @@ export default definePlugin({
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  commands: runCommands,
   register(ctx, { host, sessions, models, engine, outbox, ledger }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })

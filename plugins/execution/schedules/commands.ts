@@ -155,7 +155,7 @@ const actions = [
   ['cancel', 'Ends a schedule for good.'],
 ] as const
 
-export const scheduleCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['schedules', 'list'],
     route: 'GET /v1/schedules',

@@ -4,7 +4,6 @@ import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { scheduleCommands } from './commands.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
@@ -23,7 +22,6 @@ export default definePlugin({
   needs: { host: Host, runs: Runs, sessions: Sessions },
   config: schedulesConfig,
   flags: schedulesFlags,
-  commands: scheduleCommands,
   register(ctx, { host, runs, sessions }) {
     const { config, clock, ids, log } = ctx
     const parts = {

@@ -11,7 +11,7 @@ const showLog = ({ session }: Infer<typeof Log>): string =>
     )
     .join('\n')
 
-export const sessionCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['sessions', 'list'],
     route: 'GET /v1/sessions',

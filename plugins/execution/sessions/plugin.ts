@@ -1,7 +1,6 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
-import { sessionCommands } from './commands.js'
 import {
   PersonaSource,
   SessionActivity,
@@ -26,7 +25,6 @@ export default definePlugin({
   wants: { activity: SessionActivity },
   provides: [Sessions],
   config: object({}),
-  commands: sessionCommands,
   register(ctx, { activity, models, personas }) {
     const { state, ids } = ctx
     const sessions = createSessions({

@@ -74,7 +74,7 @@ const stop = (input: CommandInput): Promise<Json> =>
 
 const args = ['session_id', 'task_id']
 
-export const taskCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['tasks', 'list'],
     route: 'GET /v1/sessions/{session_id}/tasks',

@@ -2,7 +2,6 @@ import { createUnreadable, defaulted, definePlugin, doc, integer, object } from 
 import { StatusSections } from '../../operator/status/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { Tools } from '../tools/contract.js'
-import { taskCommands } from './commands.js'
 import { TaskRunners, Tasks } from './contract.js'
 import { taskRepair } from './repair.js'
 import { taskRoutes } from './routes.js'
@@ -27,7 +26,6 @@ export default definePlugin({
       'Tasks of one session that have not ended, at most.',
     ),
   }),
-  commands: taskCommands,
   register(ctx, { sessions }) {
     const { state, clock, ids, config } = ctx
     const waits = createWaits(clock, ctx.signal)

@@ -1,7 +1,7 @@
 import { defineCommand, type Command } from '../../../core/plugin.js'
 import { showStatus, StatusAnswer } from './summary.js'
 
-export const statusCommands: readonly Command[] = [
+export const commands: readonly Command[] = [
   defineCommand({
     path: ['status'],
     route: 'GET /v1/status',

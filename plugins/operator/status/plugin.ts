@@ -1,5 +1,4 @@
 import { Host, definePlugin } from '../../../core/plugin.js'
-import { statusCommands } from './commands.js'
 import { Capabilities, StatusSections } from './contract.js'
 import { statusRoutes } from './routes.js'
 
@@ -9,7 +8,6 @@ export default definePlugin({
   api: 1,
   summary: 'How the daemon is and what it can do, put together from all plugins.',
   needs: { host: Host },
-  commands: statusCommands,
   register(ctx, { host }) {
     const { state, clock, log } = ctx
     ctx.routes(
