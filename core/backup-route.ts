@@ -3,7 +3,6 @@ import path from 'node:path'
 import type { Clock } from './base/clock.js'
 import { defineRoute, jsonReply, type Route } from './http/routes/route.js'
 import { doc, integer, named, object, optional, rule, string } from './base/schema.js'
-import { writeBackup } from './state/inspect/backup.js'
 import type { Disk } from './state/disk/disk.js'
 import { errors } from './state/errors.js'
 import type { Lock } from './state/root/lock.js'
@@ -62,9 +61,10 @@ export const createBackupRoute = ({ opened, lock: { root, facts }, disk, clock }
     reply: jsonReply(Backup, 201),
     problems,
     example: { body: { path: '/var/backups/holdfast/monday' } },
-    handler: ({ body: { path: to, root_id } }) => {
+    handler: async ({ body: { path: to, root_id } }) => {
       if (root_id !== undefined && root_id !== facts.root_id)
         throw errors.backup_root_differs({ details: { held: facts.root_id, wanted: root_id } })
+      const { writeBackup } = await import('./state/inspect/backup.js')
       return opened.snapshot((cut) => writeBackup({ root, to, disk, clock, cut }))
     },
   })

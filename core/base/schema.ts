@@ -21,13 +21,19 @@ export type AnyStruct = Struct<any, any>
 /** A struct of `T`, whatever its inside is. */
 export type StructOf<T> = Struct<T, any>
 
-const notes = new WeakMap<object, JsonSchema>()
+/** Most structs are made at the start and described never or later: a schema is made when it is asked for. */
+const notes = new WeakMap<object, JsonSchema | (() => JsonSchema)>()
 const names = new WeakMap<object, string>()
 const optionals = new WeakSet<object>()
 
 const parts = new WeakMap<object, () => readonly AnyStruct[]>()
 
-const note = <S extends AnyStruct>(struct: S, schema: JsonSchema, inside: () => readonly AnyStruct[] = () => []): S => {
+const none = (): readonly AnyStruct[] => []
+const note = <S extends AnyStruct>(
+  struct: S,
+  schema: () => JsonSchema,
+  inside: () => readonly AnyStruct[] = none,
+): S => {
   notes.set(struct, schema)
   parts.set(struct, inside)
   return struct
@@ -35,7 +41,11 @@ const note = <S extends AnyStruct>(struct: S, schema: JsonSchema, inside: () => 
 
 const derive = <S extends AnyStruct>(from: AnyStruct, struct: S, more: JsonSchema): S => {
   if (optionals.has(from)) optionals.add(struct)
-  return note(struct, { ...jsonSchema(from), ...more }, () => [from])
+  return note(
+    struct,
+    () => ({ ...jsonSchema(from), ...more }),
+    () => [from],
+  )
 }
 
 /** The JSON Schema (2020-12) of a struct made here; named structs appear as `$ref`. */
@@ -46,9 +56,12 @@ export const jsonSchema = (struct: AnyStruct): JsonSchema => {
 
 /** The JSON Schema of a struct with its own name resolved once (for the components section). */
 export const inlineSchema = (struct: AnyStruct): JsonSchema => {
-  const schema = notes.get(struct)
-  if (schema === undefined) throw fault('struct was not made by core/schema')
-  return typeof schema['lazy'] === 'function' ? (schema['lazy'] as () => JsonSchema)() : schema
+  const noted = notes.get(struct)
+  if (noted === undefined) throw fault('struct was not made by core/schema')
+  if (typeof noted !== 'function') return noted
+  const schema = noted()
+  notes.set(struct, schema)
+  return schema
 }
 
 /** True for a struct of ours whose values are objects. */
@@ -96,12 +109,12 @@ export const string = (rules: StringRules = {}): Struct<string, null> => {
     if (regex === undefined || regex.test(text)) return true
     return pattern === notBlank ? 'must not be blank' : `must match ${pattern}`
   })
-  return note(struct, {
+  return note(struct, () => ({
     type: 'string',
     ...(min > 0 && { minLength: min }),
     ...(max < Infinity && { maxLength: max }),
     ...(pattern !== undefined && { pattern }),
-  })
+  }))
 }
 
 export interface NumberRules {
@@ -119,7 +132,11 @@ const ranged = (
   })
   const low = type === 'integer' ? Math.max(min, Number.MIN_SAFE_INTEGER) : min
   const high = type === 'integer' ? Math.min(max, Number.MAX_SAFE_INTEGER) : max
-  return note(struct, { type, ...(low > -Infinity && { minimum: low }), ...(high < Infinity && { maximum: high }) })
+  return note(struct, () => ({
+    type,
+    ...(low > -Infinity && { minimum: low }),
+    ...(high < Infinity && { maximum: high }),
+  }))
 }
 /** A finite number. */
 export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(safeNumber, 'number', rules)
@@ -127,17 +144,17 @@ export const number = (rules: NumberRules = {}): Struct<number, null> => ranged(
 export const integer = (rules: NumberRules = {}): Struct<number, null> => ranged(safeInteger, 'integer', rules)
 /** Unix time in milliseconds. */
 export const timestamp = (): Struct<number, null> => doc(integer({ min: 0 }), 'Unix time in milliseconds.')
-export const boolean = (): Struct<boolean, null> => note(ss.boolean(), { type: 'boolean' })
+export const boolean = (): Struct<boolean, null> => note(ss.boolean(), () => ({ type: 'boolean' }))
 /** Any JSON value. */
 export const json = (): Struct<Json, null> =>
   note(
     ss.define<Json>('json', (value) => value !== undefined),
-    {},
+    () => ({}),
   )
 export const literal = <const T extends string | number | boolean>(value: T): Struct<T, any> =>
-  note(ss.literal(value as never) as unknown as Struct<T, any>, { const: value })
+  note(ss.literal(value as never) as unknown as Struct<T, any>, () => ({ const: value }))
 export const enums = <const T extends readonly string[]>(values: T): Struct<T[number], any> =>
-  note(ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>, { enum: values })
+  note(ss.enums(values as unknown as string[]) as unknown as Struct<T[number], any>, () => ({ enum: values }))
 
 export interface ListRules {
   min?: number
@@ -150,18 +167,22 @@ export const array = <T>(item: Struct<T, any>, { min = 0, max = Infinity }: List
   })
   return note(
     struct as unknown as Struct<T[], any>,
-    {
+    () => ({
       type: 'array',
       items: jsonSchema(item),
       ...(min > 0 && { minItems: min }),
       ...(max < Infinity && { maxItems: max }),
-    },
+    }),
     () => [item],
   )
 }
 /** An object with any keys and values of one kind. */
 export const record = <T>(value: Struct<T, any>): Struct<Record<string, T>, any> =>
-  note(ss.record(ss.string(), value), { type: 'object', additionalProperties: jsonSchema(value) }, () => [value])
+  note(
+    ss.record(ss.string(), value),
+    () => ({ type: 'object', additionalProperties: jsonSchema(value) }),
+    () => [value],
+  )
 /** A JSON object with any content. */
 export const jsonObject = (): Struct<JsonObject, any> => record(json()) as Struct<JsonObject, any>
 
@@ -191,8 +212,10 @@ const withoutNulls = <S extends AnyStruct>(struct: S, fields: Fields): S => {
   return new ss.Struct({ ...struct, coercer } as never) as unknown as S
 }
 const objectOf = <F extends Fields>(made: AnyStruct, fields: F, closed: boolean): Struct<ObjectOf<F>, F> =>
-  note(withoutNulls(made, fields) as unknown as Struct<ObjectOf<F>, F>, objectSchema(fields, closed), () =>
-    Object.values(fields),
+  note(
+    withoutNulls(made, fields) as unknown as Struct<ObjectOf<F>, F>,
+    () => objectSchema(fields, closed),
+    () => Object.values(fields),
   )
 /** An object with these keys and no others. */
 export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.object(fields), fields, true)
@@ -212,7 +235,11 @@ export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> =>
   return made
 }
 export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
-  note(ss.nullable(struct), { anyOf: [jsonSchema(struct), { type: 'null' }] }, () => [struct])
+  note(
+    ss.nullable(struct),
+    () => ({ anyOf: [jsonSchema(struct), { type: 'null' }] }),
+    () => [struct],
+  )
 /** Adds a sentence for readers of the reference and the OpenAPI document. */
 export const doc = <T, S>(struct: Struct<T, S>, description: string, more: JsonSchema = {}): Struct<T, S> =>
   derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, { description, ...more })
@@ -248,8 +275,10 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
       ? (variants[tag] as AnyStruct)
       : (fallback as unknown as AnyStruct)
   })
-  const schemas = Object.values(variants).map((variant) => jsonSchema(variant))
-  const schema = schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas }
+  const schema = (): JsonSchema => {
+    const schemas = Object.values(variants).map((variant) => jsonSchema(variant))
+    return schemas.length === 1 ? (schemas[0] ?? {}) : { oneOf: schemas }
+  }
   return note(struct as never, schema, () => Object.values(variants))
 }
 /**
@@ -260,7 +289,11 @@ export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struc
     (value) =>
       (typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? present : absent) as AnyStruct,
   )
-  return note(struct as never, { anyOf: [...variantsIn(present), jsonSchema(absent)] }, () => [present, absent])
+  return note(
+    struct as never,
+    () => ({ anyOf: [...variantsIn(present), jsonSchema(absent)] }),
+    () => [present, absent],
+  )
 }
 const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
   const schema = jsonSchema(struct)
@@ -268,11 +301,15 @@ const variantsIn = (struct: AnyStruct): readonly JsonSchema[] => {
 }
 /** Any of a few kinds; prefer `tagged`, whose errors are exact. */
 export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Struct<ss.Infer<A> | ss.Infer<B>, any> =>
-  note(ss.union([a, b]) as never, { anyOf: [jsonSchema(a), jsonSchema(b)] }, () => [a, b])
+  note(
+    ss.union([a, b]) as never,
+    () => ({ anyOf: [jsonSchema(a), jsonSchema(b)] }),
+    () => [a, b],
+  )
 /** A component with a name of its own in the OpenAPI document. */
 export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> => {
   const made = derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, {})
-  notes.set(made, inlineSchema(struct))
+  notes.set(made, () => inlineSchema(struct))
   names.set(made, name)
   return made
 }
@@ -280,7 +317,11 @@ export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> =>
 export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any> => {
   let inner: Struct<T, any> | undefined
   const get = (): Struct<T, any> => (inner ??= make())
-  const made = note(ss.lazy(get) as Struct<T, any>, { lazy: () => inlineSchema(get()) }, () => [get()])
+  const made = note(
+    ss.lazy(get) as Struct<T, any>,
+    () => inlineSchema(get()),
+    () => [get()],
+  )
   names.set(made, name)
   return made
 }

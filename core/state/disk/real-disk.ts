@@ -31,8 +31,7 @@ const orAbsent = <T>(read: () => T): T | undefined => {
 }
 
 /** Opens for reading. A pipe in the place of a file would keep whoever opens or reads it for ever. */
-const openToRead = (path: string): number => {
-  const kind = stat(path)?.kind
+const openToRead = (path: string, kind = stat(path)?.kind): number => {
   if (kind === 'link' || kind === 'other') throw errors.state_root_not_regular({ details: { path } })
   return fs.openSync(path, flags.read)
 }
@@ -91,7 +90,9 @@ const readOnlyFile = (path: string, fd: number): DiskFile => ({
 
 const readFile = (path: string): Uint8Array | undefined =>
   orAbsent(() => {
-    const fd = openToRead(path)
+    const found = stat(path)
+    if (found === undefined) return undefined
+    const fd = openToRead(path, found.kind)
     try {
       return readRange(fd, 0, fs.fstatSync(fd).size)
     } finally {
@@ -136,10 +137,11 @@ const kindOf = (stats: fs.Stats): FileStat['kind'] => {
   return stats.isSymbolicLink() ? 'link' : 'other'
 }
 
-const stat = (path: string): FileStat | undefined =>
-  orAbsent(() => {
-    const found = fs.lstatSync(path)
-    return {
+/** An error for a file that is not there costs as much as ten looks. */
+const stat = (path: string): FileStat | undefined => {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false })
+  return (
+    found && {
       kind: kindOf(found),
       size: found.size,
       mode: found.mode & 0o7777,
@@ -148,7 +150,8 @@ const stat = (path: string): FileStat | undefined =>
       ino: found.ino,
       links: found.nlink,
     }
-  })
+  )
+}
 
 const makeFolder = async (path: string): Promise<void> => {
   try {

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../../core/plugin.js'
+import { isMarkerInUse } from './process-table.js'
 import { stopProcesses, type Stopped } from './process-tree.js'
 
 /** The part of a marker that names a state root. */
@@ -20,8 +21,14 @@ export interface Leftovers {
 }
 
 /** Stops what carries this root's marker of any other generation. */
-export const stopLeftovers = ({ clock, grace_ms, tag, generation }: Leftovers): Promise<Stopped> => {
+export const stopLeftovers = async ({
+  clock,
+  grace_ms,
+  tag,
+  generation,
+}: Leftovers): Promise<Omit<Stopped, 'supported'>> => {
   const ours = `${tag}.`
+  if (!isMarkerInUse(ours)) return { found: 0, remaining: [] }
   const current = `${tag}.${generation}.`
   return stopProcesses({
     clock,

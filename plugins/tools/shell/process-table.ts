@@ -1,5 +1,5 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
-import { promises as fs } from 'node:fs'
+import { promises as fs, readdirSync, readFileSync } from 'node:fs'
 import { markerName } from './child-environment.js'
 
 export interface ProcessRow {
@@ -47,4 +47,22 @@ export const readProcesses = async (): Promise<ProcessRow[]> => {
   const names = await fs.readdir('/proc').catch((): string[] => [])
   const rows = await Promise.all(names.filter((name) => /^\d+$/u.test(name)).map((name) => readRow(Number(name))))
   return rows.filter((row) => row !== undefined)
+}
+
+const environmentOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Whether a process has a marker that begins so. A start waits for this, so it makes no trip to the thread pool. */
+export const isMarkerInUse = (beginning: string): boolean => {
+  const wanted = `${markerName}=${beginning}`
+  try {
+    return readdirSync('/proc').some((pid) => /^\d/u.test(pid) && environmentOf(pid).includes(wanted))
+  } catch {
+    return false
+  }
 }
