@@ -137,21 +137,22 @@ const kindOf = (stats: fs.Stats): FileStat['kind'] => {
   return stats.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** An error for a file that is not there costs as much as ten looks. */
-const stat = (path: string): FileStat | undefined => {
-  const found = fs.lstatSync(path, { throwIfNoEntry: false })
-  return (
-    found && {
-      kind: kindOf(found),
-      size: found.size,
-      mode: found.mode & 0o7777,
-      uid: found.uid,
-      dev: found.dev,
-      ino: found.ino,
-      links: found.nlink,
-    }
-  )
-}
+const stat = (path: string): FileStat | undefined =>
+  orAbsent(() => {
+    // An error for a file that is not there would cost as much as ten looks.
+    const found = fs.lstatSync(path, { throwIfNoEntry: false })
+    return (
+      found && {
+        kind: kindOf(found),
+        size: found.size,
+        mode: found.mode & 0o7777,
+        uid: found.uid,
+        dev: found.dev,
+        ino: found.ino,
+        links: found.nlink,
+      }
+    )
+  })
 
 const makeFolder = async (path: string): Promise<void> => {
   try {
