@@ -126,7 +126,7 @@ const loaderOptions = (
 const start = async (context: DaemonContext): Promise<Daemon> => {
   const { boot, loader, settings, clock, log } = context
   checkAccess(settings)
-  const shipped = await loadShipped(loader, settings.stateRoot)
+  const shipped = await boot.step('load', () => loadShipped(loader, settings.stateRoot))
   // A start that cannot listen leaves no root behind.
   if (!isMade(context.disk, settings.stateRoot)) await checkAddress(settings)
   const lock = await takeRoot(context)

@@ -13,10 +13,11 @@ import { memory } from './parts/memory.js'
 import { model } from './parts/model.js'
 import { schedules } from './parts/schedules.js'
 import { spawn } from './parts/spawn.js'
+import { start } from './parts/start.js'
 import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
-const parts: readonly Part[] = [live, model, deliveries, schedules, storage, history, memory, worst, spawn]
+const parts: readonly Part[] = [start, live, model, deliveries, schedules, storage, history, memory, worst, spawn]
 
 const rows: Row[] = []
 const note: Bench['note'] = (what, unit, better, holdfast, floor) => {

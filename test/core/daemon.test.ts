@@ -33,7 +33,7 @@ test('the boot report tells each step with its milliseconds', async (t) => {
   const { steps, total_ms: total } = daemon.view.boot()
   t.deepEqual(
     steps.map(({ step }) => step),
-    ['lock', 'open', 'plugins', 'register', 'recover', 'repair', 'start', 'listen'],
+    ['load', 'lock', 'open', 'plugins', 'register', 'recover', 'repair', 'start', 'listen'],
   )
   t.true(steps.reduce((sum, { ms }) => sum + ms, 0) <= total + 1)
 })

@@ -85,7 +85,6 @@ const measure = async (bench: Bench): Promise<void> => {
   const floor = await startFloor()
   const daemon = await startDaemon(root)
   const pair = { daemon, floor }
-  note('cold start, empty root', 'ms', 'less', daemon.startMs, floor.startMs)
   note('resident, idle', 'MB', 'less', daemon.resident(), floor.resident())
   await prepare(daemon.url, 'warm-', 64)
   await warmUp(bench, [floor, daemon])
