@@ -7,10 +7,11 @@
  */
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
-import { fault } from './assert.js'
-import { allowNulls, type JsonSchema } from './json-schema.js'
+import type { JsonSchema } from './json-schema.js'
+import { derive, inlineSchema, insideOf, isOptional, jsonSchema, makeOptional, giveName, note } from './struct-notes.js'
 
 export type { Struct, Infer, JsonSchema }
+export { inlineSchema, inputSchema, isObjectStruct, isOptional, jsonSchema, schemaName } from './struct-notes.js'
 /** A JSON value. A member that is undefined is left out when it is written. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
@@ -21,66 +22,12 @@ export type AnyStruct = Struct<any, any>
 /** A struct of `T`, whatever its inside is. */
 export type StructOf<T> = Struct<T, any>
 
-/** Most structs are made at the start and described never or later: a schema is made when it is asked for. */
-const notes = new WeakMap<object, JsonSchema | (() => JsonSchema)>()
-const names = new WeakMap<object, string>()
-const optionals = new WeakSet<object>()
-
-const parts = new WeakMap<object, () => readonly AnyStruct[]>()
-
-const none = (): readonly AnyStruct[] => []
-const note = <S extends AnyStruct>(
-  struct: S,
-  schema: () => JsonSchema,
-  inside: () => readonly AnyStruct[] = none,
-): S => {
-  notes.set(struct, schema)
-  parts.set(struct, inside)
-  return struct
-}
-
-const derive = <S extends AnyStruct>(from: AnyStruct, struct: S, more: JsonSchema): S => {
-  if (optionals.has(from)) optionals.add(struct)
-  return note(
-    struct,
-    () => ({ ...jsonSchema(from), ...more }),
-    () => [from],
-  )
-}
-
-/** The JSON Schema (2020-12) of a struct made here; named structs appear as `$ref`. */
-export const jsonSchema = (struct: AnyStruct): JsonSchema => {
-  const name = names.get(struct)
-  return name === undefined ? inlineSchema(struct) : { $ref: `#/components/schemas/${name}` }
-}
-
-/** The JSON Schema of a struct with its own name resolved once (for the components section). */
-export const inlineSchema = (struct: AnyStruct): JsonSchema => {
-  const noted = notes.get(struct)
-  if (noted === undefined) throw fault('struct was not made by core/schema')
-  if (typeof noted !== 'function') return noted
-  const schema = noted()
-  notes.set(struct, schema)
-  return schema
-}
-
-/** True for a struct of ours whose values are objects. */
-export const isObjectStruct = (struct: AnyStruct): boolean =>
-  notes.has(struct) && inlineSchema(struct)['type'] === 'object'
-
 /** The schemas of a struct's fields by name; none if its values are no objects. */
 export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSchema>> =>
   (inlineSchema(struct)['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
 
 /** The structs that this one is made of. */
-export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => parts.get(struct)?.() ?? []
-
-/** What input of this struct may look like: where its schema lets a field be left out, it may also be null. */
-export const inputSchema = (struct: AnyStruct): JsonSchema => allowNulls(inlineSchema(struct))
-
-/** The name given by `named`, if any. */
-export const schemaName = (struct: AnyStruct): string | undefined => names.get(struct)
-export const isOptional = (struct: AnyStruct): boolean => optionals.has(struct)
+export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => insideOf(struct) as readonly AnyStruct[]
 
 const safeNumber = ss.refine(ss.number(), 'number', (n) => Number.isFinite(n))
 const safeInteger = ss.refine(ss.integer(), 'integer', (n) => Number.isSafeInteger(n))
@@ -189,7 +136,7 @@ export const jsonObject = (): Struct<JsonObject, any> => record(json()) as Struc
 type Fields = Record<string, AnyStruct>
 type ObjectOf<F extends Fields> = ss.Infer<ReturnType<typeof ss.object<F>>>
 const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
-  const required = Object.keys(fields).filter((key) => !optionals.has(fields[key] as object))
+  const required = Object.keys(fields).filter((key) => !isOptional(fields[key] as AnyStruct))
   const properties = Object.fromEntries(Object.entries(fields).map(([key, struct]) => [key, jsonSchema(struct)]))
   return {
     type: 'object',
@@ -202,7 +149,7 @@ const objectSchema = (fields: Fields, closed: boolean): JsonSchema => {
 const withoutNulls = <S extends AnyStruct>(struct: S, fields: Fields): S => {
   let left: string[] | undefined
   const find = (): string[] =>
-    Object.keys(fields).filter((key) => optionals.has(fields[key] as object) && !ss.is(null, fields[key] as AnyStruct))
+    Object.keys(fields).filter((key) => isOptional(fields[key] as AnyStruct) && !ss.is(null, fields[key] as AnyStruct))
   const coercer = (value: unknown, context: ss.Context): unknown => {
     const copy = struct.coercer(value, context)
     if (copy === value || typeof copy !== 'object' || copy === null) return copy
@@ -225,13 +172,13 @@ export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => obj
 /** May be left out; in input, null says the same. */
 export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> => {
   const made = derive(struct, ss.optional(struct), {})
-  optionals.add(made)
+  makeOptional(made)
   return made
 }
 /** Optional, with the value that stands in when it is missing. What is there is never completed from it. */
 export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> => {
   const made = derive(struct, ss.defaulted(struct, value, { strict: true }), { default: value })
-  optionals.add(made)
+  makeOptional(made)
   return made
 }
 export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
@@ -309,8 +256,12 @@ export const union = <A extends AnyStruct, B extends AnyStruct>(a: A, b: B): Str
 /** A component with a name of its own in the OpenAPI document. */
 export const named = <T, S>(name: string, struct: Struct<T, S>): Struct<T, S> => {
   const made = derive(struct, new ss.Struct(struct as never) as unknown as Struct<T, S>, {})
-  notes.set(made, () => inlineSchema(struct))
-  names.set(made, name)
+  note(
+    made,
+    () => inlineSchema(struct),
+    () => [struct],
+  )
+  giveName(made, name)
   return made
 }
 /** A struct that mentions itself; give it a name. */
@@ -322,7 +273,7 @@ export const lazy = <T>(name: string, make: () => Struct<T, any>): Struct<T, any
     () => inlineSchema(get()),
     () => [get()],
   )
-  names.set(made, name)
+  giveName(made, name)
   return made
 }
 

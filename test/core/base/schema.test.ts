@@ -7,6 +7,7 @@ import { walk } from '../../../core/base/schema-walk.js'
 import { parse } from '../../../core/base/parse.js'
 import * as s from '../../../core/base/schema.js'
 import type { AnyStruct } from '../../../core/base/schema.js'
+import { note } from '../../../core/base/struct-notes.js'
 import { compareStruct, valuesNear } from '../../support/schema-check.js'
 
 interface Tree {
@@ -272,4 +273,17 @@ test('every emitted schema is a strict JSON Schema', (t) => {
     t.notThrows(() => ajv.compile({ ...s.inlineSchema(struct), components }), name)
     t.notThrows(() => ajv.compile({ ...s.inputSchema(struct), components }), `${name} as input`)
   }
+})
+
+test('a schema is made when it is asked for, once', (t) => {
+  let asked = 0
+  const inner = note(s.string(), () => {
+    asked += 1
+    return { type: 'string' }
+  })
+  const outer = s.named('Outer', s.object({ inner: s.optional(s.doc(inner, 'Inside.')) }))
+  t.is(asked, 0)
+  t.like(s.inlineSchema(outer), { properties: { inner: { type: 'string', description: 'Inside.' } } })
+  t.is(s.inlineSchema(outer), s.inlineSchema(outer))
+  t.is(asked, 1)
 })
