@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createIds } from '../../core/base/ids.js'
 import type { Clock } from '../../core/base/clock.js'
 import { unsafeCast } from '../../core/base/schema.js'
-import type { Collection } from '../../core/state/contract.js'
+import type { Collection, Tx } from '../../core/state/contract.js'
 import { openState } from '../../core/state/store/root.js'
 import { runErrors } from '../../plugins/execution/runs/record/errors.js'
 import type { ReceiptKey, Runs, TerminalRun, Submission } from '../../plugins/execution/runs/contract.js'
@@ -159,9 +159,9 @@ export const openScheduleLife = async ({
    * As the engine: a known receipt gives its run; otherwise run and receipt are one commit. Some submissions are
    * refused at first.
    */
-  const submit = async ({ receipt, input }: Submission): Promise<SimulatedRun> => {
+  const admit = ({ receipt, input }: Submission): ((tx: Tx) => SimulatedRun) => {
     const known = replayed(receipt)
-    if (known !== undefined || receipt === undefined) return known ?? unsafeCast(undefined)
+    if (known !== undefined || receipt === undefined) return () => known ?? unsafeCast(undefined)
     if (random.chance(0.05)) throw runErrors.run_queue_full()
     const failed = random.chance(0.1)
     const run: SimulatedRun = {
@@ -172,15 +172,17 @@ export const openScheduleLife = async ({
       ends_at: time.wall + random.below(longestRun),
       ...(failed && { error: 'no luck' }),
     }
-    soonest = Math.min(soonest, run.ends_at)
-    await state.commit((tx) => {
+    return (tx) => {
+      soonest = Math.min(soonest, run.ends_at)
       tx.insert(runs, run)
       tx.insert(receipts, { id: receiptId(receipt), run_id: run.run_id })
-    })
-    return run
+      return run
+    }
   }
+  const submit = async (submission: Submission): Promise<SimulatedRun> => state.commit(admit(submission))
   const service: Runs = unsafeCast({
     submit,
+    admit,
     find,
     replayed,
     onEnded: (listener: (run: TerminalRun) => void) => (listeners.add(listener), () => void listeners.delete(listener)),

@@ -33,9 +33,16 @@ const plans: readonly [Cadence, OverlapPolicy, MisfirePolicy['type']][] = [
   [cron('*/20 4 * * *', 'UTC'), 'queue_one', 'coalesce_once'],
   [cron('0 0 29-31 * *', 'Pacific/Apia'), 'queue_one', 'coalesce_once'],
 ]
-export const records: readonly ScheduleRecord[] = plans.map(([cadence, overlap_policy, type], n) =>
-  scheduleRecord({ now: begin, schedule_id: `schedule_${n}`, cadence, overlap_policy, misfire_policy: { type } }),
-)
+/** What a run of its own commit needs. */
+const requirements = [{ type: 'workspace_file' as const, path: 'report' }]
+
+/** Of every third the runs are made in a commit of their own, of the others in that of their fires. */
+export const records: readonly ScheduleRecord[] = plans.map(([cadence, overlap_policy, type], n) => ({
+  ...scheduleRecord({ now: begin, schedule_id: `schedule_${n}`, cadence, overlap_policy, misfire_policy: { type } }),
+  ...(n % 3 === 2 && {
+    payload: { kind: 'request', request: { content: 'hello', completion_requirements: requirements } },
+  }),
+}))
 
 /**
  * A stretch in which the daemon looked: from `from` until its last look, and until `ended` it may have looked. `before`

@@ -84,6 +84,12 @@ export interface Runs {
    */
   submit(submission: Submission): Promise<RunRecord>
   /**
+   * The same for a commit of the caller: checks the submission, throws the problems of `submit`, and gives what accepts
+   * the run in a commit. That must be called in the same turn of the event loop, and gives the earlier run of a receipt
+   * that is known. Completion requirements are not looked at: a submission with such must be submitted.
+   */
+  admit(submission: Submission): (tx: Tx) => RunRecord
+  /**
    * Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that
    * cannot be. For those who keep a submission for later.
    */

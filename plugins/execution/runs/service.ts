@@ -12,7 +12,7 @@ import { replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
 import { entryAt, type RunStore } from './record/store.js'
-import { checkSubmission, submitRun } from './submission/submit.js'
+import { admitRun, checkSubmission, submitRun } from './submission/submit.js'
 import { viewRun } from './views/shown-run.js'
 import { deciderOf, openApprovals, openQuestions } from './record/requests.js'
 import { answer, cancelWait, decide } from './lifecycle/answers.js'
@@ -31,6 +31,7 @@ export const createRuns = (
   }
   return {
     submit: async (submission) => (await submitRun(context, submission)).run,
+    admit: (submission) => admitRun(context, submission),
     check: (submission) => checkSubmission(context, submission),
     find: (run_id) => store.runs.find(run_id),
     get,

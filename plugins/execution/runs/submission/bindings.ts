@@ -19,20 +19,25 @@ export const bindingKeys = (keys: readonly string[]): string[] => [...new Set(ke
 export const sessionOfBinding = (store: RunStore, key: string): string | undefined =>
   store.bindings.find(bindingId(key.trim()))?.session_id
 
-/** Binds keys; throws `binding_conflict` for one that belongs to another session. */
-export const bind = (
-  store: RunStore,
-  tx: Tx,
-  { keys, session_id }: { keys: readonly string[]; session_id: string },
-): void => {
-  for (const key of keys) {
-    const id = bindingId(key)
-    const known = store.bindings.find(id)
-    if (known === undefined) tx.insert(store.bindings, { id, session_id, at: tx.now })
-    else if (known.session_id !== session_id)
+interface Binding {
+  readonly keys: readonly string[]
+  readonly session_id: string
+}
+
+/** Throws `binding_conflict` for a key that belongs to another session. */
+export const checkKeys = (store: RunStore, { keys, session_id }: Binding): void => {
+  for (const key of keys)
+    if ((sessionOfBinding(store, key) ?? session_id) !== session_id)
       throw runErrors.binding_conflict({
         details: { key },
         errors: [{ path: 'body.binding_keys', rule: 'must not hold a key of another session' }],
       })
+}
+
+/** Binds keys that were checked. */
+export const bind = (store: RunStore, tx: Tx, { keys, session_id }: Binding): void => {
+  for (const key of keys) {
+    const id = bindingId(key)
+    if (!store.bindings.has(id)) tx.insert(store.bindings, { id, session_id, at: tx.now })
   }
 }

@@ -1,5 +1,5 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
-import { idempotencyErrors, Problem, type JsonObject } from '../../../../core/plugin.js'
+import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
 import { modelErrors } from '../../models/contract.js'
 import { sessionErrors } from '../../sessions/contract.js'
@@ -12,7 +12,7 @@ import type { ControlContext } from '../lifecycle/executor.js'
 import { inputText, type Submission, type SubmitInputRequest } from './input.js'
 import { checkMetadata } from '../record/origin.js'
 import { recordReceipt, replayed } from '../record/receipts.js'
-import { bind, bindingKeys } from './bindings.js'
+import { bind, bindingKeys, checkKeys } from './bindings.js'
 import { replyTargets } from './reply.js'
 import { chooseRoute, type RouteChoice } from './route-choice.js'
 import { activeLane, queuedLane } from '../record/store.js'
@@ -65,37 +65,69 @@ export const submitRun = async (context: ControlContext, submission: Submission)
 
 /** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
 const acceptRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
+  const admitted = admit(context, submission)
+  if ('known' in admitted) return { run: admitted.known }
+  return context.store.state.commit((tx) => {
+    const run = enter(context, tx, admitted)
+    return { run, seen: viewRun(context.store, run) }
+  })
+}
+
+/**
+ * Checks a submission, and gives what accepts it in a commit, or the run that it led to before. To be used in the same
+ * turn of the event loop: what was checked holds until then.
+ */
+export const admitRun = (context: ControlContext, submission: Submission): ((tx: Tx) => RunRecord) => {
+  const admitted = admit(context, submission)
+  return 'known' in admitted ? () => admitted.known : (tx) => enter(context, tx, admitted)
+}
+
+interface Admitted {
+  readonly submission: Submission
+  readonly text: string
+  readonly agent_id: string
+  readonly route: RouteChoice
+  readonly reply_targets: readonly ReplyHandle[] | undefined
+  readonly keys: readonly string[] | undefined
+  /** Runs that are queued before it. */
+  readonly queued: number
+  readonly starts: boolean
+}
+
+const admit = (context: ControlContext, submission: Submission): Admitted | { readonly known: RunRecord } => {
+  const { store, config, executor } = context
   const { session_id, input, receipt } = submission
   const session = context.sessions.get(session_id)
-  const known = replayed(context.store, receipt)
-  if (known !== undefined) return { run: known }
+  const known = replayed(store, receipt)
+  if (known !== undefined) return { known }
   if (session.ended_at_ms !== undefined) throw runErrors.session_ended({ details: { session_id } })
   const text = inputText(input)
   checkMetadata(context.reserved(), input.metadata)
   const route = chooseRoute(context, session, input)
-  const reply_targets = replyTargets(context.store.outbox, input)
+  const reply_targets = replyTargets(store.outbox, input)
   const keys = input.binding_keys === undefined ? undefined : bindingKeys(input.binding_keys)
+  if (keys !== undefined) checkKeys(store, { keys, session_id })
   const { busy, queued } = queueOf(context, session_id)
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
-  if (queued >= context.config.max_queued_runs)
-    throw runErrors.run_queue_full({ details: { session_id, limit: context.config.max_queued_runs } })
-  const starts = !busy && context.executor.free()
-  const submitted = await context.store.state.commit((tx) => {
-    const edit = editRun(
-      context,
-      tx,
-      recordOf(context, submission, { text, now: tx.now, agent_id: session.agent_id, route, reply_targets }),
-    )
-    accept(edit, input, { text, position: queued + 1, generation: route.generation })
-    if (keys !== undefined) bind(context.store, tx, { keys, session_id })
-    if (starts) edit.step({ to: 'running' }, { type: 'started' })
-    recordReceipt(context.store, tx, { receipt, run_id: edit.run.run_id })
-    const run = edit.save()
-    return { run, seen: viewRun(context.store, run) }
-  })
-  if (starts) context.executor.launch(submitted.run.run_id)
-  else context.executor.wake(session_id)
-  return submitted
+  if (queued >= config.max_queued_runs)
+    throw runErrors.run_queue_full({ details: { session_id, limit: config.max_queued_runs } })
+  const starts = !busy && executor.free()
+  return { submission, text, agent_id: session.agent_id, route, reply_targets, keys, queued, starts }
+}
+
+/** Writes a run that was admitted. It is executed when that is durable. */
+const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord => {
+  const { store, executor } = context
+  const { submission, text, route, keys, queued, starts } = admitted
+  const { session_id, input, receipt } = submission
+  const edit = editRun(context, tx, recordOf(context, tx, admitted))
+  accept(edit, input, { text, position: queued + 1, generation: route.generation })
+  if (keys !== undefined) bind(store, tx, { keys, session_id })
+  if (starts) edit.step({ to: 'running' }, { type: 'started' })
+  recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
+  const run = edit.save()
+  tx.after(() => (starts ? executor.launch(run.run_id) : executor.wake(session_id)))
+  return run
 }
 
 /** What can never be accepted. A route that is not ready now may be later. */
@@ -135,18 +167,10 @@ const accept = (edit: RunEdit, { metadata }: SubmitInputRequest, { text, positio
   edit.enqueue(position)
 }
 
-interface Pinned {
-  readonly text: string
-  readonly now: number
-  readonly agent_id: string
-  readonly route: RouteChoice
-  readonly reply_targets: readonly ReplyHandle[] | undefined
-}
-
 const recordOf = (
   context: ControlContext,
-  { session_id, input, kind, origin, retry_of }: Submission,
-  { text, now, agent_id, route: { provider, model, fallback_model }, reply_targets }: Pinned,
+  { now }: Tx,
+  { submission: { session_id, input, kind, origin, retry_of }, text, agent_id, route, reply_targets }: Admitted,
 ): RunRecord => ({
   run_id: context.ids.make('run'),
   session_id,
@@ -159,8 +183,8 @@ const recordOf = (
   source_kind: input.source_kind ?? 'api',
   actor_id: input.actor_id ?? 'operator',
   text_preview: preview(text),
-  provider,
-  model,
+  provider: route.provider,
+  model: route.model,
   first: context.store.journal.length(session_id) + 1,
   last: 0,
   owner: context.store.state.health.generation,
@@ -168,7 +192,7 @@ const recordOf = (
     input.completion_requirements.length > 0 && {
       completion: { requirements: input.completion_requirements, reminders: 0 },
     }),
-  ...(fallback_model !== undefined && { fallback_model }),
+  ...(route.fallback_model !== undefined && { fallback_model: route.fallback_model }),
   ...(origin !== undefined && { origin }),
   ...(reply_targets !== undefined && { reply_targets }),
   ...(retry_of !== undefined && { retry_of }),

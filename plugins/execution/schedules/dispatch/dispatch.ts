@@ -1,11 +1,11 @@
 /** Makes the run of an execution. Its receipt is its fire, so that the same fire never leads to a second run. */
-import { digest, tellFailure } from '../../../../core/plugin.js'
-import { type ReceiptKey, type RunRecord } from '../../runs/contract.js'
+import { digest, tellFailure, type Tx } from '../../../../core/plugin.js'
+import type { ReceiptKey, RunRecord, Runs, Submission, SubmitInputRequest } from '../../runs/contract.js'
 import { scheduleErrors } from '../record/errors.js'
 import { dispatched, refused, settled, type Ending } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
 import { isLastAttempt, passes, retryDelay, sentenceOf } from './retry.js'
-import type { ScheduleExecution, ScheduleRecord } from '../record/store.js'
+import type { Payload, ScheduleExecution, ScheduleRecord } from '../record/store.js'
 
 /** One execution of one schedule. */
 export interface Due {
@@ -18,42 +18,78 @@ export type Dispatched = { readonly schedule_id: string; readonly fire: number }
   | { readonly error: unknown }
 )
 
+/** Of payloads in memory: a fire asks for it several times. */
+const digests = new WeakMap<Payload, string>()
+
+const digestOf = (payload: Payload): string => {
+  const known = digests.get(payload) ?? digest(payload)
+  digests.set(payload, known)
+  return known
+}
+
 export const receiptOf = ({ schedule_id, payload }: ScheduleRecord, fire: number): ReceiptKey => ({
   scope: `schedule:${schedule_id}`,
   key: String(fire),
-  digest: digest(payload),
+  digest: digestOf(payload),
 })
 
-const makeRun = ({ runs, payloads }: ScheduleParts, { record, execution: { fire_at_ms } }: Due): Promise<RunRecord> => {
-  const { schedule_id, target_session_id, payload } = record
-  const receipt = receiptOf(record, fire_at_ms)
-  if (payload.kind === 'request') {
-    const input = { source_plugin: 'schedules', source_kind: 'schedule', actor_id: schedule_id, ...payload.request }
-    return runs.submit({ session_id: target_session_id, kind: 'scheduled_input', input, receipt })
+const nameOf = ({ record: { schedule_id }, execution: { fire_at_ms: fire } }: Due) => ({ schedule_id, fire })
+
+const submissionOf = ({ record, execution }: Due, request: SubmitInputRequest): Submission => ({
+  session_id: record.target_session_id,
+  kind: 'scheduled_input',
+  input: { source_plugin: 'schedules', source_kind: 'schedule', actor_id: record.schedule_id, ...request },
+  receipt: receiptOf(record, execution.fire_at_ms),
+})
+
+/**
+ * Makes the run of an execution in the commit that takes it; undefined if that needs more than a commit: requirements
+ * that look at the workspace, a payload of another plugin. What it throws must undo the commit.
+ */
+export const dispatchNow = (parts: ScheduleParts, tx: Tx, due: Due): Dispatched | undefined => {
+  const { payload } = due.record
+  if (payload.kind !== 'request' || (payload.request.completion_requirements ?? []).length > 0) return undefined
+  const enter = admit(parts, due, payload.request)
+  return { ...nameOf(due), ...('error' in enter ? enter : { run: enter(tx) }) }
+}
+
+const admit = (
+  parts: ScheduleParts,
+  due: Due,
+  request: SubmitInputRequest,
+): ReturnType<Runs['admit']> | { readonly error: unknown } => {
+  try {
+    return parts.runs.admit(submissionOf(due, request))
+  } catch (error) {
+    tellFinal(parts, due, error)
+    return { error }
   }
+}
+
+const makeRun = ({ runs, payloads }: ScheduleParts, due: Due): Promise<RunRecord> => {
+  const { record, execution } = due
+  const { schedule_id, target_session_id, payload } = record
+  if (payload.kind === 'request') return runs.submit(submissionOf(due, payload.request))
   const maker = payloads().find(({ kind }) => kind === payload.kind)
   if (maker === undefined) throw scheduleErrors.schedule_payload_unavailable({ details: { kind: payload.kind } })
-  return maker.dispatch(payload.value, { schedule_id, fire_at_ms, target_session_id, receipt })
+  const receipt = receiptOf(record, execution.fire_at_ms)
+  return maker.dispatch(payload.value, { schedule_id, fire_at_ms: execution.fire_at_ms, target_session_id, receipt })
 }
 
 /** Never rejects. */
 export const dispatch = async (parts: ScheduleParts, due: Due): Promise<Dispatched> => {
-  const {
-    record: { schedule_id },
-    execution: { fire_at_ms: fire },
-  } = due
   try {
-    return { schedule_id, fire, run: await makeRun(parts, due) }
+    return { ...nameOf(due), run: await makeRun(parts, due) }
   } catch (error) {
-    const { log, store } = parts
-    if (!passes(error))
-      tellFailure({ log, state: store.state }, 'a schedule could not make its run', {
-        schedule_id,
-        fire_at_ms: fire,
-        error,
-      })
-    return { schedule_id, fire, error }
+    tellFinal(parts, due, error)
+    return { ...nameOf(due), error }
   }
+}
+
+const tellFinal = ({ log, store }: ScheduleParts, due: Due, error: unknown): void => {
+  if (passes(error)) return
+  const { schedule_id, fire: fire_at_ms } = nameOf(due)
+  tellFailure({ log, state: store.state }, 'a schedule could not make its run', { schedule_id, fire_at_ms, error })
 }
 
 /** The end of an execution, as its run tells; undefined while it goes on. A run that is gone tells nothing. */

@@ -1,21 +1,21 @@
 /**
- * The commits by which schedules move on. A kill between any two of them
- * leaves records from which the next start goes on.
+ * The commits by which schedules move on. A kill between any two of them leaves records from which the next start goes
+ * on. A fire and its run are one commit where a commit is enough to make the run.
  */
 import type { Tx } from '../../../../core/plugin.js'
-import type { RunRecord } from '../../runs/contract.js'
-import { dispatch, endingOf, noted, receiptOf, type Due } from './dispatch.js'
+import { dispatch, dispatchNow, endingOf, noted, receiptOf, type Dispatched, type Due } from './dispatch.js'
 import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
+import { passes } from './retry.js'
 import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
-const batch = 32
+export const batch = 32
 
 export interface ScheduleCommits {
   /** The first schedules that are due. */
   due(now: number): ScheduleRecord[]
-  /** Takes the fires that are due, and gives the executions that want their run. */
+  /** Takes the fires that are due, makes their runs, and gives the executions whose runs need more than that. */
   claim(due: readonly ScheduleRecord[], moment: { readonly now: number; readonly awake_since: number }): Promise<Due[]>
   /** Makes the runs, the oldest fire first, and notes what became of it. */
   send(due: readonly Due[]): Promise<void>
@@ -23,8 +23,10 @@ export interface ScheduleCommits {
   reckon(now: number, later: number): Promise<void>
   /** Looks at the run of every execution that is not over: runs may have ended unheard. */
   sweep(): Promise<void>
-  /** Notes the end of a run; undefined if no schedule made it. */
-  settle(run: RunRecord): Promise<void> | undefined
+  /** True if a schedule waits for the end of this run. */
+  awaits(run_id: string): boolean
+  /** Notes the ends of runs. */
+  settle(run_ids: readonly string[]): Promise<void>
   isDispatching(schedule_id: string, fire: number): boolean
 }
 
@@ -49,7 +51,8 @@ export const createScheduleCommits = (parts: ScheduleParts): ScheduleCommits => 
     send: (due) => send(context, due),
     reckon: (now, later) => reckon(context, now, later),
     sweep: () => sweep(context),
-    settle: (run) => settle(context, run),
+    awaits: (run_id) => context.executing.has(run_id),
+    settle: (run_ids) => settle(context, run_ids),
     isDispatching: (schedule_id, fire) => context.dispatching.has(keyOf(schedule_id, fire)),
   }
 }
@@ -68,20 +71,54 @@ const update = (
   return changed
 }
 
-const claim = (
+interface Look {
+  readonly now: number
+  readonly awake_since: number
+}
+
+const claim = async (context: State, due: readonly ScheduleRecord[], look: Look): Promise<Due[]> => {
+  try {
+    return await take(context, due, { ...look, make: dispatchNow })
+  } catch (error) {
+    if (passes(error)) throw error
+    // One of them cannot be made so, and nobody knows which: each run has a commit of its own.
+    return take(context, due, { ...look, make: () => undefined })
+  }
+}
+
+const take = (
   context: State,
   due: readonly ScheduleRecord[],
-  { now, awake_since }: { now: number; awake_since: number },
+  { now, awake_since, make }: Look & { readonly make: typeof dispatchNow },
 ): Promise<Due[]> => {
   const has_run = (record: ScheduleRecord, fire: number): boolean =>
     context.runs.replayed(receiptOf(record, fire)) !== undefined
-  const change: Change = (record) => advance(record, { now, awake_since, has_run })
-  return context.store.state.commit((tx) =>
-    due.flatMap(({ schedule_id }) => {
-      const record = update(context, tx, { schedule_id, change })
-      return record === undefined ? [] : wanting(record, now)
-    }),
-  )
+  return context.store.state.commit((tx) => {
+    const left: Due[] = []
+    const change: Change = (record) => {
+      let changed = advance(record, { now, awake_since, has_run })
+      for (const one of wanting(changed, now)) {
+        const outcome = make(context, tx, one)
+        if (outcome === undefined) left.push(one)
+        else changed = note(context, changed, { outcome, now })
+      }
+      return changed
+    }
+    for (const { schedule_id } of due) update(context, tx, { schedule_id, change })
+    return left
+  })
+}
+
+/** What became of a dispatch. Of a run that is over nobody will hear. */
+const note = (
+  context: State,
+  record: ScheduleRecord,
+  { outcome, now }: { outcome: Dispatched; now: number },
+): ScheduleRecord => {
+  const changed = noted(context, record, { outcome, now })
+  if ('run' in outcome && endingOf(context.runs.find(outcome.run.run_id), now) === undefined)
+    context.executing.set(outcome.run.run_id, outcome.schedule_id)
+  return changed
 }
 
 /** An execution may have been rolled back while its claim went to the disk. */
@@ -102,19 +139,13 @@ const send = async (context: State, due: readonly Due[]): Promise<void> => {
     const now = clock.now()
     await store.state.commit((tx) => {
       for (const outcome of outcomes) {
-        const change: Change = (record) => noted(context, record, { outcome, now })
+        const change: Change = (record) => note(context, record, { outcome, now })
         update(context, tx, { schedule_id: outcome.schedule_id, change })
-        if ('run' in outcome) awaitEnd(context, outcome.run.run_id, outcome.schedule_id)
       }
     })
   } finally {
     for (const key of keys) dispatching.delete(key)
   }
-}
-
-/** Of a run that is over nobody will hear. */
-const awaitEnd = ({ runs, clock, executing }: State, run_id: string, schedule_id: string): void => {
-  if (endingOf(runs.find(run_id), clock.now()) === undefined) executing.set(run_id, schedule_id)
 }
 
 const reckon = async (context: State, now: number, later: number): Promise<void> => {
@@ -143,11 +174,11 @@ const sweep = async (context: State): Promise<void> => {
     })
 }
 
-const settle = (context: State, { run_id }: RunRecord): Promise<void> | undefined => {
-  const schedule_id = context.executing.get(run_id)
-  if (schedule_id === undefined) return undefined
-  return context.store.state.commit((tx) => endExecutions(context, tx, schedule_id))
-}
+const settle = (context: State, run_ids: readonly string[]): Promise<void> =>
+  context.store.state.commit((tx) => {
+    const ended = new Set(run_ids.flatMap((run_id) => context.executing.get(run_id) ?? []))
+    for (const schedule_id of ended) endExecutions(context, tx, schedule_id)
+  })
 
 const endExecutions = (context: State, tx: Tx, schedule_id: string): void =>
   void update(context, tx, { schedule_id, change: (record) => withEndings(context, record) })

@@ -1,9 +1,10 @@
 /** Looks at schedules when the first of them is due, and at least once a minute: the wall clock may have jumped. */
+import { setImmediate } from 'node:timers/promises'
 import { Problem } from '../../../../core/plugin.js'
 import type { RunRecord } from '../../runs/contract.js'
 import type { ScheduleParts } from './parts.js'
 import { retryDelay } from './retry.js'
-import type { ScheduleCommits } from './schedule-commits.js'
+import { batch, type ScheduleCommits } from './schedule-commits.js'
 import { wakeOf } from '../record/store.js'
 
 /** Longest time between two looks. */
@@ -31,7 +32,9 @@ interface Watch extends ScheduleParts {
   running: Promise<void> | undefined
   again: boolean
   ended: boolean
-  readonly settling: Set<Promise<void>>
+  /** Runs that have ended and whose ends are not noted. */
+  readonly heard: string[]
+  settling: Promise<void> | undefined
   cancelTimer: () => void
 }
 
@@ -49,7 +52,8 @@ export const createWorker = (parts: ScheduleParts, commits: ScheduleCommits, lon
     running: undefined,
     again: false,
     ended: true,
-    settling: new Set(),
+    heard: [],
+    settling: undefined,
     cancelTimer: () => {},
   }
   return { begin: () => begin(watch), poke: () => look(watch) }
@@ -67,7 +71,8 @@ const begin = (watch: Watch): (() => Promise<void>) => {
     watch.ended = true
     unhook()
     watch.cancelTimer()
-    await Promise.all([watch.running, ...watch.settling])
+    while (watch.running !== undefined || watch.settling !== undefined)
+      await Promise.all([watch.running, watch.settling])
   }
 }
 
@@ -98,7 +103,8 @@ const work = async (watch: Watch): Promise<void> => {
   }
   await commits.reckon(began - idle, began + tolerance)
   for (let due = commits.due(began); due.length > 0 && !watch.ended; due = commits.due(clock.now())) {
-    await commits.send(await commits.claim(due, { now: clock.now(), awake_since: watch.awakeSince }))
+    const left = await commits.claim(due, { now: clock.now(), awake_since: watch.awakeSince })
+    if (left.length > 0) await commits.send(left)
   }
   watch.failures = 0
 }
@@ -125,15 +131,26 @@ const arm = (watch: Watch, delay: number): void => {
   if (!watch.ended) watch.cancelTimer = watch.clock.after(delay, () => look(watch))
 }
 
-/** An ended run: what a schedule waits for, perhaps. */
-const hear = (watch: Watch, run: RunRecord): void => {
-  const settled = watch.commits.settle(run)?.catch(() => {
-    watch.mustSweep = true
-  })
-  if (settled === undefined) return
-  watch.settling.add(settled)
-  void settled.then(() => {
-    watch.settling.delete(settled)
-    look(watch)
-  })
+/** An ended run: what a schedule waits for, perhaps. Those that end while others are noted are noted together. */
+const hear = (watch: Watch, { run_id }: RunRecord): void => {
+  if (!watch.commits.awaits(run_id)) return
+  watch.heard.push(run_id)
+  settleHeard(watch)
+}
+
+const settleHeard = (watch: Watch): void => {
+  watch.settling ??= setImmediate()
+    .then(() => settle(watch))
+    .finally(() => {
+      watch.settling = undefined
+      if (watch.heard.length > 0) settleHeard(watch)
+      look(watch)
+    })
+}
+
+const settle = async (watch: Watch): Promise<void> => {
+  while (watch.heard.length > 0)
+    await watch.commits.settle(watch.heard.splice(0, batch)).catch(() => {
+      watch.mustSweep = true
+    })
 }

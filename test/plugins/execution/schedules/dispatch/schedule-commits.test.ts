@@ -29,21 +29,41 @@ const due: ScheduleRecord = {
 }
 const run: RunRecord = unsafeCast({ run_id: 'run_1', status: 'completed' })
 
+/** A run that needs more than a commit. */
+const looking: ScheduleRecord = {
+  ...due,
+  payload: {
+    kind: 'request',
+    request: { content: 'hello', completion_requirements: [{ type: 'workspace_file', path: 'report' }] },
+  },
+}
+
 /** The commits of one schedule, over a store in memory; its runs end as they begin. */
-const bench = () => {
-  const kept = { record: due, submitted: 0 }
+const bench = (record = due, enter: () => RunRecord = () => run) => {
+  const kept = { record, submitted: 0, entered: 0, commits: 0 }
   const clock = createClock()
   const tx: Tx = unsafeCast({ now: 2000, after: () => {} })
+  const commit = async (change: (tx: Tx) => unknown) => {
+    const before = kept.record
+    kept.commits += 1
+    try {
+      return change(tx)
+    } catch (error) {
+      kept.record = before
+      throw error
+    }
+  }
   const commits = createScheduleCommits(
     unsafeCast({
       store: {
-        state: { commit: async (change: (tx: Tx) => unknown) => change(tx) },
+        state: { commit, health: { mode: 'ok' } },
         schedules: { find: () => kept.record },
         find: () => kept.record,
-        put: (_: Tx, record: ScheduleRecord) => void (kept.record = record),
+        put: (_: Tx, changed: ScheduleRecord) => void (kept.record = changed),
       },
       runs: {
         submit: async () => ((kept.submitted += 1), run),
+        admit: () => () => ((kept.entered += 1), enter()),
         find: () => run,
         replayed: () => undefined,
       },
@@ -56,8 +76,24 @@ const bench = () => {
   return { kept, commits, claim: () => commits.claim([kept.record], { now: 2000, awake_since: 1 }) }
 }
 
+test('a fire and its run are one commit', async (t) => {
+  const { kept, claim } = bench()
+  t.deepEqual(await claim(), [])
+  t.like(kept, { entered: 1, submitted: 0, commits: 1 })
+  t.like(kept.record.executions, [{ status: 'settled', run_id: 'run_1' }])
+})
+
+test('a run that no commit of fires can make is made in a commit of its own', async (t) => {
+  const { kept, commits, claim } = bench(due, () => {
+    throw new TypeError('unreadable')
+  })
+  await commits.send(await claim())
+  t.like(kept, { entered: 1, submitted: 1 })
+  t.like(kept.record.executions, [{ status: 'settled', run_id: 'run_1' }])
+})
+
 test('a schedule that is cancelled while a claim goes to the disk makes no run', async (t) => {
-  const { kept, commits, claim } = bench()
+  const { kept, commits, claim } = bench(looking)
   const claimed = await claim()
   t.is(claimed.length, 1)
   kept.record = cancel(kept.record, 2000, () => true)
@@ -67,8 +103,10 @@ test('a schedule that is cancelled while a claim goes to the disk makes no run',
 })
 
 test('nobody waits for the end of a run that was over when its dispatch was noted', async (t) => {
-  const { kept, commits, claim } = bench()
-  await commits.send(await claim())
-  t.like(kept.record.executions, [{ status: 'settled', run_id: 'run_1' }])
-  t.is(commits.settle(run), undefined)
+  for (const record of [due, looking]) {
+    const { kept, commits, claim } = bench(record)
+    await commits.send(await claim())
+    t.like(kept.record.executions, [{ status: 'settled', run_id: 'run_1' }])
+    t.false(commits.awaits('run_1'))
+  }
 })
