@@ -10,7 +10,7 @@ import { passes } from './retry.js'
 import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
-export const batch = 32
+export const batch = 64
 
 export interface ScheduleCommits {
   /** The first schedules that are due. */
