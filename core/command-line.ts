@@ -1,7 +1,7 @@
 /** The command line: maps a sub-command to a function and an error to an exit code. */
 import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/arguments.js'
 import { explain } from './cli/explain.js'
-import { afterPrinting, onReaderGone, print, printError, screen } from './cli/terminal.js'
+import { afterPrinting, isAttended, onReaderGone, print, printError, screen, write } from './cli/terminal.js'
 import { environment } from './base/config.js'
 
 const exit = (code: number): never => process.exit(code)
@@ -24,7 +24,9 @@ const runClient = async (args: readonly string[]): Promise<number> => {
   const [client, { shipped }] = await Promise.all([import('./cli/client-line.js'), import('./shipped.js')])
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
-  return client.runClient({ args, shipped, environment: environment(), signal: interrupted.signal, print, show })
+  const { signal } = interrupted
+  const printing = { print, write, show, attended: isAttended() }
+  return client.runClient({ args, shipped, environment: environment(), signal, ...printing })
 }
 
 const runServe = async ({ words, flags }: Arguments): Promise<number> => {

@@ -21,10 +21,13 @@ const streamEvents = defineCommand({
   flags: {
     'session-id': { kind: 'text', summary: 'Only events of this session.' },
     'run-id': { kind: 'text', summary: 'Only events of this run.' },
+    deltas: { kind: 'switch', summary: 'Also what models say while they say it.' },
     cursor: { kind: 'text', summary: 'Replay what came after this event id.' },
   },
+  fields: { 'query.include': '--deltas' },
   run: async ({ client, flags, output, print, signal }) => {
-    const wanted = { session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] }
+    const include = flags['deltas'] === true ? 'deltas' : undefined
+    const wanted = { include, session_id: flags['session-id'], run_id: flags['run-id'], cursor: flags['cursor'] }
     const path = `/v1/events/stream${query(wanted)}`
     for await (const { event, id, data } of await client.stream(path, signal)) {
       if (output === 'json') print(JSON.stringify({ event, ...(id !== undefined && { id }), data }))

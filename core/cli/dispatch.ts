@@ -21,6 +21,10 @@ export interface Line {
   readonly environment: Environment
   readonly signal: AbortSignal
   readonly print: (text: string) => void
+  /** A part of a text; `print` when absent. */
+  readonly write?: (text: string) => void
+  /** Standard output is a terminal; false when absent. */
+  readonly attended?: boolean
   /** Prints a whole answer for a person; `print` when absent. */
   readonly show?: (text: string) => Promise<void>
 }
@@ -138,7 +142,7 @@ const parsedAnswer = ({ answer: struct }: Command, answer: unknown): { readonly 
 
 /** Resolves with the exit code. */
 export const runCommand = async (command: Command, line: Line): Promise<number> => {
-  const { flags, print, signal } = line
+  const { flags, print, write = print, attended = false, signal } = line
   const output = outputOf(flags)
   let code = 0
   const input = {
@@ -146,6 +150,8 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     flags: flagsOf(command, flags),
     output,
     print,
+    write,
+    attended,
     signal,
     now: createClock().now,
     exitWith: (given: number): void => {

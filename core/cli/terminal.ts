@@ -7,6 +7,14 @@ export const print = (text: string): void => {
   process.stdout.write(`${visible(text)}\n`)
 }
 
+/** A part of a text on standard output. */
+export const write = (text: string): void => {
+  process.stdout.write(visible(text))
+}
+
+/** True if a person may read along. */
+export const isAttended = (): boolean => process.stdout.isTTY
+
 /** One line or block of text on standard error. */
 export const printError = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`)

@@ -35,6 +35,10 @@ export interface CommandInput {
   now(): number
   /** One line or block of text on standard output. */
   print(text: string): void
+  /** A part of a text on standard output, which ends no line. */
+  write(text: string): void
+  /** True if standard output is a terminal, where a person reads along. */
+  readonly attended: boolean
   /** Aborts when the person interrupts the command. */
   readonly signal: AbortSignal
   /** Sets the exit code, for a command that prints by itself. */

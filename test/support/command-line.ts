@@ -16,11 +16,13 @@ const never = new AbortController().signal
 
 /** What the command prints and its exit code, as `holdfast` with these words would. */
 export const createCommandLine =
-  ({ url }: { readonly url: string }, signal: AbortSignal = never): CommandLine =>
+  ({ url }: { readonly url: string }, signal: AbortSignal = never, attended = false): CommandLine =>
   async (...args) => {
     const printed: string[] = []
     const print = (text: string): void => void printed.push(`${visible(text)}\n`)
-    const end = await runClient({ shipped, args: [`--base-url=${url}`, ...args], environment: {}, signal, print })
+    const write = (text: string): void => void printed.push(visible(text))
+    const given = [`--base-url=${url}`, ...args]
+    const end = await runClient({ shipped, args: given, environment: {}, signal, print, write, attended })
       .then((code) => ({ code, text: '' }))
       .catch((error: unknown) => explain(error, outputOf(args)))
     return { code: end.code, out: printed.join(''), err: end.text === '' ? '' : `${visible(end.text)}\n` }

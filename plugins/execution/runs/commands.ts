@@ -1,5 +1,4 @@
 import {
-  commandErrors,
   defineCommand,
   type Command,
   type CommandInput,
@@ -13,17 +12,9 @@ import {
   visibleLine,
   type Infer,
 } from '../../../core/plugin.js'
+import { follow, followNew, following, followingFields } from './terminal/follow.js'
 import { withHold } from './terminal/held-daemon.js'
-import {
-  RunAnswer,
-  RunEvents,
-  RunRows,
-  showEvents,
-  showRun,
-  showRuns,
-  showStreamed,
-  watchCode,
-} from './terminal/run-text.js'
+import { RunAnswer, RunEvents, RunRows, showEvents, showRun, showRuns } from './terminal/run-text.js'
 
 const codes = 'Exit codes: 0 completed, 1 failed, 3 waits for a person, 130 interrupted.'
 
@@ -73,12 +64,14 @@ const submit = defineCommand({
     'reply-to': { kind: 'text', summary: 'A URL that the outputs of this run are sent to.' },
     'idempotency-key': { kind: 'text', summary: 'The same key with the same text gives the same run.' },
     watch: { kind: 'switch', summary: 'Follow the run until it ends or waits for a person; the exit code says which.' },
+    ...following,
   },
   fields: {
     'body.content': '<text>',
     'body.generation.model': '--model',
     'body.reply_targets': '--reply-to',
     'header.idempotency-key': '--idempotency-key',
+    ...followingFields,
   },
   run: async (input) => {
     const { client, args, flags } = input
@@ -91,9 +84,9 @@ const submit = defineCommand({
       ...(typeof url === 'string' && { reply_targets: [{ type: 'http', url }] }),
     }
     const path = `/v1/sessions/${encodeURIComponent(args['session_id'] ?? '')}/runs`
-    const run = await client.send('POST', path, body, typeof key === 'string' ? { 'idempotency-key': key } : {})
-    if (flags['watch'] !== true || !isJsonObject(run)) return withHold(input, run)
-    return follow(input, String(run['run_id']))
+    const given = typeof key === 'string' ? { 'idempotency-key': key } : {}
+    const send = (): Promise<Json> => client.send('POST', path, body, given)
+    return flags['watch'] === true ? followNew(input, args['session_id'] ?? '', send) : withHold(input, await send())
   },
   answer: RunAnswer,
   show: showRun,
@@ -130,6 +123,7 @@ const retry = defineCommand({
       kind: 'switch',
       summary: 'Follow the new run until it ends or waits for a person; the exit code says which.',
     },
+    ...following,
   },
   run: async (input) => {
     const { client, args, flags } = input
@@ -147,28 +141,10 @@ const watch = defineCommand({
   route: 'GET /v1/runs/{run_id}/stream',
   summary: `Follows a run until it ends or waits for a person. ${codes}`,
   args: ['run_id'],
+  flags: following,
+  fields: followingFields,
   run: (input) => follow(input, input.args['run_id'] ?? ''),
 })
-
-/** Shows a run as it is and then each change, until it has ended or waits for a person. */
-const follow = async (input: CommandInput, run_id: string): Promise<void> => {
-  const { client, output, print, signal, exitWith } = input
-  const path = runPath({ run_id })
-  const ended = new AbortController()
-  const frames = await client.stream(`${path}/stream`, AbortSignal.any([signal, ended.signal]))
-  /** True when there is nothing to wait for. */
-  const show = (event: string, data: Json): boolean => {
-    const text = output === 'json' ? JSON.stringify({ event, data }) : showStreamed(event, data)
-    if (text !== undefined) print(text)
-    const code = watchCode(event, data)
-    if (code !== undefined) exitWith(code)
-    return code !== undefined
-  }
-  if (show('run_updated', { run: await withHold(input, await client.get(path)) })) return ended.abort()
-  for await (const { event, data } of frames) if (show(event, data)) return ended.abort()
-  if (signal.aborted) return exitWith(130)
-  if (!show('run_updated', { run: await client.get(path) })) throw commandErrors.stream_ended()
-}
 
 const ActionRow = open({
   timestamp_ms: number(),

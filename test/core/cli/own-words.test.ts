@@ -102,6 +102,8 @@ const sentBy = async (command: Command, flags: Readonly<Record<string, string | 
       output: 'json',
       now: () => 0,
       print: () => {},
+      write: () => {},
+      attended: false,
       signal: new AbortController().signal,
       exitWith: () => {},
     })

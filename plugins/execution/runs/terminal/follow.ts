@@ -1,0 +1,122 @@
+/** A run on the terminal until it has ended or waits for a person: each change, and what its model says meanwhile. */
+import {
+  commandErrors,
+  isJsonObject,
+  open,
+  optional,
+  parse,
+  string,
+  type CommandFlag,
+  type CommandInput,
+  type Frame,
+  type Json,
+} from '../../../../core/plugin.js'
+import { withHold } from './held-daemon.js'
+import { showStreamed, watchCode } from './run-text.js'
+import { createSpeechText } from './speech-text.js'
+
+/** The flag of commands that follow a run. */
+export const following: Readonly<Record<string, CommandFlag>> = {
+  deltas: {
+    kind: 'switch',
+    summary: 'Show what the model says while it says it, as a terminal does by itself unless the output is json.',
+  },
+}
+export const followingFields = { 'query.include': '--deltas' }
+
+const listens = ({ attended, flags, output }: CommandInput): boolean =>
+  flags['deltas'] === true || (attended && output === 'pretty')
+
+/** A stream and how to end it. */
+const openStream = async (input: CommandInput, path: string) => {
+  const ended = new AbortController()
+  const query = listens(input) ? '?include=deltas' : ''
+  const frames = await input.client.stream(`${path}/stream${query}`, AbortSignal.any([input.signal, ended.signal]))
+  return { frames, end: () => ended.abort() }
+}
+
+interface Followed {
+  readonly run_id: string
+  /** The run as it is. */
+  readonly first: Json
+  readonly frames: AsyncIterable<Frame>
+  readonly end: () => void
+}
+
+const runPath = (run_id: string): string => `/v1/runs/${encodeURIComponent(run_id)}`
+
+/** Shows a run as it is and then each change, until it has ended or waits for a person. */
+export const follow = async (input: CommandInput, run_id: string): Promise<void> => {
+  const opened = await openStream(input, runPath(run_id))
+  return showAll(input, { ...opened, run_id, first: await withHold(input, await input.client.get(runPath(run_id))) })
+}
+
+/** The same for a run that is submitted here: who hears its model hears it from the first word. */
+export const followNew = async (
+  input: CommandInput,
+  session_id: string,
+  submit: () => Promise<Json>,
+): Promise<Json | void> => {
+  if (!listens(input)) {
+    const run = await submit()
+    return isJsonObject(run) ? follow(input, String(run['run_id'])) : run
+  }
+  const opened = await openStream(input, `/v1/sessions/${encodeURIComponent(session_id)}`)
+  try {
+    const run = await submit()
+    if (!isJsonObject(run)) return run
+    return await showAll(input, { ...opened, run_id: String(run['run_id']), first: await withHold(input, run) })
+  } finally {
+    opened.end()
+  }
+}
+
+const OfRun = open({
+  run: optional(open({ run_id: string() })),
+  output: optional(open({ run_id: optional(string()) })),
+  trace: optional(open({ run_id: optional(string()) })),
+})
+/** True for what a stream of the run itself would have. */
+const isOf = (run_id: string, { event, data }: Frame): boolean => {
+  if (event === 'heartbeat' || event === 'stream_gap') return true
+  const parsed = parse(OfRun, data)
+  return parsed.ok && [parsed.value.run, parsed.value.output, parsed.value.trace].some((of) => of?.run_id === run_id)
+}
+
+const showAll = async (input: CommandInput, { run_id, first, frames, end }: Followed): Promise<void> => {
+  const { show, endLine } = createShow(input)
+  if (show('run_updated', { run: first })) return end()
+  for await (const frame of frames) if (isOf(run_id, frame) && show(frame.event, frame.data)) return end()
+  endLine()
+  if (input.signal.aborted) return input.exitWith(130)
+  if (!show('run_updated', { run: await input.client.get(runPath(run_id)) })) throw commandErrors.stream_ended()
+}
+
+interface Show {
+  /** Shows a frame; true when there is nothing more to wait for. */
+  show(event: string, data: Json): boolean
+  endLine(): void
+}
+
+const createShow = (input: CommandInput): Show => {
+  const { output, print, write, exitWith } = input
+  const speech = createSpeechText(write)
+  let last: string | undefined
+  const textOf = (event: string, data: Json): string | undefined => {
+    if (output === 'json') return JSON.stringify({ event, data })
+    const text = speech.show(event, data) ? undefined : showStreamed(event, data)
+    // A stream that began before its run tells of it what its submission told.
+    return text === last && listens(input) ? undefined : text
+  }
+  const show = (event: string, data: Json): boolean => {
+    const text = textOf(event, data)
+    if (text !== undefined) {
+      speech.end()
+      print((last = text))
+    }
+    const code = watchCode(event, data)
+    if (code !== undefined) exitWith(code)
+    return code !== undefined
+  }
+  return { show, endLine: speech.end }
+}
