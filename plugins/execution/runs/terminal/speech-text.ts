@@ -26,8 +26,10 @@ export interface SpeechText {
   end(): void
 }
 
-/** A text stands in under its heading, so that it cannot pass for a line of ours; each attempt has a heading, and one whose
- * beginning was not seen begins with dots. */
+/**
+ * A text stands in under its heading, so that it cannot pass for a line of ours. Each attempt has a heading, and one
+ * whose beginning was not seen begins with dots.
+ */
 export const createSpeechText = (write: (text: string) => void): SpeechText => {
   /** The turn and attempt whose text stands in the open line; undefined while none is open. */
   let open: string | undefined
