@@ -116,13 +116,15 @@ const named: readonly Shape[] = [
   /(:\/\/(?<=[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s:/@"'<>]{0,100}:)(?!<redacted>)[^\s/@"'<>]{1,200}(?=@)/giu,
 ].map((pattern) => ({ pattern, instead: afterName }))
 
+const secretShapes: readonly Shape[] = [...tokens, ...named]
+
 /**
  * The text with what has the shape of a secret replaced by `<redacted>`: keys, tokens, private keys, and values that
  * are called a password or token.
  */
 export const redactSecrets = (text: string): string => atOnce(redactingSecrets(text))
 /** The same in portions, for texts of any length. */
-export const redactingSecrets = (text: string): Portions<string> => replacingAll(text, [...tokens, ...named])
+export const redactingSecrets = (text: string): Portions<string> => replacingAll(text, secretShapes)
 
 const phrases = new RegExp(
   `${from}(?:(?:access token|api key|bearer token|client ?secret|password|passphrase|private key|personal ` +

@@ -37,9 +37,16 @@ function* matchesIn(text: string, pattern: RegExp, { begin, end, at, stop }: Win
   }
 }
 
+/** Most texts have nothing to replace, and only looking makes no list of what was found. */
+const replaced = (text: string, { pattern, instead }: Shape): string => {
+  pattern.lastIndex = 0
+  return pattern.test(text) ? text.replace(pattern, instead) : text
+}
+
 /** A match that ends where the window ends may go on behind it: it is looked at again in a longer one. */
-export function* replacing(text: string, { pattern, instead }: Shape): Portions<string> {
-  if (text.length <= portion) return text.replace(pattern, instead)
+export function* replacing(text: string, shape: Shape): Portions<string> {
+  if (text.length <= portion) return replaced(text, shape)
+  const { pattern, instead } = shape
   let [made, copied, at, reach] = ['', 0, 0, ahead]
   while (at < text.length) {
     const window = windowAt(text, at, reach)
@@ -64,6 +71,6 @@ export function* replacing(text: string, { pattern, instead }: Shape): Portions<
 
 export function* replacingAll(text: string, shapes: readonly Shape[]): Portions<string> {
   let left = text
-  for (const shape of shapes) left = yield* replacing(left, shape)
+  for (const shape of shapes) left = left.length <= portion ? replaced(left, shape) : yield* replacing(left, shape)
   return left
 }

@@ -23,7 +23,8 @@ type Said = { type: 'text' | 'reasoning'; text: string }
 
 interface Collected {
   readonly said: Said[]
-  readonly calls: ToolPieces
+  /** Undefined until the first piece of a call comes. */
+  calls: ToolPieces | undefined
   fresh: Said[]
   fault: ModelFailure | undefined
   finish: Finish | undefined
@@ -34,7 +35,7 @@ interface Collected {
 export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   const so: Collected = {
     said: [],
-    calls: createToolPieces(),
+    calls: undefined,
     fresh: [],
     fault: undefined,
     finish: undefined,
@@ -75,7 +76,8 @@ const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
       if (chunk.reasoning !== '') say(so, 'reasoning', chunk.reasoning)
       if (chunk.text !== '') say(so, 'text', chunk.text)
       for (const call of chunk.calls)
-        if (!so.calls.take(call)) so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
+        if (!(so.calls ??= createToolPieces()).take(call))
+          so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
       so.finish = finishOf(so.finish, chunk.finish)
   }
 }
@@ -113,7 +115,7 @@ const finishOf = (before: Finish | undefined, word: string): Finish | undefined 
 
 const end = (so: Collected, newId: () => string): ModelEvent[] => {
   const usage = so.usage === undefined ? {} : { usage: so.usage }
-  const drafts = so.calls.list()
+  const drafts = so.calls?.list() ?? []
   const failure = so.fault ?? flawOf(so.finish, drafts)
   if (failure !== undefined || so.finish === undefined)
     return [{ type: 'done', outcome: 'failed', failure: failure ?? failures.truncated(), ...usage }]
