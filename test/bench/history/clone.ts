@@ -46,7 +46,8 @@ export const cloneSession = ({ session }: Template, ids: Ids, own: { session_id:
 })
 
 /** A spread that adds members gives each copy a hidden class of its own: some microseconds here, and for all readers. */
-const copy = <R extends object>(record: R, changes: Partial<R>): R => Object.assign({}, record, changes)
+const copy = <R extends object>(record: R, own: Partial<R>, changes: Partial<R> = {}): R =>
+  Object.assign({}, record, own, changes)
 
 interface Shift {
   readonly later: number
@@ -54,8 +55,7 @@ interface Shift {
 }
 
 const cloneRun = ({ run }: Template, own: Partial<TerminalRun>, { later, entries }: Shift): TerminalRun =>
-  copy(run, {
-    ...own,
+  copy(run, own, {
     submitted_at_ms: run.submitted_at_ms + later,
     updated_at_ms: run.updated_at_ms + later,
     started_at_ms: (run.started_at_ms ?? 0) + later,
@@ -70,8 +70,7 @@ const cloneDelivery = ({ delivery }: Template, own: Partial<DeliveredDelivery>, 
   const output = (delivery.output ?? 0) + shift.entries
   const created = delivery.created_at_ms + shift.later
   const name = hash('sha256', JSON.stringify([own.agent_id, own.session_id, output, delivery.address]))
-  return copy(delivery, {
-    ...own,
+  return copy(delivery, own, {
     delivery_id: `delivery_${name.slice(0, 32)}`,
     place: `${String(created).padStart(16, '0')}:${'1'.padStart(12, '0')}`,
     output,
@@ -88,11 +87,14 @@ const cloneActions = (
 ): ActionEntry[] => {
   const { session_id, agent_id } = past.record
   return actions.map((action) => {
-    const { hash: _, ...entry } = action
-    const acted = entry.type === 'intent' ? { run_id: own.run_id, agent_id } : {}
-    const linked = { ...entry, ...acted, action_id: own.action_id, at: entry.at + later, prev: past.hash }
+    const acted = action.type === 'intent' ? { run_id: own.run_id, agent_id } : {}
+    const linked = Object.assign({}, action, acted, {
+      action_id: own.action_id,
+      at: action.at + later,
+      prev: past.hash,
+    })
     past.hash = hashOf(session_id, linked)
-    return { ...linked, hash: past.hash }
+    return Object.assign(linked, { hash: past.hash })
   })
 }
 

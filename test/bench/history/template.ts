@@ -16,6 +16,14 @@ import type { SessionRecord } from '../../../plugins/execution/sessions/record/s
 import { programOf, startDaemon } from '../bench.js'
 import { startServer } from '../server.js'
 
+/** An entry of the ledger before it is linked to the others. */
+export type Unlinked = ActionEntry extends infer E ? (E extends ActionEntry ? Omit<E, 'hash'> : never) : never
+
+const unlinked = (action: ActionEntry): Unlinked => {
+  const { hash: _, ...entry } = action
+  return entry
+}
+
 /** Its numbers are those of the first run of a session. */
 export interface Template {
   /** The body of its request, without the key. */
@@ -28,7 +36,7 @@ export interface Template {
   readonly memory: RunMemory
   readonly mark: MarkRecord
   readonly journal: readonly JournalEntry[]
-  readonly actions: readonly ActionEntry[]
+  readonly actions: readonly Unlinked[]
   readonly payload: Payload
 }
 
@@ -111,7 +119,7 @@ const readTemplate = (root: string, input: object): Template => {
     memory,
     mark: only('run_memory_marks'),
     journal: entries('session_journal'),
-    actions: entries('external_actions'),
+    actions: entries<ActionEntry>('external_actions').map(unlinked),
     payload,
   }
 }
