@@ -147,7 +147,11 @@ export const createControlPlane = ({
     corsOrigins: settings.httpCorsAllowOrigin,
     allowedHosts: settings.httpAllowHost,
     redact: (text) => secrets.redact(text),
-    limits: { maxConnections: connectionsWithin(openFilesLimit()) },
+    limits: {
+      maxConnections: connectionsWithin(openFilesLimit()),
+      bodyBytes: settings.httpBodyBytes,
+      bodyWait: settings.httpBodyWaitMs,
+    },
   })
   let bound = bindOf(settings)
   return {

@@ -27,7 +27,7 @@ export {
 export type { ListReply, Page, PageInput, PageRequest, PageSource } from './http/routes/pages.js'
 export { idempotencyKey, IdempotencyKey } from './http/routes/idempotency.js'
 export { idempotencyErrors } from './http/errors.js'
-export { canonical, digest } from './base/text/canonical-json.js'
+export { canonical, digest, fingerprint } from './base/text/canonical-json.js'
 export { sliced } from './http/routes/sliced.js'
 export type { Sliced } from './http/routes/sliced.js'
 export { createUnreadable, viewsOf } from './http/routes/unreadable.js'

@@ -57,6 +57,14 @@ export const Settings = object({
     defaulted(array(string({ min: 1 })), []),
     'Names that a Host header may carry beside loopback and the bound address; separated by commas.',
   ),
+  httpBodyBytes: doc(
+    defaulted(integer({ min: 33_554_432 }), 268_435_456),
+    'Most bytes of request bodies in flight; those above 1 MiB have three quarters of it.',
+  ),
+  httpBodyWaitMs: doc(
+    defaulted(integer({ min: 0, max: 120_000 }), 10_000),
+    'Most milliseconds that a request waits for room for its body, before it is refused.',
+  ),
   drainMs: doc(
     defaulted(integer({ min: 0, max: 600_000 }), 10_000),
     'Most milliseconds that a stop waits for requests in flight.',

@@ -54,6 +54,12 @@ export const httpErrors = defineErrors({
     detail: 'The daemon failed to answer this request.',
     action: 'Look for the route in the log of the daemon.',
   },
+  too_many_bodies: {
+    status: 503,
+    domain: 'api',
+    detail: 'The bodies of other requests leave no room for this one.',
+    action: 'Try again after the time in Retry-After.',
+  },
   daemon_draining: {
     status: 503,
     domain: 'readiness',

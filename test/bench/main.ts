@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Bench, Part, Row } from './bench.js'
 import { numberOf, valueOf } from './flags.js'
+import { bodies } from './parts/bodies.js'
 import { deliveries } from './parts/deliveries.js'
 import { history } from './parts/history.js'
 import { live } from './parts/live.js'
@@ -17,7 +18,19 @@ import { start } from './parts/start.js'
 import { storage } from './parts/storage.js'
 import { worst } from './parts/worst.js'
 
-const parts: readonly Part[] = [start, live, model, deliveries, schedules, storage, history, memory, worst, spawn]
+const parts: readonly Part[] = [
+  start,
+  live,
+  model,
+  deliveries,
+  schedules,
+  storage,
+  history,
+  memory,
+  worst,
+  spawn,
+  bodies,
+]
 
 const rows: Row[] = []
 const note: Bench['note'] = (what, unit, better, holdfast, floor) => {

@@ -27,6 +27,24 @@ test('runs-5: input_items cannot be combined with content or attachments', async
   t.is((await until(daemon, run.body.run_id, 'completed')).outputs[0].content, 'You said: a\nb')
 })
 
+test('runs-45: a submission takes 24 MiB of files, and 1 MiB of all else', async (t) => {
+  const { daemon, send, refusal, session_id } = await stand()
+  const of = (bytes: number) => ({ ...asset, content_base64: 'YWFh'.repeat(bytes / 4) })
+  const large = of(20 * 1_048_576)
+  for (const files of [
+    { content: 'x', attachments: [large] },
+    { input_items: [text, { type: 'inline_asset', ...large }] },
+  ])
+    t.deepEqual((await refusal(files)).slice(0, 2), [400, 'assets_unavailable'])
+  const long = 'x'.repeat(1_048_576)
+  for (const body of [{ content: long }, { content: 'x', attachments: [large], metadata: { long } }]) {
+    const refused = await send(body)
+    t.deepEqual([refused.status, refused.body.code, refused.body.limit_bytes], [413, 'payload_too_large', 1_048_576])
+  }
+  t.is((await send({ content: 'x'.repeat(1_000_000) })).status, 202)
+  t.is((await daemon.request('GET', `/v1/runs?session_id=${session_id}`)).body.length, 1)
+})
+
 test('runs-6: content, attachments or input_items must carry actual input', async (t) => {
   const { refusal, daemon, session_id } = await stand()
   for (const body of [

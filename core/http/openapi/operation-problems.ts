@@ -56,6 +56,7 @@ export const sharedProblems = (more: readonly ProblemFactory[]): ProblemsByStatu
     errors.rate_limited,
     errors.headers_too_large,
     errors.internal_error,
+    errors.too_many_bodies,
     ...more,
   ])
 

@@ -6,6 +6,7 @@
 import type { EventFilter, EventSpec } from '../../events/contract.js'
 import type { AnyStruct, Infer, Json, Struct } from '../../base/schema.js'
 import type { ProblemFactory } from '../../base/errors.js'
+import type { TextHashes } from '../../base/text/canonical-json.js'
 import type { Sliced } from './sliced.js'
 
 /** Most bytes of a body when its route says nothing: 1 MiB. */
@@ -75,12 +76,19 @@ export interface RouteInput<P, Q, B> {
   readonly body: B
   /** The `Idempotency-Key` header, checked for form; only on routes with `idempotent: true`. */
   readonly idempotencyKey: string | undefined
+  /** Of the long texts of the body: for `fingerprint`. */
+  readonly hashes: TextHashes
   readonly caller: Caller
   /**
    * Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there
    * is.
    */
   readonly signal: AbortSignal
+  /**
+   * Says that the body is not needed any more, and takes it away: a handler that goes on to wait must say so, because
+   * the bodies of all requests have a common bound.
+   */
+  release(): void
 }
 
 export interface RouteSpec<
@@ -104,6 +112,8 @@ export interface RouteSpec<
   readonly bodyOptional?: boolean
   /** Bytes; 1 MiB when absent. */
   readonly bodyLimit?: number
+  /** How many bytes of a body that is larger than 1 MiB are contents of files. The rest of it must be within 1 MiB. */
+  readonly fileBytes?: (body: Parsed<B>) => number
   /**
    * The problem, with the offending fields, of an object that does not fit; `bad_request` when absent, and for what is
    * no object.

@@ -6,7 +6,7 @@ import { Problem } from '../../base/errors.js'
 import { unsafeCast } from '../../base/schema.js'
 import type { Auth } from '../access/auth.js'
 import { httpErrors } from '../errors.js'
-import { readIdempotencyKey, readInput, readPairs, readParams, readQuery } from './input.js'
+import { readIdempotencyKey, readInput, readPairs, readParams, readQuery, type Intake } from './input.js'
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { committedValue, type Caller, type RouteInput, type StreamReply } from '../routes/route.js'
@@ -21,6 +21,7 @@ export interface ExchangeOptions {
   readonly origins: OriginPolicy
   readonly streams: Streams
   readonly unsent: Unsent
+  readonly intake: Intake
   /**
    * Marks the begin of a request; what it returns resolves when all that was seen since is on disk, and rejects if some
    * of it was undone.
@@ -46,7 +47,7 @@ export interface Exchange {
 type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
-  const { table, auth, origins, streams, unsent, watch, leaving, log, redact, onFault } = options
+  const { table, auth, origins, streams, unsent, intake, watch, leaving, log, redact, onFault } = options
   const lists = createListWriter()
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
@@ -77,12 +78,19 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const { route } = found.entry
     const missing = route.withoutState === true ? undefined : options.unloaded()
     if (missing !== undefined) throw missing
-    const { input, cursor } = await readAll(request, response, { found, caller, leaving })
+    const { input, cursor } = await readAll(request, response, { found, caller, leaving, intake })
     if (input === undefined) return
     const gone = (): boolean => isGone(response)
     const { reply } = route
     const before = reply.kind === 'stream' ? streams.newestId() : ''
-    const value = await settle(async () => listed(lists, await route.handler(input), gone), watch())
+    const handled = async (): Promise<unknown> => {
+      try {
+        return await listed(lists, await route.handler(input), gone)
+      } finally {
+        input.release()
+      }
+    }
+    const value = await settle(handled, watch())
     if (reply.kind !== 'stream')
       return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
@@ -122,6 +130,8 @@ const settle = async (work: () => Promise<unknown>, durable: () => Promise<void>
   }
 }
 
+const noHashes: AnyInput['hashes'] = new Map()
+
 interface Read {
   readonly input: AnyInput | undefined
   readonly cursor: bigint | undefined
@@ -129,7 +139,7 @@ interface Read {
 const readAll = async (
   request: IncomingMessage,
   response: ServerResponse,
-  { found, caller, leaving }: { found: Found; caller: Caller; leaving: AbortSignal },
+  { found, caller, leaving, intake }: { found: Found; caller: Caller; leaving: AbortSignal; intake: Intake },
 ): Promise<Read> => {
   const { route } = found.entry
   const params = readParams(found)
@@ -137,17 +147,28 @@ const readAll = async (
   const cursor = route.reply.kind === 'stream' ? takeCursor(request, pairs) : undefined
   const query = readQuery(route.query, pairs)
   const idempotencyKey = readIdempotencyKey(request, route)
-  const body = await readInput(request, route)
-  if (body === undefined) return { input: undefined, cursor }
+  const read = await readInput(request, route, intake)
+  if (read === undefined) return { input: undefined, cursor }
+  const { release } = read
+  let { body, hashes } = read
   let controller: AbortController | undefined
   const input: AnyInput = {
     params,
     query,
-    body: body.body,
+    get body() {
+      return body
+    },
+    get hashes() {
+      return hashes
+    },
     idempotencyKey,
     caller,
     get signal() {
       return (controller ??= abortOnEnd(response, leaving)).signal
+    },
+    release() {
+      ;[body, hashes] = [undefined, noHashes]
+      release()
     },
   }
   return { input, cursor }

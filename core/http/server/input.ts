@@ -4,9 +4,12 @@ import type { Problem, ProblemFactory } from '../../base/errors.js'
 import { parse, type Issue } from '../../base/parse.js'
 import { inlineSchema, object, type AnyStruct } from '../../base/schema.js'
 import { idempotencyKeyRule, isIdempotencyKey } from '../routes/idempotency.js'
-import { readBody } from './body.js'
+import type { Clock } from '../../base/clock.js'
+import type { TextHashes } from '../../base/text/canonical-json.js'
+import { hasBody, openHold, readBody, tooLarge } from './body.js'
+import type { BodyBudget, Hold } from './body-budget.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
-import { readJson } from './json-text.js'
+import type { JsonReader } from './json-reader.js'
 import { defaultBodyLimit, type Route } from '../routes/route.js'
 import type { Found } from '../routes/table.js'
 
@@ -105,22 +108,74 @@ export const readQuery = (struct: AnyStruct | undefined, pairs: ReadonlyMap<stri
   return struct === undefined ? undefined : read
 }
 
+/** What bodies are received with. */
+export interface Intake {
+  readonly clock: Clock
+  readonly budget: BodyBudget
+  readonly json: JsonReader
+  /** Ms in which 64 KiB of a large body must come. */
+  readonly stall: number
+}
+
+/** A body that was accepted, and what it holds until its handler is done with it. */
+export interface ReadInput {
+  readonly body: unknown
+  readonly hashes: TextHashes
+  readonly release: () => void
+}
+
+const noHashes: TextHashes = new Map()
+const nothingHeld = (): void => {}
+
 /** A route without a body takes none, or an empty object. */
+const withoutBytes = ({ body, bodyOptional, invalidBody: invalid }: Route): ReadInput => {
+  if (body !== undefined && bodyOptional !== true) throw refusal(invalid, [{ path: 'body', rule: 'is required' }])
+  const value = body === undefined ? undefined : accept(body, {}, { prefix: 'body', invalid })
+  return { body: value, hashes: noHashes, release: nothingHeld }
+}
+
+const acceptBytes = async (
+  bytes: Uint8Array,
+  { body, fileBytes, invalidBody: invalid }: Route,
+  { json }: Intake,
+): Promise<Omit<ReadInput, 'release'>> => {
+  const size = bytes.length
+  const { text, hashes } = await json.read(bytes)
+  if (!text.ok) throw badRequest(text.error)
+  const value = accept(body ?? none, text.value, { prefix: 'body', invalid })
+  if (fileBytes !== undefined && size > defaultBodyLimit && size - fileBytes(value) > defaultBodyLimit)
+    throw tooLarge(defaultBodyLimit)
+  return { body: body === undefined ? undefined : value, hashes }
+}
+
+const readHeld = async (
+  request: IncomingMessage,
+  route: Route,
+  { intake, hold }: { intake: Intake; hold: Hold },
+): Promise<ReadInput | undefined> => {
+  const limit = route.bodyLimit ?? defaultBodyLimit
+  const bytes = await readBody(request, { ...intake, limit, hold })
+  if (bytes === undefined || bytes.length === 0) {
+    hold.end()
+    return bytes && withoutBytes(route)
+  }
+  return { ...(await acceptBytes(bytes, route, intake)), release: hold.end }
+}
+
+/** Undefined if the client went away. */
 export const readInput = async (
   request: IncomingMessage,
-  { body, bodyOptional, bodyLimit, invalidBody: invalid }: Route,
-): Promise<{ body: unknown } | undefined> => {
-  const bytes = await readBody(request, bodyLimit ?? defaultBodyLimit)
-  if (bytes === undefined) return undefined
-  const struct: AnyStruct = body ?? none
-  if (bytes.length === 0) {
-    if (body !== undefined && bodyOptional !== true) throw refusal(invalid, [{ path: 'body', rule: 'is required' }])
-    return { body: body === undefined ? undefined : accept(struct, {}, { prefix: 'body', invalid }) }
+  route: Route,
+  intake: Intake,
+): Promise<ReadInput | undefined> => {
+  if (!hasBody(request)) return withoutBytes(route)
+  const hold = openHold(intake.budget, request, route.bodyLimit ?? defaultBodyLimit)
+  try {
+    return await readHeld(request, route, { intake, hold })
+  } catch (error) {
+    hold.end()
+    throw error
   }
-  const text = readJson(bytes)
-  if (!text.ok) throw badRequest(text.error)
-  const value = accept(struct, text.value, { prefix: 'body', invalid })
-  return { body: body === undefined ? undefined : value }
 }
 
 export const readIdempotencyKey = (request: IncomingMessage, route: Route): string | undefined => {

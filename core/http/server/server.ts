@@ -10,7 +10,9 @@ import { createAdmission, hostName } from '../access/admit.js'
 import type { Auth } from '../access/auth.js'
 import { httpErrors } from '../errors.js'
 import { bind } from './bind.js'
+import { createBodyBudget, type BodyLimits } from './body-budget.js'
 import { createExchange, type Exchange, pathOf } from './exchange.js'
+import { createJsonReader, type JsonReader } from './json-reader.js'
 import { createInFlight, type InFlight } from './in-flight.js'
 import { answerMalformed } from './malformed.js'
 import { createOpenapi } from '../openapi/openapi.js'
@@ -22,7 +24,7 @@ import { createStreams, type Streams } from './stream.js'
 import { allowed, type RouteTable } from '../routes/table.js'
 import { createUnsent, type UnsentLimits } from './unsent.js'
 
-export interface ServerLimits extends UnsentLimits {
+export interface ServerLimits extends UnsentLimits, BodyLimits {
   /** Ms until the headers of a request must be there. */
   readonly headersTimeout: number
   /** Ms until a whole request must be there. */
@@ -40,6 +42,9 @@ const defaults: ServerLimits = {
   maxConnections: 16_384,
   writeTimeout: 60_000,
   unsentBytes: 134_217_728,
+  bodyBytes: 268_435_456,
+  bodyWait: 10_000,
+  bodyStall: 10_000,
 }
 
 export interface StorageRefusals {
@@ -88,6 +93,8 @@ export interface HttpServer {
   connections(): Promise<number>
   /** Bytes that clients have asked for and not taken yet. */
   readonly unsentBytes: number
+  /** Bytes of request bodies in flight. */
+  readonly bodyBytes: number
   readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
 }
 
@@ -98,6 +105,7 @@ interface Serving {
   readonly streams: Streams
   readonly exchange: Exchange
   readonly inFlight: InFlight
+  readonly json: JsonReader
   /** Aborts when the server begins to drain. */
   readonly leaving: AbortController
   /** Names that a Host header may carry. */
@@ -113,6 +121,8 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const streams = createStreams({ bus, clock, unsent })
   const leaving = new AbortController()
   setMaxListeners(0, leaving.signal)
+  const budget = createBodyBudget({ clock, ...limits })
+  const json = createJsonReader()
   const unloaded = (): Problem | undefined => options.storage?.().reads
   const exchange = createExchange({
     table,
@@ -120,6 +130,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
     origins,
     streams,
     unsent,
+    intake: { clock, budget, json, stall: limits.bodyStall },
     watch,
     unloaded,
     leaving: leaving.signal,
@@ -130,7 +141,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const server = createNode(limits)
   const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
   const inFlight = createInFlight(server, clock)
-  const serving = { options, server, origins, streams, exchange, inFlight, leaving, hosts, draining: false }
+  const serving = { options, server, origins, streams, exchange, inFlight, json, leaving, hosts, draining: false }
   addOwnRoutes(serving)
   answerRequests(serving)
   answerMalformed(server, exchange, clock)
@@ -139,6 +150,9 @@ export const createServer = (options: ServerOptions): HttpServer => {
     connections: () => countConnections(server),
     get unsentBytes() {
       return unsent.bytes
+    },
+    get bodyBytes() {
+      return budget.bytes
     },
     listen: (place) => listen(serving, place),
     drain: (ms) => drain(serving, ms),
@@ -204,7 +218,7 @@ const close = async (serving: Serving): Promise<void> => {
   serving.draining = true
   const closed = new Promise<void>((resolve) => serving.server.close(() => resolve()))
   serving.server.closeAllConnections()
-  await closed
+  await Promise.all([closed, serving.json.close()])
 }
 
 const createNode = (limits: ServerLimits): Server => {

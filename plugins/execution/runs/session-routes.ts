@@ -15,7 +15,8 @@ import {
   string,
   type Infer,
   type Route,
-  digest,
+  type RouteInput,
+  fingerprint,
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
@@ -43,14 +44,27 @@ export const sessionRunRoutes = (all: RouteContext): readonly Route[] => [
   events(all),
 ]
 
+type SubmitBody = Infer<typeof SubmitBody>
+type Asked = RouteInput<Infer<typeof params>, unknown, SubmitBody>
+
+/** Files may come in the request itself. */
+const withFiles = {
+  bodyLimit: 25_165_824,
+  fileBytes: ({ attachments = [], input_items = [] }: SubmitBody): number =>
+    [...attachments, ...input_items.filter((item) => item.type === 'inline_asset')].reduce(
+      (sum, { content_base64 }) => sum + content_base64.length,
+      0,
+    ),
+}
+
 /** The body apart: what the run is told, and the key that names the request. */
-const submissionOf = (session_id: string, header: string | undefined, body: Infer<typeof SubmitBody>): Submission => {
+const submissionOf = ({ params: { session_id }, body, idempotencyKey: header, hashes }: Asked): Submission => {
   const key = idempotencyKey(header, body.idempotency_key)
   const { idempotency_key: _, ...input } = body
   return {
     session_id,
     input,
-    ...(key !== undefined && { receipt: { scope: `runs:${session_id}`, key, digest: digest(input) } }),
+    ...(key !== undefined && { receipt: { scope: `runs:${session_id}`, key, digest: fingerprint(input, hashes) } }),
   }
 }
 
@@ -65,15 +79,17 @@ const input = ({ context, runs }: RouteContext): Route =>
     access: 'admin',
     params,
     body: SubmitBody,
+    ...withFiles,
     idempotent: true,
     reply: jsonReply(SessionView),
     problems: submitProblems,
     durability: 'A',
     example: { body: { content: 'Hello' } },
-    handler: async ({ params: { session_id }, body, idempotencyKey: header, signal, caller }) => {
-      const { run } = await submitRun(context, { ...submissionOf(session_id, header, body), alone: true })
-      await runs.waitFor(run.run_id, signal)
-      return context.sessions.view(context.sessions.get(session_id), caller)
+    handler: async (asked) => {
+      const { run } = await submitRun(context, { ...submissionOf(asked), alone: true })
+      asked.release()
+      await runs.waitFor(run.run_id, asked.signal)
+      return context.sessions.view(context.sessions.get(run.session_id), asked.caller)
     },
   })
 
@@ -86,14 +102,15 @@ const submit = ({ context, runs }: RouteContext): Route =>
     access: 'admin',
     params,
     body: SubmitBody,
+    ...withFiles,
     idempotent: true,
     reply: jsonReply(RunView, 202),
     problems: submitProblems,
     durability: 'A',
     example: { body: { content: 'Hello' } },
-    handler: async ({ params: { session_id }, body, idempotencyKey: header, caller }) => {
-      const { run, seen } = await submitRun(context, submissionOf(session_id, header, body))
-      return seen === undefined ? runs.view(run, caller) : committed(seen)
+    handler: async (asked) => {
+      const { run, seen } = await submitRun(context, submissionOf(asked))
+      return seen === undefined ? runs.view(run, asked.caller) : committed(seen)
     },
   })
 

@@ -1,0 +1,23 @@
+/** The thread that reads large bodies: it answers each with its value, or with where it is wrong. */
+import { hash } from 'node:crypto'
+import { parentPort } from 'node:worker_threads'
+import { longTexts } from '../../base/text/canonical-json.js'
+import { readJson, type JsonText } from './json-text.js'
+
+export interface JsonOrder {
+  readonly id: number
+  readonly bytes: Uint8Array
+}
+/** `hashes` are those of the long texts, in their order. */
+export interface JsonAnswer {
+  readonly id: number
+  readonly read: JsonText
+  readonly hashes: readonly string[]
+}
+
+const read = ({ id, bytes }: JsonOrder): JsonAnswer => {
+  const text = readJson(bytes)
+  return { id, read: text, hashes: text.ok ? longTexts(text.value).map((each) => hash('sha256', each)) : [] }
+}
+
+parentPort?.on('message', (order: JsonOrder) => parentPort?.postMessage(read(order)))

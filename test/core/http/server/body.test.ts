@@ -1,0 +1,153 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import { integer, object, optional, string } from '../../../../core/base/schema.js'
+import { defineRoute, jsonReply } from '../../../../core/http/routes/route.js'
+import type { ServerLimits } from '../../../../core/http/server/server.js'
+import { startServer } from '../../../support/http.js'
+
+const mebibyte = 1_048_576
+
+/** A route that takes files and waits at a gate, before or after it has let go of the body. */
+const setUp = async (t: ExecutionContext, limits: Partial<ServerLimits> = {}) => {
+  const seen: string[] = []
+  const gates = new Map<string, () => void>()
+  const files = defineRoute({
+    id: 'files.put',
+    method: 'POST',
+    path: '/v1/files',
+    summary: 'Keeps a file.',
+    access: 'admin',
+    body: object({
+      name: string(),
+      gate: optional(string()),
+      note: optional(string()),
+      file: optional(string()),
+    }),
+    bodyLimit: 24 * mebibyte,
+    fileBytes: ({ file = '' }) => file.length,
+    reply: jsonReply(object({ bytes: integer(), hashes: integer() })),
+    handler: async ({ body: { name, gate, file = '' }, hashes, release }) => {
+      seen.push(name)
+      if (gate === 'released') release()
+      if (gate !== undefined) await new Promise<void>((resolve) => gates.set(name, resolve))
+      return { bytes: file.length, hashes: hashes.size }
+    },
+  })
+  const server = await startServer(t, { routes: [files], server: { limits } })
+  const put = (name: string, size: number, more: object = {}) =>
+    server.ask('POST', '/v1/files', { body: { name, file: 'x'.repeat(size), ...more } })
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await setTimeout(5)
+  }
+  const opened = async (name: string): Promise<void> => {
+    await until(() => gates.has(name))
+    gates.get(name)?.()
+  }
+  /** A request whose body comes, or not, as the test says. */
+  const begin = async (headers: string): Promise<{ socket: Socket; text: () => string }> => {
+    const socket = connect(server.port, '127.0.0.1')
+    let text = ''
+    socket.on('error', () => {}).on('data', (chunk) => (text += String(chunk)))
+    socket.write(
+      `POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`,
+    )
+    t.teardown(() => socket.destroy())
+    return { socket, text: () => text }
+  }
+  const bytes = (): number => server.server.bodyBytes
+  return { ...server, seen, put, opened, until, begin, bytes }
+}
+
+test('http-37: a body may be large with files in it, and what is no file is within 1 MiB', async (t) => {
+  const { put, seen, bytes, begin, until } = await setUp(t)
+  const { status, body } = await put('large', 23 * mebibyte)
+  t.deepEqual([status, body], [200, { bytes: 23 * mebibyte, hashes: 1 }])
+  for (const refused of [
+    await put('text', 1000, { note: 'x'.repeat(mebibyte) }),
+    await put('both', 5 * mebibyte, { note: 'x'.repeat(mebibyte) }),
+  ]) {
+    t.deepEqual([refused.status, refused.body.code, refused.body.limit_bytes], [413, 'payload_too_large', mebibyte])
+  }
+  const beyond = await begin(`Content-Length: ${24 * mebibyte + 1}`)
+  await until(() => beyond.text() !== '')
+  t.regex(beyond.text(), /^HTTP\/1\.1 413 [^]*"limit_bytes":25165824/u)
+  t.deepEqual([seen, bytes()], [['large'], 0])
+})
+
+test('http-35: a body that finds no room in time is 503 with Retry-After, small ones go on, and room is given back', async (t) => {
+  const { put, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 200 })
+  const first = put('first', 4 * mebibyte, { gate: 'held' })
+  await until(() => seen.includes('first'))
+  t.true(bytes() > 4 * mebibyte)
+  const second = await put('second', 4 * mebibyte)
+  t.deepEqual([second.status, second.body.code, second.headers['retry-after']], [503, 'too_many_bodies', '5'])
+  t.is((await put('small', 1000)).status, 200)
+  await opened('first')
+  t.is((await first).status, 200)
+  t.is((await put('third', 4 * mebibyte)).status, 200)
+  t.deepEqual([seen, bytes()], [['first', 'small', 'third'], 0])
+})
+
+test('http-35: a body waits for room in order, and a handler that goes on without its body gives it back', async (t) => {
+  const { put, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
+  const all = [put('a', 4 * mebibyte, { gate: 'held' })]
+  await until(() => seen.includes('a'))
+  for (const name of ['b', 'c']) {
+    all.push(put(name, 4 * mebibyte, { gate: 'released' }))
+    await setTimeout(50)
+  }
+  t.deepEqual(seen, ['a'])
+  await opened('a')
+  await until(() => seen.length === 3)
+  t.deepEqual([seen, bytes()], [['a', 'b', 'c'], 0])
+  for (const name of ['b', 'c']) await opened(name)
+  for (const { status } of await Promise.all(all)) t.is(status, 200)
+})
+
+test('http-35: a client that goes away gives its place back, while it waits and while it sends', async (t) => {
+  const { put, begin, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
+  const sends = await begin(`Content-Length: ${4 * mebibyte}`)
+  sends.socket.write('{"name":"')
+  await until(() => bytes() === 4 * mebibyte)
+  const waits = await begin(`Content-Length: ${5 * mebibyte}`)
+  const behind = put('behind', 4 * mebibyte)
+  await setTimeout(50)
+  waits.socket.destroy()
+  sends.socket.destroy()
+  t.is((await behind).status, 200)
+  t.is(bytes(), 0)
+})
+
+test('http-35: a body that does not tell its length counts as it comes', async (t) => {
+  const { begin, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 100 })
+  const chunk = `${mebibyte.toString(16)}\r\n${'x'.repeat(mebibyte)}\r\n`
+  const [first, second] = [await begin('Transfer-Encoding: chunked'), await begin('Transfer-Encoding: chunked')]
+  for (let n = 0; n < 4; n += 1) first.socket.write(chunk)
+  await until(() => bytes() === 4 * mebibyte)
+  for (let n = 0; n < 4; n += 1) second.socket.write(chunk)
+  await until(() => second.text() !== '')
+  t.regex(second.text(), /^HTTP\/1\.1 503 [^]*too_many_bodies/u)
+  await until(() => bytes() === 4 * mebibyte)
+  first.socket.destroy()
+  await until(() => bytes() === 0)
+  t.pass()
+})
+
+test('http-35: a large body that does not come along is 408 and gives its room back', async (t) => {
+  const { begin, until, bytes } = await setUp(t, { bodyStall: 100 })
+  const slow = await begin(`Content-Length: ${4 * mebibyte}`)
+  slow.socket.write('{"name":"')
+  await until(() => bytes() === 4 * mebibyte)
+  await until(() => slow.text() !== '')
+  t.regex(slow.text(), /^HTTP\/1\.1 408 [^]*request_timeout/u)
+  await until(() => bytes() === 0)
+})
+
+test('a body that is refused holds nothing, whatever is wrong with it', async (t) => {
+  const { ask, bytes } = await setUp(t)
+  for (const body of ['{', '{"a":1,"a":2}', '{"name":7}', `{"name":"${'x'.repeat(2 * mebibyte)}`, '{"none":1}'])
+    t.true((await ask('POST', '/v1/files', { body })).status >= 400)
+  t.is((await ask('POST', '/v1/files', { body: '{}', headers: { 'content-type': 'text/plain' } })).status, 415)
+  t.is(bytes(), 0)
+})
