@@ -24,6 +24,8 @@ interface Loss {
 }
 
 export interface DeltaFollower {
+  /** When it is to be flushed; kept by the ticks. */
+  due: 'soon' | 'later' | undefined
   /** UTF-16 code units that wait. */
   readonly chars: number
   /** Monotonic ms of the last write. */
@@ -32,6 +34,8 @@ export interface DeltaFollower {
   add(of: DeltaText, kind: string, text: string): void
   /** Writes what waits in one go, or loses it if the client has not taken what it was sent before. */
   flush(elapsed: number): void
+  /** Forgets what waits: the client has gone. */
+  drop(): void
 }
 
 /** Texts whose losses one client is told of; of more, the oldest are forgotten. */
@@ -77,6 +81,11 @@ export const createDeltaFollower = ({ sink, live, encode, onFault }: DeltaFollow
     return text
   }
   return {
+    due: undefined,
+    drop: () => {
+      take()
+      losses.clear()
+    },
     get chars() {
       return chars
     },

@@ -28,8 +28,9 @@ export interface DeltaTicksOptions {
 }
 
 export const createDeltaTicks = ({ clock, flushEvents, followers }: DeltaTicksOptions): DeltaTicks => {
-  const soon = new Set<DeltaFollower>()
-  const later = new Set<DeltaFollower>()
+  /** Those that are due at the end of this turn of the event loop, and at the end of the tick. */
+  let soon: DeltaFollower[] = []
+  let later: DeltaFollower[] = []
   let chars = 0
   let cancel: (() => void) | undefined
 
@@ -38,27 +39,29 @@ export const createDeltaTicks = ({ clock, flushEvents, followers }: DeltaTicksOp
     const now = clock.elapsed()
     for (const follower of group) {
       chars -= follower.chars
+      follower.due = undefined
       follower.flush(now)
     }
   }
-  const flushAll = (group: Set<DeltaFollower>): void => {
-    const due = Array.from(group)
-    group.clear()
+  const endTurn = (): void => {
+    const due = soon
+    soon = []
     flush(due)
   }
   const endTick = (): void => {
+    const due = later
+    later = []
     cancel = undefined
-    flushAll(later)
+    flush(due)
   }
   const wake = (follower: DeltaFollower, first: boolean): void => {
-    if (soon.has(follower) || (!first && later.has(follower))) return
-    const left = follower.wroteAt + tickMs - clock.elapsed()
-    if (first || left <= 0) {
-      if (soon.add(follower).size === 1) setImmediate(() => flushAll(soon))
-    } else {
-      later.add(follower)
+    if (follower.due === 'soon' || (follower.due === 'later' && !first)) return
+    const left = first ? 0 : follower.wroteAt + tickMs - clock.elapsed()
+    follower.due = left > 0 ? 'later' : 'soon'
+    if (left > 0) {
+      later.push(follower)
       cancel ??= clock.after(left, endTick)
-    }
+    } else if (soon.push(follower) === 1) setImmediate(endTurn)
   }
   return {
     flush,
@@ -71,8 +74,7 @@ export const createDeltaTicks = ({ clock, flushEvents, followers }: DeltaTicksOp
     },
     forget(follower) {
       chars -= follower.chars
-      soon.delete(follower)
-      later.delete(follower)
+      follower.drop()
       if (followers.size > 0) return
       cancel?.()
       cancel = undefined
