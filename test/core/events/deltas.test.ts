@@ -262,6 +262,29 @@ test('events-26: what waits for a client is bounded: more is written or lost at 
   t.is(one.texts().join('').length, 1_200_000)
 })
 
+test('events-26: what waits for all clients together is bounded too', (t) => {
+  const { bus, speak } = start()
+  const clients = Array.from({ length: 300 }, listen)
+  for (const { sink } of clients) bus.subscribe(sink, { include })
+  const text = speak()
+  text.write('loud', 'x'.repeat(60_000))
+  t.true(clients.some(({ state }) => state.writes.length > 0))
+  text.close()
+  t.true(clients.every((client) => client.texts().join('').length === 60_000))
+})
+
+test('events-26: a client is told of the latest thousand texts of which it has lost something', async (t) => {
+  const { bus, speak } = start()
+  const one = listen()
+  const subscription = bus.subscribe(one.sink, { include })
+  one.state.roomy = false
+  for (let n = 1; n <= 1005; n += 1) speak(`r${n}`).write('loud', 'x')
+  await turn()
+  one.state.roomy = true
+  subscription.catchUp()
+  t.deepEqual([one.frames().length, one.frames()[0].of, one.frames().at(-1).of], [1000, 'r6', 'r1005'])
+})
+
 test('events-27: a known value is not shown, however it is cut, and what may begin one waits', async (t) => {
   const { bus, pass, speak } = start('secret-value')
   const one = listen()
