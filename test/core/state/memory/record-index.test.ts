@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { IndexSpec } from '../../../../core/state/contract.js'
+import { isLinear } from '../../../support/linear.js'
 import { createRecordIndex, placeOf } from '../../../../core/state/memory/record-index.js'
 
 interface Item {
@@ -71,5 +72,64 @@ test('an index lists what a sorted array would, after any moves, in both directi
       },
     ),
     { numRuns: 150 },
+  )
+})
+
+/** A number between 0 and 1 that looks like chance, the same in each run. */
+const chanceOf = (n: number): number => Math.abs(Math.sin(n * 12.9898) * 43758.5453) % 1
+
+test('an index of very many lists what a sorted array would, while they come and go', (t) => {
+  const large: Item[] = Array.from({ length: 6000 }, (_, n) => ({
+    id: `i${n}`,
+    group: 'x',
+    sort: String(Math.floor(chanceOf(n) * 500)).padStart(3, '0'),
+  }))
+  const index = createRecordIndex(spec)
+  for (const one of large.slice(0, 3000)) index.load(one.id, placeOf(spec, one.id, one))
+  index.settle()
+  for (const one of large.slice(3000)) index.move(one.id, undefined, one)
+  let left = large
+  for (const share of [1, 0.6, 0.1, 0]) {
+    const stays = (one: Item): boolean => chanceOf(Number(one.id.slice(1)) + 0.5) < share
+    for (const one of left) if (!stays(one)) index.move(one.id, one, undefined)
+    left = left.filter(stays)
+    const expected = left.toSorted(compare)
+    t.deepEqual(
+      index.ids('x'),
+      expected.map(({ id }) => id),
+    )
+    t.is(index.count('x'), left.length)
+    for (const beyond of [undefined, '000', '100', '250', '499', '500']) {
+      const after = expected.filter(({ sort }) => beyond === undefined || sort > beyond)
+      const before = expected.filter(({ sort }) => beyond === undefined || sort < beyond).toReversed()
+      for (const limit of [1, 50, 2500]) {
+        const page = (order: 'asc' | 'desc'): string[] =>
+          index.page({ index: '', group: 'x', limit, order, ...(beyond !== undefined && { beyond }) })
+        t.deepEqual(
+          page('asc'),
+          after.slice(0, limit).map(({ id }) => id),
+        )
+        t.deepEqual(
+          page('desc'),
+          before.slice(0, limit).map(({ id }) => id),
+        )
+      }
+    }
+  }
+  t.deepEqual(index.groups(), [])
+})
+
+test('what leaves a group of very many costs the same however many stay', (t) => {
+  t.true(
+    isLinear((size) => {
+      const items = Array.from({ length: size }, (_, n) => ({ id: String(n), group: 'x', sort: String(n).padStart(8) }))
+      const index = createRecordIndex(spec)
+      for (const one of items) index.load(one.id, placeOf(spec, one.id, one))
+      index.settle()
+      for (let n = 0; n < size; n += 1) {
+        const one = items[(n * 7919) % size]
+        index.move(String((n * 7919) % size), one, undefined)
+      }
+    }, 160_000),
   )
 })
