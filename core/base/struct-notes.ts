@@ -3,62 +3,74 @@ import type { Struct } from 'superstruct'
 import { fault } from './assert.js'
 import { allowNulls, type JsonSchema } from './json-schema.js'
 
+interface Facts {
+  /** Most structs are made at the start and described later or never: a schema is made when it is asked for. */
+  schema: JsonSchema | (() => JsonSchema)
+  readonly inside: () => readonly Noted[]
+  name: string | undefined
+  optional: boolean
+}
+/** On the struct itself: thousands of entries of a weak map are looked through at each collection of garbage. */
+const facts: unique symbol = Symbol('facts')
 /** A struct, whatever it checks. */
-type Noted = Pick<Struct, 'type' | 'schema'>
-type Inside = () => readonly Noted[]
+interface Noted extends Pick<Struct, 'type' | 'schema'> {
+  [facts]?: Facts
+}
 
-/** Most structs are made at the start and described later or never: a schema is made when it is asked for. */
-const schemas = new WeakMap<Noted, JsonSchema | (() => JsonSchema)>()
-const names = new WeakMap<Noted, string>()
-const optionals = new WeakSet<Noted>()
-const insides = new WeakMap<Noted, Inside>()
+const nothing: Facts['inside'] = () => []
 
-const nothing: Inside = () => []
-
-/** Notes the schema and the parts of a struct, and returns it. */
+/** Notes the schema and the parts of a struct, and returns it. An optional one stays so. */
 export const note = <S extends Noted>(struct: S, schema: () => JsonSchema, inside = nothing): S => {
-  schemas.set(struct, schema)
-  insides.set(struct, inside)
+  const noted: Noted = struct
+  noted[facts] = { schema, inside, name: undefined, optional: isOptional(struct) }
   return struct
 }
 
 /** Notes a struct that is another one and something more. */
 export const derive = <S extends Noted>(from: Noted, struct: S, more: JsonSchema): S => {
-  if (optionals.has(from)) optionals.add(struct)
-  return note(
+  note(
     struct,
     () => ({ ...jsonSchema(from), ...more }),
     () => [from],
   )
+  if (isOptional(from)) makeOptional(struct)
+  return struct
 }
 
-export const makeOptional = (struct: Noted): void => void optionals.add(struct)
-export const giveName = (struct: Noted, name: string): void => void names.set(struct, name)
-export const insideOf = (struct: Noted): readonly Noted[] => insides.get(struct)?.() ?? []
+const factsOf = (struct: Noted): Facts => {
+  const found = struct[facts]
+  if (found === undefined) throw fault('struct was not made by core/schema')
+  return found
+}
+
+export const makeOptional = (struct: Noted): void => {
+  factsOf(struct).optional = true
+}
+export const giveName = (struct: Noted, name: string): void => {
+  factsOf(struct).name = name
+}
+export const insideOf = (struct: Noted): readonly Noted[] => struct[facts]?.inside() ?? []
 
 /** The JSON Schema (2020-12) of a struct made here; named structs appear as `$ref`. */
 export const jsonSchema = (struct: Noted): JsonSchema => {
-  const name = names.get(struct)
+  const name = schemaName(struct)
   return name === undefined ? inlineSchema(struct) : { $ref: `#/components/schemas/${name}` }
 }
 
 /** The JSON Schema of a struct with its own name resolved once (for the components section). */
 export const inlineSchema = (struct: Noted): JsonSchema => {
-  const noted = schemas.get(struct)
-  if (noted === undefined) throw fault('struct was not made by core/schema')
-  if (typeof noted !== 'function') return noted
-  const schema = noted()
-  schemas.set(struct, schema)
-  return schema
+  const noted = factsOf(struct)
+  if (typeof noted.schema === 'function') noted.schema = noted.schema()
+  return noted.schema
 }
 
 /** True for a struct of ours whose values are objects. */
 export const isObjectStruct = (struct: Noted): boolean =>
-  schemas.has(struct) && inlineSchema(struct)['type'] === 'object'
+  struct[facts] !== undefined && inlineSchema(struct)['type'] === 'object'
 
 /** What input of this struct may look like: where its schema lets a field be left out, it may also be null. */
 export const inputSchema = (struct: Noted): JsonSchema => allowNulls(inlineSchema(struct))
 
 /** The name given by `named`, if any. */
-export const schemaName = (struct: Noted): string | undefined => names.get(struct)
-export const isOptional = (struct: Noted): boolean => optionals.has(struct)
+export const schemaName = (struct: Noted): string | undefined => struct[facts]?.name
+export const isOptional = (struct: Noted): boolean => struct[facts]?.optional === true

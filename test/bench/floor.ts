@@ -9,7 +9,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import polka from 'polka'
-import { Agent, request } from 'undici'
 
 const fd = openSync(join(mkdtempSync(join(tmpdir(), 'floor-')), 'log.ndjson'), 'w', 0o600)
 const runs = new Map<string, { run_id: string; session_id: string; status: string; text: string }>()
@@ -64,9 +63,11 @@ const eventsOf = (run: object, ...names: string[]): object[] =>
   names.map((type) => ({ type, timestamp_ms: Date.now(), run }))
 
 const [, , model] = process.argv
-const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+// Loaded where it is needed alone: it takes as long as the rest of this start.
+const { Agent, request } = model === undefined ? {} : await import('undici')
+const dispatcher = Agent && new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 const ask = async (content: string): Promise<void> => {
-  if (model === undefined) return
+  if (request === undefined || dispatcher === undefined) return
   const { body } = await request(`${model}/v1/chat/completions`, {
     method: 'POST',
     dispatcher,

@@ -50,16 +50,20 @@ export type FlagSources = Pick<ConfigureOptions, 'environment' | 'flags' | 'guar
 
 /** Throws what is wrong with the flags and variables of plugins, before any file is looked at. */
 export const checkFlags = ({ environment, flags, guard }: FlagSources, loaded: readonly Loaded[]): void => {
-  for (const entry of loaded)
-    if (entry.ok)
+  for (const entry of loaded) {
+    const settings = entry.ok ? settingsOf(entry.plugin.flags ?? {}) : []
+    // That the defaults fit is known since the plugin was loaded.
+    const isAnyGiven = settings.some(({ flag, variable }) => flags.has(flag) || environment[variable] !== undefined)
+    if (entry.ok && isAnyGiven)
       readLayers<unknown>({
         struct: entry.plugin.config ?? nothing,
-        settings: settingsOf(entry.plugin.flags ?? {}),
+        settings,
         file: { name: `the settings of ${entry.plugin.id}`, table: {} },
         environment,
         flags,
         guard,
       })
+  }
 }
 
 /** Throws what is wrong with the file of a plugin that the daemon cannot do without. */

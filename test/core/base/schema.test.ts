@@ -287,3 +287,8 @@ test('a schema is made when it is asked for, once', (t) => {
   t.is(s.inlineSchema(outer), s.inlineSchema(outer))
   t.is(asked, 1)
 })
+
+test('a struct with a name is optional if what it names is', (t) => {
+  t.true(s.isOptional(s.named('Perhaps', s.optional(s.string()))))
+  t.false(s.isOptional(s.named('Always', s.string())))
+})

@@ -7,14 +7,16 @@ import { within } from '../../../core/base/within.js'
 const clock = createClock()
 
 test('work that ends in time is waited for and leaves no timer; a rejection in time is passed on', async (t) => {
-  const waiting = new Set<AbortSignal | undefined>()
+  const waiting = new Set<() => void>()
   const watched: typeof clock = {
     ...clock,
-    sleep: async (ms, signal) => {
-      waiting.add(signal)
-      const whole = await clock.sleep(ms, signal)
-      waiting.delete(signal)
-      return whole
+    after: (ms, act) => {
+      const cancel = clock.after(ms, act)
+      waiting.add(cancel)
+      return () => {
+        waiting.delete(cancel)
+        cancel()
+      }
     },
   }
   t.true(await within(watched, 60_000, Promise.resolve('done')))
