@@ -35,7 +35,14 @@ export const createToolPieces = (): ToolPieces => {
   /** The latest call of each index, behind the one before it if that is open still. */
   const byIndex = new Map<number, readonly ToolDraft[]>()
   const begin = ({ index, name }: ToolPiece): ToolDraft => {
-    const draft: ToolDraft = { index, id: undefined, name, input: '', signature: undefined, json: createJsonProgress() }
+    const draft: ToolDraft = {
+      index,
+      id: undefined,
+      name,
+      input: '',
+      signature: undefined,
+      json: { depth: 0, isBegun: false, isText: false, isEscaped: false },
+    }
     drafts.push(draft)
     if (index !== undefined) byIndex.set(index, [...(byIndex.get(index) ?? []).filter(isOpen).slice(-1), draft])
     return draft
@@ -73,7 +80,7 @@ export const createToolPieces = (): ToolPieces => {
 
 const isNothing = ({ id, name, input }: ToolPiece): boolean => id === undefined && name === undefined && input === ''
 
-const isOpen = ({ json }: ToolDraft): boolean => !json.isWhole()
+const isOpen = ({ json }: ToolDraft): boolean => !isWhole(json)
 
 /** Of calls that share an index the one whose input is not whole yet; the last one if all are. */
 const meant = (same: readonly ToolDraft[]): ToolDraft | 'several' | undefined => {
@@ -90,7 +97,7 @@ const beginsAnew = ({ id, name, input }: ToolPiece, { id: known, name: called, j
   if (name === undefined || called === undefined) return false
   if (name !== called) return true
   const isOther = id !== undefined && known !== undefined && id !== known
-  return isOther ? json.isWhole() || !json.isBegun() : json.isWhole() && /^\s*[[{]/u.test(input)
+  return isOther ? isWhole(json) || !json.isBegun : isWhole(json) && /^\s*[[{]/u.test(input)
 }
 
 const append = (draft: ToolDraft, { name, input, signature }: ToolPiece): void => {
@@ -98,39 +105,33 @@ const append = (draft: ToolDraft, { name, input, signature }: ToolPiece): void =
   draft.signature ??= signature
   if (input === '') return
   draft.input += input
-  draft.json.read(input)
+  read(draft.json, input)
 }
 
-/** How far a text of JSON has come that arrives in pieces, read once. */
-export interface JsonProgress {
-  read(piece: string): void
-  isBegun(): boolean
-  /** True behind the end of its object or list. */
-  isWhole(): boolean
+/** How far a text of JSON has come that arrives in pieces, each of which is read once. */
+interface JsonProgress {
+  depth: number
+  isBegun: boolean
+  isText: boolean
+  isEscaped: boolean
 }
 
 const [quote, backslash] = [0x22, 0x5c]
 const opening = new Set([0x7b, 0x5b])
 const closing = new Set([0x7d, 0x5d])
 
-const createJsonProgress = (): JsonProgress => {
-  let depth = 0
-  let isBegun = false
-  let isText = false
-  let isEscaped = false
-  const readSign = (sign: number): void => {
-    if (isEscaped) isEscaped = false
-    else if (sign === quote) isText = !isText
-    else if (isText) isEscaped = sign === backslash
-    else if (opening.has(sign)) depth += 1
-    else if (closing.has(sign)) depth -= 1
-    isBegun ||= depth > 0
-  }
-  return {
-    read(piece) {
-      for (let at = 0; at < piece.length; at += 1) readSign(piece.charCodeAt(at))
-    },
-    isBegun: () => isBegun,
-    isWhole: () => isBegun && depth <= 0 && !isText,
-  }
+const read = (json: JsonProgress, piece: string): void => {
+  for (let at = 0; at < piece.length; at += 1) readSign(json, piece.charCodeAt(at))
 }
+
+const readSign = (json: JsonProgress, sign: number): void => {
+  if (json.isEscaped) json.isEscaped = false
+  else if (sign === quote) json.isText = !json.isText
+  else if (json.isText) json.isEscaped = sign === backslash
+  else if (opening.has(sign)) json.depth += 1
+  else if (closing.has(sign)) json.depth -= 1
+  json.isBegun ||= json.depth > 0
+}
+
+/** True behind the end of its object or list. */
+const isWhole = ({ isBegun, depth, isText }: JsonProgress): boolean => isBegun && depth <= 0 && !isText

@@ -272,12 +272,6 @@ const quirks: [string, Reply, (answer: Answer) => unknown, unknown][] = [
     ['x', 'stop'],
   ],
   [
-    'a finish behind that of a cut answer',
-    stream(chunk({ content: 'x' }), chunk({}, 'length'), chunk({}, 'stop'), doneEvent),
-    ({ done }) => done?.outcome,
-    'length',
-  ],
-  [
     'a text of nothing but blanks, and a call without an id',
     stream(
       chunk({ content: ' ' }),
@@ -303,6 +297,21 @@ for (const [name, reply, look, expected] of quirks) {
     const { ask: go } = await converseWith(t, reply)
     const answer = await go()
     t.deepEqual(look(answer), expected, JSON.stringify(answer.done))
+  })
+}
+
+const endings: [string, string][] = [
+  ['length', 'no failure but length'],
+  ['content_filter', 'bad_request final'],
+  ['abort', 'overloaded retryable'],
+]
+for (const [reason, expected] of endings) {
+  test(`models-24: an answer that ended with ${reason} stays that, whatever follows`, async (t) => {
+    const { ask: go } = await converseWith(
+      t,
+      stream(chunk({ content: 'x' }), chunk({}, reason), chunk({}, 'stop'), usageChunk(), doneEvent),
+    )
+    t.is(classOf(await go()), expected)
   })
 }
 

@@ -300,6 +300,12 @@ test.serial('a reader that leaves early closes the socket', async (t) => {
   t.true(await server.asked[0]?.gone)
 })
 
+test.serial('an answer that nothing can mend ends at once, and its socket is closed', async (t) => {
+  const { ask: go, server } = await converseWith(t, { ...stream('data: {oops\n\n'), keep_open: true })
+  t.is(classOf(await go()), 'invalid_output retryable')
+  t.true(await server.asked[0]?.gone)
+})
+
 test.serial('a server that says [DONE] and keeps the socket open is not waited for', async (t) => {
   const { ask: go, server } = await converseWith(t, { ...saying('a'), keep_open: true })
   const begun = clock.elapsed()

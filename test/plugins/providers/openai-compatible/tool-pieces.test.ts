@@ -162,7 +162,7 @@ const habits: [string, Partial<ToolPiece>[], string[] | 'several'][] = [
   ],
 ]
 for (const [name, pieces, expected] of habits) {
-  test(`pieces of tool calls come together: ${name}`, (t) => {
+  test(`models-23: pieces of tool calls come together: ${name}`, (t) => {
     t.deepEqual(join(...pieces), expected)
   })
 }
@@ -190,7 +190,7 @@ test('very many calls, and very many pieces of one, cost no more for each', (t) 
     for (let n = 0; n < size; n += 1) calls.take(piece(one(n)))
     return calls.list()
   }
-  const size = 80_000
+  const size = 40_000
   t.true(isLinear((count) => void many(count, (n) => ({ index: n, id: `c${n}`, name: 'f', input: '{}' })), size))
   t.true(isLinear((count) => void many(count, (n) => ({ index: 0, id: `c${n}`, name: 'f' })), size))
   t.true(isLinear((count) => void many(count, () => ({ index: 0, id: 'a', name: 'f', input: '[{},' })), size))
