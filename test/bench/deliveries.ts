@@ -1,6 +1,7 @@
 /** Deliveries per second of a daemon, beside the same bodies posted with nothing in between. */
 import { request } from 'undici'
 import { send } from './load.js'
+import type { Server } from './server.js'
 
 interface Seen {
   readonly count: number
@@ -39,7 +40,7 @@ const delivered = async (daemon: string, receiver: string, count: number): Promi
   return arrived(receiver, Math.ceil(count / targets) * targets)
 }
 
-/** As many connections as the daemon uses, one request after another on each. */
+/** The same client library, and as many requests at a time as the daemon has attempts, each on its own connection. */
 const posted = async (receiver: string, body: string, count: number): Promise<Seen> => {
   await seenBy(receiver, true)
   const post = async (): Promise<void> => {
@@ -56,17 +57,33 @@ const posted = async (receiver: string, body: string, count: number): Promise<Se
   return arrived(receiver, Math.ceil(count / posters) * posters)
 }
 
+export interface Compared {
+  /** Per second. */
+  readonly ours: number
+  readonly direct: number
+  /** Milliseconds of CPU time of who sends, for each. */
+  readonly oursCpu: number
+  readonly directCpu: number
+}
+
+const ownCpu = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** What something costs its sender, for each of `count`. */
+const costOf = async <T>(cpu: () => number, count: number, work: () => Promise<T>): Promise<[T, number]> => {
+  const before = cpu()
+  const result = await work()
+  return [result, (cpu() - before) / count]
+}
+
 /** Both have warmed up before anything is measured. */
-export const compareDeliveries = async (
-  daemon: string,
-  receiver: string,
-  count: number,
-): Promise<{ readonly ours: number; readonly direct: number }> => {
-  await send(`${daemon}/v1/sessions`, { session_id: 'deliver' })
-  const { body } = await delivered(daemon, receiver, count / 4)
+export const compareDeliveries = async (daemon: Server, receiver: string, count: number): Promise<Compared> => {
+  await send(`${daemon.url}/v1/sessions`, { session_id: 'deliver' })
+  const { body } = await delivered(daemon.url, receiver, count / 4)
   await posted(receiver, body, count / 4)
-  return {
-    direct: perSecond(await posted(receiver, body, count)),
-    ours: perSecond(await delivered(daemon, receiver, count)),
-  }
+  const [direct, directCpu] = await costOf(ownCpu, count, () => posted(receiver, body, count))
+  const [ours, oursCpu] = await costOf(daemon.cpu, count, () => delivered(daemon.url, receiver, count))
+  return { ours: perSecond(ours), direct: perSecond(direct), oursCpu, directCpu }
 }
