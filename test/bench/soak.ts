@@ -105,7 +105,7 @@ const tell = ({ done, perSecond, p50, p99, resident }: Minute): void =>
 
 const verdict = (minutes: readonly Minute[]): void => {
   const [first, last] = [minutes[0], minutes.at(-1)]
-  if (first === undefined || last === undefined) return
+  if (first === undefined || last === undefined || first === last) return line('too short: there is nothing to compare')
   line(`runs/s of the last minute to the first: ${(last.perSecond / first.perSecond).toFixed(3)} (aim: 0.95 or more)`)
   line(`p99 of the last minute to the first: ${(last.p99 / first.p99).toFixed(2)} (aim: 1.2 or less)`)
   line(`resident for each 100,000 runs: ${slopeOf(minutes).toFixed(2)} MiB (aim: 1 or less)`)

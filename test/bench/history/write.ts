@@ -37,7 +37,7 @@ export interface History {
 const day = 86_400_000
 /** Behind all of history the daemon has had nothing to do for a while. */
 const restMs = 3_600_000
-const runsPerCommit = 500
+const runsPerCommit = 100
 const runsPerCheckpoint = 20_000
 
 interface Writing extends HistoryOptions {
