@@ -1,6 +1,6 @@
 /** What a start found, in the words of findings. */
 import { relative } from 'node:path'
-import { declarationChanged } from './state/pages/index-file.js'
+import { declarationChanged } from './state/pages/table-set.js'
 import type { Found } from './records/findings.js'
 import type { RepairOutcome } from './host/lifecycle/repair.js'
 import type { RecoveryReport } from './state/store/root.js'

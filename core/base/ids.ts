@@ -48,6 +48,16 @@ const createReserve = (size: number) => {
   }
 }
 
+/** Of some ids the one that was made last; empty if none of them was made here. */
+export const latestId = (known: Iterable<string>): string => {
+  let [latest, of] = ['', '']
+  for (const id of known) {
+    const stamp = stampIn(id)
+    if (stamp > latest && stamp < encode(latestTime, 10) && madeHere.test(id)) [latest, of] = [stamp, id]
+  }
+  return of
+}
+
 /** The latest stamp of ids that were made here. Each is looked at closely only if a look at all finds a stranger. */
 const latestOf = (known: Iterable<string>, least: string): string => {
   const end = encode(latestTime, 10)

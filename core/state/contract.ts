@@ -61,8 +61,10 @@ export interface Collection<T extends object> {
   count(index: string, group: string): number
   /** Groups of an index that hold at least one record. */
   groups(index: string): string[]
-  /** Ids of one group in order; does not read records. */
+  /** Ids of one group in order, all of them: for groups that stay small. Does not read records. */
   ids(index: string, group: string): readonly string[]
+  /** Ids of a part of a group; does not read records. */
+  page(query: PageQuery): readonly string[]
   list(query: PageQuery): T[]
 }
 

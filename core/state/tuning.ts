@@ -1,3 +1,15 @@
+/** Sizes of tables. */
+export interface TableTuning {
+  /** Rows of a leaf, and children of a node. */
+  readonly blockRows: number
+  /** Rows of a table of the lowest level, at most. */
+  readonly levelRows: number
+  /** Tables of one level become one of the next when there are so many. */
+  readonly fanOut: number
+  /** A table with so many rows is a partition: no other takes it with it. */
+  readonly partitionRows: number
+}
+
 /** Sizes and times of the store. Tests make them small. */
 export interface Tuning {
   /** The log is checkpointed when it has grown by this many bytes. */
@@ -14,8 +26,11 @@ export interface Tuning {
   readonly longestRetryMs: number
   /** A new page is begun behind this many bytes. */
   readonly pageBytes: number
-  /** Most pages of a root that are open for reading at a time. */
+  /** Most pages and tables of a root that are open for reading at a time. */
   readonly openPages: number
+  readonly tables: TableTuning
+  /** Bytes of tables that are kept for the next reader; in memory they are about six times as many. */
+  readonly blockBytes: number
 }
 
 const mebibyte = 1024 * 1024
@@ -30,4 +45,6 @@ export const defaultTuning: Tuning = {
   longestRetryMs: 30_000,
   pageBytes: 16 * mebibyte,
   openPages: 128,
+  tables: { blockRows: 128, levelRows: 4096, fanOut: 8, partitionRows: 262_144 },
+  blockBytes: 4 * mebibyte,
 }

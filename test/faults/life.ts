@@ -57,6 +57,8 @@ const tiny: Tuning = {
   longestRetryMs: 30_000,
   pageBytes: 1000,
   openPages: 3,
+  tables: { blockRows: 3, levelRows: 4, fanOut: 3, partitionRows: 40 },
+  blockBytes: 300,
 }
 
 export interface LifeOptions {

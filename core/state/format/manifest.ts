@@ -21,15 +21,19 @@ export interface PageRef {
   readonly length: number
   /** Bytes of records that were not replaced since. */ readonly live: number
 }
-export interface IndexRef {
+export interface TableRef {
   readonly no: number
   readonly length: number
+  /** Where its last line begins. */ readonly footer: number
   readonly rows: number
 }
-/** The checkpointed files of one collection or stream; without an index it is made again from the pages. */
+/**
+ * The checkpointed files of one collection or stream; its tables, the oldest first, are made again from the pages where
+ * there are none.
+ */
 export interface PagesRef {
   readonly pages: readonly PageRef[]
-  readonly index: IndexRef | null
+  readonly tables: readonly TableRef[]
 }
 
 export interface Manifest {
@@ -71,8 +75,17 @@ export const readManifest = (disk: Disk, path: string): ManifestRead => {
   if (bytes === undefined) return { ok: true, manifest: undefined }
   const value = unseal<Manifest>(bytes)
   if (value === undefined) return { ok: false, fault: { file: path, offset: 0, rule: 'the digest does not match' } }
-  return { ok: true, manifest: value }
+  return { ok: true, manifest: { ...value, collections: carried(value.collections), streams: carried(value.streams) } }
 }
+
+/** Earlier versions named one index for each, whose rows are made again. */
+const carried = (refs: Manifest['collections']): Manifest['collections'] =>
+  Object.fromEntries(
+    Object.entries(refs).map(([name, { pages, tables }]: [string, Partial<PagesRef>]) => [
+      name,
+      { pages: pages ?? [], tables: tables ?? [] },
+    ]),
+  )
 
 const bytesOf = (manifest: Manifest): Uint8Array => seal(manifest)
 

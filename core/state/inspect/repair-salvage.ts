@@ -42,7 +42,7 @@ const pagesIn = (disk: Disk, folder: string): Record<string, PagesRef> =>
             length: sizeOf(disk, join(folder, name, file)),
             live: 0,
           })),
-          index: null,
+          tables: [],
         },
       ]
     }),

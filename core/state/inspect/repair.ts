@@ -95,7 +95,7 @@ const cutLog = async ({ options: { disk }, root, rootId }: Work, fault: Fault): 
 }
 
 const withoutIndex = (stores: Readonly<Record<string, PagesRef>>, name: string): Record<string, PagesRef> =>
-  Object.fromEntries(Object.entries(stores).map(([of, ref]) => [of, of === name ? { ...ref, index: null } : ref]))
+  Object.fromEntries(Object.entries(stores).map(([of, ref]) => [of, of === name ? { ...ref, tables: [] } : ref]))
 
 const dropIndex = async ({ options: { disk }, root }: Work, fault: Fault): Promise<void> => {
   const paths = layout(root)

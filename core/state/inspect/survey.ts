@@ -10,11 +10,14 @@ import { indexName, pageName, segmentName, type Layout } from '../format/layout.
 import type { Fault } from '../format/line.js'
 import { createFileLines, type FileLines } from '../format/file-lines.js'
 import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from '../format/line-file.js'
-import type { Manifest, PagesRef } from '../format/manifest.js'
+import type { Manifest, PagesRef, TableRef } from '../format/manifest.js'
 import { replayLog, type Replay } from '../log/replay.js'
 import type { LinePlace, LogLine, Op } from '../format/segment.js'
 import type { EntryLine } from '../pages/entry-codec.js'
 import type { RecordLine } from '../pages/record-codec.js'
+import { createBlockCache } from '../tables/block-cache.js'
+import { TableFile } from '../tables/table-file.js'
+import { Tables } from '../tables/tables.js'
 import { tombstonePath } from '../pages/tombstones.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Watermark } from '../format/watermark.js'
@@ -24,9 +27,6 @@ export interface PagePlace extends LinePlace {
   readonly page: number
   readonly length: number
 }
-
-/** `[id, page, offset, length, …]` of a collection, `[owner, first, count, page, offset, length]` of a stream. */
-export type IndexRow = readonly [string, number, number, number, ...unknown[]]
 
 export interface SurveyVisitor {
   fault(kind: FindingKind, fault: Fault): void
@@ -41,12 +41,14 @@ export interface SurveyVisitor {
   op?(op: Op, line: LogLine, place: LinePlace): void
   /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
   record?(collection: string, line: RecordLine<JsonObject>, place: PagePlace & { readonly counts: boolean }): void
-  /** Rows of an index, in the order of the file. */
-  rows?(
-    pageStore: { readonly kind: 'data' | 'streams'; readonly name: string },
-    rows: readonly IndexRow[],
-    place: LinePlace & { readonly mark: unknown },
-  ): void
+  /** The tables of a collection or stream, all of whose lines are sound. */
+  tables?(pageStore: { readonly kind: 'data' | 'streams'; readonly name: string }, tables: SoundTables): void
+}
+
+/** Tables to read from, and the file of the newest. */
+export interface SoundTables {
+  readonly tables: Tables
+  readonly file: string
 }
 
 export interface SurveyOptions {
@@ -73,7 +75,11 @@ export interface SoundLines {
   readonly header: LineFileHeader
   readonly starts: readonly number[]
   readonly lines: FileLines
+  /** Every line that counts is sound. */ readonly isWhole: boolean
 }
+
+/** Bytes of blocks that are kept of each table. */
+const blockBytes = 512 * 1024
 
 /** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
 const readLines = (
@@ -103,7 +109,8 @@ const readLines = (
       rule: 'bytes behind those that count: a checkpoint was cut off',
     })
   if (rule !== undefined) visitor.fault(kind, { file: path, offset: 0, rule })
-  return header === undefined || rule !== undefined ? undefined : { header, starts, lines }
+  const isWhole = faults.length === 0 && lines.length >= length
+  return header === undefined || rule !== undefined ? undefined : { header, starts, lines, isWhole }
 }
 
 type Tombstones = ReadonlyMap<string, ReadonlySet<string>>
@@ -153,24 +160,32 @@ const pageHeader = ({ name }: PageStore, no: number, root: string): Partial<Line
   root,
 })
 
-const readIndexRows = (options: SurveyOptions, pageStore: PageStore): void => {
-  const { index } = pageStore.ref
+const readTables = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
-  if (index === null || visitor.rows === undefined) return
-  const path = join(pageStore.folder, indexName(index.no))
-  const found = readLines(options, {
-    path,
-    length: index.length,
-    kind: 'index',
-    header: { k: 'index', of: pageStore.name, no: index.no, root: manifest.root },
-  })
-  if (found === undefined) return
-  for (const offset of found.starts) {
-    const { rows } = valueAt<{ rows: readonly IndexRow[] }>(found.lines, offset)
-    visitor.count?.({ items: rows.length })
-    visitor.rows(pageStore, rows, { file: path, offset, mark: found.header['mark'] })
+  const refs = pageStore.ref.tables
+  const last = refs.at(-1)
+  if (last === undefined || visitor.tables === undefined) return
+  const found = new Map<number, SoundLines>()
+  for (const { no, length } of refs) {
+    const path = join(pageStore.folder, indexName(no))
+    const header = { k: 'index', of: pageStore.name, no, root: manifest.root } as const
+    const lines = readLines(options, { path, length, kind: 'index', header })
+    if (lines?.isWhole === true) found.set(no, lines)
   }
+  if (found.size < refs.length) return
+  const tables = new Tables((ref) => openSound(ref, found.get(ref.no)?.lines))
+  tables.use(refs)
+  visitor.count?.({ items: refs.reduce((sum, { rows }) => sum + rows, 0) })
+  visitor.tables(pageStore, { tables, file: join(pageStore.folder, indexName(last.no)) })
 }
+
+const openSound = (ref: TableRef, lines: FileLines | undefined): TableFile =>
+  new TableFile({
+    ref,
+    readLine: (offset) => (lines === undefined ? undefined : valueAt(lines, offset)),
+    blocks: createBlockCache(blockBytes),
+    key: '',
+  })
 
 const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
@@ -185,7 +200,7 @@ const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
       visitor.entries?.(pageStore.name, line, place)
     }
   }
-  readIndexRows(options, pageStore)
+  readTables(options, pageStore)
 }
 
 interface Overlay {
@@ -215,7 +230,7 @@ const readCollection = (options: SurveyOptions, pageStore: PageStore, { tombston
       visitor.record?.(pageStore.name, line, place)
     }
   }
-  readIndexRows(options, pageStore)
+  readTables(options, pageStore)
 }
 
 const readLog = ({

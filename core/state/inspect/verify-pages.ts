@@ -1,9 +1,7 @@
-/** Whether indexes, streams and operations say what the pages and the log hold. */
-import { entryRow, type EntryLine } from '../pages/entry-codec.js'
-import { fingerprint, recordRow, type RecordLine } from '../pages/record-codec.js'
-import type { CollectionSpec } from '../contract.js'
+/** Whether streams and operations follow from each other. */
+import type { EntryLine } from '../pages/entry-codec.js'
 import type { LinePlace, Op } from '../format/segment.js'
-import type { IndexRow, PagePlace, SurveyVisitor } from './survey.js'
+import type { PagePlace } from './survey.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Fault } from '../format/line.js'
 
@@ -56,84 +54,6 @@ export const watchEntries = (report: Report) => {
       follow({ stream, owner, from, count: entries.length }, 'page', place),
     op: (op: Op, place: LinePlace) => {
       if (op[0] === 'app') follow({ stream: op[1], owner: op[2], from: op[3], count: 1 }, 'log', place)
-    },
-  }
-}
-
-interface Expected {
-  readonly key: string
-  readonly row: readonly unknown[]
-  readonly file: string
-  readonly offset: number
-}
-
-/** The rows of each index are exactly those that the pages call for. */
-export const watchRows = (report: Report, specs: ReadonlyMap<string, CollectionSpec<object>>) => {
-  const wanted = new Map<string, Map<string, Expected>>()
-  const found = new Map<
-    string,
-    { rows: Map<string, { readonly row: IndexRow; readonly place: LinePlace }>; current: boolean }
-  >()
-  const tombstones = new Map<string, Set<string>>()
-  const want = (pageStore: string, expected: Expected): void =>
-    void wanted.set(pageStore, (wanted.get(pageStore) ?? new Map<string, Expected>()).set(expected.key, expected))
-
-  const rows: SurveyVisitor['rows'] = ({ kind, name }, list, place) => {
-    const pageStore = `${kind}/${name}`
-    const spec = kind === 'data' ? specs.get(name) : undefined
-    const known = found.get(pageStore) ?? {
-      rows: new Map(),
-      current: spec !== undefined && fingerprint(spec) === place.mark,
-    }
-    found.set(pageStore, known)
-    for (const row of list) known.rows.set(kind === 'data' ? row[0] : `${row[0]}\n${row[1]}`, { row, place })
-  }
-  const compare = (pageStore: string): void => {
-    const known = found.get(pageStore)
-    if (known === undefined) return
-    const deleted = tombstones.get(pageStore)
-    for (const { key, row, file, offset } of wanted.get(pageStore)?.values() ?? []) {
-      const there = known.rows.get(key)
-      const same =
-        there !== undefined &&
-        row
-          .slice(0, known.current ? undefined : pageStore.startsWith('data') ? 4 : 6)
-          .every((cell, at) => cell === there.row[at])
-      if (!same)
-        report('index', {
-          file: there?.place.file ?? file,
-          offset: there?.place.offset ?? offset,
-          rule:
-            there === undefined
-              ? `${key.split('\n')[0]} has no row in the index`
-              : `the row of ${key.split('\n')[0]} is not what its page says`,
-        })
-    }
-    for (const [key, { place }] of known.rows)
-      if (wanted.get(pageStore)?.has(key) !== true && deleted?.has(key) !== true)
-        report('index', {
-          file: place.file,
-          offset: place.offset,
-          rule: `the row of ${key.split('\n')[0]} names nothing that is on a page`,
-        })
-  }
-  return {
-    rows,
-    tombstone: (collection: string, id: string) =>
-      void tombstones.set(`data/${collection}`, (tombstones.get(`data/${collection}`) ?? new Set()).add(id)),
-    record: (collection: string, line: RecordLine<object>, place: PagePlace) => {
-      const spec = specs.get(collection)
-      const { file, page, offset, length } = place
-      const row = spec === undefined ? [line.id, page, offset, length] : recordRow(spec, line, place)
-      want(`data/${collection}`, { key: line.id, row, file, offset })
-    },
-    entries: (stream: string, { owner, from, entries }: EntryLine<unknown>, place: PagePlace) => {
-      const { file, offset } = place
-      const row = entryRow(owner, { ...place, first: from, count: entries.length })
-      want(`streams/${stream}`, { key: `${owner}\n${from}`, row, file, offset })
-    },
-    finish: () => {
-      for (const pageStore of found.keys()) compare(pageStore)
     },
   }
 }

@@ -79,7 +79,7 @@ const lookInside = (options: TreeOptions, folder: string, naming: Naming): void 
 }
 
 const pageFileNames = (ref: PagesRef | undefined): ReadonlySet<string> =>
-  new Set([...(ref?.pages ?? []).map(({ no }) => pageName(no)), ...(ref?.index ? [indexName(ref.index.no)] : [])])
+  new Set([...(ref?.pages ?? []).map(({ no }) => pageName(no)), ...(ref?.tables ?? []).map(({ no }) => indexName(no))])
 
 const lookAtPages = (options: TreeOptions, folder: string, refs: Readonly<Record<string, PagesRef>>): void => {
   for (const name of options.disk.list(folder)) {

@@ -22,7 +22,8 @@ import type { LinePlace } from '../format/segment.js'
 import { watchChains } from './verify-chains.js'
 import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
-import { watchEntries, watchTombstones, watchRows } from './verify-pages.js'
+import { watchEntries, watchTombstones } from './verify-pages.js'
+import { watchTables } from './verify-tables.js'
 import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
 import { readWatermark, type Watermark } from '../format/watermark.js'
 
@@ -112,10 +113,10 @@ const checkContent = (
   const report: Inspection['add'] = (kind, fault) => {
     if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
   }
-  const [tombstones, entries, rows, chains] = [
+  const [tombstones, entries, tables, chains] = [
     watchTombstones(report),
     watchEntries(report),
-    watchRows(report, declared.collections),
+    watchTables(report, declared.collections),
     watchChains(report, declared.streams),
   ]
   // On a live root a record may be read before, and its blob looked for after, both were removed.
@@ -129,19 +130,16 @@ const checkContent = (
   const visitor: SurveyVisitor = {
     fault: report,
     count: inspection.count,
-    rows: rows.rows,
+    tables: tables.tables,
     look: (area, run) =>
       inspection.look(area, () => {
         if (area === 'data') records.settle()
         return run()
       }),
-    tombstone: (collection, id) => {
-      tombstones.tombstone(collection, id)
-      rows.tombstone(collection, id)
-    },
+    tombstone: tombstones.tombstone,
     entries: (stream, line, place) => {
       entries.entries(stream, line, place)
-      rows.entries(stream, line, place)
+      tables.entries(stream, line, place)
       line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
     },
     op: (op, _line, place) => {
@@ -152,12 +150,12 @@ const checkContent = (
       else entry(op[1], { owner: op[2], seq: op[3], entry: op[4] }, place)
     },
     record: (collection, line, place) => {
-      rows.record(collection, line, place)
+      tables.record(collection, line, place)
       if (place.counts) records.record(collection, { id: line.id, record: line.r }, place)
     },
   }
   const { sequence } = survey({ disk, paths, manifest, watermark, visitor })
-  inspection.look('indexes', rows.finish)
+  inspection.look('indexes', tables.finish)
   inspection.look('references', records.finish)
   inspection.look('chains', chains.finish)
   return { sequence, records: records.counts(), entries: entries.counts() }

@@ -1,15 +1,27 @@
-/** Records of one kind: hot ones in memory, settled ones on their page, every one in the indexes. */
+/**
+ * Records of one kind: those that can still change, or that no checkpoint has written yet, are in memory with their
+ * indexes; the settled ones are on pages and in the indexes of tables.
+ */
 import { fault } from '../../base/assert.js'
 import { serialise, type Change } from './change.js'
 import type { Collection, CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
-import { createRecordIndex, type Place, type RecordIndex } from './record-index.js'
+import { compareKeys, type Row } from '../tables/rows.js'
+import type { GroupRange } from '../tables/tables.js'
+import { createRecordIndex, placeOf, type Key, type Place, type RecordIndex } from './record-index.js'
+import { createShadows, type Shadows } from './shadows.js'
 
-/** Records that a checkpoint wrote. */
+/** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
 export interface CheckpointedRecords<T> {
   has(id: string): boolean
-  ids(): Iterable<string>
   read(id: string): T
+  /** The ids among which is the one that was made last. */
+  latest(): Iterable<string>
+  count(index: string, group: string): number
+  /** Groups in order; some have no record any more. */
+  groups(index: string): Iterable<string>
+  /** Group, sort key and id of each record. */
+  range(index: string, range: GroupRange): Iterable<Row>
 }
 
 /** A durable record that no checkpoint has written yet. */
@@ -31,7 +43,7 @@ export interface DirtyRecords<T> {
 export interface LoadedRecords<T> {
   isDeleted(id: string): boolean
   loadHot(id: string, record: T): void
-  loadPlaces(id: string, places: readonly Place[]): void
+  /** Everything was loaded. */
   settleIndexes(): void
 }
 
@@ -51,22 +63,24 @@ export interface StoredCollection<T extends object> extends Collection<T>, Loade
    * still be undone.
    */
   restoreDirty(dirty: DirtyRecords<T>): void
-  /** Removes settled records from memory that are on their pages now. */
+  /** The tables know what was taken: settled records leave memory. */
   evict(dirty: DirtyRecords<T>): void
-  /** Every id, in no order; some twice, some of removed records. Can be walked more than once. */
-  everyId(): Iterable<string>
+  /** Some ids, in no order, among which is the one that was made last. Can be walked more than once. */
+  latestIds(): Iterable<string>
 }
 
-/** What a record was before a change: hot, cold or absent. */
+/** What a record was before a change: in memory, or on its page alone. */
 interface Before<T> {
-  readonly record: T | undefined
+  readonly record: T
   readonly wasHot: boolean
 }
 
 class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly spec: CollectionSpec<T>
+  /** Of records in memory. */
   readonly #indexes: ReadonlyMap<string, RecordIndex<T>>
   readonly #pages: CheckpointedRecords<T>
+  readonly #shadows: Shadows
   readonly #name: string
   readonly #hot = new Map<string, T>()
   readonly #deleted = new Set<string>()
@@ -77,6 +91,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     this.spec = spec
     this.#indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
     this.#pages = pages
+    this.#shadows = createShadows(Object.keys(spec.indexes))
     this.#name = JSON.stringify(spec.name)
   }
 
@@ -93,78 +108,90 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   count(index: string, group: string): number {
-    return this.#index(index).count(group)
+    return this.#index(index).count(group) + this.#pages.count(index, group) - this.#shadows.count(index, group)
   }
 
   groups(index: string): string[] {
-    return this.#index(index).groups()
+    const groups = new Set(this.#index(index).groups())
+    for (const group of this.#pages.groups(index)) if (this.count(index, group) > 0) groups.add(group)
+    return [...groups]
   }
 
   ids(index: string, group: string): readonly string[] {
-    return this.#index(index).ids(group)
+    return this.page({ index, group, limit: Infinity })
+  }
+
+  page(query: PageQuery): string[] {
+    const warm = this.#index(query.index).page(query)
+    const ids: string[] = []
+    let at = 0
+    const takeWarm = (until: Row | undefined): void => {
+      for (; ids.length < query.limit && at < warm.length; at += 1) {
+        const key = warm[at]
+        if (key === undefined || (until !== undefined && !isBefore(key, until, query.order))) return
+        ids.push(key.id)
+      }
+    }
+    for (const row of this.#pages.range(query.index, rangeOf(query))) {
+      takeWarm(row)
+      if (ids.length >= query.limit) return ids
+      const id = String(row[2])
+      if (!this.#hot.has(id) && !this.#deleted.has(id)) ids.push(id)
+    }
+    takeWarm(undefined)
+    return ids
   }
 
   list(query: PageQuery): T[] {
     return this.#list(query, 0)
   }
 
-  everyId(): Iterable<string> {
-    return { [Symbol.iterator]: () => this.#eachId() }
+  latestIds(): Iterable<string> {
+    return { [Symbol.iterator]: () => this.#eachLatest() }
   }
 
   insert(record: T): Change {
     const id = this.spec.id(record)
     if (this.#deleted.has(id) || this.has(id)) throw storageErrors.id_taken()
-    return this.#write(id, record)
+    return this.#write(id, record, undefined)
   }
 
   put(record: T): Change {
     const id = this.spec.id(record)
     if (this.#deleted.has(id)) throw storageErrors.id_taken()
-    return this.#write(id, record)
+    return this.#write(id, record, this.#before(id))
   }
 
   remove(id: string, reason: string): Change | undefined {
-    const record = this.find(id)
-    if (record === undefined) return undefined
-    const wasHot = this.#hot.delete(id)
+    const before = this.#before(id)
+    if (before === undefined) return undefined
+    this.#take(id, before)
     this.#deleted.add(id)
-    this.#reindex(id, record, undefined)
     return {
       op: `["del",${this.#name},${JSON.stringify(id)},${serialise(reason)}]`,
       undo: () => {
         this.#deleted.delete(id)
-        this.#restore(id, undefined, { record, wasHot })
+        this.#giveBack(id, before)
       },
       onDurable: () => this.#addTombstone(id, reason),
     }
   }
 
   replayPut(id: string, record: T): void {
-    this.#reindex(id, this.find(id), record)
-    this.#hot.set(id, record)
+    this.#replace(id, this.#before(id), record)
     this.#dirty.set(id, { record, text: undefined })
   }
 
   replayRemove(id: string, reason: string): void {
-    const before = this.find(id)
-    if (before !== undefined) this.#reindex(id, before, undefined)
-    this.#hot.delete(id)
+    const before = this.#before(id)
+    if (before !== undefined) this.#take(id, before)
     this.#deleted.add(id)
     this.#addTombstone(id, reason)
   }
 
   loadHot(id: string, record: T): void {
     this.#hot.set(id, record)
-  }
-
-  loadPlaces(id: string, places: readonly Place[]): void {
-    let at = 0
-    for (const index of this.#indexes.values()) {
-      const place = places[at]
-      if (place !== undefined) index.load(id, place)
-      at += 1
-    }
+    for (const [index, { group, sort }] of this.#placesOf(id, record)) index.load(id, { group, sort })
   }
 
   loadTombstone(id: string): void {
@@ -188,24 +215,42 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     for (const [id, reason] of tombstones) this.#tombstones.set(id, reason)
   }
 
-  evict({ records }: DirtyRecords<T>): void {
-    for (const [id, { record }] of records)
-      if (this.#hot.get(id) === record && this.spec.settled?.(record) === true) this.#hot.delete(id)
+  evict({ records, tombstones }: DirtyRecords<T>): void {
+    for (const id of tombstones.keys()) this.#shadows.drop(id)
+    for (const [id, { record }] of records) {
+      this.#shadows.drop(id)
+      if (this.spec.settled?.(record) !== true) continue
+      if (this.#hot.get(id) === record) this.#remember(id, record, undefined)
+      else this.#shadow(id, record)
+    }
   }
 
   #isOnPage(id: string): boolean {
-    return this.#pages.has(id) && !this.#deleted.has(id)
+    return !this.#deleted.has(id) && this.#pages.has(id)
   }
 
-  *#eachId(): Iterator<string> {
+  *#eachLatest(): Iterator<string> {
     yield* this.#hot.keys()
-    yield* this.#pages.ids()
+    yield* this.#pages.latest()
   }
 
   #index(name: string): RecordIndex<T> {
     const index = this.#indexes.get(name)
     if (index === undefined) throw fault(`collection ${this.spec.name} has no index ${name}`)
     return index
+  }
+
+  #before(id: string): Before<T> | undefined {
+    const hot = this.#hot.get(id)
+    if (hot !== undefined) return { record: hot, wasHot: true }
+    return this.#isOnPage(id) ? { record: this.#pages.read(id), wasHot: false } : undefined
+  }
+
+  *#placesOf(id: string, record: T): Iterable<readonly [RecordIndex<T>, Place]> {
+    for (const [name, index] of this.#indexes) {
+      const spec = this.spec.indexes[name]
+      if (spec !== undefined) yield [index, placeOf(spec, id, record)]
+    }
   }
 
   /** All indexes or none: one whose functions throw moves nothing, and what was moved before it is moved back. */
@@ -222,24 +267,48 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     }
   }
 
-  #write(id: string, record: T): Change {
-    const text = serialise(record)
-    const hot = this.#hot.get(id)
-    const before = { wasHot: hot !== undefined, record: hot ?? this.find(id) }
-    this.#reindex(id, before.record, record)
-    this.#hot.set(id, record)
-    return {
-      op: `["put",${this.#name},${JSON.stringify(id)},${text}]`,
-      undo: () => this.#restore(id, record, before),
-      onDurable: () => void this.#dirty.set(id, { record, text }),
-    }
+  /** Sets what memory has of a record, or takes it out. */
+  #remember(id: string, before: T | undefined, after: T | undefined): void {
+    this.#reindex(id, before, after)
+    if (after === undefined) this.#hot.delete(id)
+    else this.#hot.set(id, after)
   }
 
-  /** Sets memory back to what the record was. */
-  #restore(id: string, current: T | undefined, { record, wasHot }: Before<T>): void {
-    if (record !== undefined && wasHot) this.#hot.set(id, record)
-    else this.#hot.delete(id)
-    this.#reindex(id, current, record)
+  /** The tables have this record in their indexes, and it does not count there any more. */
+  #shadow(id: string, record: T): void {
+    if (this.spec.settled?.(record) === true)
+      this.#shadows.add(
+        id,
+        Array.from(this.#placesOf(id, record), ([, place]) => place),
+      )
+  }
+
+  #replace(id: string, before: Before<T> | undefined, record: T): void {
+    this.#remember(id, before?.wasHot === true ? before.record : undefined, record)
+    if (before?.wasHot === false) this.#shadow(id, before.record)
+  }
+
+  #take(id: string, before: Before<T>): void {
+    if (before.wasHot) this.#remember(id, before.record, undefined)
+    else this.#shadow(id, before.record)
+  }
+
+  #giveBack(id: string, before: Before<T>): void {
+    if (before.wasHot) this.#remember(id, undefined, before.record)
+    else this.#shadows.drop(id)
+  }
+
+  #write(id: string, record: T, before: Before<T> | undefined): Change {
+    const text = serialise(record)
+    this.#replace(id, before, record)
+    return {
+      op: `["put",${this.#name},${JSON.stringify(id)},${text}]`,
+      undo: () => {
+        this.#remember(id, record, undefined)
+        if (before !== undefined) this.#giveBack(id, before)
+      },
+      onDurable: () => void this.#dirty.set(id, { record, text }),
+    }
   }
 
   #addTombstone(id: string, reason: string): void {
@@ -249,7 +318,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   /** Records that are left out make room for others, so that a page is short only at the end. */
   #list(query: PageQuery, skipped: number): T[] {
-    const ids = this.#index(query.index).page({ ...query, limit: query.limit + skipped })
+    const ids = this.page({ ...query, limit: query.limit + skipped })
     const found: T[] = []
     for (const id of ids) {
       const record = this.#findOr(id, query.skip)
@@ -268,6 +337,14 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
       return undefined
     }
   }
+}
+
+const rangeOf = ({ group, order = 'asc', beyond }: PageQuery): GroupRange => ({ group, order, beyond })
+
+/** True of a key that comes before a row of the tables, in the direction of the order. */
+const isBefore = ({ sort, id }: Key, row: Row, order: PageQuery['order']): boolean => {
+  const comes = compareKeys([row[0] ?? '', sort, id], row, 3)
+  return order === 'desc' ? comes > 0 : comes < 0
 }
 
 export const createCollection = <T extends object>(

@@ -1,11 +1,19 @@
 /** How entries stand on a page, and in the index file of their stream. */
-import type { Extent } from './extent-table.js'
+import { shapeOf, type Row } from '../tables/rows.js'
+import type { Location } from './page-file.js'
 
 export interface EntryLine<E> {
   readonly owner: string
   readonly from: number
   readonly entries: readonly E[]
 }
+/** One line of entries: `count` of them from sequence `first` on. */
+export interface Extent extends Location {
+  readonly first: number
+  readonly count: number
+}
+/** Which lines hold whose entries. */
+export const extentSection = shapeOf('extents')
 /** `[owner, first, count, page, offset, length]` */
 export type EntryRow = readonly [string, number, number, number, number, number]
 
@@ -22,12 +30,12 @@ export const entryRow = (owner: string, at: Extent): EntryRow => [
   at.length,
 ]
 
-export const extentOf = ([, first, count, page, offset, length]: EntryRow): Extent => ({
-  first,
-  count,
-  page,
-  offset,
-  length,
+export const extentOf = (row: Row): Extent => ({
+  first: Number(row[1]),
+  count: Number(row[2]),
+  page: Number(row[3]),
+  offset: Number(row[4]),
+  length: Number(row[5]),
 })
 
 /** A line is closed behind this many characters, so that a range read stays small. */

@@ -5,6 +5,8 @@ import type { Disk } from '../disk/disk.js'
 import { pageName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { createLineFile, type LineFile } from '../format/line-file.js'
+import type { BlockCache } from '../tables/block-cache.js'
+import type { TableTuning } from '../tuning.js'
 import type { OpenPages } from './open-pages.js'
 
 /** Where a line stands. */
@@ -14,7 +16,7 @@ export interface Location {
   readonly length: number
 }
 
-/** The order in which lines and rows are read: from the last one back where the last one of an id counts. */
+/** The order in which lines are read: from the last one back where the last one of an id counts. */
 export type ReadOrder = 'oldest first' | 'newest first'
 
 export interface PageOptions {
@@ -27,6 +29,9 @@ export interface PageOptions {
   readonly pageBytes: number
   /** Shared by all pages of the root. */
   readonly files: OpenPages
+  /** Blocks of tables, shared by all of the root. */
+  readonly blocks: BlockCache
+  readonly tables: TableTuning
   /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */
   readonly onDamage: (fault: Fault) => void
 }

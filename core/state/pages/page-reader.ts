@@ -1,9 +1,9 @@
-/** Reads lines of pages, with the bytes around the last line in memory. */
+/** Reads lines of pages and tables, with the bytes around the last line in memory. */
 import type { DiskFile } from '../disk/disk.js'
 import { checkLine, lineValue, saltSeed, type Fault } from '../format/line.js'
 import { damaged, readHeader } from '../format/line-file.js'
 import type { OpenPage } from './open-pages.js'
-import { pagePath, type Location, type PageOptions } from './page-file.js'
+import type { Location, PageOptions } from './page-file.js'
 
 /** Bytes around the last line that was read: neighbours are often read together. */
 interface Window {
@@ -14,12 +14,17 @@ interface Window {
 const windowBytes = 32 * 1024
 const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
 
+export interface PageReaderOptions extends Pick<PageOptions, 'disk' | 'files' | 'onDamage'> {
+  /** The file of a number. */
+  readonly path: (no: number) => string
+}
+
 export class PageReader {
-  readonly #options: PageOptions
+  readonly #options: PageReaderOptions
   readonly #open = new Map<number, OpenPage>()
   #window = noWindow
 
-  constructor(options: PageOptions) {
+  constructor(options: PageReaderOptions) {
     this.#options = options
   }
 
@@ -54,7 +59,7 @@ export class PageReader {
   #openPage(page: number): OpenPage {
     const { disk, files } = this.#options
     files.makeRoom()
-    const file = disk.openSync(pagePath(this.#options, page))
+    const file = disk.openSync(this.#options.path(page))
     const header = readHeader(file.path, file.read(0, 4096))
     if (!header.ok) {
       void file.close()

@@ -23,7 +23,7 @@ export class PageSet<Line> {
 
   constructor(options: PageOptions) {
     this.#options = options
-    this.#reader = new PageReader(options)
+    this.#reader = new PageReader({ ...options, path: (no) => pagePath(options, no) })
   }
 
   get refs(): readonly PageRef[] {

@@ -1,13 +1,14 @@
 /**
- * What checkpoints keep of one collection or stream: pages, and an index file with a row for each line that counts.
- * Records and entries differ in their lines and rows alone.
+ * What checkpoints keep of one collection or stream: pages of lines, and tables that say where each line that counts
+ * is. Records and entries differ in their lines and rows alone.
  */
 import type { Fault } from '../format/line.js'
-import type { IndexRef, PagesRef } from '../format/manifest.js'
-import { createIndexFiles, type IndexFiles } from './index-file.js'
+import type { PagesRef, TableRef } from '../format/manifest.js'
+import type { Tables } from '../tables/tables.js'
 import type { PageDraft } from './page-draft.js'
 import { makePagesFolder, type Location, type PageOptions, type ReadOrder } from './page-file.js'
 import { PageSet } from './page-set.js'
+import { TableSet, type SectionRows } from './table-set.js'
 
 export interface Loaded {
   /** Everything is there, or says that it is damaged when it is read. */
@@ -16,26 +17,28 @@ export interface Loaded {
   readonly damage: Fault | undefined
 }
 
-/** Takes what a page store holds into memory at start: rows of the index, or lines where it cannot be used. */
-export interface PageLoader<Line, Row> {
-  /** The order in which it takes them. */
+/** Rows of a table that is to be written. */
+export interface RowSet {
+  /** All sections of the store, each in order of its keys. */
+  sections(): readonly SectionRows[]
+  /** Ids in it that may be the latest. */
+  ids(): Iterable<string>
+}
+
+/** Takes what a page store holds into memory at start, and makes the rows of lines whose tables cannot be used. */
+export interface PageLoader<Line> {
+  /** The order in which it takes lines. */
   readonly order: ReadOrder
-  addRow(row: Row): void
-  addLine(line: Line, location: Location): void
-  /** Everything was given; the first damage among the lines that it had to read then. */
-  finish(): Fault | undefined
+  /** Reads what belongs into memory; the first damage among the lines that it had to read. */
+  readOpen(): Fault | undefined
+  /** Rows of many lines that are taken one after the other. */
+  begin(): RowSet & { readonly size: number; addLine(line: Line, location: Location): void }
 }
 
 /** What one checkpoint changes. */
-export interface PageChanges<Row> {
+export interface PageChanges extends RowSet {
   readonly isEmpty: boolean
   write(page: PageDraft): Promise<void>
-  /** Rows of the lines that were written. */
-  rows(): Iterable<Row>
-  /** True if an index with so many rows is to be written anew. */
-  outgrows(rows: number): boolean
-  /** Rows of older lines that still count: some of the `old` ones, which are absent if they cannot be read. */
-  keptRows(old: Iterable<readonly Row[]> | undefined): Iterable<Row>
   /** They are durable: readers get them from now on. */
   apply(): void
 }
@@ -55,43 +58,53 @@ export const withFaults = (faults: readonly Fault[]): Loaded => ({
   damage: faults[0],
 })
 
-export class PageStore<Line, Row> {
+/** Lines whose rows are made at once where tables are made again. */
+const rebuiltAtOnce = 65_536
+
+export class PageStore<Line> {
   readonly pages: PageSet<Line>
   readonly #options: PageOptions
-  readonly #files: IndexFiles<Row>
-  #index: IndexRef | undefined
+  readonly #tables: TableSet
+  #isStale = false
 
-  /** An index with another `mark` is made again. */
   constructor(options: PageOptions, mark: string) {
     this.pages = new PageSet(options)
     this.#options = options
-    this.#files = createIndexFiles(options, mark)
+    this.#tables = new TableSet(options, mark)
   }
 
-  load({ pages, index }: PagesRef, loader: PageLoader<Line, Row>): Loaded {
+  get tables(): Tables {
+    return this.#tables.tables
+  }
+
+  /** Tables that cannot be used are made again. */
+  async load({ pages, tables }: PagesRef, loader: PageLoader<Line>): Promise<Loaded> {
     this.pages.load(pages)
     const short = this.pages.missing()
     if (short !== undefined) return withFaults([short])
-    const read = index === null ? undefined : this.#files.read(index)
-    if (index !== null && read?.ok === true) {
-      for (const batch of read.batches(loader.order)) for (const row of batch) loader.addRow(row)
-      this.#index = index
-      return { ...sound, damage: loader.finish() }
-    }
     if (pages.length === 0) return sound
-    const why = read === undefined || read.ok ? 'the index was missing' : read.fault.rule
-    return { ...withFaults(this.#rebuild(loader)), rebuilt: `index of ${this.#options.of}: ${why}` }
+    let damage: Fault | undefined
+    const why = this.#tables.load(tables, () => {
+      damage = loader.readOpen()
+    })
+    if (why === undefined) return { ...sound, damage }
+    const faults = await this.#rebuild(loader)
+    const found = loader.readOpen()
+    return {
+      ...withFaults(found === undefined ? faults : [...faults, found]),
+      rebuilt: `index of ${this.#options.of}: ${why}`,
+    }
   }
 
   /** Writes what changed; undefined if there is nothing to write. */
-  async write(changes: PageChanges<Row>): Promise<PagesDraft | undefined> {
-    const isStale = this.#index === undefined && this.pages.refs.length > 0
-    if (changes.isEmpty && !isStale) return undefined
+  async write(changes: PageChanges): Promise<PagesDraft | undefined> {
+    if (changes.isEmpty && !this.#isStale) return undefined
     const page = this.pages.draft()
     try {
       await makePagesFolder(this.#options)
       await changes.write(page)
-      const ref: PagesRef = { index: await this.#writeIndex(changes), pages: await page.finish() }
+      const tables = changes.isEmpty ? this.#tables.refs : await this.#tables.write(changes.sections(), changes.ids())
+      const ref: PagesRef = { tables, pages: await page.finish() }
       await this.#options.disk.syncFolder(this.#options.folder)
       return { ref, apply: () => this.#apply(ref, changes) }
     } catch (error) {
@@ -100,41 +113,43 @@ export class PageStore<Line, Row> {
     }
   }
 
-  /** Takes every sound line of the pages; returns what cannot be read. */
-  #rebuild(loader: PageLoader<Line, Row>): readonly Fault[] {
+  tableFiles(): readonly string[] {
+    return this.#tables.paths
+  }
+
+  close(): void {
+    this.pages.close()
+    this.#tables.close()
+  }
+
+  /** Writes tables of every sound line of the pages; returns what cannot be read. */
+  async #rebuild(loader: PageLoader<Line>): Promise<readonly Fault[]> {
     const { refs } = this.pages
-    const faults = (loader.order === 'newest first' ? refs.toReversed() : refs).flatMap((ref) => {
-      const { lines, faults } = this.pages.scan(ref, loader.order)
-      for (const [line, location] of lines) loader.addLine(line, location)
-      return faults
-    })
-    loader.finish()
+    const faults: Fault[] = []
+    let tables: readonly TableRef[] = []
+    let rows = loader.begin()
+    const put = async (): Promise<void> => {
+      tables = await this.#tables.write(rows.sections(), rows.ids())
+      this.#tables.apply(tables)
+      rows = loader.begin()
+    }
+    for (const ref of loader.order === 'newest first' ? refs.toReversed() : refs) {
+      const scan = this.pages.scan(ref, loader.order)
+      faults.push(...scan.faults)
+      for (const [line, location] of scan.lines) {
+        rows.addLine(line, location)
+        if (rows.size >= rebuiltAtOnce) await put()
+      }
+    }
+    if (rows.size > 0 || tables.length === 0) await put()
+    this.#isStale = true
     return faults
   }
 
-  /** Adds rows to the index, or writes it anew. */
-  async #writeIndex(changes: PageChanges<Row>): Promise<IndexRef> {
-    const current = this.#index
-    const goesOn = current !== undefined && !changes.outgrows(current.rows)
-    const draft = await this.#files.draft(goesOn ? current : undefined)
-    try {
-      if (!goesOn) for (const row of changes.keptRows(this.#oldRows())) await draft.add(row)
-      for (const row of changes.rows()) await draft.add(row)
-      return await draft.finish()
-    } catch (error) {
-      await draft.abandon()
-      throw error
-    }
-  }
-
-  #oldRows(): Iterable<readonly Row[]> | undefined {
-    const read = this.#index === undefined ? undefined : this.#files.read(this.#index)
-    return read?.ok === true ? read.batches('oldest first') : undefined
-  }
-
-  #apply({ pages, index }: PagesRef, changes: PageChanges<Row>): void {
+  #apply({ pages, tables }: PagesRef, changes: PageChanges): void {
+    this.#tables.apply(tables)
     changes.apply()
     this.pages.apply(pages)
-    this.#index = index ?? undefined
+    this.#isStale = false
   }
 }

@@ -17,6 +17,7 @@ import type { PageOptions } from './page-file.js'
 import { withFaults, type Loaded } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
+import { createBlockCache, type BlockCache } from '../tables/block-cache.js'
 import type { Tuning } from '../tuning.js'
 
 export interface PageStoresOptions {
@@ -28,7 +29,7 @@ export interface PageStoresOptions {
   readonly onDamage: (fault: Fault) => void
 }
 
-const empty: PagesRef = { pages: [], index: null }
+const empty: PagesRef = { pages: [], tables: [] }
 
 export class PageStores {
   /** What loading found. */
@@ -38,12 +39,14 @@ export class PageStores {
   damage: Fault | undefined
   readonly #options: PageStoresOptions
   readonly #files: OpenPages
+  readonly #blocks: BlockCache
   readonly #records = new Map<string, RecordPages<object>>()
   readonly #entries = new Map<string, EntryPages<Json>>()
 
   constructor(options: PageStoresOptions) {
     this.#options = options
     this.#files = new OpenPages(options.tuning.openPages)
+    this.#blocks = createBlockCache(options.tuning.blockBytes)
   }
 
   makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T> {
@@ -58,16 +61,16 @@ export class PageStores {
     return made
   }
 
-  loadRecords(collection: StoredCollection<object>): void {
+  async loadRecords(collection: StoredCollection<object>): Promise<void> {
     const { manifest } = this.#options
     const { name } = collection.spec
     this.#loadTombstones(collection)
-    this.#note(this.records(name).load(manifest.current.collections[name] ?? empty, collection))
+    this.#note(await this.records(name).load(manifest.current.collections[name] ?? empty, collection))
   }
 
-  loadEntries(name: string): void {
+  async loadEntries(name: string): Promise<void> {
     const { manifest } = this.#options
-    this.#note(this.entries(name).load(manifest.current.streams[name] ?? empty))
+    this.#note(await this.entries(name).load(manifest.current.streams[name] ?? empty))
   }
 
   records(name: string): RecordPages<object> {
@@ -82,6 +85,11 @@ export class PageStores {
     return found
   }
 
+  /** The tables that are read from. */
+  tableFiles(): ReadonlySet<string> {
+    return new Set([...this.#records.values(), ...this.#entries.values()].flatMap((pages) => pages.tableFiles()))
+  }
+
   close(): void {
     for (const pages of [...this.#records.values(), ...this.#entries.values()]) pages.close()
   }
@@ -89,9 +97,9 @@ export class PageStores {
   #pageOptions(folder: string, { name, version }: { readonly name: string; readonly version: number }): PageOptions {
     const { disk, ids, manifest, tuning, onDamage } = this.#options
     const { root } = manifest.current
-    const { pageBytes } = tuning
-    const files = this.#files
-    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, files, onDamage }
+    const { pageBytes, tables } = tuning
+    const shared = { files: this.#files, blocks: this.#blocks, onDamage }
+    return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, tables, ...shared }
   }
 
   #loadTombstones(collection: StoredCollection<object>): void {

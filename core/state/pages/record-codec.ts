@@ -3,18 +3,30 @@ import { createHash } from 'node:crypto'
 import type { CollectionSpec } from '../contract.js'
 import type { DirtyRecord } from '../memory/collection.js'
 import { placeOf, type Place } from '../memory/record-index.js'
+import { shapeOf, type Row, type SectionShape } from '../tables/rows.js'
 import type { Location } from './page-file.js'
 
 export interface RecordLine<T> {
   readonly id: string
   readonly r: T
 }
-/** `[id, page, offset, length, settled, group, sort, group, sort, …]`; a null group: left out; a null sort: the id. */
-export type RecordRow = readonly [string, number, number, number, 0 | 1, ...(string | null)[]]
+/** `[id, page, offset, length, settled]` */
+export type RecordRow = readonly [string, number, number, number, 0 | 1]
+
+/** Where each record stands. */
+export const idSection = shapeOf('ids')
+/** The records that can still change: a start reads them into memory. */
+export const openSection = shapeOf('open')
+/** Settled records by group, sort key and id. */
+export const indexSection = (index: string): SectionShape => shapeOf(`by:${index}`)
+
+/** Changes when tables are read otherwise. */
+const tableForm = 1
 
 /** Changes when the shape or an index of a collection does; then the rows are made again. */
 export const fingerprint = <T extends object>({ version, indexes, settled }: CollectionSpec<T>): string => {
   const text = JSON.stringify([
+    tableForm,
     version,
     String(settled),
     Object.entries(indexes).map(([name, { group, sort }]) => [name, String(group), String(sort)]),
@@ -33,29 +45,17 @@ export const isSettled = <T extends object>(spec: CollectionSpec<T>, record: T):
 export const placesIn = <T extends object>(spec: CollectionSpec<T>, { id, r }: RecordLine<T>): Place[] =>
   Object.values(spec.indexes).map((index) => placeOf(index, id, r))
 
-export const recordRow = <T extends object>(
-  spec: CollectionSpec<T>,
-  line: RecordLine<T>,
-  { page, offset, length }: Location,
-): RecordRow => {
-  const settled = isSettled(spec, line.r) ? 1 : 0
-  const places: (string | null)[] = []
-  for (const { group, sort } of placesIn(spec, line)) places.push(group ?? null, sort === line.id ? null : sort)
-  return [line.id, page, offset, length, settled, ...places]
-}
+export const recordRow = (id: string, { page, offset, length }: Location, settled: boolean): RecordRow => [
+  id,
+  page,
+  offset,
+  length,
+  settled ? 1 : 0,
+]
 
-export const locationOf = ([, page, offset, length]: RecordRow): Location => ({ page, offset, length })
-
-/** The places as the row tells them. */
-export const placesOf = (row: RecordRow): Place[] => {
-  const places: Place[] = []
-  for (let at = 5; at < row.length; at += 2) {
-    const group = row[at]
-    const sort = row[at + 1]
-    places.push({
-      group: typeof group === 'string' ? group : undefined,
-      sort: typeof sort === 'string' ? sort : row[0],
-    })
-  }
-  return places
-}
+export const locationOf = (row: Row): Location => ({
+  page: Number(row[1]),
+  offset: Number(row[2]),
+  length: Number(row[3]),
+})
+export const isOpenRow = (row: Row): boolean => row[4] === 0

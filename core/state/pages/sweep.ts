@@ -10,9 +10,9 @@ export const namedFiles = (paths: Layout, manifest: Manifest): Map<string, numbe
   const named = new Map<string, number | null>()
   for (const { no, length } of manifest.segments) named.set(join(paths.log, segmentName(no)), length)
   const addPages = (folder: string, refs: Readonly<Record<string, PagesRef>>): void => {
-    for (const [name, { pages, index }] of Object.entries(refs)) {
+    for (const [name, { pages, tables }] of Object.entries(refs)) {
       for (const page of pages) named.set(join(folder, name, pageName(page.no)), page.length)
-      if (index !== null) named.set(join(folder, name, indexName(index.no)), index.length)
+      for (const table of tables) named.set(join(folder, name, indexName(table.no)), table.length)
     }
   }
   addPages(paths.data, manifest.collections)
@@ -30,8 +30,16 @@ const numberedIn = (disk: Disk, folder: string): string[] =>
 const numberedBelow = (disk: Disk, folder: string): string[] =>
   disk.list(folder).flatMap((name) => numberedIn(disk, join(folder, name)))
 
-/** Files with names of ours that nothing names. Other files are nobody's business here. */
-export const unnamedFiles = (disk: Disk, paths: Layout, manifest: Manifest): string[] => {
+/**
+ * Files with names of ours that nothing names, but for tables that are `inUse`: those that a start made again are named
+ * by the next checkpoint. Other files are nobody's business here.
+ */
+export const unnamedFiles = (
+  disk: Disk,
+  paths: Layout,
+  manifest: Manifest,
+  inUse: ReadonlySet<string> = new Set(),
+): string[] => {
   const named = namedFiles(paths, manifest)
   const tombstones = disk
     .list(paths.tombstones)
@@ -42,7 +50,7 @@ export const unnamedFiles = (disk: Disk, paths: Layout, manifest: Manifest): str
     ...numberedBelow(disk, paths.data),
     ...numberedBelow(disk, paths.streams),
     ...tombstones,
-  ].filter((path) => !named.has(path))
+  ].filter((path) => !named.has(path) && !inUse.has(path))
 }
 
 const cutTo = async (disk: Disk, path: string, length: number): Promise<void> => {
@@ -56,8 +64,13 @@ const cutTo = async (disk: Disk, path: string, length: number): Promise<void> =>
 }
 
 /** Removes unnamed files and cuts bytes that do not count. Returns what it touched. */
-export const sweep = async (disk: Disk, paths: Layout, manifest: Manifest): Promise<string[]> => {
-  const swept = unnamedFiles(disk, paths, manifest)
+export const sweep = async (
+  disk: Disk,
+  paths: Layout,
+  manifest: Manifest,
+  inUse: ReadonlySet<string>,
+): Promise<string[]> => {
+  const swept = unnamedFiles(disk, paths, manifest, inUse)
   for (const path of swept) await disk.unlink(path)
   for (const [path, length] of namedFiles(paths, manifest)) {
     if (length === null || (disk.stat(path)?.size ?? 0) <= length) continue

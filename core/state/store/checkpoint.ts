@@ -67,6 +67,13 @@ interface Written {
   readonly drafts: PagesDraft[]
 }
 
+interface Replaced {
+  readonly before: Manifest
+  readonly after: Manifest
+  /** Tables that were read from until now. */
+  readonly tables: ReadonlySet<string>
+}
+
 /** The manifest that names what was written and forgets the log before it. */
 const manifestWith = (current: Manifest, load: Load, written: Written): Manifest => ({
   ...current,
@@ -149,7 +156,7 @@ class CheckpointWriter implements Checkpointer {
   }
 
   async #write(load: Load): Promise<void> {
-    const { manifest, log } = this.#options
+    const { manifest, log, pageStores } = this.#options
     const written = await this.#writeAll(load)
     let before = manifest.current
     let after = before
@@ -158,8 +165,9 @@ class CheckpointWriter implements Checkpointer {
       after = manifestWith(current, load, written)
       return after
     })
+    const tables = pageStores.tableFiles()
     applyAll(load, written)
-    await this.#removeOld(before, after).catch((error: unknown) =>
+    await this.#removeOld({ before, after, tables }).catch((error: unknown) =>
       log.warn('old files could not be removed', { error }),
     )
   }
@@ -194,18 +202,22 @@ class CheckpointWriter implements Checkpointer {
     written.drafts.push(draft)
   }
 
-  /** Files that the manifest no longer names. One that stays is removed at the next start. */
-  async #removeOld(before: Manifest, after: Manifest): Promise<void> {
+  /**
+   * Files that the manifest no longer names, and tables that a start made again and no manifest named. One that stays
+   * is removed at the next start.
+   */
+  async #removeOld({ before, after, tables }: Replaced): Promise<void> {
     const { disk, paths } = this.#options
     const named = namedFiles(paths, after)
-    for (const path of namedFiles(paths, before).keys()) if (!named.has(path)) await disk.unlink(path)
+    for (const path of new Set([...namedFiles(paths, before).keys(), ...tables]))
+      if (!named.has(path)) await disk.unlink(path)
   }
 
   /** What a failed checkpoint wrote is removed at once: a disk that fills is filled by every attempt. */
   async #removeDrafts(): Promise<void> {
-    const { disk, paths, manifest, mode } = this.#options
+    const { disk, paths, manifest, mode, pageStores } = this.#options
     if (manifest.uncertain || mode.halted) return
-    for (const path of unnamedFiles(disk, paths, manifest.current))
+    for (const path of unnamedFiles(disk, paths, manifest.current, pageStores.tableFiles()))
       if (!path.startsWith(`${paths.log}/`)) await disk.unlink(path)
   }
 }

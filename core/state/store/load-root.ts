@@ -17,10 +17,11 @@ export const load = async (root: Root): Promise<RecoveryReport> => {
 /** Reads everything that counts; what is damaged is told, and nothing is removed. */
 const recover = async (root: Root): Promise<LogRecovery> => {
   const { options, pins, paths, manifest, store, pageStores, broken } = root
-  store.load()
+  const { collections, streams } = manifest.current
+  await store.load({ collections: Object.keys(collections), streams: Object.keys(streams) })
   const known = broken ?? pageStores.damage
   const found = await recoverLog({ disk: pins.disk, paths, manifest, store, damage: known })
-  for (const collection of store.collections.values()) options.ids.goOnBehind(collection.everyId())
+  for (const collection of store.collections.values()) options.ids.goOnBehind(collection.latestIds())
   const damage = found.damage ?? pageStores.damage
   root.isLoaded = damage === undefined || (broken === undefined && pageStores.whole && found.whole)
   return { ...found, damage }
@@ -57,7 +58,7 @@ const begin = async (root: Root, { sealed, replay }: LogRecovery): Promise<strin
   transactions.resumeAt(replay.t)
   const { keeper, checkpointer } = run(root, replay.sequence)
   await keeper.start(sealed)
-  const swept = await sweep(pins.disk, paths, manifest.current)
+  const swept = await sweep(pins.disk, paths, manifest.current, pageStores.tableFiles())
   if (keeper.hasRoom())
     await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
   if (!keeper.hasRoom()) refuse(access, 'disk_full')

@@ -12,8 +12,11 @@ import type { Shapes } from '../memory/transaction.js'
 export interface Store extends Shapes {
   declareCollection<T extends object>(spec: CollectionSpec<T>): Collection<T>
   declareStream<E extends Json>(spec: StreamSpec<E>): Stream<E>
-  /** Loads what the checkpoint holds of everything declared. No declaration after this. */
-  load(): void
+  /**
+   * Loads what the checkpoint holds of everything declared, and of the collections and streams that are `there` though
+   * nobody declared them. No declaration after this.
+   */
+  load(there: { readonly collections: readonly string[]; readonly streams: readonly string[] }): Promise<void>
   /** Applies one line of the log; the rule it breaks, if any. */
   apply(line: LogLine): string | undefined
   readonly collections: ReadonlyMap<string, StoredCollection<object>>
@@ -40,7 +43,6 @@ export const createStore = (pageStores: PageStores): Store => {
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
     const made = createCollection(spec, pageStores.makeRecords(spec))
     collections.set(spec.name, unsafeCast(made))
-    if (frozen) pageStores.loadRecords(unsafeCast(made))
     return made
   }
   const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
@@ -48,7 +50,6 @@ export const createStore = (pageStores: PageStores): Store => {
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
     const made = createStream(spec, pageStores.makeEntries(spec))
     streams.set(spec.name, unsafeCast(made))
-    if (frozen) pageStores.loadEntries(spec.name)
     return made
   }
   const applyOp = (op: Op): string | undefined => {
@@ -83,10 +84,12 @@ export const createStore = (pageStores: PageStores): Store => {
       declarable()
       return addStream(spec)
     },
-    load: () => {
+    load: async (there) => {
+      for (const name of there.collections) if (!collections.has(name)) addCollection(undeclared(name))
+      for (const name of there.streams) if (!streams.has(name)) addStream({ name, version: 0 })
       frozen = true
-      for (const collection of collections.values()) pageStores.loadRecords(collection)
-      for (const name of streams.keys()) pageStores.loadEntries(name)
+      for (const collection of collections.values()) await pageStores.loadRecords(collection)
+      for (const name of streams.keys()) await pageStores.loadEntries(name)
     },
     collection: (collection) => unsafeCast(collection),
     stream: (stream) => unsafeCast(stream),

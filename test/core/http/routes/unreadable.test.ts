@@ -3,26 +3,20 @@ import { listPage, type Page } from '../../../../core/http/routes/pages.js'
 import { collectionSource } from '../../../../core/plugin.js'
 import { createUnreadable } from '../../../../core/http/routes/unreadable.js'
 import { createCollection } from '../../../../core/state/memory/collection.js'
+import { shelf } from '../../../support/shelf.js'
 
 type Note = { id: string; text: string }
 
 /** Five records on pages, of which some cannot be read. */
 const shelved = (...damaged: string[]) => {
   const ids = ['a', 'b', 'c', 'd', 'e']
-  const collection = createCollection<Note>(
-    { name: 'notes', version: 1, id: ({ id }) => id, indexes: { all: { group: () => 'all' } } },
-    {
-      has: (id) => ids.includes(id),
-      ids: () => ids,
-      read: (id) => {
-        if (damaged.includes(id)) throw new Error('the page is damaged')
-        return { id, text: id }
-      },
-    },
-  )
-  for (const id of ids) collection.loadPlaces(id, [{ group: 'all', sort: id }])
-  collection.settleIndexes()
-  return collectionSource(collection, 'all', 'all')
+  const spec = { name: 'notes', version: 1, id: ({ id }: Note) => id, indexes: { all: { group: () => 'all' } } }
+  const placed = new Map(ids.map((id) => [id, { id, text: id }]))
+  const read = (id: string): Note => {
+    if (damaged.includes(id)) throw new Error('the page is damaged')
+    return { id, text: id }
+  }
+  return collectionSource(createCollection<Note>(spec, shelf(spec, placed, read)), 'all', 'all')
 }
 
 const quiet = (): void => {}

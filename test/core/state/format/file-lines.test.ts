@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { createClock } from '../../../../core/base/clock.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { createFileLines } from '../../../../core/state/format/file-lines.js'
-import { readIndex } from '../../../../core/state/pages/index-file.js'
 import { saltSeed, sealedLine } from '../../../../core/state/format/line.js'
 import { lengthAt, scanLineFile, valueAt } from '../../../../core/state/format/line-file.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
@@ -51,13 +50,6 @@ test('a file is read in pieces, forwards and backwards, with lines across their 
     t.is(
       starts.reduce((sum, start) => sum + lengthAt(lines, start), starts[0] ?? 0),
       bytes.length,
-    )
-    const read = readIndex<[number, string]>(disk, path, { length: bytes.length, mark: 'm', pieceBytes: piece })
-    t.true(read.ok)
-    if (!read.ok) continue
-    t.deepEqual(
-      [...read.batches('newest first')].map(([row]) => row?.[0]),
-      Array.from({ length: 500 }, (_, n) => 499 - n),
     )
   }
 })

@@ -40,20 +40,20 @@ test('an index lists what a sorted array would, after any moves, in both directi
           const expected = [...model.values()].filter((one) => one.group === group).toSorted(compare)
           for (const one of [index, loaded]) {
             t.deepEqual(
-              one.ids(group),
-              expected.map(({ id }) => id),
+              one.page({ index: '', group, limit: Infinity }),
+              expected.map(({ id, sort }) => ({ id, sort })),
             )
             t.is(one.count(group), expected.length)
             t.deepEqual(
               one.page({ index: '', group, limit }),
-              expected.slice(0, limit).map(({ id }) => id),
+              expected.slice(0, limit).map(({ id, sort }) => ({ id, sort })),
             )
             t.deepEqual(
               one.page({ index: '', group, limit, beyond }),
               expected
                 .filter(({ sort }) => sort > beyond)
                 .slice(0, limit)
-                .map(({ id }) => id),
+                .map(({ id, sort }) => ({ id, sort })),
             )
             t.deepEqual(
               one.page({ index: '', group, limit, order: 'desc', beyond }),
@@ -61,7 +61,7 @@ test('an index lists what a sorted array would, after any moves, in both directi
                 .filter(({ sort }) => sort < beyond)
                 .toReversed()
                 .slice(0, limit)
-                .map(({ id }) => id),
+                .map(({ id, sort }) => ({ id, sort })),
             )
           }
         }

@@ -1,25 +1,7 @@
 import test from 'ava'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { locationOf, placesIn, placesOf, recordRow } from '../../../../core/state/pages/record-codec.js'
-import { note, notesSpec, openNotes, tempRoot } from '../../../support/notes.js'
-
-const location = { page: 3, offset: 100, length: 80 }
-
-test('a row says where a record stands on its page and in each index', (t) => {
-  for (const record of [note(1), note(2, { done: true }), note(3, { at: 'n3' })]) {
-    const line = { id: record.id, r: record }
-    const row = recordRow(notesSpec, line, location)
-    t.deepEqual(locationOf(row), location)
-    t.deepEqual(placesOf(row), placesIn(notesSpec, line))
-    t.is(row[4], record.done ? 1 : 0)
-  }
-})
-
-test('a row keeps neither a group that is left out nor a sort key that is the id', (t) => {
-  const row = recordRow(notesSpec, { id: 'n1', r: note(1, { done: true, at: 'n1' }) }, location)
-  t.deepEqual(row, ['n1', 3, 100, 80, 1, 'ann', null, null, null])
-})
+import { note, openNotes, tempRoot } from '../../../support/notes.js'
 
 test('the index of pages on which nothing counts any more is made again once, not at every start', async (t) => {
   const root = tempRoot(t)

@@ -1,23 +1,26 @@
 /** A persona that cannot be read hides no other one. */
 import test from 'ava'
 import { createCollection } from '../../../../core/state/memory/collection.js'
+import { shelf } from '../../../support/shelf.js'
 import personas from '../../../../plugins/coordination/personas/plugin.js'
 
 /** What the plugin registers on a state in which one of three personas is damaged. */
 const register = () => {
   const ids = ['ann', 'bob', 'cat']
   const collection = (spec: any): any => {
-    const made = createCollection(spec, {
-      has: (id) => ids.includes(id),
-      ids: () => ids,
-      read: (persona_id) => {
-        if (persona_id === 'bob') throw new Error('the page is damaged')
-        return { persona_id, display_name: persona_id, soul: '', version: 1, created_at_ms: 0, updated_at_ms: 0 }
-      },
+    const made = (persona_id: string) => ({
+      persona_id,
+      display_name: persona_id,
+      soul: '',
+      version: 1,
+      created_at_ms: 0,
+      updated_at_ms: 0,
     })
-    for (const id of ids) made.loadPlaces(id, [{ group: 'all', sort: id }])
-    made.settleIndexes()
-    return made
+    const read = (id: string) => {
+      if (id === 'bob') throw new Error('the page is damaged')
+      return made(id)
+    }
+    return createCollection(spec, shelf<any>(spec, new Map(ids.map((id) => [id, made(id)])), read))
   }
   const quiet = (): void => {}
   const [routes, checks]: any[][] = [[], []]

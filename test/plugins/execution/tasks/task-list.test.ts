@@ -1,32 +1,18 @@
 import test from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
 import { createCollection } from '../../../../core/state/memory/collection.js'
-import { placeOf } from '../../../../core/state/memory/record-index.js'
 import type { SessionTask } from '../../../../plugins/execution/tasks/contract.js'
 import { declareStore } from '../../../../plugins/execution/tasks/store.js'
+import { shelf } from '../../../support/shelf.js'
 import { taskTools } from '../../../../plugins/execution/tasks/tools.js'
 
 /** A store of tasks that have left memory, and how many were read. */
 const coldStore = (records: readonly SessionTask[]) => {
   const seen = { reads: 0 }
   const byId = new Map(records.map((record) => [record.id, record]))
-  const pages = {
-    has: (id: string) => byId.has(id),
-    ids: () => byId.keys(),
-    read: (id: string) => ((seen.reads += 1), byId.get(id)),
-  }
-  const collection = (spec: any) => {
-    const made = createCollection<any>(spec, spec.name === 'tasks' ? pages : { ...pages, ids: () => [] })
-    if (spec.name !== 'tasks') return made
-    const indexes: any[] = Object.values(spec.indexes)
-    for (const [id, record] of byId)
-      made.loadPlaces(
-        id,
-        indexes.map((index) => placeOf(index, id, record)),
-      )
-    made.settleIndexes()
-    return made
-  }
+  const read = (id: string) => ((seen.reads += 1), byId.get(id))
+  const collection = (spec: any) =>
+    createCollection<any>(spec, shelf<any>(spec, spec.name === 'tasks' ? byId : new Map(), read))
   return { seen, store: declareStore(unsafeCast({ collection }), () => {}) }
 }
 

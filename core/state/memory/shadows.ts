@@ -1,0 +1,38 @@
+/** Records that indexes of tables have, and that are otherwise in memory now or gone: they are counted once. */
+import type { Place } from './record-index.js'
+
+export interface Shadows {
+  add(id: string, places: readonly Place[]): void
+  /** The tables do not have it any more, or have it rightly. */
+  drop(id: string): void
+  count(index: string, group: string): number
+}
+
+export const createShadows = (indexes: readonly string[]): Shadows => {
+  const shadows = new Map<string, readonly Place[]>()
+  const counts = new Map(indexes.map((index) => [index, new Map<string, number>()]))
+  const change = (places: readonly Place[], by: number): void =>
+    indexes.forEach((index, at) => {
+      const group = places[at]?.group
+      const groups = counts.get(index)
+      if (group === undefined || groups === undefined) return
+      const count = (groups.get(group) ?? 0) + by
+      if (count === 0) groups.delete(group)
+      else groups.set(group, count)
+    })
+  const drop = (id: string): void => {
+    const places = shadows.get(id)
+    if (places === undefined) return
+    shadows.delete(id)
+    change(places, -1)
+  }
+  return {
+    add(id, places) {
+      drop(id)
+      shadows.set(id, places)
+      change(places, 1)
+    },
+    drop,
+    count: (index, group) => counts.get(index)?.get(group) ?? 0,
+  }
+}

@@ -1,0 +1,155 @@
+/** Reads one table: blocks that are asked for, and nothing else. */
+import type { TableRef } from '../format/manifest.js'
+import { readBloom, type Bloom } from './bloom.js'
+import type { BlockCache } from './block-cache.js'
+import { unsafeCast } from '../../base/schema.js'
+import { compareKeys, isRemoval, positionOf, unpackRows, type Bound, type Row, type SectionShape } from './rows.js'
+import type { BlockLine, GroupInfo, SectionInfo, TableFooter } from './table-format.js'
+import { groupMember } from './table-format.js'
+
+export type Order = 'asc' | 'desc'
+
+export interface TableParts {
+  readonly ref: TableRef
+  /** The value of the line there; throws `storage_damaged` if it is not as it was written. */
+  readonly readLine: (offset: number, length: number) => unknown
+  readonly blocks: BlockCache
+  /** Names the table among all of the root. */
+  readonly key: string
+}
+
+/** Rows from a bound on, in one direction. */
+export interface Walk {
+  readonly from?: Bound | undefined
+  readonly order: Order
+  /** False: the blocks are not kept for the next reader. */
+  readonly keep?: boolean
+}
+
+/** A node's child. */
+interface Child {
+  readonly offset: number
+  readonly length: number
+  readonly before: number
+}
+
+export class TableFile {
+  readonly ref: TableRef
+  readonly footer: TableFooter
+  readonly #parts: TableParts
+  #bloom: Bloom | undefined
+
+  /** Reads the footer. */
+  constructor(parts: TableParts) {
+    const { ref, readLine } = parts
+    this.ref = ref
+    this.#parts = parts
+    this.footer = unsafeCast<TableFooter>(readLine(ref.footer, ref.length - ref.footer))
+  }
+
+  info({ name }: SectionShape): SectionInfo | undefined {
+    return this.footer.sections[name]
+  }
+
+  /** The row of a key, a removal too. */
+  find(shape: SectionShape, key: Row): Row | undefined {
+    const info = this.info(shape)
+    if (info === undefined || !isWithin(info, key, shape.keyCells) || !this.#mayHave(shape, String(key[0])))
+      return undefined
+    const bound = { key, side: 'behind' } as const
+    const { rows } = this.#leafAt(shape, info, bound)
+    const row = rows[positionOf(rows, bound) - 1]
+    return row !== undefined && compareKeys(row, key, shape.keyCells) === 0 ? row : undefined
+  }
+
+  /** The last row whose first cells are these. */
+  findLast(shape: SectionShape, prefix: Row): Row | undefined {
+    const info = this.info(shape)
+    if (info === undefined || !isWithin(info, prefix, prefix.length) || !this.#mayHave(shape, String(prefix[0])))
+      return undefined
+    const [row] = this.rows(shape, { from: { key: prefix, side: 'behind' }, order: 'desc' })
+    return row !== undefined && compareKeys(row, prefix, prefix.length) === 0 ? row : undefined
+  }
+
+  /** What is known of a group without reading a block; undefined: nothing of it is here. */
+  group(shape: SectionShape, group: string): GroupInfo | 'unknown' | undefined {
+    const info = this.info(shape)
+    if (info === undefined || !isWithin(info, [group], 1)) return undefined
+    if (info.groups !== null) return Object.hasOwn(info.groups, group) ? info.groups[group] : undefined
+    return this.#mayHave(shape, group) ? 'unknown' : undefined
+  }
+
+  /** Rows less removals, twice, before a bound. */
+  rank(shape: SectionShape, bound: Bound): number {
+    const info = this.info(shape)
+    if (info === undefined) return 0
+    const { rows, before } = this.#leafAt(shape, info, bound)
+    return rows.slice(0, positionOf(rows, bound)).reduce((sum, row) => sum + (isRemoval(shape, row) ? -1 : 1), before)
+  }
+
+  /** Rows in order, from a bound on; blocks are read as they are needed. */
+  *rows(shape: SectionShape, walk: Walk): Generator<Row> {
+    const info = this.info(shape)
+    if (info !== undefined) yield* this.#walk(shape, { ...walk, at: rootOf(info), height: info.height })
+  }
+
+  *#walk(
+    shape: SectionShape,
+    { at, height, from, order, keep = true }: Walk & { readonly at: Child; readonly height: number },
+  ): Generator<Row> {
+    const rows = this.#block(shape, at, keep)
+    const isRising = order === 'asc'
+    const start = from === undefined ? (isRising ? 0 : rows.length) : positionOf(rows, from)
+    if (height === 0) {
+      if (isRising) for (let n = start; n < rows.length; n += 1) yield rows[n] ?? []
+      else for (let n = start - 1; n >= 0; n -= 1) yield rows[n] ?? []
+      return
+    }
+    const step = isRising ? 1 : -1
+    const first = Math.max(0, start - 1)
+    for (let n = first; n >= 0 && n < rows.length; n += step) {
+      const at = childOf(shape, rows[n] ?? [])
+      yield* this.#walk(shape, { at, height: height - 1, from: n === first ? from : undefined, order, keep })
+    }
+  }
+
+  /** The leaf where a bound is, and the net of what is before it. */
+  #leafAt(shape: SectionShape, info: SectionInfo, bound: Bound): { rows: readonly Row[]; before: number } {
+    let at = rootOf(info)
+    for (let height = info.height; height > 0; height -= 1) {
+      const children = this.#block(shape, at)
+      at = childOf(shape, children[Math.max(0, positionOf(children, bound) - 1)] ?? [])
+    }
+    return { rows: this.#block(shape, at), before: at.before }
+  }
+
+  #block(shape: SectionShape, { offset, length }: Child, keep = true): readonly Row[] {
+    const { readLine, blocks } = this.#parts
+    const key = `${this.#parts.key}:${offset}`
+    const known = blocks.get(key)
+    if (known !== undefined) return known
+    const rows = unpackRows(unsafeCast<BlockLine>(readLine(offset, length)).rows, shape)
+    if (keep) blocks.set(key, rows, length)
+    return rows
+  }
+
+  #mayHave({ name, keyCells }: SectionShape, first: string): boolean {
+    this.#bloom ??= this.#readBloom()
+    return this.#bloom.mayHave(keyCells === 3 ? groupMember(name, first) : first)
+  }
+
+  #readBloom(): Bloom {
+    const { readLine } = this.#parts
+    const [offset, length] = this.footer.bloom
+    return readBloom(unsafeCast<{ bloom: string }>(readLine(offset, length)).bloom)
+  }
+}
+
+const rootOf = ({ root: [offset, length] }: SectionInfo): Child => ({ offset, length, before: 0 })
+const childOf = ({ keyCells }: SectionShape, row: Row): Child => ({
+  offset: Number(row[keyCells]),
+  length: Number(row[keyCells + 1]),
+  before: Number(row[keyCells + 2]),
+})
+const isWithin = ({ first, last }: SectionInfo, key: Row, cells: number): boolean =>
+  compareKeys(key, first, cells) >= 0 && compareKeys(key, last, cells) <= 0

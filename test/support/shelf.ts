@@ -1,0 +1,36 @@
+/** Records on pages, as the tables of a checkpoint would give them. */
+import type { CollectionSpec } from '../../core/state/contract.js'
+import type { CheckpointedRecords } from '../../core/state/memory/collection.js'
+import { placeOf } from '../../core/state/memory/record-index.js'
+import { compareKeys, type Row } from '../../core/state/tables/rows.js'
+
+/** `read` gives a record, or throws where its page is damaged; `placed` is what the indexes were made from. */
+export const shelf = <T extends object>(
+  spec: CollectionSpec<T>,
+  placed: ReadonlyMap<string, T>,
+  read: (id: string) => T = (id) => placed.get(id) ?? ({} as T),
+): CheckpointedRecords<T> => {
+  const rows = (index: string): Row[] =>
+    Array.from(placed, ([id, record]): Row => {
+      const indexSpec = spec.indexes[index]
+      const { group, sort } = indexSpec === undefined ? { group: undefined, sort: '' } : placeOf(indexSpec, id, record)
+      return [group ?? '', sort, id]
+    })
+      .filter(([group]) => group !== '')
+      .toSorted((a, b) => compareKeys(a, b, 3))
+  return {
+    has: (id) => placed.has(id),
+    read,
+    latest: () => placed.keys(),
+    count: (index, group) => rows(index).filter((row) => row[0] === group).length,
+    groups: (index) => new Set(rows(index).map((row) => String(row[0]))),
+    range: (index, { group, order, beyond }) => {
+      const found = rows(index).filter(
+        (row) =>
+          row[0] === group &&
+          (beyond === undefined || (order === 'asc' ? String(row[1]) > beyond : String(row[1]) < beyond)),
+      )
+      return order === 'asc' ? found : found.reverse()
+    },
+  }
+}
