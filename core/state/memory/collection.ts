@@ -8,7 +8,8 @@ import type { Collection, CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import { compareKeys, type Row } from '../tables/rows.js'
 import type { GroupRange } from '../tables/tables.js'
-import { createRecordIndex, placeOf, type Key, type Place, type RecordIndex } from './record-index.js'
+import type { Key } from './ordered-ids.js'
+import { createRecordIndex, placeOf, type Place, type RecordIndex } from './record-index.js'
 import { createShadows, type Shadows } from './shadows.js'
 
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
@@ -122,7 +123,10 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   page(query: PageQuery): string[] {
-    const warm = this.#index(query.index).page(query)
+    const cold = this.#pages.range(query.index, rangeOf(query))[Symbol.iterator]()
+    let next = cold.next()
+    if (next.done === true) return this.#index(query.index).page(query)
+    const warm = this.#index(query.index).keys(query)
     const ids: string[] = []
     let at = 0
     const takeWarm = (until: Row | undefined): void => {
@@ -132,7 +136,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
         ids.push(key.id)
       }
     }
-    for (const row of this.#pages.range(query.index, rangeOf(query))) {
+    for (; next.done !== true; next = cold.next()) {
+      const row = next.value
       takeWarm(row)
       if (ids.length >= query.limit) return ids
       const id = String(row[2])

@@ -146,11 +146,14 @@ const putInOrder = (ids: OrderedIds): void => {
   ids.ordered = true
 }
 
-export const allIds = ({ ids, more }: OrderedIds): string[] =>
-  more === undefined ? ids.slice() : ids.concat(...more.map((piece) => piece.ids))
+/** At most `limit`, strictly beyond a sort key if there is one. */
+export interface Part {
+  readonly beyond?: string | undefined
+  readonly limit: number
+}
 
-/** The first so many whose sort key is beyond, or of all. */
-export const idsBeyond = (ids: OrderedIds, beyond: string | undefined, limit: number): string[] => {
+/** The first so many whose sort key is beyond, or of all; or their sort keys. */
+export const idsBeyond = (ids: OrderedIds, { beyond, limit }: Part, cells: 'ids' | 'sorts' = 'ids'): string[] => {
   const pieces = 1 + (ids.more?.length ?? 0)
   const isBefore = (piece: Piece, at: number): boolean => beyond !== undefined && (piece.sorts[at] ?? '') <= beyond
   let number = firstOf(pieces - 1, (at) => {
@@ -159,23 +162,23 @@ export const idsBeyond = (ids: OrderedIds, beyond: string | undefined, limit: nu
   })
   const first = pieceAt(ids, number)
   const start = firstOf(first.ids.length, (at) => isBefore(first, at))
-  const found = first.ids.slice(start, start + limit)
+  const found = first[cells].slice(start, start + limit)
   while (found.length < limit && (number += 1) < pieces) {
-    const { ids: next } = pieceAt(ids, number)
+    const next = pieceAt(ids, number)[cells]
     found.push(...next.slice(0, limit - found.length))
   }
   return found
 }
 
-/** The last so many before a sort key, or of all, backwards. */
-export const idsBefore = (ids: OrderedIds, beyond: string | undefined, limit: number): string[] => {
+/** The last so many before a sort key, or of all, backwards; or their sort keys. */
+export const idsBefore = (ids: OrderedIds, { beyond, limit }: Part, cells: 'ids' | 'sorts' = 'ids'): string[] => {
   const key = { sort: beyond ?? '', id: '' }
   let number = beyond === undefined ? (ids.more?.length ?? 0) : pieceFor(ids, key)
   const last = pieceAt(ids, number)
   const end = beyond === undefined ? last.ids.length : positionIn(last, key)
-  const found = last.ids.slice(Math.max(0, end - limit), end).reverse()
+  const found = last[cells].slice(Math.max(0, end - limit), end).reverse()
   while (found.length < limit && (number -= 1) >= 0) {
-    const { ids: next } = pieceAt(ids, number)
+    const next = pieceAt(ids, number)[cells]
     found.push(...next.slice(Math.max(0, next.length - limit + found.length)).reverse())
   }
   return found

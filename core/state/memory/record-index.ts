@@ -2,13 +2,13 @@
 import type { IndexSpec, PageQuery } from '../contract.js'
 import {
   addId,
-  allIds,
   dropId,
   idsBefore,
   idsBeyond,
   loadId,
   newIds,
   settleIds,
+  type Key,
   type OrderedIds,
 } from './ordered-ids.js'
 
@@ -32,8 +32,9 @@ export interface RecordIndex<T> {
   settle(): void
   count(group: string): number
   groups(): string[]
-  ids(group: string): readonly string[]
   page(query: PageQuery): string[]
+  /** The places of the same. */
+  keys(query: PageQuery): Key[]
 }
 
 export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
@@ -68,21 +69,22 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     if (group === undefined) groups.set(name, newIds({ id, sort }, sorted))
     else loadId(group, { id, sort })
   }
-  const page = ({ group: name, limit, order = 'asc', beyond }: PageQuery): string[] => {
+  const take = ({ group: name, order = 'asc', ...part }: PageQuery, cells?: 'sorts'): string[] => {
     const group = groups.get(name)
     if (group === undefined) return []
-    return order === 'asc' ? idsBeyond(group, beyond, limit) : idsBefore(group, beyond, limit)
+    return order === 'asc' ? idsBeyond(group, part, cells) : idsBefore(group, part, cells)
   }
+  const page = (query: PageQuery): string[] => take(query)
   return {
     move,
     load,
     settle: () => groups.forEach(settleIds),
     count: (group) => groups.get(group)?.length ?? 0,
     groups: () => [...groups.keys()],
-    ids: (name) => {
-      const group = groups.get(name)
-      return group === undefined ? [] : allIds(group)
-    },
     page,
+    keys: (query) => {
+      const sorts = take(query, 'sorts')
+      return page(query).map((id, at) => ({ id, sort: sorts[at] ?? '' }))
+    },
   }
 }

@@ -21,6 +21,8 @@ export type DebugRecord = {
   readonly artifacts: readonly DebugArtifactView[]
 }
 
+const ageKey = ({ updated_at_ms, run_id }: DebugRecord): string => `${timeKey(updated_at_ms)}:${run_id}`
+
 const debugRuns: CollectionSpec<DebugRecord> = {
   name: 'debug_runs',
   version: 1,
@@ -28,7 +30,7 @@ const debugRuns: CollectionSpec<DebugRecord> = {
   indexes: {
     oldest: {
       group: ({ artifacts }) => (artifacts.length > 0 ? 'all' : 'empty'),
-      sort: ({ updated_at_ms }) => timeKey(updated_at_ms),
+      sort: ageKey,
     },
   },
   settled: () => true,
@@ -46,13 +48,12 @@ export interface DebugStore {
 export const declareStore = (state: State): DebugStore => {
   const runs = state.collection(debugRuns)
   let total: number | undefined
-  const count = (): number => runs.ids('oldest', 'all').reduce((sum, id) => sum + (runs.find(id)?.bytes ?? 0), 0)
   return {
     state,
     runs,
     blobs: state.blobs('debug'),
     held: {
-      bytes: () => (total ??= count()),
+      bytes: () => (total ??= bytesOf(runs)),
       add: (more) => {
         if (total !== undefined) total += more
       },
@@ -69,12 +70,24 @@ export interface Ages {
   readonly newest?: boolean
 }
 /** By the time of their last evidence, the oldest first unless `newest`; read one after the other, as they are used. */
-export function* byAge({ runs }: DebugStore, { group, newest = false }: Ages): Iterable<DebugRecord> {
-  const ids = runs.ids('oldest', group).slice()
-  for (const id of newest ? ids.reverse() : ids) {
-    const record = runs.find(id)
-    if (record !== undefined) yield record
+export function* byAge({ runs }: Pick<DebugStore, 'runs'>, { group, newest = false }: Ages): Iterable<DebugRecord> {
+  const order = newest ? 'desc' : 'asc'
+  for (let beyond: string | undefined; ;) {
+    const records = runs.list({ index: 'oldest', group, order, limit: step, ...(beyond !== undefined && { beyond }) })
+    yield* records
+    const last = records.at(-1)
+    if (last === undefined) return
+    beyond = ageKey(last)
   }
+}
+
+/** Records that are read at once. */
+const step = 64
+
+const bytesOf = (runs: DebugStore['runs']): number => {
+  let sum = 0
+  for (const { bytes } of byAge({ runs }, { group: 'all' })) sum += bytes
+  return sum
 }
 /** Every run of which something is kept, the oldest evidence first. */
 export const oldestFirst = (store: DebugStore): Iterable<DebugRecord> => byAge(store, { group: 'all' })

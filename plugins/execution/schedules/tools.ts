@@ -200,7 +200,9 @@ const ofSession = ({ store: { schedules } }: ScheduleToolParts, session_id: stri
     .flatMap((status) => schedules.list({ index: 'status', group: status, limit: schedules.count('status', status) }))
     .filter((record) => isOf(record, session_id))
     .slice(0, listed)
-  const newest = ['made_by', 'session'].flatMap((index) => schedules.ids(index, session_id).slice(-2 * listed))
+  const newest = ['made_by', 'session'].flatMap((index) =>
+    schedules.page({ index, group: session_id, limit: 2 * listed, order: 'desc' }),
+  )
   const over = [...new Set(newest)]
     .toSorted()
     .toReversed()

@@ -153,10 +153,10 @@ export const declareStore = (state: State, onEnd: (id: string) => void): TaskSto
     },
     count: (session_id) => tasks.count('session', session_id),
     countOpen: (session_id) => tasks.count('open', session_id),
-    titled: (session_id, title) => tasks.ids('title', titleGroup(session_id, title))[0],
+    titled: (session_id, title) => tasks.page({ index: 'title', group: titleGroup(session_id, title), limit: 1 })[0],
     openIn: (session_id) => all('open', session_id),
     openOf: (runner) => all('runner', runner),
-    newestOf: (runner, limit) => tasks.ids('driven', runner).slice(Math.max(0, tasks.count('driven', runner) - limit)),
+    newestOf: (runner, limit) => tasks.page({ index: 'driven', group: runner, limit, order: 'desc' }).toReversed(),
     put: (tx, task) => {
       tx.put(tasks, task)
       if (hasEnded(task)) tx.after(() => onEnd(task.id))

@@ -20,7 +20,12 @@ export type BindingRecord = { readonly id: string; readonly session_id: string; 
 export const activeLane = (session_id: string): string => `active:${session_id}`
 export const queuedLane = (session_id: string): string => `queued:${session_id}`
 
+/** Groups of one session and one status. */
+export const splitGroup = (session_id: string, status: RunRecord['status']): string => `${status}:${session_id}`
+
 const timeKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
+
+const changeKey = (run: RunRecord): string => timeKey(run.updated_at_ms, run.run_id)
 
 /** True for a run that was executed, or failed before it could be. */
 const hasBegun = (run: RunRecord): boolean =>
@@ -36,6 +41,7 @@ const runCollection: CollectionSpec<RunRecord> = {
     all: { group: () => 'all' },
     session: { group: (run) => run.session_id },
     status: { group: (run) => run.status },
+    session_status: { group: (run) => splitGroup(run.session_id, run.status) },
     due: {
       group: (run) => ('expires_at_ms' in run && run.expires_at_ms !== undefined ? run.status : undefined),
       sort: (run) => timeKey('expires_at_ms' in run ? (run.expires_at_ms ?? 0) : 0, run.run_id),
@@ -48,9 +54,12 @@ const runCollection: CollectionSpec<RunRecord> = {
       group: (run) => (isSettled(run) && hasBegun(run) ? run.session_id : undefined),
       sort: (run) => timeKey('finished_at_ms' in run ? run.finished_at_ms : 0, run.run_id),
     },
-    changed: {
-      group: (run) => (isSettled(run) ? 'all' : undefined),
-      sort: (run) => timeKey(run.updated_at_ms, run.run_id),
+    changed: { group: (run) => (isSettled(run) ? 'all' : undefined), sort: changeKey },
+    changed_session: { group: (run) => (isSettled(run) ? run.session_id : undefined), sort: changeKey },
+    changed_status: { group: (run) => (isSettled(run) ? run.status : undefined), sort: changeKey },
+    changed_session_status: {
+      group: (run) => (isSettled(run) ? splitGroup(run.session_id, run.status) : undefined),
+      sort: changeKey,
     },
     spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },

@@ -1,5 +1,6 @@
 /** `GET /v1/runs` in its three orders (runs-18 and runs-19). */
 import {
+  arraySource,
   decodeCursor,
   inTurns,
   latest,
@@ -14,7 +15,7 @@ import {
 import { openStatuses, type RunRecord, type RunStatus } from '../record/run-record.js'
 import type { RunView } from './run-view.js'
 import { isTerminal } from '../record/machine.js'
-import { activeLane, queuedLane, type RunStore } from '../record/store.js'
+import { activeLane, queuedLane, splitGroup, type RunStore } from '../record/store.js'
 
 export interface RunQuery extends PageRequest {
   readonly session_id?: string | undefined
@@ -36,54 +37,40 @@ const plainMost = 1000
 
 const keyOf = (run: RunRecord): string => `${String(run.submitted_at_ms).padStart(20, '0')}:${run.run_id}`
 
-/**
- * Runs that are in each of some lists: of one status, of one session, of those that are named. Ids sort by submission,
- * and finding those that are in all lists reads no record.
- */
-const sharedSource = (store: RunStore, { status, session_id, only }: RunQuery): PageSource<RunRecord> => {
-  const [first = [], ...others] = [
-    ...(only === undefined ? [] : [only]),
-    ...(status === undefined ? [] : [store.runs.ids('status', status)]),
-    ...(session_id === undefined ? [] : [store.runs.ids('session', session_id)]),
-  ]
-  const sets = others.map((ids) => new Set(ids))
-  const ids = sets.length === 0 ? first : first.filter((id) => sets.every((set) => set.has(id)))
-  return {
-    count: () => ids.length,
-    key: keyOf,
-    list({ limit, order, beyond, skip }) {
-      const step = order === 'asc' ? 1 : -1
-      const runs: RunRecord[] = []
-      for (let at = startOf(ids, order, beyond); runs.length < limit && at >= 0 && at < ids.length; at += step)
-        for (const run of viewsOf([ids[at] ?? ''], (id) => store.runs.find(id), { key: (id) => id, skip }))
-          if (run !== undefined) runs.push(run)
-      return runs
-    },
-  }
+/** The index and the group of the runs that a query asks for, in order of submission or of their last change. */
+const scopeOf = (
+  order: 'made' | 'changed',
+  { session_id, status }: Pick<RunQuery, 'session_id' | 'status'>,
+): { readonly index: string; readonly group: string } => {
+  const prefix = order === 'made' ? '' : 'changed_'
+  if (session_id !== undefined && status !== undefined)
+    return { index: `${prefix}session_status`, group: splitGroup(session_id, status) }
+  if (session_id !== undefined) return { index: `${prefix}session`, group: session_id }
+  if (status !== undefined) return { index: `${prefix}status`, group: status }
+  return { index: order === 'made' ? 'all' : 'changed', group: 'all' }
 }
 
-/** Where the ids beyond a key begin, in the direction of the order. */
-const startOf = (ids: readonly string[], order: 'asc' | 'desc', beyond: string | undefined): number => {
-  const last = beyond === undefined ? undefined : idIn(beyond)
-  if (order === 'asc') return last === undefined ? 0 : countUntil(ids, (id) => id > last)
-  return (last === undefined ? ids.length : countUntil(ids, (id) => id >= last)) - 1
-}
+/** A few runs that are named, those of them that the query asks for. */
+const namedSource = (
+  store: RunStore,
+  { status, session_id, only = [] }: RunQuery,
+  skip?: Skip,
+): PageSource<RunRecord> =>
+  arraySource(
+    viewsOf(only, (id) => store.runs.find(id), { key: (id) => id, skip }).filter(
+      (run): run is RunRecord =>
+        run !== undefined &&
+        (status === undefined || run.status === status) &&
+        (session_id === undefined || run.session_id === session_id),
+    ),
+    keyOf,
+  )
 
-/** How many of the ids, which are in order, come before the first that fits. */
-const countUntil = (ids: readonly string[], fits: (id: string) => boolean): number => {
-  let low = 0
-  for (let high = ids.length; low < high;) {
-    const middle = (low + high) >>> 1
-    if (fits(ids[middle] ?? '')) high = middle
-    else low = middle + 1
-  }
-  return low
-}
 const idIn = (key: string): string => key.slice(key.indexOf(':') + 1)
 
-/** Runs of one session or of all, in order of submission. */
-const runSource = (store: RunStore, session_id: string | undefined): PageSource<RunRecord> => {
-  const scope = session_id === undefined ? { index: 'all', group: 'all' } : { index: 'session', group: session_id }
+/** Runs in order of submission; ids sort by it. */
+const runSource = (store: RunStore, query: RunQuery): PageSource<RunRecord> => {
+  const scope = scopeOf('made', query)
   return {
     count: () => store.runs.count(scope.index, scope.group),
     key: keyOf,
@@ -96,10 +83,7 @@ const runSource = (store: RunStore, session_id: string | undefined): PageSource<
 export const listRuns = (store: RunStore, query: RunQuery, { view, skip: skipRun }: RunShow): RunReply => {
   const skip: Skip | undefined = skipRun === undefined ? undefined : (key, error) => skipRun(idIn(key), error)
   if (query.priority_active === true && query.only === undefined) return listBusy(store, query, { view, skip })
-  const source =
-    query.status === undefined && query.only === undefined
-      ? runSource(store, query.session_id)
-      : sharedSource(store, query)
+  const source = query.only === undefined ? runSource(store, query) : namedSource(store, query, skipRun)
   if (isPaged(query) || query.limit !== undefined)
     return listPage({ query, source, label: 'submitted_at_ms_asc,run_id_asc', legacy: 'last', view, skip })
   return latest({ source, view, skip }, plainMost)
@@ -162,33 +146,25 @@ const insert = (first: Keyed[], { key, run }: Keyed): void => {
   if (first.length > maxLimit + 1) first.pop()
 }
 
-/** A run that ended since it was seen stands where it was seen. */
+/** The open runs, then those that have ended. A run that ended since it was seen stands where it was seen. */
 const busySource = (store: RunStore, query: RunQuery, open: Open): PageSource<RunRecord> => {
   const seen = new Set(open.first.map(({ run }) => run.run_id))
-  const ended = endedIds(store, query)
+  const scope = scopeOf('changed', query)
   return {
-    count: () => open.count + ended.length,
+    count: () => open.count + store.runs.count(scope.index, scope.group),
     key: activityKey,
     list({ limit, beyond, skip }) {
-      const found = open.first.map(({ run }) => run)
-      const start = beyond?.startsWith('0') === true ? ended.lastIndexOf(idIn(beyond)) : ended.length
-      for (let at = start - 1; found.length < limit && at >= 0; at -= 1) {
-        const id = ended[at] ?? ''
-        if (seen.has(id)) continue
-        for (const run of viewsOf([id], (one) => store.runs.find(one), { key: (one) => one, skip }))
-          if (run !== undefined) found.push(run)
-      }
-      return found.slice(0, limit)
+      const found = open.first.map(({ run }) => run).slice(0, limit)
+      if (found.length === limit) return found
+      const after = beyond?.startsWith('0') === true ? beyond.slice(1) : undefined
+      const ended = store.runs.list({
+        ...scope,
+        limit: limit + seen.size,
+        order: 'desc',
+        skip,
+        ...(after !== undefined && { beyond: after }),
+      })
+      return [...found, ...ended.filter(({ run_id }) => !seen.has(run_id))].slice(0, limit)
     },
   }
-}
-
-/** Ids of runs that have ended, in the order of their last change; reads no record. */
-const endedIds = (store: RunStore, { session_id, status }: RunQuery): readonly string[] => {
-  const sets = [
-    ...(status === undefined ? [] : [new Set(store.runs.ids('status', status))]),
-    ...(session_id === undefined ? [] : [new Set(store.runs.ids('session', session_id))]),
-  ]
-  const ids = store.runs.ids('changed', 'all')
-  return sets.length === 0 ? ids : ids.filter((id) => sets.every((set) => set.has(id)))
 }
