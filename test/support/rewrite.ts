@@ -34,7 +34,7 @@ const mendManifest = (
   const manifest: any = unseal(readFileSync(join(root, 'manifest.json')))
   const ref = (file.includes('/streams/') ? manifest.streams : manifest.collections)[of]
   ref.pages = ref.pages.map((page: any) => (page.no === no ? { ...page, length } : page))
-  ref.index = null
+  ref.tables = []
   writeFileSync(join(root, 'manifest.json'), seal(manifest))
   for (const index of files(join(file, '..'), 'index-')) rmSync(index)
 }

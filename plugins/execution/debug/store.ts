@@ -72,16 +72,18 @@ export interface Ages {
 /** By the time of their last evidence, the oldest first unless `newest`; read one after the other, as they are used. */
 export function* byAge({ runs }: Pick<DebugStore, 'runs'>, { group, newest = false }: Ages): Iterable<DebugRecord> {
   const order = newest ? 'desc' : 'asc'
-  for (let beyond: string | undefined; ;) {
-    const records = runs.list({ index: 'oldest', group, order, limit: step, ...(beyond !== undefined && { beyond }) })
-    yield* records
-    const last = records.at(-1)
-    if (last === undefined) return
-    beyond = ageKey(last)
+  for (let last: DebugRecord | undefined; ;) {
+    const beyond = last === undefined ? undefined : ageKey(last)
+    const ids = runs.page({ index: 'oldest', group, order, limit: step, ...(beyond !== undefined && { beyond }) })
+    for (const id of ids) {
+      const record = runs.find(id)
+      if (record !== undefined) yield (last = record)
+    }
+    if (ids.length < step) return
   }
 }
 
-/** Records that are read at once. */
+/** Records whose ids are looked up at once. */
 const step = 64
 
 const bytesOf = (runs: DebugStore['runs']): number => {

@@ -13,7 +13,10 @@ const bench = (count: number) => {
   const store = declareStore(
     unsafeCast({
       collection: () => ({
-        ids: (_: string, group: string) => (group === 'all' ? [...records.keys()] : []),
+        page: ({ group, limit, beyond = '' }: { group: string; limit: number; beyond?: string }) =>
+          group === 'all'
+            ? [...records.keys()].filter((id) => id > beyond.slice(beyond.indexOf(':') + 1)).slice(0, limit)
+            : [],
         find: (id: string) => ((seen.reads += 1), records.get(id)),
       }),
       blobs: () => ({ remove: () => Promise.resolve() }),

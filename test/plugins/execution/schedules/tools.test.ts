@@ -143,7 +143,7 @@ test('a list of schedules reads the newest of those that are over, however many 
   const schedules = {
     count: () => 0,
     list: () => [],
-    ids: () => ids,
+    page: ({ limit }: { limit: number }) => ids.toReversed().slice(0, limit),
     find: (schedule_id: string) => ((reads += 1), { ...over, schedule_id }),
   }
   const list = scheduleTools(unsafeCast({ store: { schedules } })).find(({ name }) => name === 'schedule_list')
