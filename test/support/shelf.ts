@@ -1,6 +1,6 @@
 /** Records on pages, as the tables of a checkpoint would give them. */
 import type { CollectionSpec } from '../../core/state/contract.js'
-import type { CheckpointedRecords } from '../../core/state/memory/collection.js'
+import type { CheckpointedRecords } from '../../core/state/memory/stored-collection.js'
 import { placeOf } from '../../core/state/memory/record-index.js'
 import { compareKeys, type Row } from '../../core/state/tables/rows.js'
 

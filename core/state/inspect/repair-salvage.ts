@@ -182,7 +182,7 @@ export const salvage = async (options: SalvageOptions): Promise<void> => {
   const known = soundManifest(disk, paths, rootId)
   const found = collect(options, known ?? guessManifest(options))
   const sequence = Math.max(found.sequence, readWatermark(disk, paths.watermark).watermark?.sequence ?? 0)
-  const old = unnamedFiles(disk, paths, emptyManifest(rootId, generation))
+  const old = unnamedFiles(disk, paths, { manifest: emptyManifest(rootId, generation) })
   const { segments, last } = await writeLog(options, { ...found, sequence })
   const drops = []
   for (const file of old)

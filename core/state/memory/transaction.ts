@@ -9,7 +9,7 @@ import type { CommitLog } from '../log/commit-log.js'
 import type { Collection, Stream, Tx } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
-import type { StoredCollection } from './collection.js'
+import type { StoredCollection } from './stored-collection.js'
 import type { StoredStream } from './stream.js'
 
 export type Publish = (publication: Publication) => void

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'
 import type { Json } from '../../base/schema.js'
-import type { StoredCollection } from '../memory/collection.js'
+import type { StoredCollection } from '../memory/stored-collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { EntryPages } from './entry-pages.js'
@@ -49,8 +49,8 @@ export class PageStores {
     this.#blocks = createBlockCache(options.tuning.blockBytes)
   }
 
-  makeRecords<T extends object>(spec: CollectionSpec<T>): RecordPages<T> {
-    const made = createRecordPages(this.#pageOptions(this.#options.paths.data, spec), spec)
+  makeRecords<T extends object>(spec: CollectionSpec<T>, isDeclared: boolean): RecordPages<T> {
+    const made = createRecordPages(this.#pageOptions(this.#options.paths.data, spec), spec, isDeclared)
     this.#records.set(spec.name, made)
     return made
   }

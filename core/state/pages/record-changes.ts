@@ -1,12 +1,12 @@
 /** What one checkpoint changes of a collection: records, and the pages that are mostly dead. */
-import type { DirtyRecord, DirtyRecords } from '../memory/collection.js'
+import type { DirtyRecord, DirtyRecords } from '../memory/stored-collection.js'
 import type { Row } from '../tables/rows.js'
 import type { PageDraft } from './page-draft.js'
 import type { Location } from './page-file.js'
 import type { PageChanges, RowSet } from './page-store.js'
 import type { PageRef } from '../format/manifest.js'
 import { isOpenRow, locationOf, recordText } from './record-codec.js'
-import { readRecord, rowOf, stateOf, type Records } from './record-pages.js'
+import { readRecord, rowOf, stateOf, type Records } from './kept-records.js'
 import { createRecordRows, type RecordRows, type RecordState } from './record-rows.js'
 
 /** The most pages one checkpoint copies together. */

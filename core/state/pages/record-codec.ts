@@ -1,7 +1,7 @@
 /** How a record stands on a page, and in the index file of its collection. */
 import { createHash } from 'node:crypto'
 import type { CollectionSpec } from '../contract.js'
-import type { DirtyRecord } from '../memory/collection.js'
+import type { DirtyRecord } from '../memory/stored-collection.js'
 import { placeOf, type Place } from '../memory/record-index.js'
 import { shapeOf, type Row, type SectionShape } from '../tables/rows.js'
 import type { Location } from './page-file.js'

@@ -1,25 +1,15 @@
 /** The checkpointed records of one collection: of several lines with one id the last counts. */
-import { assert } from '../../base/assert.js'
-import { createCache, type Cache } from '../../base/cache.js'
+import { createCache } from '../../base/cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import { faultIn } from '../format/line-file.js'
 import type { PagesRef } from '../format/manifest.js'
-import type { CheckpointedRecords, DirtyRecords, LoadedRecords } from '../memory/collection.js'
-import type { Row } from '../tables/rows.js'
+import type { CheckpointedRecords, DirtyRecords, LoadedRecords } from '../memory/stored-collection.js'
+import { readRecord, rowOf, stateOf, type Records } from './kept-records.js'
 import type { PageOptions } from './page-file.js'
+import { anyMark } from './table-set.js'
 import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
-import {
-  fingerprint,
-  idSection,
-  indexSection,
-  isOpenRow,
-  isSettled,
-  locationOf,
-  openSection,
-  placesIn,
-  type RecordLine,
-} from './record-codec.js'
+import { fingerprint, idSection, indexSection, isOpenRow, openSection, type RecordLine } from './record-codec.js'
 import { RecordChanges } from './record-changes.js'
 import { createRecordRows } from './record-rows.js'
 
@@ -31,15 +21,13 @@ export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   close(): void
 }
 
-/** The parts of a collection's checkpointed records. */
-export interface Records<T extends object> {
-  readonly spec: CollectionSpec<T>
-  readonly store: PageStore<RecordLine<T>>
-  readonly cache: Cache<T>
-}
-
-export const createRecordPages = <T extends object>(options: PageOptions, spec: CollectionSpec<T>): RecordPages<T> => {
-  const store = new PageStore<RecordLine<T>>(options, fingerprint(spec))
+/** Of a collection that nobody declares nothing but where its records are is known; nobody reads them. */
+export const createRecordPages = <T extends object>(
+  options: PageOptions,
+  spec: CollectionSpec<T>,
+  isDeclared = true,
+): RecordPages<T> => {
+  const store = new PageStore<RecordLine<T>>(options, isDeclared ? fingerprint(spec) : anyMark)
   const records: Records<T> = { spec, store, cache: createCache(512) }
   const { tables } = store
   return {
@@ -49,36 +37,22 @@ export const createRecordPages = <T extends object>(options: PageOptions, spec: 
     count: (index, group) => tables.count(indexSection(index), group),
     groups: (index) => tables.groups(indexSection(index)),
     range: (index, range) => tables.range(indexSection(index), range),
-    load: (ref, memory) => store.load(ref, loaderInto(records, memory)),
+    load: (ref, memory) => store.load(ref, loaderInto(records, memory, isDeclared)),
     write: (dirty) => store.write(new RecordChanges(records, dirty)),
     tableFiles: () => store.tableFiles(),
     close: () => store.close(),
   }
 }
 
-/** Where a record stands and whether it can still change; undefined: it is on no page, or was removed. */
-export const rowOf = <T extends object>({ store }: Records<T>, id: string): Row | undefined =>
-  store.tables.find(idSection, [id])
-
-/** Most bytes of a record that is kept for the next reader: a few hundred large ones would fill the memory. */
-const mostKept = 64 * 1024
-
-export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
-  const { cache, store } = records
-  const known = cache.get(id)
-  if (known !== undefined) return known
-  const row = rowOf(records, id)
-  assert(row, 'a record is read that no row names')
-  const location = locationOf(row)
-  const record = store.pages.read(location).r
-  if (location.length <= mostKept) cache.set(id, record)
-  return record
-}
-
 /** Reads records that can still change into memory; of the lines of one id the newest makes the row. */
-const loaderInto = <T extends object>(records: Records<T>, memory: LoadedRecords<T>): PageLoader<RecordLine<T>> => {
+const loaderInto = <T extends object>(
+  records: Records<T>,
+  memory: LoadedRecords<T>,
+  isDeclared: boolean,
+): PageLoader<RecordLine<T>> => {
   const { spec, store } = records
   const readOpen = (): Fault | undefined => {
+    if (!isDeclared) return undefined
     const faults = Array.from(openIds(records), (id) => faultOf(() => memory.loadHot(id, readRecord(records, id))))
     memory.settleIndexes()
     return faults.find((fault) => fault !== undefined)
@@ -103,12 +77,6 @@ const loaderInto = <T extends object>(records: Records<T>, memory: LoadedRecords
     },
   }
 }
-
-/** What the tables know of a record beside where it is: its places in the indexes once it is settled. */
-export const stateOf = <T extends object>(spec: CollectionSpec<T>, id: string, record: T) =>
-  isSettled(spec, record)
-    ? { settled: true as const, places: placesIn(spec, { id, r: record }) }
-    : { settled: false as const }
 
 function* openIds<T extends object>(records: Records<T>): Iterable<string> {
   for (const row of records.store.tables.all(openSection)) {

@@ -30,16 +30,14 @@ const numberedIn = (disk: Disk, folder: string): string[] =>
 const numberedBelow = (disk: Disk, folder: string): string[] =>
   disk.list(folder).flatMap((name) => numberedIn(disk, join(folder, name)))
 
-/**
- * Files with names of ours that nothing names, but for tables that are `inUse`: those that a start made again are named
- * by the next checkpoint. Other files are nobody's business here.
- */
-export const unnamedFiles = (
-  disk: Disk,
-  paths: Layout,
-  manifest: Manifest,
-  inUse: ReadonlySet<string> = new Set(),
-): string[] => {
+/** What names files: the manifest, and the tables that are read from. Those that a start made again it names later. */
+export interface Naming {
+  readonly manifest: Manifest
+  readonly inUse?: ReadonlySet<string>
+}
+
+/** Files with names of ours that nothing names. Other files are nobody's business here. */
+export const unnamedFiles = (disk: Disk, paths: Layout, { manifest, inUse = new Set() }: Naming): string[] => {
   const named = namedFiles(paths, manifest)
   const tombstones = disk
     .list(paths.tombstones)
@@ -64,13 +62,9 @@ const cutTo = async (disk: Disk, path: string, length: number): Promise<void> =>
 }
 
 /** Removes unnamed files and cuts bytes that do not count. Returns what it touched. */
-export const sweep = async (
-  disk: Disk,
-  paths: Layout,
-  manifest: Manifest,
-  inUse: ReadonlySet<string>,
-): Promise<string[]> => {
-  const swept = unnamedFiles(disk, paths, manifest, inUse)
+export const sweep = async (disk: Disk, paths: Layout, naming: Naming): Promise<string[]> => {
+  const { manifest } = naming
+  const swept = unnamedFiles(disk, paths, naming)
   for (const path of swept) await disk.unlink(path)
   for (const [path, length] of namedFiles(paths, manifest)) {
     if (length === null || (disk.stat(path)?.size ?? 0) <= length) continue

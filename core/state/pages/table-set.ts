@@ -13,6 +13,8 @@ import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
 
+/** The mark of a store that takes tables as they are; those that it writes are of no use to any other. */
+export const anyMark = 'undeclared'
 export const declarationChanged = 'the declaration changed'
 
 /** Rows of a section, in order of their keys. */
@@ -115,7 +117,8 @@ export class TableSet {
         if ((this.#options.disk.stat(this.#path(no))?.size ?? 0) < length)
           return `a file ends before its ${length} bytes`
       this.tables.use(refs)
-      if (this.tables.files.some((file) => file.footer.mark !== this.#mark)) return declarationChanged
+      const isMarked = this.#mark === anyMark || this.tables.files.every(({ footer }) => footer.mark === this.#mark)
+      if (!isMarked) return declarationChanged
       begin()
       return undefined
     } catch (error) {

@@ -6,7 +6,7 @@
 import type { Ids } from '../../base/ids.js'
 import type { Log } from '../../base/text/log.js'
 import type { Json } from '../../base/schema.js'
-import type { DirtyRecords, StoredCollection } from '../memory/collection.js'
+import type { DirtyRecords, StoredCollection } from '../memory/stored-collection.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { LogKeeper } from '../log/log-keeper.js'
@@ -217,7 +217,7 @@ class CheckpointWriter implements Checkpointer {
   async #removeDrafts(): Promise<void> {
     const { disk, paths, manifest, mode, pageStores } = this.#options
     if (manifest.uncertain || mode.halted) return
-    for (const path of unnamedFiles(disk, paths, manifest.current, pageStores.tableFiles()))
+    for (const path of unnamedFiles(disk, paths, { manifest: manifest.current, inUse: pageStores.tableFiles() }))
       if (!path.startsWith(`${paths.log}/`)) await disk.unlink(path)
   }
 }

@@ -58,7 +58,7 @@ const begin = async (root: Root, { sealed, replay }: LogRecovery): Promise<strin
   transactions.resumeAt(replay.t)
   const { keeper, checkpointer } = run(root, replay.sequence)
   await keeper.start(sealed)
-  const swept = await sweep(pins.disk, paths, manifest.current, pageStores.tableFiles())
+  const swept = await sweep(pins.disk, paths, { manifest: manifest.current, inUse: pageStores.tableFiles() })
   if (keeper.hasRoom())
     await ballast.place().catch((error: unknown) => log.warn('the ballast could not be written', { error }))
   if (!keeper.hasRoom()) refuse(access, 'disk_full')

@@ -1,7 +1,8 @@
 /** The declared collections and streams, and what the log says about them. */
 import { assert, fault } from '../../base/assert.js'
 import { unsafeCast, type Json } from '../../base/schema.js'
-import { createCollection, type StoredCollection } from '../memory/collection.js'
+import { createCollection } from '../memory/collection.js'
+import type { StoredCollection } from '../memory/stored-collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract.js'
 import { isName } from '../format/layout.js'
 import type { LogLine, Op } from '../format/segment.js'
@@ -38,10 +39,10 @@ export const createStore = (pageStores: PageStores): Store => {
   const streams = new Map<string, StoredStream<Json>>()
   let frozen = false
 
-  const addCollection = <T extends object>(spec: CollectionSpec<T>): StoredCollection<T> => {
+  const addCollection = <T extends object>(spec: CollectionSpec<T>, isDeclared: boolean): StoredCollection<T> => {
     assert(isName(spec.name), `${spec.name} is no name for a collection`)
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
-    const made = createCollection(spec, pageStores.makeRecords(spec))
+    const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared))
     collections.set(spec.name, unsafeCast(made))
     return made
   }
@@ -59,7 +60,7 @@ export const createStore = (pageStores: PageStores): Store => {
         ? undefined
         : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
     }
-    const collection = collections.get(op[1]) ?? addCollection(undeclared(op[1]))
+    const collection = collections.get(op[1]) ?? addCollection(undeclared(op[1]), false)
     if (op[0] === 'put') collection.replayPut(op[2], op[3])
     else collection.replayRemove(op[2], op[3])
     return undefined
@@ -78,14 +79,14 @@ export const createStore = (pageStores: PageStores): Store => {
     apply,
     declareCollection: (spec) => {
       declarable()
-      return addCollection(spec)
+      return addCollection(spec, true)
     },
     declareStream: (spec) => {
       declarable()
       return addStream(spec)
     },
     load: async (there) => {
-      for (const name of there.collections) if (!collections.has(name)) addCollection(undeclared(name))
+      for (const name of there.collections) if (!collections.has(name)) addCollection(undeclared(name), false)
       for (const name of there.streams) if (!streams.has(name)) addStream({ name, version: 0 })
       frozen = true
       for (const collection of collections.values()) await pageStores.loadRecords(collection)

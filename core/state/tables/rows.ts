@@ -1,4 +1,4 @@
-/** Rows of tables: a key of one to three cells, then what is known of it. A row without more than its key is a removal. */
+/** Rows of tables: a key of one to three cells, then what is known of it. A row of nothing but its key is a removal. */
 
 export type Cell = string | number
 export type Row = readonly Cell[]

@@ -4,8 +4,7 @@ import { readBloom, type Bloom } from './bloom.js'
 import type { BlockCache } from './block-cache.js'
 import { unsafeCast } from '../../base/schema.js'
 import { compareKeys, isRemoval, positionOf, unpackRows, type Bound, type Row, type SectionShape } from './rows.js'
-import type { BlockLine, GroupInfo, SectionInfo, TableFooter } from './table-format.js'
-import { groupMember } from './table-format.js'
+import { groupMember, type BlockLine, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
 export type Order = 'asc' | 'desc'
 

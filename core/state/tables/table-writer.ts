@@ -1,4 +1,5 @@
 /** Writes one table. Nothing of it counts before the manifest names it. */
+import { fault } from '../../base/assert.js'
 import { createPause } from '../../base/turns.js'
 import type { Disk } from '../disk/disk.js'
 import { createLineFile, type LineFile, type LineFileHeader } from '../format/line-file.js'
@@ -145,7 +146,7 @@ const rising = function* (rows: Iterable<Row>, { name, keyCells }: SectionShape)
   let before: Row | undefined
   for (const row of rows) {
     if (before !== undefined && compareKeys(before, row, keyCells) >= 0)
-      throw new Error(`the rows of section ${name} are not in order`)
+      throw fault(`the rows of section ${name} are not in order`)
     before = row
     yield row
   }

@@ -1,0 +1,63 @@
+/** A collection as the store sees it: what loads it, takes its changes to a checkpoint and lets it go of memory. */
+import type { Collection } from '../contract.js'
+import type { Row } from '../tables/rows.js'
+import type { GroupRange } from '../tables/tables.js'
+import type { Change } from './change.js'
+
+/** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
+export interface CheckpointedRecords<T> {
+  has(id: string): boolean
+  read(id: string): T
+  /** The ids among which is the one that was made last. */
+  latest(): Iterable<string>
+  count(index: string, group: string): number
+  /** Groups in order; some have no record any more. */
+  groups(index: string): Iterable<string>
+  /** Group, sort key and id of each record. */
+  range(index: string, range: GroupRange): Iterable<Row>
+}
+
+/** A durable record that no checkpoint has written yet. */
+export interface DirtyRecord<T> {
+  readonly record: T
+  /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
+}
+
+/**
+ * What a checkpoint has to write of a collection as of one sequence: changed records, and ids with their tombstones'
+ * reasons.
+ */
+export interface DirtyRecords<T> {
+  readonly records: ReadonlyMap<string, DirtyRecord<T>>
+  readonly tombstones: ReadonlyMap<string, string>
+}
+
+/** Records in memory that take what a checkpoint holds, at start. */
+export interface LoadedRecords<T> {
+  isDeleted(id: string): boolean
+  loadHot(id: string, record: T): void
+  /** Everything was loaded. */
+  settleIndexes(): void
+}
+
+export interface StoredCollection<T extends object> extends Collection<T>, LoadedRecords<T> {
+  insert(record: T): Change
+  put(record: T): Change
+  remove(id: string, reason: string): Change | undefined
+  /** Applies operations of the log at start. */
+  replayPut(id: string, record: T): void
+  replayRemove(id: string, reason: string): void
+  /** Adds an id that was deleted, at start. */
+  loadTombstone(id: string): void
+  /** Takes what became durable since the last call. */
+  takeDirty(): DirtyRecords<T>
+  /**
+   * Puts back what could not be written. A record whose removal is not durable yet is kept: the removal may
+   * still be undone.
+   */
+  restoreDirty(dirty: DirtyRecords<T>): void
+  /** The tables know what was taken: settled records leave memory. */
+  evict(dirty: DirtyRecords<T>): void
+  /** Some ids, in no order, among which is the one that was made last. Can be walked more than once. */
+  latestIds(): Iterable<string>
+}

@@ -1,0 +1,40 @@
+/** The records of a collection that a checkpoint wrote, as pages and tables have them. */
+import { assert } from '../../base/assert.js'
+import type { Cache } from '../../base/cache.js'
+import type { CollectionSpec } from '../contract.js'
+import type { Row } from '../tables/rows.js'
+import type { PageStore } from './page-store.js'
+import { idSection, isSettled, locationOf, placesIn, type RecordLine } from './record-codec.js'
+import type { RecordState } from './record-rows.js'
+
+/** The parts of a collection's checkpointed records. */
+export interface Records<T extends object> {
+  readonly spec: CollectionSpec<T>
+  readonly store: PageStore<RecordLine<T>>
+  readonly cache: Cache<T>
+}
+
+/** Where a record stands and whether it can still change; undefined: it is on no page, or was removed. */
+export const rowOf = <T extends object>({ store }: Records<T>, id: string): Row | undefined =>
+  store.tables.find(idSection, [id])
+
+/** Most bytes of a record that is kept for the next reader: a few hundred large ones would fill the memory. */
+const mostKept = 64 * 1024
+
+export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
+  const { cache, store } = records
+  const known = cache.get(id)
+  if (known !== undefined) return known
+  const row = rowOf(records, id)
+  assert(row, 'a record is read that no row names')
+  const location = locationOf(row)
+  const record = store.pages.read(location).r
+  if (location.length <= mostKept) cache.set(id, record)
+  return record
+}
+
+/** What the tables know of a record beside where it is: its places in the indexes once it is settled. */
+export const stateOf = <T extends object>(spec: CollectionSpec<T>, id: string, record: T): RecordState =>
+  isSettled(spec, record)
+    ? { settled: true as const, places: placesIn(spec, { id, r: record }) }
+    : { settled: false as const }
