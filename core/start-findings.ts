@@ -1,6 +1,6 @@
 /** What a start found, in the words of findings. */
 import { relative } from 'node:path'
-import { declarationChanged } from './state/pages/table-set.js'
+import { declarationChanged, noTables } from './state/pages/table-set.js'
 import type { Found } from './records/findings.js'
 import type { RepairOutcome } from './host/lifecycle/repair.js'
 import type { RecoveryReport } from './state/store/root.js'
@@ -71,8 +71,9 @@ const rebuiltFound = (root: string, what: string): Found => ({
   action: 'Nothing is lost.',
 })
 
-/** An index that a new version declares in another way is made again: nothing was wrong. */
-export const isDeclared = (what: string): boolean => what.endsWith(`: ${declarationChanged}`)
+/** An index that a new version declares or writes in another way is made again: nothing was wrong. */
+export const isDeclared = (what: string): boolean =>
+  [declarationChanged, noTables].some((why) => what.endsWith(`: ${why}`))
 
 const uncleanFound: Found = {
   code: 'unclean_stop',

@@ -81,8 +81,8 @@ export const rootFiles: readonly RootFile[] = [
     path: /^data\/\w+\/index-\d+\.ndjson$/u,
     writer: 'daemon',
     sentence:
-      'Where each record stands, and its place in each declared index. Made again from the pages when it does not fit.',
-    read: behindHeader('.rows[]'),
+      'A table: where records stand, and the places of settled ones in each declared index. Made again from the pages.',
+    read: behindHeader('.rows[]?'),
   },
   {
     name: 'streams/<stream>/page-….ndjson',
@@ -96,7 +96,7 @@ export const rootFiles: readonly RootFile[] = [
     path: /^streams\/\w+\/index-\d+\.ndjson$/u,
     writer: 'daemon',
     sentence: 'Which lines hold whose entries.',
-    read: behindHeader('.rows[]'),
+    read: behindHeader('.rows[]?'),
   },
   {
     name: 'tombstones/<collection>.ndjson',

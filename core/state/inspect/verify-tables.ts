@@ -81,7 +81,7 @@ export const watchTables = (report: Report, specs: ReadonlyMap<string, Collectio
     for (const section of compared) {
       const [is, should] = [sums.get(section), due.get(section)]
       if (is?.rows === should?.rows && is?.digest === should?.digest) continue
-      const rule = `section ${section} has ${is?.rows ?? 0} rows; the pages call for ${should?.rows ?? 0}, or for others`
+      const rule = `section ${section} has ${is?.rows ?? 0} rows; the pages call for ${should?.rows ?? 0} or others`
       report('index', { file, offset: 0, rule })
     }
   }

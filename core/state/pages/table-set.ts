@@ -16,6 +16,8 @@ import { PageReader } from './page-reader.js'
 /** The mark of a store that takes tables as they are; those that it writes are of no use to any other. */
 export const anyMark = 'undeclared'
 export const declarationChanged = 'the declaration changed'
+/** An earlier version wrote the pages, or a repair dropped the tables. */
+export const noTables = 'there was none yet'
 
 /** Rows of a section, in order of their keys. */
 export interface SectionRows {
@@ -111,7 +113,7 @@ export class TableSet {
   }
 
   #tryLoad(refs: readonly TableRef[], begin: () => void): string | undefined {
-    if (refs.length === 0) return 'there was none'
+    if (refs.length === 0) return noTables
     try {
       for (const { no, length } of refs)
         if ((this.#options.disk.stat(this.#path(no))?.size ?? 0) < length)
