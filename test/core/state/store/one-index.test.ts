@@ -32,7 +32,7 @@ const verify = async (root: string) =>
 test('a start makes tables of its pages, nothing is missing, and the indexes are gone', async (t) => {
   const root = copy(t)
   const { request, log, stop } = await startTestDaemon(t, { root })
-  t.true(log.filter(({ message }) => message === 'an index was made again').length > 10, 'the start says so')
+  t.true(log.filter(({ fact }) => fact === 'an index was made again').length > 10, 'the start says so')
   const runs = (await request('GET', '/v1/runs?page=true')).body
   t.is(runs.items.length, runs.pagination.total_count)
   t.true(runs.items.length >= 8)
@@ -46,7 +46,7 @@ test('a start makes tables of its pages, nothing is missing, and the indexes are
   )
   const again = await startTestDaemon(t, { root })
   t.deepEqual(
-    again.log.filter(({ message }) => message === 'an index was made again'),
+    again.log.filter(({ fact }) => fact === 'an index was made again'),
     [],
   )
   t.is((await again.request('GET', '/v1/runs?page=true')).body.pagination.total_count, runs.pagination.total_count)
