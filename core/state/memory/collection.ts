@@ -6,9 +6,8 @@ import { fault } from '../../base/assert.js'
 import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
-import { compareKeys, type Row } from '../tables/rows.js'
 import type { GroupRange } from '../tables/tables.js'
-import type { Key } from './ordered-ids.js'
+import { mergedPage } from './merged-page.js'
 import { createRecordIndex, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
 import { createShadows, type Shadows } from './shadows.js'
@@ -66,28 +65,11 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   page(query: PageQuery): string[] {
-    const cold = this.#pages.range(query.index, rangeOf(query))[Symbol.iterator]()
-    let next = cold.next()
-    if (next.done === true) return this.#index(query.index).page(query)
-    const warm = this.#index(query.index).keys(query)
-    const ids: string[] = []
-    let at = 0
-    const takeWarm = (until: Row | undefined): void => {
-      for (; ids.length < query.limit && at < warm.length; at += 1) {
-        const key = warm[at]
-        if (key === undefined || (until !== undefined && !isBefore(key, until, query.order))) return
-        ids.push(key.id)
-      }
-    }
-    for (; next.done !== true; next = cold.next()) {
-      const row = next.value
-      takeWarm(row)
-      if (ids.length >= query.limit) return ids
-      const id = String(row[2])
-      if (!this.#hot.has(id) && !this.#deleted.has(id)) ids.push(id)
-    }
-    takeWarm(undefined)
-    return ids
+    return mergedPage(query, {
+      warm: this.#index(query.index),
+      cold: this.#pages.range(query.index, rangeOf(query)),
+      isCold: (id) => !this.#hot.has(id) && !this.#deleted.has(id),
+    })
   }
 
   list(query: PageQuery): T[] {
@@ -288,12 +270,6 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 }
 
 const rangeOf = ({ group, order = 'asc', beyond }: PageQuery): GroupRange => ({ group, order, beyond })
-
-/** True of a key that comes before a row of the tables, in the direction of the order. */
-const isBefore = ({ sort, id }: Key, row: Row, order: PageQuery['order']): boolean => {
-  const comes = compareKeys([row[0] ?? '', sort, id], row, 3)
-  return order === 'desc' ? comes > 0 : comes < 0
-}
 
 export const createCollection = <T extends object>(
   spec: CollectionSpec<T>,
