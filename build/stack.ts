@@ -1,6 +1,6 @@
 /** Stacks of the program in one file, told in lines of the sources. The map is read when the first stack is made. */
-import { findSourceMap } from 'node:module'
 import path from 'node:path'
+import { tellPlacesBy } from '../core/base/text/stack.js'
 import type { MappedFile } from './program.js'
 
 interface RawMap {
@@ -55,14 +55,7 @@ const createLookup = (folder: string, { sources, mappings }: RawMap) => {
   }
 }
 
-/** A place in a module that is not of the program, if Node maps it. */
-const elsewhere = (file: string, line: number, column: number): string | undefined => {
-  const found = findSourceMap(file)?.findEntry(line - 1, column - 1)
-  if (found === undefined || !('originalSource' in found)) return undefined
-  const { originalSource, originalLine, originalColumn } = found
-  return `${originalSource.replace(/^file:\/\//u, '')}:${originalLine + 1}:${originalColumn + 1}`
-}
-
+/** From now on stacks that are told name places in the sources. */
 export const mapStacks = ({ name, folder, readMap }: MappedFile): void => {
   let lookup: ReturnType<typeof createLookup> | undefined
   const find = (line: number, column: number): string | undefined => {
@@ -73,11 +66,6 @@ export const mapStacks = ({ name, folder, readMap }: MappedFile): void => {
     }
     return lookup(line, column)
   }
-  const told = (frame: NodeJS.CallSite): string => {
-    const [file, line, column] = [frame.getFileName(), frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0]
-    const place = file === name ? find(line, column) : file && elsewhere(file, line, column)
-    return place ? String(frame).replace(`${file}:${line}:${column}`, () => place) : String(frame)
-  }
-  Error.prepareStackTrace = (error, frames) =>
-    [String(error), ...frames.map((frame) => `    at ${told(frame)}`)].join('\n')
+  const place = new RegExp(`\\b${name.replaceAll('.', '\\.')}:(\\d+):(\\d+)`, 'gu')
+  tellPlacesBy((stack) => stack.replace(place, (found, line, column) => find(Number(line), Number(column)) ?? found))
 }

@@ -1,5 +1,6 @@
 /** What went wrong, as the command line says it. */
 import { Problem } from '../base/errors.js'
+import { stackOf } from '../base/text/stack.js'
 import { accessProblem, codeOf } from '../state/errors.js'
 import { DaemonProblem } from './daemon-problem.js'
 import { errors, usageCodes } from './errors.js'
@@ -40,7 +41,7 @@ const facts = (problem: Problem): unknown => {
 
 /** A fault of ours, with its stack. */
 const fault = (error: unknown, output: Output): string => {
-  const [message, stack] = error instanceof Error ? [error.message, error.stack] : [String(error)]
+  const [message, stack] = error instanceof Error ? [error.message, stackOf(error)] : [String(error)]
   if (output === 'json') return JSON.stringify({ code: 'internal_error', message, stack })
   return `holdfast: ${stack ?? message}`
 }

@@ -68,10 +68,10 @@ test.serial('what tsc does alone is noticed, and npm start and npm run build end
 test.serial('stacks of the program tell of the sources, and whose they are', async (t) => {
   const script = `
     const { openProgram } = await import(${JSON.stringify(path.join(dist, 'build/program.js'))})
-    openProgram('--version')
+    const { stackOf } = openProgram('--version')
     const modules = Object.entries(globalThis[Symbol.for('holdfast.modules')])
     const [, load] = modules.find(([url]) => url.endsWith('/plugins/execution/models/contract.js'))
-    try { (await load()).checkGeneration() } catch (error) { console.log(error.stack) }`
+    try { (await load()).checkGeneration() } catch (error) { console.log(stackOf(error)) }`
   const stack = await run(['--input-type=module', '-e', script])
   const [, line = ''] = /models\/generation\.ts:(\d+):\d+\)/u.exec(stack) ?? []
   const source = readFileSync(path.join(repository, 'plugins/execution/models/generation.ts'), 'utf8').split('\n')

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import type { Secrets } from './secrets.js'
+import { stackOf } from './stack.js'
 import { visible, visibleBlock, visibleLine } from './visible.js'
 
 /**
@@ -25,7 +26,7 @@ export interface LogOptions {
 const describe = (error: unknown): unknown => {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? {} : { cause: describe(error.cause) }
-  return { type: error.name, message: error.message, stack: error.stack, ...cause }
+  return { type: error.name, message: error.message, stack: stackOf(error), ...cause }
 }
 
 interface Line {

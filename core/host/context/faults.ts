@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
 import type { Log } from '../../base/text/log.js'
 import type { Secrets } from '../../base/text/secrets.js'
+import { stackOf } from '../../base/text/stack.js'
 import type { PluginFault } from '../contract.js'
 
 export interface Faults {
@@ -104,7 +105,7 @@ export const createFaults = ({ clock, log, secrets, owners }: FaultsOptions): Fa
 
 /** The plugin whose code a stack passes through first. */
 export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | undefined => {
-  const stack = error instanceof Error ? (error.stack ?? '') : ''
+  const stack = error instanceof Error ? (stackOf(error) ?? '') : ''
   for (const line of stack.split('\n')) {
     const owner = owners.find(({ owns }) => owns(line))
     if (owner !== undefined) return owner.id
@@ -114,8 +115,9 @@ export const ownerOf = (error: unknown, owners: readonly CodeOwner[]): string | 
 
 /** The error without what called the plugins' code; of a refusal that none of it took part in, the sentence alone. */
 const shown = (error: unknown, owners: readonly CodeOwner[]): unknown => {
-  if (!(error instanceof Error) || error.stack === undefined) return error
-  const lines = error.stack.split('\n')
+  const stack = error instanceof Error ? stackOf(error) : undefined
+  if (!(error instanceof Error) || stack === undefined) return error
+  const lines = stack.split('\n')
   const last = lines.findLastIndex((line) => owners.some(({ owns }) => owns(line)))
   if (last < 0) return error instanceof Problem ? `${error.message} (${error.code})` : error
   if (last === lines.length - 1) return error
