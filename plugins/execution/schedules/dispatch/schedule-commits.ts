@@ -11,6 +11,8 @@ import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 export const batch = 64
+/** How long one commit may take to be filled: code that has just begun to run is slow. */
+const sliceMs = 8
 
 export interface ScheduleCommits {
   /** The first schedules that are due. */
@@ -104,7 +106,12 @@ const take = (
       }
       return changed
     }
-    for (const { schedule_id } of due) update(context, tx, { schedule_id, change })
+    const until = context.clock.elapsed() + sliceMs
+    for (const { schedule_id } of due) {
+      update(context, tx, { schedule_id, change })
+      // The others are still due.
+      if (context.clock.elapsed() > until) break
+    }
     return left
   })
 }

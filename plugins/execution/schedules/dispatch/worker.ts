@@ -150,7 +150,7 @@ const settleHeard = (watch: Watch): void => {
 
 const settle = async (watch: Watch): Promise<void> => {
   while (watch.heard.length > 0)
-    await watch.commits.settle(watch.heard.splice(0, batch)).catch(() => {
+    await watch.commits.settle(watch.heard.splice(0, batch / 2)).catch(() => {
       watch.mustSweep = true
     })
 }

@@ -39,9 +39,8 @@ const looking: ScheduleRecord = {
 }
 
 /** The commits of one schedule, over a store in memory; its runs end as they begin. */
-const bench = (record = due, enter: () => RunRecord = () => run) => {
-  const kept = { record, submitted: 0, entered: 0, commits: 0 }
-  const clock = createClock()
+const bench = (record = due, enter: () => RunRecord = () => run, clock = createClock()) => {
+  const kept = { record, submitted: 0, entered: 0, commits: 0, looks: 0 }
   const tx: Tx = unsafeCast({ now: 2000, after: () => {} })
   const commit = async (change: (tx: Tx) => unknown) => {
     const before = kept.record
@@ -58,7 +57,7 @@ const bench = (record = due, enter: () => RunRecord = () => run) => {
       store: {
         state: { commit, health: { mode: 'ok' } },
         schedules: { find: () => kept.record },
-        find: () => kept.record,
+        find: () => ((kept.looks += 1), kept.record),
         put: (_: Tx, changed: ScheduleRecord) => void (kept.record = changed),
       },
       runs: {
@@ -108,5 +107,19 @@ test('nobody waits for the end of a run that was over when its dispatch was note
     await commits.send(await claim())
     t.like(kept.record.executions, [{ status: 'settled', run_id: 'run_1' }])
     t.false(commits.awaits('run_1'))
+  }
+})
+
+test('of many that are due one commit takes as many as it can in a few milliseconds, and one at least', async (t) => {
+  for (const [step, looks] of [
+    [0, 5],
+    [5, 2],
+    [1000, 1],
+  ] as const) {
+    let elapsed = 0
+    const clock = { ...createClock(), elapsed: () => (elapsed += step) }
+    const { kept, commits } = bench(due, () => run, clock)
+    await commits.claim([due, due, due, due, due], { now: 2000, awake_since: 1 })
+    t.like(kept, { commits: 1, looks })
   }
 })
