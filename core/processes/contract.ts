@@ -38,7 +38,7 @@ export interface Program {
   readonly ended: Promise<ProgramEnd>
   /** Both outputs were read to their end, or let go. */
   readonly closed: Promise<void>
-  /** Ends its group by SIGKILL while the program itself is still there; else does nothing. */
+  /** Ends what is left of its group by SIGKILL. */
   kill(): void
   /** Closes both outputs, also while others hold their other end. */
   letGo(): void

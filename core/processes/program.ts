@@ -11,9 +11,10 @@ export interface Running {
   readonly ended: Promise<ProgramEnd>
 }
 
-/** Its number alone could be another's by now. */
+/** Its number alone could be another's by now; nobody has it while a process of its group is left. */
 const killGroup = (pid: number, started: string): void => {
-  if (startTicks(pid) !== started) return
+  const now = startTicks(pid)
+  if (now !== '' && now !== started) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {

@@ -14,8 +14,12 @@ const { createClock } = await import(${moduleOf('core/base/clock.js')})
 const { createIds } = await import(${moduleOf('core/base/ids.js')})
 const none = () => {}
 const processes = createProcesses({ ids: createIds(createClock()), log: { debug: none, warn: none } })
-const attempt = async () => {
-  const { program, exited, group = null } = await launch(processes, { command: 'true', folder: '/', environment: {}, marker: 'm' })
+const attempt = async (command = 'true', others = undefined) => {
+  const { program, exited, group = null } = await launch(processes, { command, folder: '/', environment: {}, marker: 'm' })
+  if (others !== undefined) {
+    await others()
+    program.kill()
+  }
   const exit = await exited
   program.stdout.resume()
   program.stderr.resume()
@@ -26,13 +30,23 @@ const results = []
 if (process.argv[1] === 'warm') for (let n = 0; n < 3; n += 1) results.push(await attempt())
 const held = []
 try { for (;;) held.push(openSync('/dev/null', 'r')) } catch {}
-results.push(...(await Promise.all(Array.from({ length: 4 }, attempt))))
+// They stay, so that none gives descriptors to another.
+let tell
+const all = new Promise((resolve) => (tell = resolve))
+let left = 4
+const others = () => {
+  left -= 1
+  if (left === 0) tell()
+  return all
+}
+results.push(...(await Promise.all(Array.from({ length: 4 }, () => attempt('exec sleep 300', others)))))
 for (const file of held) closeSync(file)
 results.push(await attempt())
 await processes.close()
 console.log(JSON.stringify(results))
 `
 const good = { exit: { started: true, lost: false, code: 0, signal: null }, group: 'group' }
+const killed = { exit: { ...good.exit, code: null, signal: 'SIGKILL' }, group: 'group' }
 const refused = { exit: { started: false, lost: false, code: null, signal: null }, group: null }
 
 for (const [what, ...before] of [['cold'], ['warm', good, good, good]] as const)
@@ -52,7 +66,7 @@ for (const [what, ...before] of [['cold'], ['warm', good, good, good]] as const)
     const without = results.slice(before.length, -1)
     // What was connected ahead of need still serves.
     t.true(without.some(({ group }: { group: unknown }) => group === null))
-    for (const result of without) t.deepEqual(result, result.group === null ? refused : good)
+    for (const result of without) t.deepEqual(result, result.group === null ? refused : killed)
   })
 
 test('a command in a folder that is gone, or with an environment that no process can have, was not started', async (t) => {
