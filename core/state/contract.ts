@@ -20,7 +20,10 @@ export interface IndexSpec<T> {
 export interface CollectionSpec<T extends object> {
   /** The folder's name under `data/`: `[a-z][a-z0-9_]*`, unique in the daemon. */
   readonly name: string
-  /** Version of the record's shape; written into each page. */
+  /**
+   * Version of the record's shape, and of what `settled`, `group` and `sort` say of it: raise it when one of them says
+   * something else, so that the indexes on disk are made again. Written into each page.
+   */
   readonly version: number
   id(record: T): string
   readonly indexes: Readonly<Record<string, IndexSpec<T>>>

@@ -2,7 +2,6 @@ import type { Collection, CollectionSpec, State, Stream, StreamEntry } from '../
 import type { RunRecord } from './run-record.js'
 import type { Outbox } from '../../deliveries/contract.js'
 import type { JournalEntry, RunEvent } from '../../sessions/contract.js'
-// The index functions below keep their text, because indexes on disk are made again when it changes.
 import { isTerminal as isSettled } from './machine.js'
 
 /** An idempotency key that was used; `id` is the digest of scope and key. */

@@ -143,6 +143,7 @@ test('an index that is missing, damaged or of another declaration is made again 
   await third.close()
   const fourth = await openNotes(root, {
     spec: {
+      version: 2,
       indexes: {
         by_owner: { group: (one) => one.owner.toUpperCase(), sort: (one) => one.at },
         open: { group: () => undefined },

@@ -1,0 +1,38 @@
+/** An index on disk is made again when the version of its collection rises: so it rises with what the indexes say. */
+import test from 'ava'
+import { createHash } from 'node:crypto'
+import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
+
+/** The text of what says where a record belongs, by collection and version. */
+const known: Readonly<Record<string, string>> = {
+  'control_plane_refusals 1': '15c09544b1cfc39a',
+  'debug_runs 1': 'b8719289023d0669',
+  'deliveries 1': '7721c1e7620baa66',
+  'external_action_heads 1': '3cfea001a09dd2aa',
+  'external_action_runs 1': 'f851fe8bc1dfa512',
+  'personas 1': '2b2f8ed7d0c46700',
+  'receipts 1': '3cfea001a09dd2aa',
+  'run_memories 1': 'b1c26bd83da3f229',
+  'run_memory_marks 1': 'efbf355109c8cd06',
+  'runs 1': 'c31757ee816053cb',
+  'schedule_histories 1': 'efbf355109c8cd06',
+  'schedules 1': '7710dacee6d5af08',
+  'session_bindings 1': '3cfea001a09dd2aa',
+  'session_control_states 1': '7f12f59175c46616',
+  'sessions 1': '64df50bd6ee3b9c8',
+  'tasks 1': '9955d2225c42e155',
+  'thread_starts 1': 'efbf355109c8cd06',
+  'todos 1': 'efbf355109c8cd06',
+}
+
+test('whoever changes settled, group or sort of a collection raises its version', async (t) => {
+  const { collections } = await declarationsOf(await shippedPlugins())
+  const found = Array.from(collections.values(), ({ name, version, settled, indexes }): [string, string] => {
+    const texts = Object.entries(indexes).map(([index, { group, sort }]) => [index, String(group), String(sort)])
+    const digest = createHash('sha256')
+      .update(JSON.stringify([String(settled), texts]))
+      .digest('hex')
+    return [`${name} ${version}`, digest.slice(0, 16)]
+  })
+  t.deepEqual(Object.fromEntries(found.toSorted()), known, 'raise the version, then write down the new digest')
+})
