@@ -88,7 +88,7 @@ export class PageStore<Line> {
       damage = loader.readOpen()
     })
     if (why === undefined) return { ...sound, damage }
-    const faults = await this.#rebuild(loader)
+    const faults = await this.#tryRebuild(loader)
     const found = loader.readOpen()
     return {
       ...withFaults(found === undefined ? faults : [...faults, found]),
@@ -120,6 +120,16 @@ export class PageStore<Line> {
   close(): void {
     this.pages.close()
     this.#tables.close()
+  }
+
+  /** Without room for tables nothing can be looked up: that is no damage of the pages, and ends with room. */
+  async #tryRebuild(loader: PageLoader<Line>): Promise<readonly Fault[]> {
+    try {
+      return await this.#rebuild(loader)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'for a reason that nobody told'
+      return [{ file: this.#options.folder, offset: 0, rule: `its index cannot be made again: ${why}` }]
+    }
   }
 
   /** Writes tables of every sound line of the pages; returns what cannot be read. */
