@@ -1,11 +1,21 @@
 import test from 'ava'
 import { loadEngine } from '../faults/life.js'
 import { expected, flipBits, look } from './golden-flips.js'
-import { goldenFolder, imageOf } from './golden-root.js'
+import { noTables } from '../../core/state/pages/table-set.js'
+import { goldenFolder, imageOf, oneIndexFolder } from './golden-root.js'
 
 test('state-6: a root of format 1 opens, and holds what was put into it', async (t) => {
   const { seen, said } = await look(await loadEngine(), imageOf(goldenFolder))
   t.is(said, '')
+  t.is(seen, expected)
+})
+
+test('state-6: a root of format 1 with one index for each collection opens, and has tables from then on', async (t) => {
+  const { seen, said } = await look(await loadEngine(), imageOf(oneIndexFolder))
+  t.is(
+    said,
+    JSON.stringify({ quarantined: [], rebuilt: ['items', 'journal'].map((of) => `index of ${of}: ${noTables}`) }),
+  )
   t.is(seen, expected)
 })
 

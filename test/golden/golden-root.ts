@@ -12,7 +12,11 @@ import { createRandom } from '../faults/random.js'
 import { createSimulatedDisk } from '../faults/simulated-disk.js'
 import { sendCommit } from '../faults/workload.js'
 
-export const goldenFolder = fileURLToPath(new URL('../../../test/golden/root-1', import.meta.url))
+const folder = (name: string): string => fileURLToPath(new URL(`../../../test/golden/${name}`, import.meta.url))
+/** As it is written today. */
+export const goldenFolder = folder('root-1-tables')
+/** With one index for each collection, as versions before tables wrote it. */
+export const oneIndexFolder = folder('root-1')
 
 /** Everything in it is behind the watermark; the last life ended in a kill. */
 export const makeGoldenRoot = async (): Promise<Image> => {
@@ -39,7 +43,7 @@ export const makeGoldenRoot = async (): Promise<Image> => {
   return second.image()
 }
 
-/** Writes it to the folder of the sources: once per format. */
+/** Writes it to the folder of the sources: once for each way in which files are written. */
 export const writeGoldenRoot = async (): Promise<void> => {
   for (const [path, bytes] of filesOf(await makeGoldenRoot())) {
     const target = join(goldenFolder, path)

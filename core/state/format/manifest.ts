@@ -34,6 +34,8 @@ export interface TableRef {
 export interface PagesRef {
   readonly pages: readonly PageRef[]
   readonly tables: readonly TableRef[]
+  /** Where earlier versions named their index: they find none, and make it from the pages. */
+  readonly index: null
 }
 
 export interface Manifest {
@@ -83,7 +85,7 @@ const carried = (refs: Manifest['collections']): Manifest['collections'] =>
   Object.fromEntries(
     Object.entries(refs).map(([name, { pages, tables }]: [string, Partial<PagesRef>]) => [
       name,
-      { pages: pages ?? [], tables: tables ?? [] },
+      { pages: pages ?? [], tables: tables ?? [], index: null },
     ]),
   )
 

@@ -43,6 +43,7 @@ const pagesIn = (disk: Disk, folder: string): Record<string, PagesRef> =>
             live: 0,
           })),
           tables: [],
+          index: null,
         },
       ]
     }),

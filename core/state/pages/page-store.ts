@@ -104,7 +104,7 @@ export class PageStore<Line> {
       await makePagesFolder(this.#options)
       await changes.write(page)
       const tables = changes.isEmpty ? this.#tables.refs : await this.#tables.write(changes.sections(), changes.ids())
-      const ref: PagesRef = { tables, pages: await page.finish() }
+      const ref: PagesRef = { tables, pages: await page.finish(), index: null }
       await this.#options.disk.syncFolder(this.#options.folder)
       return { ref, apply: () => this.#apply(ref, changes) }
     } catch (error) {

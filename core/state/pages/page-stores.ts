@@ -29,7 +29,7 @@ export interface PageStoresOptions {
   readonly onDamage: (fault: Fault) => void
 }
 
-const empty: PagesRef = { pages: [], tables: [] }
+const empty: PagesRef = { pages: [], tables: [], index: null }
 
 export class PageStores {
   /** What loading found. */
