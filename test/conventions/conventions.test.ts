@@ -408,7 +408,7 @@ test('dependencies are pinned exactly and each has its line in docs/decisions.md
 
 test('the top level holds what the layout names and nothing else', (t) => {
   const known =
-    /^(package(-lock)?\.json|tsconfig\.json|build|core|plugins|state-example|test|docs|README\.md|LICENSE|CHANGELOG\.md|\..*|node_modules|dist|state)$/u
+    /^(package(-lock)?\.json|tsconfig\.json|core|plugins|state-example|test|docs|README\.md|LICENSE|CHANGELOG\.md|\..*|node_modules|dist|state)$/u
   none(
     t,
     readdirSync(root).filter((name) => !known.test(name)),

@@ -69,7 +69,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a settled record that is written again counts twice',
-    patch: patch('memory/collection', 'this.#shadow(id, before.record);\n    }\n    #take', 'void 0;\n    }\n    #take'),
+    patch: patch(
+      'memory/collection',
+      'this.#shadow(id, before.record);\n    }\n    #take',
+      'void 0;\n    }\n    #take',
+    ),
   },
   {
     name: 'the folder of pages is not synced',

@@ -8,8 +8,8 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { makeProgram } from '../../build/one-file.js'
-import { dist } from '../../build/program.js'
+import { makeProgram } from '../../core/build/one-file.js'
+import { dist } from '../../core/build/program.js'
 import { fault } from '../../core/base/assert.js'
 
 const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined

@@ -2,4 +2,6 @@
 import { makeProgram } from './one-file.js'
 
 /** Without it the program starts from its modules, which takes longer and is the same otherwise. */
-await makeProgram().catch((error: unknown) => console.error('The program starts from its modules:', error))
+await makeProgram().catch((error: unknown) =>
+  process.emitWarning(`The program starts from its modules: ${String(error)}`),
+)

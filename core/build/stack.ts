@@ -1,6 +1,6 @@
 /** Stacks of the program in one file, told in lines of the sources. The map is read when the first stack is made. */
 import path from 'node:path'
-import { tellPlacesBy } from '../core/base/text/stack.js'
+import { tellPlacesBy } from '../base/text/stack.js'
 import type { MappedFile } from './program.js'
 
 interface RawMap {

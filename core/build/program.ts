@@ -42,7 +42,7 @@ const read = (file: string): Buffer | undefined => {
 }
 
 /** Compiled modules and what is made of them. */
-export const dist = path.resolve(import.meta.dirname, '..')
+export const dist = path.resolve(import.meta.dirname, '../..')
 
 export const filesOf = (folder: string) => ({
   program: path.join(folder, 'program.cjs'),

@@ -19,7 +19,7 @@ const sharedModules = (): string[] => [
 
 const entry = (): string => `
 export { main } from './core/command-line.js'
-export { mapStacks } from './build/stack.js'
+export { mapStacks } from './core/build/stack.js'
 export { stackOf } from './core/base/text/stack.js'
 globalThis[Symbol.for('holdfast.modules')] = {
 ${sharedModules()
@@ -74,7 +74,7 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
 const keepCode = async (folder: string): Promise<void> => {
   const root = await mkdtemp(path.join(tmpdir(), 'holdfast-'))
   const live = (life: Life, args: readonly string[]) => {
-    const command = [path.join(dist, 'build/keep-code.js'), folder, life, ...args]
+    const command = [path.join(dist, 'core/build/keep-code.js'), folder, life, ...args]
     const child = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { HOME: root, PATH: process.env['PATH'] },

@@ -4,16 +4,16 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import path from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { makeProgram } from '../../build/one-file.js'
-import { dist, programFolder } from '../../build/program.js'
-import { version } from '../../core/base/version.js'
-import { shippedPlugins } from '../../core/shipped.js'
-import { ownerOf } from '../../core/host/context/faults.js'
-import { shippedCandidate } from '../../core/host/load/candidate.js'
-import * as kit from '../../core/plugin.js'
-import { repository } from '../support/docs.js'
-import { freshFolder, freshRoot } from '../support/folders.js'
-import { spawnTestDaemon } from '../support/daemon.js'
+import { makeProgram } from '../../../core/build/one-file.js'
+import { dist, programFolder } from '../../../core/build/program.js'
+import { version } from '../../../core/base/version.js'
+import { shippedPlugins } from '../../../core/shipped.js'
+import { ownerOf } from '../../../core/host/context/faults.js'
+import { shippedCandidate } from '../../../core/host/load/candidate.js'
+import * as kit from '../../../core/plugin.js'
+import { repository } from '../../support/docs.js'
+import { freshFolder, freshRoot } from '../../support/folders.js'
+import { spawnTestDaemon } from '../../support/daemon.js'
 
 const run = async (args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 })).stdout
@@ -21,7 +21,7 @@ const run = async (args: readonly string[]): Promise<string> =>
 /** A build that can be changed. */
 const copyOfBuild = (): string => {
   const folder = path.join(freshFolder(), 'dist')
-  for (const part of ['build', 'core', 'plugins', 'bundle', '.tsbuildinfo'])
+  for (const part of ['core', 'plugins', 'bundle', '.tsbuildinfo'])
     cpSync(path.join(dist, part), path.join(folder, part), { recursive: true })
   writeFileSync(path.join(folder, '../package.json'), '{"type":"module"}')
   symlinkSync(path.join(repository, 'node_modules'), path.join(folder, '../node_modules'))
@@ -42,7 +42,7 @@ test.serial(
     const notes = path.join(folder, '.tsbuildinfo')
     writeFileSync(notes, readFileSync(notes, 'utf8').replace('{', '{ '))
     t.is(await said(), '9.9.9', 'the compiler has written: the modules run')
-    await run([path.join(folder, 'build/make.js')])
+    await run([path.join(folder, 'core/build/make.js')])
     writeFileSync(module, readFileSync(module, 'utf8').replace('9.9.9', '8.8.8'))
     t.is(await said(), '9.9.9', 'a program of the new modules')
     t.deepEqual(readdirSync(path.join(folder, 'bundle')), [path.basename(programFolder(folder) ?? '')])
@@ -60,14 +60,14 @@ test.serial('what tsc does alone is noticed, and npm start and npm run build end
   const { compilerOptions } = JSON.parse(readFileSync(path.join(repository, 'tsconfig.json'), 'utf8'))
   t.like(compilerOptions, { incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' })
   const { scripts, dependencies } = JSON.parse(readFileSync(path.join(repository, 'package.json'), 'utf8'))
-  t.regex(scripts.start, /tsc -p \. && node dist\/build\/make\.js && exec node /u)
-  t.regex(scripts.build, /--tsBuildInfoFile dist\.next\/\.tsbuildinfo && node dist\.next\/build\/make\.js && /u)
+  t.regex(scripts.start, /tsc -p \. && node dist\/core\/build\/make\.js && exec node /u)
+  t.regex(scripts.build, /--tsBuildInfoFile dist\.next\/\.tsbuildinfo && node dist\.next\/core\/build\/make\.js && /u)
   t.true('esbuild' in dependencies)
 })
 
 test.serial('stacks of the program tell of the sources, and whose they are', async (t) => {
   const script = `
-    const { openProgram } = await import(${JSON.stringify(path.join(dist, 'build/program.js'))})
+    const { openProgram } = await import(${JSON.stringify(path.join(dist, 'core/build/program.js'))})
     const { stackOf } = openProgram('--version')
     const modules = Object.entries(globalThis[Symbol.for('holdfast.modules')])
     const [, load] = modules.find(([url]) => url.endsWith('/plugins/execution/models/contract.js'))
