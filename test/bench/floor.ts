@@ -4,13 +4,18 @@
  * validation, no state machine, no history. Given the address of a model, it
  * asks that for each run and reads the answer, of which it understands nothing.
  */
-import { closeSync, fdatasync, mkdtempSync, openSync, write } from 'node:fs'
+import { closeSync, fdatasync, mkdtempSync, openSync, rmSync, write } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import polka from 'polka'
 
-const fd = openSync(join(mkdtempSync(join(tmpdir(), 'floor-')), 'log.ndjson'), 'w', 0o600)
+const folder = mkdtempSync(join(tmpdir(), 'floor-'))
+const fd = openSync(join(folder, 'log.ndjson'), 'w', 0o600)
+process.once('SIGTERM', () => {
+  rmSync(folder, { recursive: true })
+  process.exit()
+})
 const runs = new Map<string, { run_id: string; session_id: string; status: string; text: string }>()
 const readers = new Set<ServerResponse>()
 let waiting: { line: string; done: () => void }[] = []

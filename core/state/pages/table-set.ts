@@ -137,7 +137,10 @@ interface Remaining {
   /** Nothing is older: a removal takes nothing away. */ readonly isOldest: boolean
 }
 
-function* remaining(taken: readonly TableFile[], { shape, added, isOldest }: Remaining): Generator<Row> {
+const remaining = (taken: readonly TableFile[], rows: Remaining): Iterable<Row> =>
+  taken.length === 0 && !rows.isOldest ? rows.added : allRemaining(taken, rows)
+
+function* allRemaining(taken: readonly TableFile[], { shape, added, isOldest }: Remaining): Generator<Row> {
   const sources: Source[] = [
     ...taken.map((file) => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc', keep: false }) })),
     { least: undefined, rows: () => added.values() },

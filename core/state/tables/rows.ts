@@ -36,8 +36,9 @@ export interface Bound {
 /** Compares the first cells of two rows. */
 export const compareKeys = (a: Row, b: Row, cells: number): number => {
   for (let at = 0; at < cells; at += 1) {
-    const [x, y] = [a[at] ?? '', b[at] ?? '']
-    if (x !== y) return x < y ? -1 : 1
+    const x = a[at]
+    const y = b[at]
+    if (x !== y) return (x ?? '') < (y ?? '') ? -1 : 1
   }
   return 0
 }

@@ -1,0 +1,169 @@
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClock } from '../../../../core/base/clock.js'
+import { createIds } from '../../../../core/base/ids.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { OpenPages } from '../../../../core/state/pages/open-pages.js'
+import { TableSet } from '../../../../core/state/pages/table-set.js'
+import { createBlockCache } from '../../../../core/state/tables/block-cache.js'
+import { createBloomDraft, readBloom } from '../../../../core/state/tables/bloom.js'
+import { firstTaken } from '../../../../core/state/tables/compaction.js'
+import { compareKeys, packRows, shapeOf, unpackRows, type Row } from '../../../../core/state/tables/rows.js'
+
+const [ids, byOwner] = [shapeOf('ids'), shapeOf('by:owner')]
+const tuning = { blockRows: 3, levelRows: 4, fanOut: 3, partitionRows: 30 }
+
+const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'holdfast-tables-')), 'notes')
+  mkdirSync(folder)
+  t.teardown(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
+  const make = (): TableSet =>
+    new TableSet(
+      {
+        disk: createDisk(),
+        folder,
+        ids: createIds(createClock()),
+        root: 'r',
+        of: 'notes',
+        version: 1,
+        pageBytes: 1000,
+        files: new OpenPages(2),
+        blocks: createBlockCache(200),
+        tables: tuning,
+        onDamage: () => {},
+      },
+      'mark',
+    )
+  const set = make()
+  const again = (): TableSet => {
+    const other = make()
+    t.is(
+      other.load(set.refs, () => {}),
+      undefined,
+    )
+    return other
+  }
+  return { set, again }
+}
+
+interface Place {
+  readonly group: string
+  readonly sort: string
+}
+type Model = Map<string, Place | undefined>
+
+/** What one checkpoint changes, as rows. */
+const rowsOf = (model: Model, changes: ReadonlyMap<string, Place | undefined>): { ids: Row[]; owners: Row[] } => {
+  const found: { ids: Row[]; owners: Row[] } = { ids: [], owners: [] }
+  for (const [id, to] of changes) {
+    const from = model.get(id)
+    if (to === undefined && !model.has(id)) continue
+    found.ids.push(to === undefined ? [id] : [id, 1, id.length, 10, 1])
+    if (from?.group === to?.group && from?.sort === to?.sort) continue
+    if (from !== undefined) found.owners.push([from.group, from.sort, id])
+    if (to !== undefined) found.owners.push([to.group, to.sort, id, 1])
+  }
+  found.ids.sort((a, b) => compareKeys(a, b, 1))
+  found.owners.sort((a, b) => compareKeys(a, b, 3))
+  return found
+}
+
+const inOrder = (model: Model, group: string): Row[] =>
+  Array.from(model)
+    .flatMap(([id, place]): Row[] => (place?.group === group ? [[group, place.sort, id]] : []))
+    .toSorted((a, b) => compareKeys(a, b, 3))
+
+const keysOf = (rows: Iterable<Row>): Row[] => Array.from(rows, (row) => row.slice(0, 3))
+
+const place = fc.option(
+  fc.record({ group: fc.constantFrom('a', 'b', 'c'), sort: fc.constantFrom('1', '2', '3', '4') }),
+  { nil: undefined },
+)
+const checkpoint = fc.array(fc.tuple(fc.nat({ max: 25 }).map(String), place), { minLength: 1, maxLength: 12 })
+
+test('tables of many checkpoints say what one sorted list would: by key, in groups, both ways, from any place', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(checkpoint, { minLength: 1, maxLength: 14 }), async (checkpoints) => {
+      const { set, again } = openSet(t)
+      const model: Model = new Map()
+      for (const changes of checkpoints) {
+        const rows = rowsOf(model, new Map(changes))
+        if (rows.ids.length === 0) continue
+        const sections = [
+          { shape: ids, rows: rows.ids },
+          { shape: byOwner, rows: rows.owners },
+        ]
+        set.apply(await set.write(sections, []))
+        for (const [id, to] of new Map(changes))
+          if (to === undefined) model.delete(id)
+          else model.set(id, to)
+      }
+      for (const { tables } of [set, again()]) {
+        for (let n = 0; n <= 25; n += 1) t.is(tables.find(ids, [String(n)]) !== undefined, model.has(String(n)))
+        for (const group of ['a', 'b', 'c', 'd']) {
+          const expected = inOrder(model, group)
+          t.is(tables.count(byOwner, group), expected.length)
+          t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'asc' })), expected)
+          t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'desc' })), expected.toReversed())
+          for (const beyond of ['0', '2', '3', '9']) {
+            const [above, below] = [
+              expected.filter((row) => String(row[1]) > beyond),
+              expected.filter((row) => String(row[1]) < beyond),
+            ]
+            t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'asc', beyond })), above)
+            t.deepEqual(keysOf(tables.range(byOwner, { group, order: 'desc', beyond })), below.toReversed())
+          }
+        }
+        const groups = new Set([...tables.groups(byOwner)].filter((group) => tables.count(byOwner, group) > 0))
+        t.deepEqual([...groups], [...new Set([...model.values()].map((one) => one?.group ?? ''))].toSorted())
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('packed rows are the rows', (t) => {
+  const cell = fc.constantFrom('a', 'b', 'ab', '')
+  for (const shape of [ids, byOwner, shapeOf('extents')])
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, cell, fc.nat())), (rows) => {
+        const keys = new Map(rows.map((row) => [JSON.stringify(row.slice(0, shape.keyCells)), row]))
+        const sorted = [...keys.values()].toSorted((a, b) => compareKeys(a, b, shape.keyCells))
+        t.deepEqual(unpackRows(JSON.parse(packRows(sorted, shape)), shape), sorted)
+      }),
+    )
+})
+
+test('a filter knows all that was added, and errs for few of what was not', (t) => {
+  const draft = createBloomDraft()
+  for (let n = 0; n < 5000; n += 1) draft.add(`run_${n}`)
+  const filter = readBloom(draft.finish())
+  let errs = 0
+  for (let n = 0; n < 5000; n += 1) {
+    t.true(filter.mayHave(`run_${n}`))
+    if (filter.mayHave(`run_${n + 5000}`)) errs += 1
+  }
+  t.true(errs < 150, `${errs} of 5000`)
+})
+
+test('tables stay few, a row is written few times, and a partition is never written again', (t) => {
+  const many = { blockRows: 128, levelRows: 4096, fanOut: 8, partitionRows: 262_144 }
+  let tables: { no: number; length: number; footer: number; rows: number }[] = []
+  let written = 0
+  let most = 0
+  const checkpoints = 2500
+  for (let n = 0; n < checkpoints; n += 1) {
+    const from = firstTaken(tables, 1600, many)
+    const taken = tables.slice(from)
+    t.true(taken.every(({ rows }) => rows < many.partitionRows))
+    const rows = taken.reduce((sum, one) => sum + one.rows, 1600)
+    tables = [...tables.slice(0, from), { no: n, length: 0, footer: 0, rows }]
+    written += rows
+    most = Math.max(most, tables.filter((one) => one.rows < many.partitionRows).length)
+  }
+  t.true(most < 4 * many.fanOut, `${most} tables`)
+  t.true(written < 5 * checkpoints * 1600, `${written / (checkpoints * 1600)} times`)
+})
