@@ -10,15 +10,15 @@ import { indexName, pageName, segmentName, type Layout } from '../format/layout.
 import type { Fault } from '../format/line.js'
 import { createFileLines, type FileLines } from '../format/file-lines.js'
 import { lengthAt, scanLineFile, valueAt, type LineFileHeader } from '../format/line-file.js'
-import type { Manifest, PagesRef, TableRef } from '../format/manifest.js'
+import type { Manifest, PagesRef } from '../format/manifest.js'
 import { replayLog, type Replay } from '../log/replay.js'
 import type { LinePlace, LogLine, Op } from '../format/segment.js'
 import type { EntryLine } from '../pages/entry-codec.js'
+import { OpenPages } from '../pages/open-pages.js'
 import type { RecordLine } from '../pages/record-codec.js'
-import { createBlockCache } from '../tables/block-cache.js'
-import { TableFile } from '../tables/table-file.js'
-import { Tables } from '../tables/tables.js'
+import type { Tables } from '../tables/tables.js'
 import { tombstonePath } from '../pages/tombstones.js'
+import { createHas, createNewest, openTables, type Has, type Lookup } from './survey-lookup.js'
 import type { FindingKind } from './verify-findings.js'
 import type { Watermark } from '../format/watermark.js'
 
@@ -41,6 +41,8 @@ export interface SurveyVisitor {
   op?(op: Op, line: LogLine, place: LinePlace): void
   /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
   record?(collection: string, line: RecordLine<JsonObject>, place: PagePlace & { readonly counts: boolean }): void
+  /** The log was read: told before any record, what tells which records are there. */
+  found?(has: Has): void
   /** The tables of a collection or stream, all of whose lines are sound. */
   tables?(pageStore: { readonly kind: 'data' | 'streams'; readonly name: string }, tables: SoundTables): void
 }
@@ -57,6 +59,8 @@ export interface SurveyOptions {
   readonly manifest: Manifest
   readonly watermark: Watermark | undefined
   readonly visitor: SurveyVisitor
+  /** Tables that are open. */
+  readonly files: OpenPages
 }
 
 interface Expected {
@@ -77,9 +81,6 @@ export interface SoundLines {
   readonly lines: FileLines
   /** Every line that counts is sound. */ readonly isWhole: boolean
 }
-
-/** Bytes of blocks that are kept of each table. */
-const blockBytes = 512 * 1024
 
 /** The sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. */
 const readLines = (
@@ -112,8 +113,6 @@ const readLines = (
   const isWhole = faults.length === 0 && lines.length >= length
   return header === undefined || rule !== undefined ? undefined : { header, starts, lines, isWhole }
 }
-
-type Tombstones = ReadonlyMap<string, ReadonlySet<string>>
 
 const readEveryTombstone = (options: SurveyOptions): Map<string, Set<string>> => {
   const { paths, manifest, visitor } = options
@@ -160,32 +159,33 @@ const pageHeader = ({ name }: PageStore, no: number, root: string): Partial<Line
   root,
 })
 
-const readTables = (options: SurveyOptions, pageStore: PageStore): void => {
-  const { visitor, manifest } = options
-  const refs = pageStore.ref.tables
-  const last = refs.at(-1)
-  if (last === undefined || visitor.tables === undefined) return
-  const found = new Map<number, SoundLines>()
-  for (const { no, length } of refs) {
-    const path = join(pageStore.folder, indexName(no))
+/** Checks every line of the tables; undefined where one of them cannot be used. */
+const readTables = (options: SurveyOptions, pageStore: PageStore): Tables | undefined => {
+  const { visitor, manifest, disk, files } = options
+  const { tables: refs } = pageStore.ref
+  const path = (no: number): string => join(pageStore.folder, indexName(no))
+  const isSound = refs.map(({ no, length }) => {
     const header = { k: 'index', of: pageStore.name, no, root: manifest.root } as const
-    const lines = readLines(options, { path, length, kind: 'index', header })
-    if (lines?.isWhole === true) found.set(no, lines)
-  }
-  if (found.size < refs.length) return
-  const tables = new Tables((ref) => openSound(ref, found.get(ref.no)?.lines))
-  tables.use(refs)
+    return readLines(options, { path: path(no), length, kind: 'index', header })?.isWhole === true
+  })
+  const last = refs.at(-1)
+  if (last === undefined || isSound.includes(false)) return undefined
+  const tables = openTables({ disk, files, path }, refs)
   visitor.count?.({ items: refs.reduce((sum, { rows }) => sum + rows, 0) })
-  visitor.tables(pageStore, { tables, file: join(pageStore.folder, indexName(last.no)) })
+  visitor.tables?.(pageStore, { tables, file: path(last.no) })
+  return tables
 }
 
-const openSound = (ref: TableRef, lines: FileLines | undefined): TableFile =>
-  new TableFile({
-    ref,
-    readLine: (offset) => (lines === undefined ? undefined : valueAt(lines, offset)),
-    blocks: createBlockCache(blockBytes),
-    key: '',
-  })
+/** Those of collections, by their names. */
+const readEveryTable = (options: SurveyOptions): ReadonlyMap<string, Tables> => {
+  const found = new Map<string, Tables>()
+  for (const pageStore of pageStores('streams', options)) readTables(options, pageStore)
+  for (const pageStore of pageStores('data', options)) {
+    const tables = readTables(options, pageStore)
+    if (tables !== undefined) found.set(pageStore.name, tables)
+  }
+  return found
+}
 
 const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
   const { visitor, manifest } = options
@@ -200,37 +200,29 @@ const readStream = (options: SurveyOptions, pageStore: PageStore): void => {
       visitor.entries?.(pageStore.name, line, place)
     }
   }
-  readTables(options, pageStore)
 }
 
-interface Overlay {
-  readonly tombstones: Tombstones
-  readonly touched: Tombstones
-}
-
-const readCollection = (options: SurveyOptions, pageStore: PageStore, { tombstones, touched }: Overlay): void => {
+const readCollection = (options: SurveyOptions, pageStore: PageStore, lookup: Lookup): void => {
   const { visitor, manifest } = options
-  const [seen, deleted, newer] = [new Set<string>(), tombstones.get(pageStore.name), touched.get(pageStore.name)]
-  for (const { no, length } of pageStore.ref.pages.toReversed()) {
+  const [deleted, newer] = [lookup.tombstones.get(pageStore.name), lookup.written.get(pageStore.name)]
+  const tables = lookup.tables.get(pageStore.name)
+  const isNewest = createNewest(tables)
+  for (const { no, length, live } of pageStore.ref.pages.toReversed()) {
     const path = join(pageStore.folder, pageName(no))
     const found = readLines(options, { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root) })
     if (found === undefined) continue
+    let counted = 0
     for (const offset of found.starts.toReversed()) {
       visitor.count?.({ items: 1 })
       const line = valueAt<RecordLine<JsonObject>>(found.lines, offset)
-      if (seen.has(line.id) || deleted?.has(line.id) === true) continue
-      seen.add(line.id)
-      const place = {
-        file: path,
-        offset,
-        page: no,
-        length: lengthAt(found.lines, offset),
-        counts: newer?.has(line.id) !== true,
-      }
-      visitor.record?.(pageStore.name, line, place)
+      const place = { file: path, offset, page: no, length: lengthAt(found.lines, offset) }
+      if (deleted?.has(line.id) === true || !isNewest(line.id, place)) continue
+      counted += place.length
+      visitor.record?.(pageStore.name, line, { ...place, counts: newer?.has(line.id) !== true })
     }
+    if (tables !== undefined && found.isWhole && counted !== live)
+      visitor.fault('index', { file: path, offset: 0, rule: `rows name ${counted} bytes of it, and ${live} count` })
   }
-  readTables(options, pageStore)
 }
 
 const readLog = ({
@@ -239,12 +231,15 @@ const readLog = ({
   manifest,
   watermark,
   visitor,
-}: SurveyOptions): { replay: Replay; touched: Map<string, Set<string>> } => {
-  const touched = new Map<string, Set<string>>()
+}: SurveyOptions): { replay: Replay; written: Lookup['written'] } => {
+  const written = new Map<string, Map<string, boolean>>()
   const visit = (line: LogLine, place: LinePlace): void => {
     visitor.count?.({ items: 1 })
     for (const op of line.ops) {
-      if (op[0] !== 'app') touched.set(op[1], (touched.get(op[1]) ?? new Set()).add(op[2]))
+      if (op[0] !== 'app') {
+        const ids = written.get(op[1]) ?? new Map<string, boolean>()
+        written.set(op[1], ids.set(op[2], op[0] === 'put'))
+      }
       visitor.op?.(op, line, place)
     }
   }
@@ -261,20 +256,28 @@ const readLog = ({
   }
   if (replay.torn !== undefined) visitor.fault('torn', replay.torn)
   if (replay.damage !== undefined) visitor.fault('log', replay.damage)
-  return { replay, touched }
+  return { replay, written }
 }
 
+/** Tables that are open at a time. */
+const openAtOnce = 64
+
 /** Walks the whole root; returns what the log said. */
-export const survey = (options: SurveyOptions): Replay => {
+export const survey = (given: Omit<SurveyOptions, 'files'>): Replay => {
+  const options = { ...given, files: new OpenPages(openAtOnce) }
   const look = <R>(area: string, run: () => R): R =>
     options.visitor.look === undefined ? run() : options.visitor.look(area, run)
   const tombstones = look('tombstones', () => readEveryTombstone(options))
+  const tables = look('indexes', () => readEveryTable(options))
   look('streams', () => {
     for (const pageStore of pageStores('streams', options)) readStream(options, pageStore)
   })
-  const { replay, touched } = look('log', () => readLog(options))
+  const { replay, written } = look('log', () => readLog(options))
+  const paged = new Set(pageStores('data', options).flatMap(({ name, ref }) => (ref.pages.length > 0 ? [name] : [])))
+  const lookup: Lookup = { tombstones, written, tables, paged }
+  options.visitor.found?.(createHas(lookup))
   look('data', () => {
-    for (const pageStore of pageStores('data', options)) readCollection(options, pageStore, { tombstones, touched })
+    for (const pageStore of pageStores('data', options)) readCollection(options, pageStore, lookup)
   })
   return replay
 }

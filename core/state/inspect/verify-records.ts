@@ -4,6 +4,7 @@ import type { AnyStruct, Json, JsonObject } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'
+import type { Has } from './survey-lookup.js'
 import type { FindingKind } from './verify-findings.js'
 
 /** What plugins declared; without it checksums, order and names are checked, and no record is. */
@@ -39,14 +40,26 @@ export const watchRecords = (
   { collections, streams }: Declarations,
   { read, hasBlob }: RecordWatch,
 ) => {
-  const live = new Map<string, Set<string>>()
+  const counts = new Map<string, number>()
+  /** Ids of collections of which only a look at all records tells what is there. */
+  const seen = new Map<string, Set<string>>()
+  let has: Has = () => undefined
   const latest = new Map<string, Map<string, { record: JsonObject; place: LinePlace }>>()
   const named: Named[] = []
   const complain = (kind: FindingKind, { file, offset }: LinePlace, rule: string): void =>
     report(kind, { file, offset, rule })
 
+  const miss = ({ collection, id, by, place }: Named): void =>
+    complain('reference', place, `${by} names ${id} of ${collection}, which is not there`)
+  const refer = (reference: Named): void => {
+    const known = has(reference.collection, reference.id)
+    if (known === undefined) named.push(reference)
+    else if (!known) miss(reference)
+  }
+
   const check = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void => {
-    live.set(collection, (live.get(collection) ?? new Set()).add(id))
+    counts.set(collection, (counts.get(collection) ?? 0) + 1)
+    if (has(collection, id) === undefined) seen.set(collection, (seen.get(collection) ?? new Set()).add(id))
     read(collection, { id, record }, place)
     const spec = collections.get(collection)
     if (spec === undefined) return
@@ -54,7 +67,7 @@ export const watchRecords = (
     if (issue !== undefined) return complain('record', place, `${id} of ${collection} breaks its struct: ${issue}`)
     if (spec.id(record) !== id) complain('record', place, `${id} of ${collection} calls itself ${spec.id(record)}`)
     for (const reference of spec.references?.(record) ?? [])
-      named.push({ ...reference, by: `${id} of ${collection}`, place })
+      refer({ ...reference, by: `${id} of ${collection}`, place })
     for (const { area, ...ref } of spec.blobs?.(record) ?? [])
       if (!hasBlob(area, ref))
         complain(
@@ -91,11 +104,13 @@ export const watchRecords = (
       for (const [collection, records] of latest)
         for (const [id, { record, place }] of records) check(collection, { id, record }, place)
     },
-    finish: () => {
-      for (const { collection, id, by, place } of named)
-        if (live.get(collection)?.has(id) !== true)
-          complain('reference', place, `${by} names ${id} of ${collection}, which is not there`)
+    /** What tells which records are there; call before any of them is given. */
+    found: (lookup: Has) => {
+      has = lookup
     },
-    counts: () => Object.fromEntries([...live].map(([collection, ids]) => [collection, ids.size])),
+    finish: () => {
+      for (const one of named) if (seen.get(one.collection)?.has(one.id) !== true) miss(one)
+    },
+    counts: () => Object.fromEntries(counts),
   }
 }

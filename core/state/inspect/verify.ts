@@ -131,6 +131,7 @@ const checkContent = (
     fault: report,
     count: inspection.count,
     tables: tables.tables,
+    found: records.found,
     look: (area, run) =>
       inspection.look(area, () => {
         if (area === 'data') records.settle()
