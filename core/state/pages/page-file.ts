@@ -43,9 +43,11 @@ export const createPage = (options: PageOptions, no: number): Promise<LineFile> 
   return createLineFile(disk, pagePath(options, no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
 }
 
-/** Makes the folder of the pages, durably. */
+/**
+ * Makes the folder of the pages, durably. One that is there may have been made by a life that was killed before its
+ * name was synced.
+ */
 export const makePagesFolder = async ({ disk, folder }: PageOptions): Promise<void> => {
-  if (disk.stat(folder) !== undefined) return
   await disk.makeFolder(folder)
   await disk.syncFolder(dirname(folder))
 }

@@ -66,6 +66,8 @@ export class PageStore<Line> {
   readonly #options: PageOptions
   readonly #tables: TableSet
   #isStale = false
+  /** Its name is durable. */
+  #hasFolder = false
 
   constructor(options: PageOptions, mark: string) {
     this.pages = new PageSet(options)
@@ -101,7 +103,8 @@ export class PageStore<Line> {
     if (changes.isEmpty && !this.#isStale) return undefined
     const page = this.pages.draft()
     try {
-      await makePagesFolder(this.#options)
+      if (!this.#hasFolder) await makePagesFolder(this.#options)
+      this.#hasFolder = true
       await changes.write(page)
       const tables = changes.isEmpty ? this.#tables.refs : await this.#tables.write(changes.sections(), changes.ids())
       const ref: PagesRef = { tables, pages: await page.finish(), index: null }
