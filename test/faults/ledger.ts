@@ -59,6 +59,11 @@ export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<str
     byOwner.length === ids.length && new Set(byOwner).size === ids.length,
     'the two indexes do not hold the same records',
   )
+  const counts = items.groups('by_owner').map((owner) => items.count('by_owner', owner))
+  assert(
+    items.count('all', 'all') === ids.length && counts.reduce((sum, count) => sum + count, 0) === ids.length,
+    'an index counts other records than it lists',
+  )
   const deleted = sorted(everSent).filter((id) => items.isDeleted(id))
   const entries = sorted(journal.owners()).map((owner) => {
     const read = journal.read(owner, { after: 0, limit: 1_000_000 })

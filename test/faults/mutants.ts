@@ -64,10 +64,6 @@ export const mutants: readonly Mutant[] = [
   { name: 'pages of records and streams are not synced', forget: syncOf('/page-') },
   { name: 'tables are not synced', patch: patch('tables/table-writer', 'await file.sync();', '') },
   {
-    name: 'a table that takes others with it forgets what they took away',
-    patch: patch('tables/merge', "if (shape.rule === 'newest')", 'if (true)'),
-  },
-  {
     name: 'a settled record that is written again counts twice',
     patch: patch(
       'memory/collection',
