@@ -96,7 +96,7 @@ const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false
 
 const drafts = 'draft-'
 
-/** Resolves with the folder of the program; undefined if the modules have none, such as without the compiler's notes. */
+/** Resolves with the folder of the program; undefined if the modules have none: the compiler left no notes. */
 export const makeProgram = async (): Promise<string | undefined> => {
   const folder = programFolder()
   if (folder === undefined || exists(folder)) return folder

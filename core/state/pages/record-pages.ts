@@ -6,6 +6,7 @@ import { faultIn } from '../format/line-file.js'
 import type { PagesRef } from '../format/manifest.js'
 import type { CheckpointedRecords, DirtyRecords, LoadedRecords } from '../memory/stored-collection.js'
 import { readRecord, rowOf, stateOf, type Records } from './kept-records.js'
+import type { SectionShape } from '../tables/rows.js'
 import type { PageOptions } from './page-file.js'
 import { anyMark } from './table-set.js'
 import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
@@ -30,13 +31,15 @@ export const createRecordPages = <T extends object>(
   const store = new PageStore<RecordLine<T>>(options, isDeclared ? fingerprint(spec) : anyMark)
   const records: Records<T> = { spec, store, cache: createCache(512) }
   const { tables } = store
+  const sections = new Map(Object.keys(spec.indexes).map((index) => [index, indexSection(index)]))
+  const section = (index: string): SectionShape => sections.get(index) ?? indexSection(index)
   return {
     has: (id) => rowOf(records, id) !== undefined,
     latest: () => tables.files.map((file) => file.footer.latest),
     read: (id) => readRecord(records, id),
-    count: (index, group) => tables.count(indexSection(index), group),
-    groups: (index) => tables.groups(indexSection(index)),
-    range: (index, range) => tables.range(indexSection(index), range),
+    count: (index, group) => tables.count(section(index), group),
+    groups: (index) => tables.groups(section(index)),
+    range: (index, range) => tables.range(section(index), range),
     load: (ref, memory) => store.load(ref, loaderInto(records, memory, isDeclared)),
     write: (dirty) => store.write(new RecordChanges(records, dirty)),
     tableFiles: () => store.tableFiles(),

@@ -6,6 +6,7 @@
 import { createCache } from '../../base/cache.js'
 import type { TableRef } from '../format/manifest.js'
 import { merged, type Source } from './merge.js'
+import { remembering } from './remembering.js'
 import { compareKeys, isRemoval, type Bound, type Row, type SectionShape } from './rows.js'
 import { TableFile, type Order } from './table-file.js'
 
@@ -22,6 +23,8 @@ export class Tables {
   #files: readonly TableFile[] = []
   /** Of groups that were counted lately: the tables change at checkpoints only. */
   readonly #counts = createCache<number>(4096)
+  /** The same of ranges, as far as they were read. */
+  readonly #ranges = createCache<Iterable<Row>>(4096)
 
   constructor(open: (ref: TableRef) => TableFile) {
     this.#open = open
@@ -36,6 +39,7 @@ export class Tables {
     const known = new Map(this.#files.map((file) => [file.ref.no, file]))
     this.#files = refs.map((ref) => known.get(ref.no) ?? this.#open(ref))
     this.#counts.clear()
+    this.#ranges.clear()
   }
 
   /** The newest row of a key that is no removal. */
@@ -87,8 +91,17 @@ export class Tables {
     }
   }
 
-  /** Rows of a group in order. */
-  range(shape: SectionShape, range: GroupRange): Generator<Row> {
+  /** Rows of a group in order. The first of a range are looked for once: a session asks for its newest at each run. */
+  range(shape: SectionShape, range: GroupRange): Iterable<Row> {
+    const key = JSON.stringify([shape.name, range.group, range.order, range.beyond])
+    const known = this.#ranges.get(key)
+    if (known !== undefined) return known
+    const found = remembering(() => this.#rangeOf(shape, range))
+    this.#ranges.set(key, found)
+    return found
+  }
+
+  #rangeOf(shape: SectionShape, range: GroupRange): Generator<Row> {
     return merged(
       this.#files.flatMap((file) => sourceOf(file, shape, range) ?? []),
       shape,

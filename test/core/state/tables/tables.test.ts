@@ -11,6 +11,7 @@ import { TableSet } from '../../../../core/state/pages/table-set.js'
 import { createBlockCache } from '../../../../core/state/tables/block-cache.js'
 import { createBloomDraft, readBloom } from '../../../../core/state/tables/bloom.js'
 import { firstTaken } from '../../../../core/state/tables/compaction.js'
+import { remembering } from '../../../../core/state/tables/remembering.js'
 import { compareKeys, packRows, shapeOf, unpackRows, type Row } from '../../../../core/state/tables/rows.js'
 
 const [ids, byOwner] = [shapeOf('ids'), shapeOf('by:owner')]
@@ -123,6 +124,33 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
     }),
     { numRuns: 40 },
   )
+})
+
+test('the first rows of a range are read once, all of them are given each time, and a fault is not an end', (t) => {
+  for (const count of [0, 1, 3, 4, 5, 9]) {
+    const all = Array.from({ length: count }, (_, n): Row => ['g', String(n), String(n), 1])
+    let reads = 0
+    let fails = false
+    const begin = function* (): Generator<Row> {
+      for (const row of all) {
+        if (fails) throw new Error('damaged')
+        reads += 1
+        yield row
+      }
+    }
+    const rows = remembering(begin)
+    for (const _ of rows) break
+    t.true(reads <= 1)
+    for (const _ of rows) break
+    t.true(reads <= 1, 'the first is known')
+    for (let round = 0; round < 3; round += 1) t.deepEqual([...rows], all)
+    fails = true
+    const damaged = remembering(begin)
+    if (count > 0) t.throws(() => [...damaged], { message: 'damaged' })
+    if (count > 0) t.throws(() => [...damaged], { message: 'damaged' })
+    fails = false
+    t.deepEqual([...damaged], all)
+  }
 })
 
 test('packed rows are the rows', (t) => {
