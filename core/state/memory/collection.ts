@@ -6,7 +6,7 @@ import { fault } from '../../base/assert.js'
 import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
-import type { GroupRange } from '../tables/tables.js'
+import type { GroupRange } from '../tables/section-tables.js'
 import { mergedPage } from './merged-page.js'
 import { createRecordIndex, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
@@ -147,12 +147,24 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   evict({ records, tombstones }: DirtyRecords<T>): void {
     for (const id of tombstones.keys()) this.#shadows.drop(id)
+    const leaving = new Map<string, T>()
     for (const [id, { record }] of records) {
       this.#shadows.drop(id)
       if (this.spec.settled?.(record) !== true) continue
-      if (this.#hot.get(id) === record) this.#remember(id, record, undefined)
+      if (this.#hot.get(id) === record) leaving.set(id, record)
       else this.#shadow(id, record)
     }
+    this.#letGo(leaving)
+  }
+
+  /** Where most of what is in memory leaves it, going through all of it is less work than looking for each. */
+  #letGo(leaving: ReadonlyMap<string, T>): void {
+    if (leaving.size * 2 < this.#hot.size) {
+      for (const [id, record] of leaving) this.#remember(id, record, undefined)
+      return
+    }
+    for (const index of this.#indexes.values()) index.dropAll((id) => leaving.has(id))
+    for (const id of leaving.keys()) this.#hot.delete(id)
   }
 
   #isOnPage(id: string): boolean {
@@ -248,7 +260,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   /** Records that are left out make room for others, so that a page is short only at the end. */
   #list(query: PageQuery, skipped: number): T[] {
-    const ids = this.page({ ...query, limit: query.limit + skipped })
+    const ids = this.page(skipped === 0 ? query : { ...query, limit: query.limit + skipped })
     const found: T[] = []
     for (const id of ids) {
       const record = this.#findOr(id, query.skip)

@@ -1,6 +1,7 @@
 /** A part of a group of which some records are in memory and the others in tables. */
 import type { PageQuery } from '../contract.js'
 import { compareKeys, type Row } from '../tables/rows.js'
+import { none } from '../tables/section-tables.js'
 import type { Key } from './ordered-ids.js'
 import type { RecordIndex } from './record-index.js'
 
@@ -14,6 +15,7 @@ export interface Parts<T> {
 
 /** Ids in the order of the query. */
 export const mergedPage = <T>(query: PageQuery, { warm, cold, isCold }: Parts<T>): string[] => {
+  if (cold === none) return warm.page(query)
   const rows = cold[Symbol.iterator]()
   let next = rows.next()
   if (next.done === true) return warm.page(query)

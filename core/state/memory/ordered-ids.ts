@@ -112,6 +112,26 @@ const removePiece = (ids: OrderedIds, number: number): void => {
   if (more.length === 0) ids.more = undefined
 }
 
+/** Drops many at once: each piece is gone through, which costs less than a search for each. */
+export const dropIds = (ids: OrderedIds, isGone: (id: string) => boolean): void => {
+  const left: Piece[] = []
+  ids.length = 0
+  for (const piece of [{ ids: ids.ids, sorts: ids.sorts }, ...(ids.more ?? [])]) {
+    keepIn(piece, isGone)
+    ids.length += piece.ids.length
+    if (piece.ids.length > 0) left.push(piece)
+  }
+  const [first, ...more] = left
+  Object.assign(ids, first ?? { ids: [], sorts: [] })
+  ids.more = more.length > 0 ? more : undefined
+}
+
+const keepIn = (piece: Piece, isGone: (id: string) => boolean): void => {
+  const { ids, sorts } = piece
+  piece.ids = ids.filter((id) => !isGone(id))
+  piece.sorts = sorts === ids ? piece.ids : sorts.filter((_, at) => !isGone(ids[at] ?? ''))
+}
+
 /** Adds in any order; `settleIds` puts all in order. */
 export const loadId = (ids: OrderedIds, key: Key): void => {
   ids.ordered &&= comesBefore(ids, ids.ids.length - 1, key)

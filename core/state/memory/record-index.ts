@@ -3,6 +3,7 @@ import type { IndexSpec, PageQuery } from '../contract.js'
 import {
   addId,
   dropId,
+  dropIds,
   idsBefore,
   idsBeyond,
   loadId,
@@ -27,6 +28,8 @@ export const placeOf = <T>(spec: IndexSpec<T>, id: string, record: T): Place => 
 export interface RecordIndex<T> {
   /** Moves a record from where it stood to where it belongs; undefined: it was or is not there. */
   move(id: string, before: T | undefined, after: T | undefined): void
+  /** Takes out many at once: goes through all there is. */
+  dropAll(isGone: (id: string) => boolean): void
   /** Adds in any order while loading; `settle` puts all groups in order. */
   load(id: string, place: Place): void
   settle(): void
@@ -63,6 +66,12 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
     if (from !== undefined) drop(id, from, fromSort)
     if (to !== undefined) add(id, to, toSort)
   }
+  const dropAll = (isGone: (id: string) => boolean): void => {
+    for (const [name, group] of groups) {
+      dropIds(group, isGone)
+      if (group.length === 0) groups.delete(name)
+    }
+  }
   const load = (id: string, { group: name, sort }: Place): void => {
     if (name === undefined) return
     const group = groups.get(name)
@@ -77,6 +86,7 @@ export const createRecordIndex = <T>(spec: IndexSpec<T>): RecordIndex<T> => {
   const page = (query: PageQuery): string[] => take(query)
   return {
     move,
+    dropAll,
     load,
     settle: () => groups.forEach(settleIds),
     count: (group) => groups.get(group)?.length ?? 0,

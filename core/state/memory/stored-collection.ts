@@ -1,7 +1,7 @@
 /** A collection as the store sees it: what loads it, takes its changes to a checkpoint and lets it go of memory. */
 import type { Collection } from '../contract.js'
 import type { Row } from '../tables/rows.js'
-import type { GroupRange } from '../tables/tables.js'
+import type { GroupRange } from '../tables/section-tables.js'
 import type { Change } from './change.js'
 
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */

@@ -51,12 +51,23 @@ export const createBloomDraft = (): BloomDraft => {
   return { add, finish }
 }
 
+/** The hashes of the text that was asked for last: one text is looked for in the filter of each table. */
+const asked = { text: '', start: hashOf('', seeds[0]), step: hashOf('', seeds[1]) }
+const ask = (text: string): typeof asked => {
+  if (asked.text !== text) {
+    asked.text = text
+    asked.start = hashOf(text, seeds[0])
+    asked.step = hashOf(text, seeds[1])
+  }
+  return asked
+}
+
 export const readBloom = (base64: string): Bloom => {
   const bits = Buffer.from(base64, 'base64')
   const size = bits.length * 8
   return {
     mayHave: (text) => {
-      const [start, step] = [hashOf(text, seeds[0]), hashOf(text, seeds[1])]
+      const { start, step } = ask(text)
       for (let n = 0; n < hashes; n += 1) {
         const bit = (start + n * step) % size
         if (((bits[bit >>> 3] ?? 0) & (1 << (bit & 7))) === 0) return false

@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import type { IndexSpec } from '../../../../core/state/contract.js'
 import { isLinear } from '../../../support/linear.js'
-import { createRecordIndex, placeOf } from '../../../../core/state/memory/record-index.js'
+import { createRecordIndex, placeOf, type RecordIndex } from '../../../../core/state/memory/record-index.js'
 
 interface Item {
   readonly id: string
@@ -24,7 +24,8 @@ test('an index lists what a sorted array would, after any moves, in both directi
       fc.array(fc.record({ item, gone: fc.boolean() }), { maxLength: 60 }),
       fc.integer({ min: 1, max: 5 }),
       fc.constantFrom('0', '1', '2', '3', '9'),
-      (steps, limit, beyond) => {
+      fc.subarray([...'abcdefghij']),
+      (steps, limit, beyond, leaving) => {
         const index = createRecordIndex(spec)
         const model = new Map<string, Item>()
         for (const { item: next, gone } of steps) {
@@ -33,6 +34,8 @@ test('an index lists what a sorted array would, after any moves, in both directi
           if (gone) model.delete(next.id)
           else model.set(next.id, next)
         }
+        index.dropAll((id) => leaving.includes(id))
+        for (const id of leaving) model.delete(id)
         const loaded = createRecordIndex(spec)
         for (const [id, one] of model) loaded.load(id, placeOf(spec, id, one))
         loaded.settle()
@@ -82,46 +85,58 @@ test('an index lists what a sorted array would, after any moves, in both directi
 /** A number between 0 and 1 that looks like chance, the same in each run. */
 const chanceOf = (n: number): number => Math.abs(Math.sin(n * 12.9898) * 43758.5453) % 1
 
-test('an index of very many lists what a sorted array would, while they come and go', (t) => {
-  const large: Item[] = Array.from({ length: 6000 }, (_, n) => ({
-    id: `i${n}`,
-    group: 'x',
-    sort: String(Math.floor(chanceOf(n) * 500)).padStart(3, '0'),
-  }))
-  const index = createRecordIndex(spec)
-  for (const one of large.slice(0, 3000)) index.load(one.id, placeOf(spec, one.id, one))
-  index.settle()
-  for (const one of large.slice(3000)) index.move(one.id, undefined, one)
-  let left = large
-  for (const share of [1, 0.6, 0.1, 0]) {
-    const stays = (one: Item): boolean => chanceOf(Number(one.id.slice(1)) + 0.5) < share
-    for (const one of left) if (!stays(one)) index.move(one.id, one, undefined)
-    left = left.filter(stays)
-    const expected = left.toSorted(compare)
-    t.deepEqual(
-      index.page({ index: '', group: 'x', limit: Infinity }),
-      expected.map(({ id }) => id),
-    )
-    t.is(index.count('x'), left.length)
-    for (const beyond of [undefined, '000', '100', '250', '499', '500']) {
-      const after = expected.filter(({ sort }) => beyond === undefined || sort > beyond)
-      const before = expected.filter(({ sort }) => beyond === undefined || sort < beyond).toReversed()
-      for (const limit of [1, 50, 2500]) {
-        const page = (order: 'asc' | 'desc'): string[] =>
-          index.page({ index: '', group: 'x', limit, order, ...(beyond !== undefined && { beyond }) })
-        t.deepEqual(
-          page('asc'),
-          after.slice(0, limit).map(({ id }) => id),
-        )
-        t.deepEqual(
-          page('desc'),
-          before.slice(0, limit).map(({ id }) => id),
-        )
+const leavings: Readonly<Record<string, (index: RecordIndex<Item>, items: readonly Item[]) => void>> = {
+  'one by one': (index, items) => items.forEach((one) => index.move(one.id, one, undefined)),
+  'at once': (index, items) => {
+    const ids = new Set(items.map(({ id }) => id))
+    index.dropAll((id) => ids.has(id))
+  },
+}
+
+for (const [how, leave] of Object.entries(leavings))
+  test(`an index of very many lists what a sorted array would, while they come and go ${how}`, (t) => {
+    const large: Item[] = Array.from({ length: 6000 }, (_, n) => ({
+      id: `i${n}`,
+      group: 'x',
+      sort: String(Math.floor(chanceOf(n) * 500)).padStart(3, '0'),
+    }))
+    const index = createRecordIndex(spec)
+    for (const one of large.slice(0, 3000)) index.load(one.id, placeOf(spec, one.id, one))
+    index.settle()
+    for (const one of large.slice(3000)) index.move(one.id, undefined, one)
+    let left = large
+    for (const share of [1, 0.6, 0.1, 0]) {
+      const stays = (one: Item): boolean => chanceOf(Number(one.id.slice(1)) + 0.5) < share
+      leave(
+        index,
+        left.filter((one) => !stays(one)),
+      )
+      left = left.filter(stays)
+      const expected = left.toSorted(compare)
+      t.deepEqual(
+        index.page({ index: '', group: 'x', limit: Infinity }),
+        expected.map(({ id }) => id),
+      )
+      t.is(index.count('x'), left.length)
+      for (const beyond of [undefined, '000', '100', '250', '499', '500']) {
+        const after = expected.filter(({ sort }) => beyond === undefined || sort > beyond)
+        const before = expected.filter(({ sort }) => beyond === undefined || sort < beyond).toReversed()
+        for (const limit of [1, 50, 2500]) {
+          const page = (order: 'asc' | 'desc'): string[] =>
+            index.page({ index: '', group: 'x', limit, order, ...(beyond !== undefined && { beyond }) })
+          t.deepEqual(
+            page('asc'),
+            after.slice(0, limit).map(({ id }) => id),
+          )
+          t.deepEqual(
+            page('desc'),
+            before.slice(0, limit).map(({ id }) => id),
+          )
+        }
       }
     }
-  }
-  t.deepEqual(index.groups(), [])
-})
+    t.deepEqual(index.groups(), [])
+  })
 
 test('what leaves a group of very many costs the same however many stay', (t) => {
   t.true(
