@@ -70,6 +70,9 @@ const textOf = async (): Promise<{ text: string; map: string }> => {
   return { text: text.replaceAll(/\bimport\(/gu, '__place.load('), map }
 }
 
+/** A life that takes longer is ended: its code is not kept. */
+const lifeMs = 60_000
+
 /** Lives of a daemon on a root of its own and of a command that asks it, for the code that they need. */
 const keepCode = async (folder: string): Promise<void> => {
   const root = await mkdtemp(path.join(tmpdir(), 'holdfast-'))
@@ -77,6 +80,7 @@ const keepCode = async (folder: string): Promise<void> => {
     const command = [path.join(dist, 'core/build/keep-code.js'), folder, life, ...args]
     const child = spawn(process.execPath, command, {
       stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: lifeMs,
       env: { HOME: root, PATH: process.env['PATH'] },
     })
     return { child, ended: new Promise((resolve) => child.once('close', resolve)) }

@@ -1,14 +1,11 @@
 /** The example of a state root is real: sound, complete, free of anything of a machine, and described file by file. */
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../core/base/clock.js'
+import test from 'ava'
 import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
-import { createDisk } from '../../core/state/disk/real-disk.js'
-import { verifyRoot } from '../../core/state/inspect/verify.js'
 import { commentFile } from '../../docs/make/state-example.js'
 import { contents, kindOf, rootFiles } from '../../docs/make/root-files.js'
+import { copyRoot, verifyShipped } from '../support/copied-root.js'
 import { startTestDaemon } from '../support/daemon.js'
 import { repository, sh } from '../support/docs.js'
 
@@ -23,33 +20,15 @@ const files = walk(example)
   .filter(({ file }) => file)
   .map(({ path }) => path)
 
-/** As git cannot keep it: nobody else may read it. */
-const copy = (t: ExecutionContext): string => {
-  const root = mkdtempSync(join(tmpdir(), 'holdfast-example-'))
-  t.teardown(() => rmSync(root, { recursive: true, force: true }))
-  cpSync(example, root, { recursive: true })
-  for (const { path, file } of walk(root)) chmodSync(join(root, path), file ? 0o600 : 0o700)
-  return root
-}
-
-const verify = async (root: string) =>
-  verifyRoot({
-    root,
-    disk: createDisk(),
-    clock: createClock(),
-    declared: await declarationsOf(await shippedPlugins()),
-    live: false,
-  })
-
 test('state verify finds nothing in it', async (t) => {
-  const { findings, clean, records } = await verify(copy(t))
+  const { findings, clean, records } = await verifyShipped(copyRoot(t, example))
   t.deepEqual(findings, [])
   t.true(clean)
   t.true((records['runs'] ?? 0) >= 6)
 })
 
 test('a daemon starts on it, repairs nothing, and what waits can be answered', async (t) => {
-  const root = copy(t)
+  const root = copyRoot(t, example)
   const { daemon, request, log, stop } = await startTestDaemon(t, { root })
   const step = (name: string) => daemon.view.boot().steps.find((each) => each.step === name)?.details
   t.is(step('repair')?.['found'], 0)
@@ -72,7 +51,7 @@ test('a daemon starts on it, repairs nothing, and what waits can be answered', a
   t.is(body.outputs.at(-1).content, 'Watered.')
   await stop()
   t.deepEqual(
-    (await verify(root)).findings.filter(({ kind }) => kind !== 'mode'),
+    (await verifyShipped(root)).findings.filter(({ kind }) => kind !== 'mode'),
     [],
   )
 })
