@@ -1,0 +1,49 @@
+/** Ages and sizes as an operator writes and reads them: `90d`, `50GiB`. */
+import { doc, rule, string, type StructOf } from '../base/schema.js'
+
+const msIn = new Map([
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 7 * 86_400_000],
+])
+const bytesIn = new Map([
+  ['B', 1],
+  ['KiB', 1024],
+  ['MiB', 1024 ** 2],
+  ['GiB', 1024 ** 3],
+  ['TiB', 1024 ** 4],
+])
+
+const amountOf = (text: string, units: ReadonlyMap<string, number>): number | undefined => {
+  const [, digits, unit] = /^(\d{1,9}) ?([A-Za-z]{1,3})$/u.exec(text) ?? []
+  const size = unit === undefined ? undefined : units.get(unit)
+  const amount = size === undefined ? NaN : Number(digits) * size
+  return Number.isSafeInteger(amount) && amount > 0 ? amount : undefined
+}
+
+/** `45m`, `12h`, `90d`, `6w` in milliseconds; undefined for anything else. */
+export const ageOf = (text: string): number | undefined => amountOf(text, msIn)
+/** `500MiB`, `50GiB` in bytes; undefined for anything else. */
+export const sizeOf = (text: string): number | undefined => amountOf(text, bytesIn)
+
+/** An age of at least `least`, which is one itself. */
+export const age = (least: string, sentence: string): StructOf<string> => {
+  const fits = (text: string): boolean => (ageOf(text) ?? 0) >= (ageOf(least) ?? 0)
+  return doc(rule(string(), `must be an age such as 12h, 90d or 52w, and at least ${least}`, fits), sentence)
+}
+/** A size of at least `least`, which is one itself. */
+export const size = (least: string, sentence: string): StructOf<string> => {
+  const fits = (text: string): boolean => (sizeOf(text) ?? 0) >= (sizeOf(least) ?? 0)
+  return doc(rule(string(), `must be a size such as 500MiB or 50GiB, and at least ${least}`, fits), sentence)
+}
+
+const largest = [...bytesIn].toReversed()
+/** Bytes for a person: `1.5 GiB`. */
+export const showSize = (bytes: number): string => {
+  const [unit, each] = largest.find(([, least]) => Math.abs(bytes) >= least) ?? ['B', 1]
+  const amount = bytes / each
+  return `${Number.isInteger(amount) || Math.abs(amount) >= 100 ? Math.round(amount) : amount.toFixed(1)} ${unit}`
+}
+/** The day of a moment, in UTC: `2027-01-31`. */
+export const showDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

@@ -1,0 +1,129 @@
+/** What falls now and what stays though it is due: worked out of facts alone, so that a dry run says what a run does. */
+import type { KindPolicy, Policy } from './policy.js'
+
+/** A partition of a kind: everything of it that was written between two moments. */
+export interface PartitionFacts {
+  readonly kind: string
+  /** 1, 2, 3 … from the oldest. */
+  readonly no: number
+  /** Unix ms of its first change. */
+  readonly from: number
+  /** Unix ms of its last change; undefined while it is written to. */
+  readonly to?: number | undefined
+  /** Of the leader. */
+  readonly records: number
+  /** On disk, with what falls together with it. */
+  readonly bytes: number
+  /** Why it cannot fall, one sentence; undefined if it can. */
+  readonly held?: string | undefined
+}
+
+export type Cause = 'age' | 'count' | 'bytes'
+export interface Falling extends Omit<PartitionFacts, 'held' | 'to'> {
+  readonly to: number
+  readonly cause: Cause
+}
+/** What is due, and why it stays; older than all that stays of its kind behind it. */
+export interface Staying extends Omit<PartitionFacts, 'held'> {
+  readonly cause: Cause
+  readonly held: string
+}
+export interface Plan {
+  /** In the order in which they fall: of each kind the oldest first. */
+  readonly falls: readonly Falling[]
+  readonly stays: readonly Staying[]
+}
+
+export interface PlanInput {
+  readonly partitions: readonly PartitionFacts[]
+  /** Of the whole root. */
+  readonly bytes: number
+  readonly policy: Policy
+  /** Unix ms. */
+  readonly now: number
+}
+
+/** The partitions of a kind that are left, the oldest first; nothing of it falls any more once it is `blocked`. */
+interface Queue {
+  readonly policy: KindPolicy
+  readonly left: PartitionFacts[]
+  blocked: boolean
+}
+
+const recordsIn = (partitions: readonly PartitionFacts[]): number =>
+  partitions.reduce((sum, { records }) => sum + records, 0)
+
+const dueCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
+  const [oldest, ...newer] = left
+  if (oldest === undefined) return undefined
+  if (maxAge !== undefined && oldest.to !== undefined && oldest.to <= now - maxAge) return 'age'
+  return maxCount !== undefined && recordsIn(newer) >= maxCount ? 'count' : undefined
+}
+
+const ageText = 'It is younger than min_age.'
+const openText = 'It is still written to.'
+
+class Planner {
+  readonly #input: PlanInput
+  readonly falls: Falling[] = []
+  readonly stays: Staying[] = []
+
+  constructor(input: PlanInput) {
+    this.#input = input
+  }
+
+  /** True if the oldest of a queue fell. */
+  drop(queue: Queue, cause: Cause): boolean {
+    const { policy, now } = this.#input
+    const [oldest] = queue.left
+    if (oldest === undefined) return false
+    const { held, to, ...facts } = oldest
+    const reason = held ?? (to === undefined ? openText : to > now - policy.minAge ? ageText : undefined)
+    if (to === undefined || reason !== undefined) {
+      queue.blocked = true
+      this.stays.push({ ...facts, to, cause, held: reason ?? openText })
+      return false
+    }
+    queue.left.shift()
+    this.falls.push({ ...facts, to, cause })
+    return true
+  }
+
+  /** What is too old or too many of one kind. */
+  dropDue(queue: Queue): void {
+    for (let cause = dueCause(queue, this.#input.now); cause !== undefined && this.drop(queue, cause); )
+      cause = dueCause(queue, this.#input.now)
+  }
+
+  /** Room for the whole root: the partition that ended first, of whatever kind, falls first. */
+  makeRoom(queues: readonly Queue[]): void {
+    const { policy, bytes } = this.#input
+    if (policy.maxBytes === undefined) return
+    let over = bytes - policy.maxBytes - this.falls.reduce((sum, one) => sum + one.bytes, 0)
+    const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? Infinity
+    while (over > 0) {
+      const [next] = queues
+        .filter(({ blocked, left, policy: { isPromise } }) => !blocked && !isPromise && left.length > 0)
+        .toSorted((a, b) => endOf(a) - endOf(b))
+      if (next === undefined) return
+      const size = next.left[0]?.bytes ?? 0
+      if (this.drop(next, 'bytes')) over -= size
+    }
+  }
+}
+
+const queuesOf = ({ partitions, policy }: PlanInput): Queue[] =>
+  Array.from(policy.kinds, ([kind, own]) => ({
+    policy: own,
+    left: partitions.filter((one) => one.kind === kind).toSorted((a, b) => a.no - b.no),
+    blocked: false,
+  }))
+
+/** Of each kind a beginning falls, never a part from the middle. */
+export const plan = (input: PlanInput): Plan => {
+  const planner = new Planner(input)
+  const queues = queuesOf(input)
+  for (const queue of queues) planner.dropDue(queue)
+  planner.makeRoom(queues)
+  return { falls: planner.falls, stays: planner.stays }
+}

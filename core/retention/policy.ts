@@ -1,0 +1,102 @@
+/** What `config/retention.toml` says: how long, how many and how much is kept of each kind. */
+import { errors, readLayers } from '../base/config.js'
+import {
+  defaulted,
+  doc,
+  integer,
+  object,
+  optional,
+  record,
+  rule,
+  string,
+  type Infer,
+  type JsonObject,
+} from '../base/schema.js'
+import { age, ageOf, size, sizeOf } from './amounts.js'
+import path from 'node:path'
+
+const KindConfig = object({
+  max_age: optional(age('1h', 'What is older falls. Kept for ever when absent.')),
+  max_count: optional(doc(integer({ min: 1 }), 'Of the newest records at least so many stay. All when absent.')),
+})
+
+/** One table, and one more for each kind: `[kinds.runs]`. */
+export const RetentionConfig = object({
+  min_age: defaulted(age('1h', 'Nothing younger falls, whatever else is said.'), '1d'),
+  max_bytes: optional(
+    size('64MiB', 'Most bytes of the whole state root; the oldest of all kinds makes room. No limit when absent.'),
+  ),
+  archive_dir: optional(
+    doc(
+      rule(string(), 'must be an absolute path', (text) => path.isAbsolute(text) && !text.includes('\0')),
+      'Folder outside the state root in which what falls is kept first, as compressed NDJSON. No archive when absent.',
+    ),
+  ),
+  kinds: defaulted(doc(record(KindConfig), 'What is kept of each kind, by its name.'), {}),
+})
+export type RetentionConfig = Infer<typeof RetentionConfig>
+
+/** How much of a kind is kept. */
+export interface KindPolicy {
+  /** Milliseconds. */
+  readonly maxAge?: number | undefined
+  /** Records. */
+  readonly maxCount?: number | undefined
+  /** It falls by its age alone and makes no room for others: somebody was promised the time. */
+  readonly isPromise: boolean
+}
+export interface Policy {
+  /** Milliseconds. */
+  readonly minAge: number
+  readonly maxBytes?: number | undefined
+  readonly archiveDir?: string | undefined
+  readonly kinds: ReadonlyMap<string, KindPolicy>
+}
+
+/** A kind as its leader declares it. */
+export interface DeclaredKind {
+  readonly kind: string
+  /** How long it is kept unless the configuration says otherwise, milliseconds: for what is a promise for a time. */
+  readonly promise?: number | undefined
+}
+
+const file = 'config/retention.toml'
+
+const refuse = (member: string, problem: string): never => {
+  throw errors.config_invalid({ details: { source: file, problem: `${member} ${problem}` } })
+}
+
+const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): KindPolicy => {
+  const { max_age, max_count } = config.kinds[kind] ?? {}
+  const maxAge = max_age === undefined ? promise : ageOf(max_age)
+  const minAge = ageOf(config.min_age) ?? 0
+  if (max_age !== undefined && maxAge !== undefined && maxAge < minAge)
+    refuse(`kinds.${kind}.max_age`, `must be at least min_age, which is ${config.min_age}`)
+  if (promise !== undefined && max_count !== undefined)
+    refuse(`kinds.${kind}.max_count`, 'cannot be set: what is promised for a time is kept for it')
+  return { maxAge, maxCount: max_count, isPromise: promise !== undefined }
+}
+
+/** Throws `config_invalid`, which names the member that is wrong. */
+export const readConfig = (table: JsonObject): RetentionConfig =>
+  readLayers<RetentionConfig>({
+    struct: RetentionConfig,
+    settings: [],
+    file: { name: file, table },
+    environment: {},
+    flags: new Map(),
+    guard: () => {},
+  })
+
+/** Throws `config_invalid` also for a kind that nobody declares. */
+export const policyFor = (config: RetentionConfig, declared: readonly DeclaredKind[]): Policy => {
+  const known = declared.map(({ kind }) => kind)
+  for (const kind of Object.keys(config.kinds))
+    if (!known.includes(kind)) refuse(`kinds.${kind}`, `is no kind: there are ${known.toSorted().join(', ')}`)
+  return {
+    minAge: ageOf(config.min_age) ?? 0,
+    maxBytes: config.max_bytes === undefined ? undefined : sizeOf(config.max_bytes),
+    archiveDir: config.archive_dir,
+    kinds: new Map(declared.map((one) => [one.kind, policyOf(config, one)])),
+  }
+}

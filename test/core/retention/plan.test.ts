@@ -1,0 +1,162 @@
+import test from 'ava'
+import { plan, type PartitionFacts, type Plan } from '../../../core/retention/plan.js'
+import type { KindPolicy, Policy } from '../../../core/retention/policy.js'
+
+const day = 86_400_000
+const now = 1000 * day
+
+interface Old extends Partial<PartitionFacts> {
+  /** Days since it ended; undefined: it is written to. */
+  readonly ended?: number
+}
+/** Partitions of a kind from the oldest, each of 10 records and 100 bytes. */
+const partitions = (kind: string, ...olds: readonly Old[]): PartitionFacts[] =>
+  olds.map(({ ended, ...facts }, at) => ({
+    kind,
+    no: at + 1,
+    from: now - ((ended ?? 0) + 30) * day,
+    to: ended === undefined ? undefined : now - ended * day,
+    records: 10,
+    bytes: 100,
+    ...facts,
+  }))
+
+const policy = (
+  kinds: Readonly<Record<string, Partial<KindPolicy>>>,
+  rest: Partial<Omit<Policy, 'kinds'>> = {},
+): Policy => ({
+  minAge: day,
+  ...rest,
+  kinds: new Map(Object.entries(kinds).map(([kind, own]) => [kind, { isPromise: false, ...own }])),
+})
+
+const months = (...facts: readonly Partial<PartitionFacts>[]): PartitionFacts[] =>
+  partitions('runs', { ended: 90, ...facts[0] }, { ended: 60, ...facts[1] }, { ended: 30, ...facts[2] }, {})
+
+const told = ({ falls, stays }: Plan) => ({
+  falls: falls.map(({ kind, no, cause }) => `${kind} ${no} by ${cause}`),
+  stays: stays.map(({ kind, no, cause, held }) => `${kind} ${no} by ${cause}: ${held}`),
+})
+
+interface Row {
+  readonly title: string
+  readonly partitions: readonly PartitionFacts[]
+  readonly policy: Policy
+  readonly falls?: readonly string[]
+  readonly stays?: readonly string[]
+}
+
+const rows: readonly Row[] = [
+  { title: 'nothing falls where nothing is said', partitions: months(), policy: policy({ runs: {} }) },
+  {
+    title: 'what ended longer ago than max_age falls',
+    partitions: months(),
+    policy: policy({ runs: { maxAge: 60 * day } }),
+    falls: ['runs 1 by age', 'runs 2 by age'],
+  },
+  {
+    title: 'a partition whose last change is younger than max_age stays whole',
+    partitions: months(),
+    policy: policy({ runs: { maxAge: 60 * day + 1 } }),
+    falls: ['runs 1 by age'],
+  },
+  {
+    title: 'of a kind that is not in the policy nothing falls',
+    partitions: months(),
+    policy: policy({ deliveries: { maxAge: day } }),
+  },
+  {
+    title: 'as many of the newest records stay as max_count says',
+    partitions: months(),
+    policy: policy({ runs: { maxCount: 20 } }),
+    falls: ['runs 1 by count', 'runs 2 by count'],
+  },
+  {
+    title: 'a partition that max_count needs a part of stays whole',
+    partitions: months(),
+    policy: policy({ runs: { maxCount: 21 } }),
+    falls: ['runs 1 by count'],
+  },
+  {
+    title: 'what is younger than min_age stays though there are too many',
+    partitions: partitions('runs', { ended: 2 }, { ended: 0.5 }, { ended: 0.2 }, {}),
+    policy: policy({ runs: { maxCount: 1 } }),
+    falls: ['runs 1 by count'],
+    stays: ['runs 2 by count: It is younger than min_age.'],
+  },
+  {
+    title: 'a partition that is written to stays',
+    partitions: partitions('runs', { records: 100 }, { records: 100 }),
+    policy: policy({ runs: { maxCount: 1 } }),
+    stays: ['runs 1 by count: It is still written to.'],
+  },
+  {
+    title: 'behind one that is held nothing of its kind falls, and others do',
+    partitions: [
+      ...months({ held: 'run_1 waits since 2026.' }),
+      ...partitions('deliveries', { ended: 90 }, { ended: 1 }),
+    ],
+    policy: policy({ runs: { maxAge: 30 * day }, deliveries: { maxAge: 30 * day } }),
+    falls: ['deliveries 1 by age'],
+    stays: ['runs 1 by age: run_1 waits since 2026.'],
+  },
+  {
+    title: 'to make room, what ended first falls first, of whatever kind',
+    partitions: [
+      ...partitions('runs', { ended: 90 }, { ended: 40 }, {}),
+      ...partitions('deliveries', { ended: 60 }, { ended: 10 }, {}),
+    ],
+    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 301 }),
+    falls: ['runs 1 by bytes', 'deliveries 1 by bytes', 'runs 2 by bytes'],
+  },
+  {
+    title: 'what falls by age makes room too',
+    partitions: months(),
+    policy: policy({ runs: { maxAge: 60 * day } }, { maxBytes: 400 }),
+    falls: ['runs 1 by age', 'runs 2 by age'],
+  },
+  {
+    title: 'nothing falls where there is room',
+    partitions: months(),
+    policy: policy({ runs: {} }, { maxBytes: 600 }),
+  },
+  {
+    title: 'what is held or young makes no room, and the next does',
+    partitions: [
+      ...partitions('runs', { ended: 90, held: 'A run waits.' }, { ended: 50 }),
+      ...partitions('deliveries', { ended: 20 }, { ended: 0.5 }),
+    ],
+    policy: policy({ runs: {}, deliveries: {} }, { maxBytes: 100 }),
+    falls: ['deliveries 1 by bytes'],
+    stays: ['runs 1 by bytes: A run waits.', 'deliveries 2 by bytes: It is younger than min_age.'],
+  },
+  {
+    title: 'what is promised for a time makes no room before it is over',
+    partitions: partitions('receipts', { ended: 100 }, { ended: 50 }, {}),
+    policy: policy({ receipts: { maxAge: 90 * day, isPromise: true } }, { maxBytes: 1 }),
+    falls: ['receipts 1 by age'],
+  },
+]
+
+for (const { title, partitions: given, policy: own, falls = [], stays = [] } of rows)
+  test(title, (t) => {
+    t.deepEqual(told(plan({ partitions: given, bytes: 600, policy: own, now })), { falls, stays })
+  })
+
+test('what falls is told with its span, its records and its bytes', (t) => {
+  const [fallen] = plan({
+    partitions: months({ records: 7, bytes: 77 }),
+    bytes: 0,
+    policy: policy({ runs: { maxAge: 90 * day } }),
+    now,
+  }).falls
+  t.deepEqual(fallen, {
+    kind: 'runs',
+    no: 1,
+    from: now - 120 * day,
+    to: now - 90 * day,
+    records: 7,
+    bytes: 77,
+    cause: 'age',
+  })
+})

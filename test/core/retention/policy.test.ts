@@ -1,0 +1,64 @@
+import test from 'ava'
+import { policyFor, readConfig } from '../../../core/retention/policy.js'
+import { showSize, sizeOf } from '../../../core/retention/amounts.js'
+
+const day = 86_400_000
+const declared = [{ kind: 'runs' }, { kind: 'receipts', promise: 90 * day }]
+const read = (table: Parameters<typeof readConfig>[0]) => policyFor(readConfig(table), declared)
+
+test('without a configuration only what is promised for a time falls, when that is over', (t) => {
+  const { minAge, maxBytes, archiveDir, kinds } = read({})
+  t.deepEqual([minAge, maxBytes, archiveDir], [day, undefined, undefined])
+  t.deepEqual([...kinds], [
+    ['runs', { maxAge: undefined, maxCount: undefined, isPromise: false }],
+    ['receipts', { maxAge: 90 * day, maxCount: undefined, isPromise: true }],
+  ])
+})
+
+test('ages and sizes are read as they are written', (t) => {
+  const { minAge, maxBytes, kinds } = read({
+    min_age: '2h',
+    max_bytes: '50GiB',
+    kinds: { runs: { max_age: '2w', max_count: 5 }, receipts: { max_age: '7d' } },
+  })
+  t.deepEqual([minAge, maxBytes], [7_200_000, 50 * 1024 ** 3])
+  t.deepEqual(kinds.get('runs'), { maxAge: 14 * day, maxCount: 5, isPromise: false })
+  t.is(kinds.get('receipts')?.maxAge, 7 * day)
+})
+
+const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], string])[] = [
+  ['an age without a unit', { min_age: '90' }, 'min_age must be an age'],
+  ['an age below an hour', { min_age: '59m' }, 'min_age must be an age'],
+  ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be'],
+  ['an age of nothing', { kinds: { runs: { max_age: '0d' } } }, 'kinds.runs.max_age must be an age'],
+  ['a count of nothing', { kinds: { runs: { max_count: 0 } } }, 'kinds.runs.max_count must be at least 1'],
+  ['a size in another unit', { max_bytes: '50GB' }, 'max_bytes must be a size'],
+  ['a size that no root fits into', { max_bytes: '1MiB' }, 'max_bytes must be a size'],
+  ['a folder that depends on where the daemon starts', { archive_dir: 'old' }, 'archive_dir must be an absolute path'],
+  ['a member that is not there', { max_age: '90d' }, 'max_age'],
+  ['a member of a kind that is not there', { kinds: { runs: { age: '90d' } } }, 'kinds.runs.age'],
+  ['a kind that is not there', { kinds: { rusn: { max_age: '90d' } } }, 'kinds.rusn is no kind: there are receipts, runs'],
+  [
+    'a max_age below min_age',
+    { min_age: '3d', kinds: { runs: { max_age: '2d' } } },
+    'kinds.runs.max_age must be at least min_age, which is 3d',
+  ],
+  ['a count for a promise', { kinds: { receipts: { max_count: 5 } } }, 'kinds.receipts.max_count cannot be set'],
+]
+for (const [what, table, sentence] of wrong)
+  test(`refused, with the member that is wrong: ${what}`, (t) => {
+    const { message } = t.throws(() => read(table), { code: 'config_invalid' }) ?? { message: '' }
+    t.true(message.startsWith(`config/retention.toml ${sentence}`), message)
+  })
+
+test('sizes are shown as a person writes them', (t) => {
+  t.deepEqual([0, 999, 1024, 1536, 150 * 1024 ** 2, -2048].map(showSize), [
+    '0 B',
+    '999 B',
+    '1 KiB',
+    '1.5 KiB',
+    '150 MiB',
+    '-2 KiB',
+  ])
+  t.is(sizeOf('1TiB'), 1024 ** 4)
+})
