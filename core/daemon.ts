@@ -4,14 +4,13 @@
  * step takes is given back when a later one fails.
  */
 import { createAudit } from './records/audit.js'
-import { createBackupRoute } from './backup-route.js'
 import { createClock, type Clock } from './base/clock.js'
 import type { Environment, Flags } from './base/config.js'
 import { nextEpoch } from './epoch.js'
 import { createBus, type Bus } from './events/bus.js'
 import { createLagCheck } from './events/lagged.js'
 import { createFindings, type Findings } from './records/findings.js'
-import { findingRoutes } from './records/findings-routes.js'
+import { coreRoutes } from './core-routes.js'
 import { addressOf, checkAccess, checkAddress, createControlPlane, type ControlPlane } from './control-plane.js'
 import { createBoot, type Boot } from './host/lifecycle/boot.js'
 import { configContent } from './host/configuration/config-content.js'
@@ -21,7 +20,8 @@ import { createHost, type PluginHost } from './host/lifecycle/host.js'
 import type { Loaded } from './host/load/load.js'
 import { loadShipped, loadThirdParty, watchFiles, type PluginLoaderOptions } from './host/lifecycle/plugin-loader.js'
 import { createView } from './host/lifecycle/view.js'
-import { createHold, releaseRoute, type Hold } from './records/hold.js'
+import { createHold, type Hold } from './records/hold.js'
+import { createRetention, type Retention } from './retention/retention.js'
 import { createIds, type IdSource } from './base/ids.js'
 import { keepAlive } from './base/keep-alive.js'
 import type { Log } from './base/text/log.js'
@@ -138,7 +138,9 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   )
   const before = configContent(context.disk, lock.root)
   const hold = createHold({ state: opened.state, clock, log })
-  const { host, view, controlPlane } = assemble(context, { lock, opened, bus, findings, hold, loaded })
+  const retention = createRetention({ ...context, root: lock.root, state: opened.state })
+  const taken = { lock, opened, bus, findings, hold, loaded, retention }
+  const { host, view, controlPlane } = assemble(context, taken)
 
   await boot.step('register', host.register)
   const report = await boot.step('recover', opened.load, tellRecovery)
@@ -153,6 +155,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   for (const { message, code, action } of controlPlane.warnings()) log.warn(message, { code, action })
   boot.done()
   context.phase = 'ready'
+  boot.own('retention', retention.begin())
   boot.own('config', watchFiles(loader, { root: lock.root, before, loaded, host }))
   return createDaemon(context, { lock, host, view, url: `http://${addressOf(bound)}` })
 }
@@ -209,12 +212,13 @@ interface Taken {
   readonly bus: Bus
   readonly findings: Findings
   readonly hold: Hold
+  readonly retention: Retention
   readonly loaded: readonly Loaded[]
 }
 
 const assemble = (
   context: DaemonContext,
-  { lock, opened, bus, findings, hold, loaded }: Taken,
+  { lock, opened, bus, findings, hold, loaded, retention }: Taken,
 ): { host: PluginHost; view: HostView; controlPlane: ControlPlane } => {
   const { settings, log, clock, ids, secrets, disk, boot, patienceMs } = context
   const { root } = lock
@@ -243,6 +247,7 @@ const assemble = (
     accessWarnings: controlPlane.warnings,
     findings,
     hold,
+    usage: retention.usage,
     host: () => host,
   })
   const configure = createConfigure({ ...context.loader, root })
@@ -258,9 +263,7 @@ const assemble = (
     patienceMs,
   })
   boot.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
-  controlPlane.routes.add('core', createBackupRoute({ opened, lock, disk, clock }))
-  controlPlane.routes.add('core', releaseRoute(hold))
-  for (const route of findingRoutes(findings)) controlPlane.routes.add('core', route)
+  for (const route of coreRoutes({ opened, lock, disk, clock, hold, findings })) controlPlane.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
   boot.own('listener', controlPlane.server.close)
   boot.own('plugins', host.stop)

@@ -45,6 +45,8 @@ export type {
   Events,
 } from './events/contract.js'
 export { StateFinding } from './records/findings.js'
+export { StorageUsage } from './retention/usage.js'
+export { showDay, showSize } from './retention/amounts.js'
 export type { Clock } from './base/clock.js'
 export type { Ids } from './base/ids.js'
 export type { Log } from './base/text/log.js'

@@ -3,6 +3,7 @@ import { defineToken, type Token } from '../base/token.js'
 import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
 import type { StateFinding } from '../records/findings.js'
+import type { StorageUsage } from '../retention/usage.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
 export type PluginFault = {
@@ -94,7 +95,7 @@ export type ControlPlaneReport = {
   readonly externally_exposed_without_auth: boolean
 }
 
-/** The daemon as its host sees it. Every method is fast, does no I/O and does not throw. */
+/** The daemon as its host sees it. Every method but `usage` is fast, does no I/O and does not throw. */
 export interface HostView {
   /** Version of the daemon. */
   readonly version: string
@@ -124,6 +125,8 @@ export interface HostView {
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */
   findings(): readonly StateFinding[]
+  /** The `storage.usage` member of `/v1/status`; looks at the files of the root if the last look is some seconds old. */
+  usage(): Promise<StorageUsage>
   /** The `events` member of `/v1/status`. */
   events(): BusStatistics
 }

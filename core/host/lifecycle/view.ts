@@ -2,6 +2,7 @@ import { bySeverity, type Warning } from '../../base/health.js'
 import type { Bus } from '../../events/bus.js'
 import type { Findings } from '../../records/findings.js'
 import type { Hold } from '../../records/hold.js'
+import type { Usage } from '../../retention/usage.js'
 import type { ControlPlaneReport, HostView, LockReport } from '../contract.js'
 import type { Boot } from './boot.js'
 import type { PluginHost } from './host.js'
@@ -18,6 +19,7 @@ export interface ViewParts {
   readonly accessWarnings: () => readonly Warning[]
   readonly hold: Pick<Hold, 'whenActing' | 'warnings'>
   readonly findings: Pick<Findings, 'list' | 'warnings'>
+  readonly usage: Usage
   /** The host exists later than its view, which it lends to the plugins. */
   readonly host: () => PluginHost | undefined
 }
@@ -34,6 +36,7 @@ export const createView = ({
   accessWarnings,
   hold,
   findings,
+  usage,
   host,
 }: ViewParts): HostView => ({
   version,
@@ -48,7 +51,8 @@ export const createView = ({
   plugins: () => host()?.reports() ?? [],
   boot: () => boot.report(),
   warnings: () =>
-    bySeverity([...accessWarnings(), ...hold.warnings(), ...findings.warnings(), ...(host()?.warnings() ?? [])]),
+    bySeverity([...accessWarnings(), ...hold.warnings(), ...findings.warnings(), ...usage.warnings(), ...(host()?.warnings() ?? [])]),
   events: () => bus.statistics(),
   findings: findings.list,
+  usage: usage.report,
 })

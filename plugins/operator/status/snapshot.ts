@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Log,
   type State,
+  type StorageUsage,
   type Warning,
 } from '../../../core/plugin.js'
 import { collectCapabilities } from './capabilities.js'
@@ -79,7 +80,18 @@ const probe = async ({ host, state, clock }: StatusParts): Promise<JsonObject> =
   }
 }
 
-const storageOf = (parts: StatusParts, probed: JsonObject): JsonObject => {
+/** Undefined where the files of the root cannot be looked at. */
+const usageOf = ({ host, log }: StatusParts): Promise<StorageUsage | undefined> =>
+  host.usage().catch((error: unknown) => {
+    log.warn('the bytes of the state root could not be counted', { error })
+    return undefined
+  })
+
+interface Storage {
+  readonly probed: JsonObject
+  readonly usage: StorageUsage | undefined
+}
+const storageOf = (parts: StatusParts, { probed, usage }: Storage): JsonObject => {
   const { health } = parts.state
   return {
     checked_at_ms: parts.clock.now(),
@@ -87,6 +99,7 @@ const storageOf = (parts: StatusParts, probed: JsonObject): JsonObject => {
     write_error_count: health.writeErrors,
     sequence: health.sequence,
     probes: [probed],
+    ...(usage !== undefined && { usage }),
     state_root_lock: { ...parts.host.lock() },
   }
 }
@@ -127,7 +140,7 @@ const healthOf = ({ clock }: StatusParts, { began, warnings, readiness }: Health
 export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => {
   const { host, clock, claims } = parts
   const began = clock.elapsed()
-  const probed = await probe(parts)
+  const [probed, usage] = await Promise.all([probe(parts), usageOf(parts)])
   const { members, warnings } = collectSections(parts)
   const all = [...probeWarning(probed), ...warnings, ...host.warnings()]
   const ready = host.phase() === 'ready'
@@ -142,7 +155,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     capabilities: collectCapabilities(claims()),
     plugins: host.plugins(),
     boot: host.boot(),
-    storage: storageOf(parts, probed),
+    storage: storageOf(parts, { probed, usage }),
     control_plane: host.controlPlane(),
     events: host.events(),
     findings: host.findings(),

@@ -8,6 +8,8 @@ import {
   optional,
   string,
   visibleLine,
+  showDay,
+  showSize,
   visibleBlock,
   span,
   count,
@@ -38,6 +40,14 @@ export const StatusAnswer = open({
     ok: boolean(),
     probes: array(open({ path: string(), code: string() })),
     state_root_lock: open({ generation: integer() }),
+    usage: optional(
+      open({
+        root_bytes: number(),
+        free_bytes: number(),
+        growth_bytes_per_day: optional(number()),
+        full_at_ms: optional(number()),
+      }),
+    ),
   }),
   findings: optional(array(open({ severity: string() }))),
   plugins: array(open({ id: string(), state: string() })),
@@ -57,6 +67,7 @@ export const StatusAnswer = open({
   }),
 })
 type Answer = Infer<typeof StatusAnswer>
+type Usage = NonNullable<Answer['storage']['usage']>
 
 const runsLine = (runs: NonNullable<Answer['runs']>): string => {
   const parts = Object.entries(runs)
@@ -86,6 +97,13 @@ const modelLine = ({ provider, model, state, message }: ModelRoute): string => {
   return state === 'ok' ? `${name}, ready` : `${name} is not ready: ${visibleLine(message)}`
 }
 
+/** What the root holds and how long the disk lasts. */
+const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_at_ms }: Usage): string => {
+  const rate = growth === undefined ? '' : `, ${growth < 0 ? 'shrinks' : 'grows'} by ${showSize(Math.abs(growth))} a day`
+  const end = full_at_ms === undefined ? '' : `, full on ${showDay(full_at_ms)}`
+  return `${showSize(root_bytes)} in the state root, ${showSize(free_bytes)} free${rate}${end}`
+}
+
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
   const active = provider_readiness?.routes.find((route) => route.active)
@@ -96,6 +114,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
       `${visibleLine(storage.probes[0]?.path ?? '?')}, generation ${storage.state_root_lock.generation}, ` +
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
+    ...(storage.usage === undefined ? [] : [['disk', diskLine(storage.usage)] as const]),
     ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),

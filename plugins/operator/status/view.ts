@@ -13,6 +13,7 @@ import {
   record,
   string,
   StateFinding,
+  StorageUsage,
   timestamp,
   json,
   type AnyStruct,
@@ -48,6 +49,7 @@ const StorageView = object({
   write_error_count: integer({ min: 0 }),
   sequence: integer({ min: 0 }),
   probes: array(Probe),
+  usage: optional(StorageUsage),
   state_root_lock: object({ path: string(), held: boolean(), mechanism: string(), generation: integer({ min: 0 }) }),
 })
 
