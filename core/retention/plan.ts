@@ -91,7 +91,7 @@ class Planner {
 
   /** What is too old or too many of one kind. */
   dropDue(queue: Queue): void {
-    for (let cause = dueCause(queue, this.#input.now); cause !== undefined && this.drop(queue, cause); )
+    for (let cause = dueCause(queue, this.#input.now); cause !== undefined && this.drop(queue, cause);)
       cause = dueCause(queue, this.#input.now)
   }
 

@@ -51,7 +51,13 @@ export const createView = ({
   plugins: () => host()?.reports() ?? [],
   boot: () => boot.report(),
   warnings: () =>
-    bySeverity([...accessWarnings(), ...hold.warnings(), ...findings.warnings(), ...usage.warnings(), ...(host()?.warnings() ?? [])]),
+    bySeverity([
+      ...accessWarnings(),
+      ...hold.warnings(),
+      ...findings.warnings(),
+      ...usage.warnings(),
+      ...(host()?.warnings() ?? []),
+    ]),
   events: () => bus.statistics(),
   findings: findings.list,
   usage: usage.report,

@@ -99,7 +99,8 @@ const modelLine = ({ provider, model, state, message }: ModelRoute): string => {
 
 /** What the root holds and how long the disk lasts. */
 const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_at_ms }: Usage): string => {
-  const rate = growth === undefined ? '' : `, ${growth < 0 ? 'shrinks' : 'grows'} by ${showSize(Math.abs(growth))} a day`
+  const rate =
+    growth === undefined ? '' : `, ${growth < 0 ? 'shrinks' : 'grows'} by ${showSize(Math.abs(growth))} a day`
   const end = full_at_ms === undefined ? '' : `, full on ${showDay(full_at_ms)}`
   return `${showSize(root_bytes)} in the state root, ${showSize(free_bytes)} free${rate}${end}`
 }

@@ -9,10 +9,13 @@ const read = (table: Parameters<typeof readConfig>[0]) => policyFor(readConfig(t
 test('without a configuration only what is promised for a time falls, when that is over', (t) => {
   const { minAge, maxBytes, archiveDir, kinds } = read({})
   t.deepEqual([minAge, maxBytes, archiveDir], [day, undefined, undefined])
-  t.deepEqual([...kinds], [
-    ['runs', { maxAge: undefined, maxCount: undefined, isPromise: false }],
-    ['receipts', { maxAge: 90 * day, maxCount: undefined, isPromise: true }],
-  ])
+  t.deepEqual(
+    [...kinds],
+    [
+      ['runs', { maxAge: undefined, maxCount: undefined, isPromise: false }],
+      ['receipts', { maxAge: 90 * day, maxCount: undefined, isPromise: true }],
+    ],
+  )
 })
 
 test('ages and sizes are read as they are written', (t) => {
@@ -37,7 +40,11 @@ const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], strin
   ['a folder that depends on where the daemon starts', { archive_dir: 'old' }, 'archive_dir must be an absolute path'],
   ['a member that is not there', { max_age: '90d' }, 'max_age'],
   ['a member of a kind that is not there', { kinds: { runs: { age: '90d' } } }, 'kinds.runs.age'],
-  ['a kind that is not there', { kinds: { rusn: { max_age: '90d' } } }, 'kinds.rusn is no kind: there are receipts, runs'],
+  [
+    'a kind that is not there',
+    { kinds: { rusn: { max_age: '90d' } } },
+    'kinds.rusn is no kind: there are receipts, runs',
+  ],
   [
     'a max_age below min_age',
     { min_age: '3d', kinds: { runs: { max_age: '2d' } } },

@@ -39,7 +39,12 @@ const grow = (root: string, name: string, bytes: number): void => {
 
 test('the bytes of every file count, each in its area', async (t) => {
   const root = await freshRoot()
-  for (const [folder, bytes] of [['.', 1], ['log', 10], ['data/runs', 100], ['blobs/debug/ab', 1000]] as const) {
+  for (const [folder, bytes] of [
+    ['.', 1],
+    ['log', 10],
+    ['data/runs', 100],
+    ['blobs/debug/ab', 1000],
+  ] as const) {
     mkdirSync(join(root, folder), { recursive: true })
     writeFileSync(join(root, folder, 'file'), Buffer.alloc(bytes))
     if (folder === 'data/runs') writeFileSync(join(root, folder, 'other'), Buffer.alloc(5))
@@ -77,7 +82,8 @@ test('retention-1: from some samples, kept over restarts, it says how fast the r
   t.regex(warning.message, /grows by \d\d\d MiB a day: at this rate its disk is full on \d{4}-\d\d-\d\d/u)
   const parsed = parse(StatusAnswer, body)
   t.true(parsed.ok)
-  if (parsed.ok) t.regex(showStatus(parsed.value), / disk +40\d MiB in the state root, 1\.1 GiB free, grows by .* a day, full on/u)
+  if (parsed.ok)
+    t.regex(showStatus(parsed.value), / disk +40\d MiB in the state root, 1\.1 GiB free, grows by .* a day, full on/u)
   grow(root, 'one', 0)
 })
 
