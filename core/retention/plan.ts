@@ -1,4 +1,4 @@
-/** What falls now and what stays though it is due: worked out of facts alone, so that a dry run says what a run does. */
+/** What falls now and what stays though it is due, worked out of facts alone: a dry run says what a run does. */
 import type { KindPolicy, Policy } from './policy.js'
 
 /** A partition of a kind: everything of it that was written between two moments. */

@@ -18,7 +18,7 @@ test('without a configuration only what is promised for a time falls, when that 
   )
 })
 
-test('ages and sizes are read as they are written', (t) => {
+test('retention-2: ages and sizes are read as they are written', (t) => {
   const { minAge, maxBytes, kinds } = read({
     min_age: '2h',
     max_bytes: '50GiB',
@@ -53,7 +53,7 @@ const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], strin
   ['a count for a promise', { kinds: { receipts: { max_count: 5 } } }, 'kinds.receipts.max_count cannot be set'],
 ]
 for (const [what, table, sentence] of wrong)
-  test(`refused, with the member that is wrong: ${what}`, (t) => {
+  test(`retention-2: refused, with the member that is wrong: ${what}`, (t) => {
     const { message } = t.throws(() => read(table), { code: 'config_invalid' }) ?? { message: '' }
     t.true(message.startsWith(`config/retention.toml ${sentence}`), message)
   })
