@@ -125,7 +125,7 @@ export interface HostView {
   controlPlane(): ControlPlaneReport
   /** What starts and repairs found and nobody has acknowledged: the `findings` member of `/v1/status`. */
   findings(): readonly StateFinding[]
-  /** The `storage.usage` member of `/v1/status`; looks at the files of the root if the last look is some seconds old. */
+  /** The `storage.usage` member of `/v1/status`; counts the files of the root if the last count is seconds old. */
   usage(): Promise<StorageUsage>
   /** The `events` member of `/v1/status`. */
   events(): BusStatistics
