@@ -157,7 +157,8 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   end(): void {
     this.#hasEnded = true
     this.#cancelIdle?.()
-    if (this.#late === undefined) this.#conclude()
+    // What others say is heard first: to take an answer down costs more than to show many.
+    if (this.#late === undefined) setImmediate(() => this.#conclude())
   }
 
   broken(error: unknown): void {

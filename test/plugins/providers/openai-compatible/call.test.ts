@@ -84,3 +84,18 @@ test('models-25: deltas of one piece, and those that nobody asked for yet, come 
     { type: 'text_delta', text: 'ef' },
   ])
 })
+
+test('models-25: what several say in one turn is heard before any of their answers ends', async (t) => {
+  const calls = [begin(), begin()]
+  for (const { send, end } of calls) {
+    send(bytesOf([chunk({ content: 'a' }), chunk({}, 'stop'), doneEvent]))
+    end()
+  }
+  const heard: string[] = []
+  await Promise.all(
+    calls.map(async ({ first, events }) => {
+      for (let one = await first; one.done !== true; one = await events.next()) heard.push(one.value.type)
+    }),
+  )
+  t.deepEqual(heard, ['text_delta', 'text_delta', 'part', 'done', 'part', 'done'])
+})
