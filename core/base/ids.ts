@@ -58,6 +58,10 @@ export const latestId = (known: Iterable<string>): string => {
   return of
 }
 
+/** True of an id that was made here, no later than another that was. */
+export const isMadeBy = (id: string, latest: string): boolean =>
+  latest !== '' && madeHere.test(id) && stampIn(id) <= stampIn(latest)
+
 /** The latest stamp of ids that were made here. Each is looked at closely only if a look at all finds a stranger. */
 const latestOf = (known: Iterable<string>, least: string): string => {
   const end = encode(latestTime, 10)

@@ -6,8 +6,8 @@ export interface TableTuning {
   readonly levelRows: number
   /** Tables of one level become one of the next when there are so many. */
   readonly fanOut: number
-  /** A table with so many rows is a partition: no other takes it with it. */
-  readonly partitionRows: number
+  /** A table with so many rows is full: no other takes it with it. */
+  readonly fullRows: number
 }
 
 /** Sizes and times of the store. Tests make them small. */
@@ -45,6 +45,6 @@ export const defaultTuning: Tuning = {
   longestRetryMs: 30_000,
   pageBytes: 16 * mebibyte,
   openPages: 128,
-  tables: { blockRows: 128, levelRows: 4096, fanOut: 8, partitionRows: 262_144 },
+  tables: { blockRows: 128, levelRows: 4096, fanOut: 8, fullRows: 262_144 },
   blockBytes: 4 * mebibyte,
 }

@@ -19,6 +19,7 @@ const sealedState = (): State => ({
   commit: untouchable('state.commit'),
   durable: untouchable('state.durable'),
   health: untouchable('state.health'),
+  retention: untouchable('state.retention'),
   collection: (spec) => untouchable(`the collection ${spec.name}`),
   stream: (spec) => untouchable(`the stream ${spec.name}`),
   document: (name) => untouchable(`the document ${name}`),

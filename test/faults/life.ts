@@ -57,7 +57,7 @@ const tiny: Tuning = {
   longestRetryMs: 30_000,
   pageBytes: 1000,
   openPages: 3,
-  tables: { blockRows: 3, levelRows: 4, fanOut: 3, partitionRows: 40 },
+  tables: { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 40 },
   blockBytes: 300,
 }
 

@@ -87,14 +87,14 @@ export const mutants: readonly Mutant[] = [
   { name: 'tombstones are not synced', patch: patch('pages/tombstones', 'await file.sync();', '') },
   {
     name: 'a checkpoint drops tombstones',
-    patch: patch('store/checkpoint', 'if (dirty.tombstones.size === 0)', 'if (dirty.tombstones.size >= 0)'),
+    patch: patch('store/checkpoint-pass', 'if (dirty.tombstones.size > 0)', 'if (dirty.tombstones.size < 0)'),
   },
   {
     name: 'old segments are unlinked before the manifest forgets them',
     patch: patch(
       'store/checkpoint',
-      'const written = await this.#writeAll(load);',
-      'const written = await this.#writeAll(load); const { disk, paths } = this.#options; ' +
+      'await pass.write();',
+      'await pass.write(); ' +
         "for (const old of disk.list(paths.log).slice(0, -1)) await disk.unlink(paths.log + '/' + old);",
     ),
   },

@@ -22,6 +22,7 @@ export const shelf = <T extends object>(
     has: (id) => placed.has(id),
     read,
     latest: () => placed.keys(),
+    fell: '',
     count: (index, group) => rows(index).filter((row) => row[0] === group).length,
     groups: (index) => new Set(rows(index).map((row) => String(row[0]))),
     range: (index, { group, order, beyond }) => {

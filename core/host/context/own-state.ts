@@ -3,7 +3,7 @@
  * changes nothing any more.
  */
 import type { Problem } from '../../base/errors.js'
-import type { Blobs, Collection, Document, Spools, State, Stream, Tx } from '../../state/contract.js'
+import type { Blobs, Collection, Document, Fall, Retention, Spools, State, Stream, Tx } from '../../state/contract.js'
 import type { EventKeys, EventSpec } from '../../events/contract.js'
 import type { Json, JsonObject } from '../../base/schema.js'
 import { errors } from '../errors.js'
@@ -49,6 +49,15 @@ const ownSpools = (spools: Spools, late: Late): Spools => ({
   begin: (owner) => late<Awaited<ReturnType<Spools['begin']>>>('a spool') ?? spools.begin(owner),
   remove: (owner) => late<void>('a removal of a spool') ?? spools.remove(owner),
   keepOnly: (owners) => late<number>('a removal of spools') ?? spools.keepOnly(owners),
+})
+
+const ownRetention = (retention: Retention, late: Late): Retention => ({
+  kinds: () => retention.kinds(),
+  closeAt: (kind, limits) => retention.closeAt(kind, limits),
+  preview: (kind, upto) => retention.preview(kind, upto),
+  contents: (fall) => retention.contents(fall),
+  checkpoint: () => late<boolean>('a checkpoint') ?? retention.checkpoint(),
+  fall: (kind, upto) => late<Fall>('a fall') ?? retention.fall(kind, upto),
 })
 
 /** A transaction whose effects are charged to the plugin if they throw. */
@@ -116,6 +125,7 @@ export const ownState = (parts: OwnStateParts): State => {
     },
     commit: <R>(change: (tx: Tx) => R) => late<R>('a commit') ?? state.commit((tx) => change(new OwnTx(tx, parts))),
     durable: (since) => state.durable(since),
+    retention: ownRetention(state.retention, late),
     get health() {
       return state.health
     },

@@ -52,6 +52,7 @@ const noteTaker = (): { readonly state: State; readonly declared: Declarations }
       document: (name: string) => untouched<Document<never>>({ path: name }, `the document ${name}`),
       blobs: (area: string) => untouched({}, `the blobs ${area}`),
       spools: (area: string) => untouched({}, `the spools ${area}`),
+      retention: untouched({}, 'the partitions'),
     },
     'the state',
   )

@@ -20,12 +20,32 @@ export interface PageRef {
   readonly no: number
   readonly length: number
   /** Bytes of records that were not replaced since. */ readonly live: number
+  /** The partition that it belongs to; absent where it is not kept in partitions. */
+  readonly part?: number
+  /** Records or entries of those bytes, and how many of them can still change; absent where nobody counted. */
+  readonly records?: number
+  readonly open?: number
 }
 export interface TableRef {
   readonly no: number
   readonly length: number
   /** Where its last line begins. */ readonly footer: number
   readonly rows: number
+  readonly part?: number
+  /** The oldest partition of which its rows take something away, or stand again for something; absent: only its own. */
+  readonly reach?: number
+  /** Of the records that lead their kind, no row is of one with an earlier `since`. */
+  readonly oldest?: Oldest
+}
+export interface Oldest {
+  readonly id: string
+  readonly since: number
+}
+/** What a collection or stream is kept as. */
+export interface KeptRef {
+  readonly kind: string
+  /** Of the ids that fell, the one that was made last, empty if none was made here; absent where nothing fell. */
+  readonly fell?: string
 }
 /**
  * The checkpointed files of one collection or stream; its tables, the oldest first, are made again from the pages where
@@ -36,6 +56,20 @@ export interface PagesRef {
   readonly tables: readonly TableRef[]
   /** Where earlier versions named their index: they find none, and make it from the pages. */
   readonly index: null
+  readonly kept?: KeptRef
+}
+
+export interface PartitionRef {
+  readonly no: number
+  /** Stamps of its first and its last checkpoint, Unix ms; `from` is 0 where an earlier version wrote it. */
+  readonly from: number
+  readonly to: number
+}
+/** What is kept as one kind, the oldest partition first. */
+export interface KindRef {
+  readonly partitions: readonly PartitionRef[]
+  /** What leads the kind fell up to this one. */
+  readonly fell: number
 }
 
 export interface Manifest {
@@ -52,6 +86,7 @@ export interface Manifest {
   readonly streams: Readonly<Record<string, PagesRef>>
   /** Bytes that count of each collection's tombstones. */
   readonly tombstones: Readonly<Record<string, number>>
+  readonly kinds: Readonly<Record<string, KindRef>>
 }
 
 export const emptyManifest = (root: string, generation: number): Manifest => ({
@@ -65,7 +100,12 @@ export const emptyManifest = (root: string, generation: number): Manifest => ({
   collections: {},
   streams: {},
   tombstones: {},
+  kinds: {},
 })
+
+/** Whether a partition of anything fell. */
+export const hasFallen = ({ collections, streams }: Manifest): boolean =>
+  [...Object.values(collections), ...Object.values(streams)].some(({ kept }) => kept?.fell !== undefined)
 
 export type ManifestRead =
   | { readonly ok: true; readonly manifest: Manifest | undefined }
@@ -77,15 +117,17 @@ export const readManifest = (disk: Disk, path: string): ManifestRead => {
   if (bytes === undefined) return { ok: true, manifest: undefined }
   const value = unseal<Manifest>(bytes)
   if (value === undefined) return { ok: false, fault: { file: path, offset: 0, rule: 'the digest does not match' } }
-  return { ok: true, manifest: { ...value, collections: carried(value.collections), streams: carried(value.streams) } }
+  const { kinds = {} }: Partial<Manifest> = value
+  const [collections, streams] = [carried(value.collections), carried(value.streams)]
+  return { ok: true, manifest: { ...value, collections, streams, kinds } }
 }
 
 /** Earlier versions named one index for each, whose rows are made again. */
 const carried = (refs: Manifest['collections']): Manifest['collections'] =>
   Object.fromEntries(
-    Object.entries(refs).map(([name, { pages, tables }]: [string, Partial<PagesRef>]) => [
+    Object.entries(refs).map(([name, { pages, tables, kept }]: [string, Partial<PagesRef>]) => [
       name,
-      { pages: pages ?? [], tables: tables ?? [], index: null },
+      { pages: pages ?? [], tables: tables ?? [], index: null, ...(kept !== undefined && { kept }) },
     ]),
   )
 
@@ -98,12 +140,15 @@ export interface ManifestHolder {
    * names.
    */
   readonly uncertain: boolean
+  /** Goes on from another one than stands on the disk, which the next replace writes. */
+  adopt(manifest: Manifest): void
   /** Replaces the manifest by what `change` makes of the current one; one at a time, in order of calls. */
   update(change: (manifest: Manifest) => Manifest): Promise<void>
 }
 
 export const holdManifest = (disk: Disk, path: string, initial: Manifest): ManifestHolder => {
   let current = initial
+  let durable = initial
   let uncertain = false
   let turn: Promise<void> = Promise.resolve()
   /** False if a failed replace got as far as the rename: then nobody knows which of the two a restart would find. */
@@ -116,16 +161,16 @@ export const holdManifest = (disk: Disk, path: string, initial: Manifest): Manif
     }
   }
   const replace = async (change: (manifest: Manifest) => Manifest): Promise<void> => {
-    const before = current
-    const next = change(before)
+    const next = change(current)
     try {
       await disk.replace(path, bytesOf(next))
     } catch (error) {
-      uncertain = !isStill(before)
+      uncertain = !isStill(durable)
       if (uncertain) throw storageErrors.storage_sync_failed({ cause: error })
       throw error
     }
     current = next
+    durable = next
     uncertain = false
   }
   const update = (change: (manifest: Manifest) => Manifest): Promise<void> => {
@@ -139,6 +184,9 @@ export const holdManifest = (disk: Disk, path: string, initial: Manifest): Manif
     },
     get uncertain() {
       return uncertain
+    },
+    adopt: (manifest) => {
+      current = manifest
     },
     update,
   }

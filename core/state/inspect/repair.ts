@@ -14,7 +14,7 @@ import { takeGuard } from '../root/guard.js'
 import { layout, numberOf, segmentName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { acquireLock } from '../root/lock.js'
-import { readManifest, type Manifest, type PagesRef } from '../format/manifest.js'
+import { hasFallen, readManifest, type Manifest, type PagesRef } from '../format/manifest.js'
 import { mayLive, mechanisms, readOwner } from '../root/owner.js'
 import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
 import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
@@ -161,7 +161,8 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
     if (disk.stat(wanted.file) !== undefined)
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
-    await disk.replace(wanted.file, seal(createRootFacts({ root_id: id, created_at_ms: clock.now(), generation })))
+    const known = { root_id: id, created_at_ms: clock.now(), generation }
+    await disk.replace(wanted.file, seal(createRootFacts(known, manifest !== undefined && hasFallen(manifest))))
   } finally {
     await guard.release()
   }

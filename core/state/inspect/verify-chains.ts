@@ -7,9 +7,13 @@ import type { Fault } from '../format/line.js'
 
 type Report = (kind: FindingKind, fault: Fault) => void
 
-/** What was read of one owner's chain; `broken` once something was told about it. */
+/**
+ * What was read of one owner's chain; `broken` once something was told about it. Entries before it fell, and their last
+ * hash is not known.
+ */
 interface Chain {
-  hash: string
+  hash: string | undefined
+  fallen: number
   readonly places: LinePlace[]
   broken: boolean
 }
@@ -19,19 +23,50 @@ interface Head {
   readonly place: LinePlace
 }
 
-const chainOf = (chains: Map<string, Chain>, owner: string): Chain => {
-  const chain = chains.get(owner) ?? { hash: '', places: [], broken: false }
+interface ChainParts {
+  readonly streams: ReadonlyMap<string, StreamSpec<Json>>
+  /** First entries of the stream fell. */
+  readonly mayBegin: (stream: string) => boolean
+}
+
+interface Chained {
+  readonly spec: ChainSpec<Json>
+  readonly mayBegin: boolean
+  readonly chains: Map<string, Chain>
+  readonly heads: Map<string, Head>
+}
+
+/** The chain of an owner, of which the entry of this number is the first that is read. */
+const chainOf = ({ chains, mayBegin }: Chained, owner: string, seq: number): Chain => {
+  const begins = mayBegin && seq > 1
+  const made: Chain = { hash: begins ? undefined : '', fallen: begins ? seq - 1 : 0, places: [], broken: false }
+  const chain = chains.get(owner) ?? made
   chains.set(owner, chain)
   return chain
 }
 
-export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamSpec<Json>>) => {
-  const chained = new Map<
-    string,
-    { readonly spec: ChainSpec<Json>; readonly chains: Map<string, Chain>; readonly heads: Map<string, Head> }
-  >()
+/** Why the entries of an owner do not end where their head says, and where that shows. */
+const endFault = (
+  what: string,
+  { chain, head }: { readonly chain: Chain | undefined; readonly head: Head | undefined },
+): readonly [LinePlace, string] | undefined => {
+  const { places, fallen, hash } = chain ?? { places: [], fallen: 0, hash: '' }
+  const wanted = head?.entries ?? 0
+  const beyond = places[Math.max(0, wanted - fallen)]
+  if (beyond !== undefined)
+    return [beyond, `entry ${wanted + 1} of ${what} stands behind the ${wanted} that its head knows`]
+  if (head === undefined) return undefined
+  const last = places.at(-1) ?? head.place
+  const count = fallen + places.length
+  if (count < wanted) return [last, `${what} ends with entry ${count}, and its head knows ${wanted}`]
+  if (hash === undefined || hash === head.hash) return undefined
+  return [last, `entry ${wanted} of ${what} is not the one that its head knows`]
+}
+
+export const watchChains = (report: Report, { streams, mayBegin }: ChainParts) => {
+  const chained = new Map<string, Chained>()
   for (const { name, chained: spec } of streams.values())
-    if (spec !== undefined) chained.set(name, { spec, chains: new Map(), heads: new Map() })
+    if (spec !== undefined) chained.set(name, { spec, mayBegin: mayBegin(name), chains: new Map(), heads: new Map() })
 
   const complain = (chain: Chain | undefined, { file, offset }: LinePlace, rule: string): void => {
     if (chain?.broken === true) return
@@ -40,16 +75,16 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
   }
   const entry = (
     stream: string,
-    { owner, entry: found }: { owner: string; entry: Json },
+    { owner, seq, entry: found }: { owner: string; seq: number; entry: Json },
     { file, offset }: LinePlace,
   ): void => {
     const known = chained.get(stream)
     if (known === undefined) return
-    const chain = chainOf(known.chains, owner)
+    const chain = chainOf(known, owner, seq)
     const place = { file, offset }
-    const number = chain.places.push(place)
+    const number = chain.fallen + chain.places.push(place)
     const { prev, hash, right } = known.spec.link(found, owner)
-    if (prev !== chain.hash)
+    if (chain.hash !== undefined && prev !== chain.hash)
       complain(
         chain,
         place,
@@ -70,36 +105,24 @@ export const watchChains = (report: Report, streams: ReadonlyMap<string, StreamS
     for (const { spec, heads } of chained.values())
       if (spec.heads === collection) heads.set(id, { entries, hash, place: { file, offset } })
   }
-  const compare = (
-    stream: string,
-    owner: string,
-    { chain, head }: { chain: Chain | undefined; head: Head | undefined },
-  ): void => {
-    const places = chain?.places ?? []
-    const wanted = head?.entries ?? 0
-    const beyond = places[wanted]
-    if (beyond !== undefined)
-      return complain(
-        chain,
-        beyond,
-        `entry ${wanted + 1} of ${owner} in ${stream} stands behind the ${wanted} that its head knows`,
-      )
-    if (head === undefined) return
-    const last = places.at(-1) ?? head.place
-    if (places.length < wanted)
-      complain(chain, last, `${owner} in ${stream} ends with entry ${places.length}, and its head knows ${wanted}`)
-    else if (chain?.hash !== head.hash)
-      complain(chain, last, `entry ${wanted} of ${owner} in ${stream} is not the one that its head knows`)
+  const compare = (stream: string, owner: string, { chains, heads }: Chained): void => {
+    const chain = chains.get(owner)
+    const found = endFault(`${owner} in ${stream}`, { chain, head: heads.get(owner) })
+    if (found !== undefined) complain(chain, ...found)
   }
   return {
     entry,
+    /** A line that keeps the number of entries that fell. */
+    keeps: (stream: string, { owner, from }: { readonly owner: string; readonly from: number }): void => {
+      const known = chained.get(stream)
+      if (known !== undefined) chainOf(known, owner, from)
+    },
     /** A record that counts as it stands. */
     record,
     /** Call when everything was read. */
     finish: (): void => {
-      for (const [stream, { chains, heads }] of chained)
-        for (const owner of new Set([...chains.keys(), ...heads.keys()]))
-          compare(stream, owner, { chain: chains.get(owner), head: heads.get(owner) })
+      for (const [stream, one] of chained)
+        for (const owner of new Set([...one.chains.keys(), ...one.heads.keys()])) compare(stream, owner, one)
     },
   }
 }

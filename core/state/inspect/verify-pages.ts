@@ -26,9 +26,10 @@ export const watchTombstones = (report: Report): TombstoneWatch => {
   return { tombstone, op }
 }
 
-/** Every owner's entries are numbered 1, 2, 3 …, over pages and log. */
-export const watchEntries = (report: Report) => {
+/** Every owner's entries are numbered 1, 2, 3 …, over pages and log; where first ones fell, from any number on. */
+export const watchEntries = (report: Report, mayBegin: (stream: string) => boolean) => {
   const lengths = new Map<string, Map<string, number>>()
+  const counts = new Map<string, number>()
   const follow = (
     at: { readonly stream: string; readonly owner: string; readonly from: number; readonly count: number },
     kind: FindingKind,
@@ -36,7 +37,7 @@ export const watchEntries = (report: Report) => {
   ): void => {
     const owners = lengths.get(at.stream) ?? new Map<string, number>()
     lengths.set(at.stream, owners)
-    const length = owners.get(at.owner) ?? 0
+    const length = owners.get(at.owner) ?? (mayBegin(at.stream) ? at.from - 1 : 0)
     if (at.from !== length + 1)
       report(kind, {
         file: place.file,
@@ -44,12 +45,10 @@ export const watchEntries = (report: Report) => {
         rule: `entry ${at.from} of ${at.owner} in ${at.stream} stands where ${length + 1} belongs`,
       })
     owners.set(at.owner, at.from + at.count - 1)
+    counts.set(at.stream, (counts.get(at.stream) ?? 0) + at.count)
   }
   return {
-    counts: () =>
-      Object.fromEntries(
-        [...lengths].map(([stream, owners]) => [stream, [...owners.values()].reduce((sum, length) => sum + length, 0)]),
-      ),
+    counts: () => Object.fromEntries(counts),
     entries: (stream: string, { owner, from, entries }: EntryLine<unknown>, place: PagePlace) =>
       follow({ stream, owner, from, count: entries.length }, 'page', place),
     op: (op: Op, place: LinePlace) => {

@@ -33,12 +33,14 @@ export interface RecordWatch {
   /** Told of each record that counts. */
   readonly read: Read
   readonly hasBlob: (area: string, ref: BlobRef) => boolean
+  /** A record that is named may be gone because it fell. */
+  readonly hasFallen: (collection: string, id: string) => boolean
 }
 
 export const watchRecords = (
   report: (kind: FindingKind, fault: Fault) => void,
   { collections, streams }: Declarations,
-  { read, hasBlob }: RecordWatch,
+  { read, hasBlob, hasFallen }: RecordWatch,
 ) => {
   const counts = new Map<string, number>()
   /** Ids of collections of which only a look at all records tells what is there. */
@@ -54,7 +56,7 @@ export const watchRecords = (
   const refer = (reference: Named): void => {
     const known = has(reference.collection, reference.id)
     if (known === undefined) named.push(reference)
-    else if (!known) miss(reference)
+    else if (!known && !hasFallen(reference.collection, reference.id)) miss(reference)
   }
 
   const check = (collection: string, { id, record }: { id: string; record: JsonObject }, place: LinePlace): void => {
@@ -109,7 +111,8 @@ export const watchRecords = (
       has = lookup
     },
     finish: () => {
-      for (const one of named) if (seen.get(one.collection)?.has(one.id) !== true) miss(one)
+      for (const one of named)
+        if (seen.get(one.collection)?.has(one.id) !== true && !hasFallen(one.collection, one.id)) miss(one)
     },
     counts: () => Object.fromEntries(counts),
   }

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto'
 import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
-import { entryRow, extentSection, type EntryLine } from '../pages/entry-codec.js'
+import { entryRow, extentOfLine, extentSection, type EntryLine } from '../pages/entry-codec.js'
 import {
-  fingerprint,
+  fingerprints,
   idSection,
   indexSection,
   isSettled,
@@ -15,7 +15,7 @@ import {
   placesIn,
   type RecordLine,
 } from '../pages/record-codec.js'
-import { compareKeys, isRemoval, shapeOf, type Row, type SectionShape } from '../tables/rows.js'
+import { compareKeys, isRemoval, shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
 import type { TableFile } from '../tables/table-file.js'
 import type { Tables } from '../tables/tables.js'
 import type { PagePlace, SurveyVisitor } from './survey.js'
@@ -61,8 +61,8 @@ export const watchTables = (report: Report, specs: ReadonlyMap<string, Collectio
   const tables: SurveyVisitor['tables'] = ({ kind, name }, { tables: all, file }) => {
     for (const rule of all.files.flatMap((one) => brokenRules(one))) report('index', { file, offset: 0, rule })
     const spec = kind === 'data' ? specs.get(name) : undefined
-    const mark = spec === undefined ? undefined : fingerprint(spec)
-    const isCurrent = all.files.every(({ footer }) => footer.mark === mark)
+    const marks = spec === undefined ? [] : fingerprints(spec)
+    const isCurrent = all.files.every(({ footer }) => marks.includes(footer.mark))
     found.set(`${kind}/${name}`, { sums: sumsOf(all), file, isCurrent })
   }
   const record = (collection: string, line: RecordLine<object>, { page, offset, length }: PagePlace): void => {
@@ -88,8 +88,8 @@ export const watchTables = (report: Report, specs: ReadonlyMap<string, Collectio
   return {
     tables,
     record,
-    entries: (stream: string, { owner, from, entries }: EntryLine<unknown>, place: PagePlace): void =>
-      want(`streams/${stream}`, extentSection, entryRow(owner, { ...place, first: from, count: entries.length })),
+    entries: (stream: string, line: EntryLine<unknown>, place: PagePlace): void =>
+      want(`streams/${stream}`, extentSection, entryRow(line.owner, extentOfLine(line, place))),
     finish: (): void => found.forEach((one, pageStore) => compare(pageStore, one)),
   }
 }
@@ -127,7 +127,7 @@ const brokenRule = (file: TableFile, shape: SectionShape): string | undefined =>
     if (keyCells === 3 && file.group(shape, String(row[0])) === undefined)
       return `a group of section ${name} is not known`
     rows += 1
-    net += isRemoval(shape, row) ? -1 : 1
+    net += weightOf(shape, row)
     before = row
   }
   return rows === info.rows && net === info.net ? undefined : `section ${shape.name} is not as long as it says`

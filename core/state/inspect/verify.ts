@@ -18,6 +18,7 @@ import { readManifest, type Manifest } from '../format/manifest.js'
 import { mayLive } from '../root/owner.js'
 import { readRoot, type RootFacts } from '../root/root-document.js'
 import { survey, type SurveyVisitor } from './survey.js'
+import { fallenOf } from './survey-fallen.js'
 import type { LinePlace } from '../format/segment.js'
 import { watchChains } from './verify-chains.js'
 import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
@@ -113,16 +114,17 @@ const checkContent = (
   const report: Inspection['add'] = (kind, fault) => {
     if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
   }
+  const fallen = fallenOf(manifest)
   const [tombstones, entries, tables, chains] = [
     watchTombstones(report),
-    watchEntries(report),
+    watchEntries(report, fallen.stream),
     watchTables(report, declared.collections),
-    watchChains(report, declared.streams),
+    watchChains(report, { streams: declared.streams, mayBegin: fallen.stream }),
   ]
   // On a live root a record may be read before, and its blob looked for after, both were removed.
   const hasBlob = (area: string, { sha256, bytes }: BlobRef): boolean =>
     live || disk.stat(blobPath(join(paths.blobs, area), sha256))?.size === bytes
-  const records = watchRecords(report, declared, { read: chains.record, hasBlob })
+  const records = watchRecords(report, declared, { read: chains.record, hasBlob, hasFallen: fallen.id })
   const entry = (stream: string, found: { owner: string; seq: number; entry: Json }, place: LinePlace): void => {
     records.entry(stream, found, place)
     chains.entry(stream, found, place)
@@ -140,6 +142,7 @@ const checkContent = (
     tombstone: tombstones.tombstone,
     entries: (stream, line, place) => {
       entries.entries(stream, line, place)
+      if (line.entries.length === 0) chains.keeps(stream, line)
       tables.entries(stream, line, place)
       line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
     },

@@ -3,6 +3,7 @@
  * indexes; the settled ones are on pages and in the indexes of tables.
  */
 import { fault } from '../../base/assert.js'
+import { isMadeBy } from '../../base/ids.js'
 import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
@@ -48,6 +49,10 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   isDeleted(id: string): boolean {
     return this.#deleted.has(id)
+  }
+
+  hasFallen(id: string): boolean {
+    return isMadeBy(id, this.#pages.fell) && !this.#deleted.has(id) && !this.has(id)
   }
 
   count(index: string, group: string): number {
@@ -143,6 +148,10 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     for (const [id, record] of records)
       if (!this.#dirty.has(id) && !this.#tombstones.has(id)) this.#dirty.set(id, record)
     for (const [id, reason] of tombstones) this.#tombstones.set(id, reason)
+  }
+
+  forgetFallen(): void {
+    this.#shadows.keepOnly((id) => this.#pages.has(id))
   }
 
   evict({ records, tombstones }: DirtyRecords<T>): void {

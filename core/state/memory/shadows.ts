@@ -5,6 +5,7 @@ export interface Shadows {
   add(id: string, places: readonly Place[]): void
   /** The tables do not have it any more, or have it rightly. */
   drop(id: string): void
+  keepOnly(isWanted: (id: string) => boolean): void
   count(index: string, group: string): number
 }
 
@@ -33,6 +34,7 @@ export const createShadows = (indexes: readonly string[]): Shadows => {
       change(places, 1)
     },
     drop,
+    keepOnly: (isWanted) => [...shadows.keys()].filter((id) => !isWanted(id)).forEach(drop),
     count: (index, group) => counts.get(index)?.get(group) ?? 0,
   }
 }

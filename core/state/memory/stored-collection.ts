@@ -10,6 +10,8 @@ export interface CheckpointedRecords<T> {
   read(id: string): T
   /** The ids among which is the one that was made last. */
   latest(): Iterable<string>
+  /** Of the ids that fell the one that was made last; empty if there is none. */
+  readonly fell: string
   count(index: string, group: string): number
   /** Groups in order; some have no record any more. */
   groups(index: string): Iterable<string>
@@ -58,6 +60,8 @@ export interface StoredCollection<T extends object> extends Collection<T>, Loade
   restoreDirty(dirty: DirtyRecords<T>): void
   /** The tables know what was taken: settled records leave memory. */
   evict(dirty: DirtyRecords<T>): void
+  /** Partitions fell: what stood there is in no table any more. */
+  forgetFallen(): void
   /** Some ids, in no order, among which is the one that was made last. Can be walked more than once. */
   latestIds(): Iterable<string>
 }

@@ -5,8 +5,10 @@ import type { Stream, StreamEntry, StreamSpec } from '../contract.js'
 
 /** Entries that a checkpoint wrote. */
 export interface CheckpointedEntries<E> {
-  /** Number of entries of an owner on pages. */
+  /** The last sequence of an owner on pages, also where its entries fell. */
   length(owner: string): number
+  /** The oldest entry of an owner on pages, or where the next one belongs; 1 unless something fell. */
+  first(owner: string): number
   /** Entries with `after < seq <= upto`, oldest first. */
   read(owner: string, after: number, upto: number): StreamEntry<E>[]
   owners(): Iterable<string>
@@ -53,10 +55,14 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
     return tail === undefined ? this.#pages.length(owner) : tail.first + tail.entries.length - 1
   }
 
+  first(owner: string): number {
+    return this.#pages.first(owner)
+  }
+
   read(owner: string, { after, limit }: { after: number; limit: number }): StreamEntry<E>[] {
     const tail = this.#tails.get(owner)
     const onPages = tail === undefined ? this.#pages.length(owner) : tail.first - 1
-    const start = Math.max(0, after)
+    const start = Math.max(after, this.#pages.first(owner) - 1)
     const found = start < onPages && limit > 0 ? this.#pages.read(owner, start, Math.min(onPages, start + limit)) : []
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)

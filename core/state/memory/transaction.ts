@@ -33,10 +33,12 @@ export interface TransactionOptions {
 export interface Transactions {
   commit<R>(change: (tx: Tx) => R): Promise<R>
   durable(since?: number): Promise<void>
-  /** The stamp of the last commit of an earlier life. */
-  resumeAt(t: number): void
+  /** The stamps of an earlier life: of the last commit, and the latest. */
+  resumeAt(last: number, latest: number): void
   /** Stamp of the last commit. */
   readonly last: number
+  /** The latest stamp of all commits that may be in the log: above the last where the clock was set back. */
+  readonly latest: number
 }
 
 /**
@@ -151,6 +153,7 @@ class Transaction implements Tx {
 class Committer implements Transactions {
   readonly #options: TransactionOptions
   #last = 0
+  #latest = 0
   #isOpen = false
 
   constructor(options: TransactionOptions) {
@@ -161,8 +164,13 @@ class Committer implements Transactions {
     return this.#last
   }
 
-  resumeAt(t: number): void {
-    this.#last = t
+  get latest(): number {
+    return this.#latest
+  }
+
+  resumeAt(last: number, latest: number): void {
+    this.#last = last
+    this.#latest = latest
   }
 
   /** Inside another's callback it throws at once, so that the outer commit is undone too. */
@@ -187,6 +195,7 @@ class Committer implements Transactions {
     const transaction = new Transaction(this.#options, stampAfter(this.#last, clock.now()))
     const { result, text } = this.#fill(transaction, change)
     this.#last = transaction.now
+    this.#latest = Math.max(this.#latest, transaction.now)
     return this.#enqueue(transaction, result, text)
   }
 

@@ -14,12 +14,25 @@ export interface Extent extends Location {
 }
 /** Which lines hold whose entries. */
 export const extentSection = shapeOf('extents')
-/** `[owner, first, count, page, offset, length]` */
+/**
+ * `[owner, first, count, page, offset, length]`; a count of 0 keeps the number of entries of an owner of whom nothing
+ * else is left, `first` being the last that fell.
+ */
 export type EntryRow = readonly [string, number, number, number, number, number]
 
 /** The line of an owner's entries from `first` on, without its closing brace. */
 export const entryText = (owner: string, first: number, texts: readonly string[]): string =>
   `{"owner":${JSON.stringify(owner)},"from":${first},"entries":[${texts.join(',')}]`
+
+/** The extent of a line. */
+export const extentOfLine = ({ from, entries }: EntryLine<unknown>, at: Location): Extent => ({
+  ...at,
+  first: entries.length === 0 ? from - 1 : from,
+  count: entries.length,
+})
+
+/** The last entry of an extent, or the one that it is kept for. */
+export const lastIn = ({ first, count }: Extent): number => first + Math.max(0, count - 1)
 
 export const entryRow = (owner: string, at: Extent): EntryRow => [
   owner,

@@ -4,10 +4,12 @@ import type { Json } from '../../base/schema.js'
 import type { StreamEntry } from '../contract.js'
 import type { PagesRef } from '../format/manifest.js'
 import type { CheckpointedEntries, DirtyEntries } from '../memory/stream.js'
-import { compareKeys, type Row } from '../tables/rows.js'
-import { cutLines, entryRow, entryText, extentOf, extentSection, type EntryLine, type Extent } from './entry-codec.js'
+import type { Row } from '../tables/rows.js'
+import { EntryChanges, extentRows } from './entry-changes.js'
+import { entryRow, extentOf, extentOfLine, extentSection, lastIn, type EntryLine, type Extent } from './entry-codec.js'
 import type { PageOptions } from './page-file.js'
-import { PageStore, type Loaded, type PageChanges, type PageLoader, type PagesDraft } from './page-store.js'
+import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
+import type { Target } from './target.js'
 
 /** Most bytes of a line that is kept for the next reader: of ordinary entries a line has not half as many. */
 const mostKept = 256 * 1024
@@ -18,9 +20,11 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   readonly #store: PageStore<EntryLine<E>>
   readonly #cache = createCache<readonly E[]>(64)
   readonly #lengths = createCache<number>(keptLengths)
+  readonly #firsts = createCache<number>(keptLengths)
+  #hasFallen = false
 
   constructor(options: PageOptions) {
-    this.#store = new PageStore(options, 'extents')
+    this.#store = new PageStore(options, ['extents'])
   }
 
   length(owner: string): number {
@@ -29,6 +33,27 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
     const length = this.#lengthOf(owner)
     this.#lengths.set(owner, length)
     return length
+  }
+
+  first(owner: string): number {
+    if (!this.#hasFallen) return 1
+    const known = this.#firsts.get(owner)
+    if (known !== undefined) return known
+    const first = this.#firstOf(owner) ?? this.length(owner) + 1
+    this.#firsts.set(owner, first)
+    return first
+  }
+
+  #firstOf(owner: string): number | undefined {
+    for (const file of this.#store.tables.files) {
+      if (file.group(extentSection, owner) === undefined) continue
+      for (const row of file.rows(extentSection, { from: { key: [owner], side: 'before' }, order: 'asc' })) {
+        if (row[0] !== owner) break
+        const { first, count } = extentOf(row)
+        if (count > 0) return first
+      }
+    }
+    return undefined
   }
 
   owners(): Iterable<string> {
@@ -46,15 +71,26 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   }
 
   load(ref: PagesRef): Promise<Loaded> {
+    this.#hasFallen = ref.kept?.fell !== undefined
     return this.#store.load(ref, loader())
   }
 
   /** Writes what was added; undefined if there is nothing to write. */
-  write(dirty: DirtyEntries): Promise<PagesDraft | undefined> {
+  write(dirty: DirtyEntries, target: Target): Promise<PagesDraft | undefined> {
     const forget = (): void => {
       for (const owner of dirty.owners.keys()) this.#lengths.delete(owner)
+      if (target.fall === 0) return
+      this.#hasFallen = true
+      this.#firsts.clear()
     }
-    return this.#store.write(changesOf(dirty, forget))
+    return this.#store.write(new EntryChanges(this.#store.tables, { dirty, target, forget }), target)
+  }
+
+  /** Lines on pages of a partition. */
+  *linesIn(part: number): Iterable<EntryLine<E>> {
+    const { pages } = this.#store
+    for (const ref of pages.refs.filter((one) => one.part === part))
+      for (const [line] of pages.scanSound(ref)) if (line.entries.length > 0) yield line
   }
 
   tableFiles(): readonly string[] {
@@ -67,9 +103,7 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
 
   #lengthOf(owner: string): number {
     const row = this.#store.tables.findLast(extentSection, [owner])
-    if (row === undefined) return 0
-    const { first, count } = extentOf(row)
-    return first + count - 1
+    return row === undefined ? 0 : lastIn(extentOf(row))
   }
 
   /** The extents that hold entries with `after < seq <= upto`, oldest first; the newest are found first. */
@@ -81,8 +115,8 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
       for (const row of file.rows(extentSection, { from, order: 'desc' })) {
         const extent = extentOf(row)
         if (row[0] !== owner) break
-        if (extent.first + extent.count - 1 <= after) return found.reverse()
-        found.push(extent)
+        if (lastIn(extent) <= after) return found.reverse()
+        if (extent.count > 0) found.push(extent)
       }
     }
     return found.reverse()
@@ -98,38 +132,17 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   }
 }
 
-const sections = (rows: Row[]) => [{ shape: extentSection, rows: rows.sort((a, b) => compareKeys(a, b, 2)) }]
-
 const loader = <E>(): PageLoader<EntryLine<E>> => ({
   order: 'oldest first',
   readOpen: () => undefined,
   begin: () => {
     const rows: Row[] = []
     return {
-      ids: () => [],
-      sections: () => sections(rows),
+      rows: () => extentRows(rows),
       get size() {
         return rows.length
       },
-      addLine: ({ owner, from, entries }, location) =>
-        void rows.push(entryRow(owner, { ...location, first: from, count: entries.length })),
+      addLine: (line, location) => void rows.push(entryRow(line.owner, extentOfLine(line, location))),
     }
   },
 })
-
-const changesOf = ({ owners }: DirtyEntries, apply: () => void): PageChanges => {
-  const written: Row[] = []
-  return {
-    isEmpty: owners.size === 0,
-    write: async (page) => {
-      for (const [owner, { first, texts }] of owners)
-        for (const { start, end } of cutLines(texts)) {
-          const location = await page.add(entryText(owner, first + start, texts.slice(start, end)))
-          written.push(entryRow(owner, { ...location, first: first + start, count: end - start }))
-        }
-    },
-    ids: () => [],
-    sections: () => sections(written),
-    apply,
-  }
-}

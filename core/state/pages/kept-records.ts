@@ -4,7 +4,7 @@ import type { Cache } from '../../base/cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { PageStore } from './page-store.js'
-import { idSection, isSettled, locationOf, placesIn, type RecordLine } from './record-codec.js'
+import { idSection, isOpenRow, isSettled, locationOf, openSection, placesIn, type RecordLine } from './record-codec.js'
 import type { RecordState } from './record-rows.js'
 
 /** The parts of a collection's checkpointed records. */
@@ -35,6 +35,25 @@ export const readRecord = <T extends object>(records: Records<T>, id: string): T
 
 /** What the tables know of a record beside where it is: its places in the indexes once it is settled. */
 export const stateOf = <T extends object>(spec: CollectionSpec<T>, id: string, record: T): RecordState =>
-  isSettled(spec, record)
-    ? { settled: true as const, places: placesIn(spec, { id, r: record }) }
-    : { settled: false as const }
+  stateAs(spec, { id, r: record }, isSettled(spec, record))
+
+/** The same for a record of which a row says whether it can still change. */
+export const stateAs = <T extends object>(
+  spec: CollectionSpec<T>,
+  line: RecordLine<T>,
+  settled: boolean,
+): RecordState => {
+  const known = spec.kept?.since === undefined ? {} : { since: spec.kept.since(line.r) }
+  return settled
+    ? { settled: true as const, places: placesIn(spec, line), ...known }
+    : { settled: false as const, ...known }
+}
+
+/** Ids of the records that can still change. */
+export function* openIds<T extends object>(records: Records<T>): Iterable<string> {
+  for (const row of records.store.tables.all(openSection)) {
+    const id = String(row[0])
+    const at = rowOf(records, id)
+    if (at !== undefined && isOpenRow(at)) yield id
+  }
+}

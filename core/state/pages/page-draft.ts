@@ -2,12 +2,19 @@
 import { openLineFile, type LineFile } from '../format/line-file.js'
 import type { PageRef } from '../format/manifest.js'
 import { createPage, pagePath, type Location, type PageOptions } from './page-file.js'
+import { stays, type Target } from './target.js'
 
 export interface PageDraftParts {
   readonly options: PageOptions
   /** The pages that count now. */
   readonly refs: readonly PageRef[]
   readonly takeNo: () => number
+  readonly target: Target
+}
+/** What stands on a line: records or entries, and how many of them can still change. */
+export interface Weight {
+  readonly records: number
+  readonly open: number
 }
 type DraftRef = { -readonly [K in keyof PageRef]: PageRef[K] }
 interface Current {
@@ -26,24 +33,33 @@ export class PageDraft {
 
   constructor(parts: PageDraftParts) {
     this.#parts = parts
-    this.#refs = new Map(parts.refs.map((ref) => [ref.no, { ...ref }]))
+    this.#refs = new Map(parts.refs.flatMap((ref) => (stays(parts.target, ref) ? [[ref.no, { ...ref }]] : [])))
   }
 
-  async add(text: string): Promise<Location> {
+  async add(text: string, weight: Weight): Promise<Location> {
     const current = this.#current
     const isFull = current === undefined || current.ref.length >= this.#parts.options.pageBytes
     const { file, ref } = isFull ? await this.#begin() : current
     const { offset, length } = file.add(text)
     ref.live += length
     ref.length = file.length
+    count(ref, weight, 1)
     if (file.full) await file.flush()
     return { page: ref.no, offset, length }
   }
 
   /** A line of this many bytes is no longer used. */
-  release({ page, length }: Location): void {
+  release({ page, length }: Location, weight: Weight): void {
     const ref = this.#refs.get(page)
-    if (ref !== undefined) ref.live -= length
+    if (ref === undefined) return
+    ref.live -= length
+    count(ref, weight, -1)
+  }
+
+  /** The partition of a line, if it is older than the one that is written to. */
+  olderPart({ page }: Location): number | undefined {
+    const part = this.#refs.get(page)?.part
+    return part === this.#parts.target.part ? undefined : part
   }
 
   /** Pages of which less than half is used and that are not written to, fullest waste first. */
@@ -69,12 +85,13 @@ export class PageDraft {
     for (const file of this.#files) await file.close().catch(() => undefined)
   }
 
-  /** Goes on with the last page while it has room, else begins a new one. */
+  /** Goes on with the last page while it has room and is of the same partition, else begins a new one. */
   async #begin(): Promise<Current> {
-    const { options, refs, takeNo } = this.#parts
+    const { options, refs, takeNo, target } = this.#parts
     const last = this.#refs.get(refs.at(-1)?.no ?? 0)
-    const goesOn = this.#files.length === 0 && last !== undefined && last.length < options.pageBytes
-    const ref = goesOn ? last : { no: takeNo(), length: 0, live: 0 }
+    const hasRoom = last !== undefined && last.length < options.pageBytes && last.part === target.part
+    const goesOn = this.#files.length === 0 && hasRoom
+    const ref: DraftRef = goesOn ? last : newRef(takeNo(), target)
     const file = goesOn
       ? await openLineFile(options.disk, pagePath(options, ref.no), ref.length)
       : await createPage(options, ref.no)
@@ -83,4 +100,13 @@ export class PageDraft {
     this.#current = { file, ref }
     return this.#current
   }
+}
+
+const newRef = (no: number, { part }: Target): DraftRef =>
+  part === undefined ? { no, length: 0, live: 0 } : { no, length: 0, live: 0, part, records: 0, open: 0 }
+
+/** Pages of earlier versions were not counted. */
+const count = (ref: DraftRef, { records, open }: Weight, sign: 1 | -1): void => {
+  if (ref.records !== undefined) ref.records += sign * records
+  if (ref.open !== undefined) ref.open += sign * open
 }

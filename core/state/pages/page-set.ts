@@ -8,6 +8,7 @@ import type { PageRef } from '../format/manifest.js'
 import { PageDraft } from './page-draft.js'
 import { pagePath, type Location, type PageOptions, type ReadOrder } from './page-file.js'
 import { PageReader } from './page-reader.js'
+import type { Target } from './target.js'
 
 /** A page that was read whole: its sound lines, and what is wrong with the others. */
 export interface PageScan<Line> {
@@ -60,12 +61,12 @@ export class PageSet<Line> {
     return lines
   }
 
-  draft(): PageDraft {
+  draft(target: Target): PageDraft {
     const takeNo = (): number => {
       this.#nextNo += 1
       return this.#nextNo - 1
     }
-    return new PageDraft({ options: this.#options, refs: this.#refs, takeNo })
+    return new PageDraft({ options: this.#options, refs: this.#refs, takeNo, target })
   }
 
   /** Pages as the manifest names them now; those that went are closed. */

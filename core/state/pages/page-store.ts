@@ -3,26 +3,20 @@
  * is. Records and entries differ in their lines and rows alone.
  */
 import type { Fault } from '../format/line.js'
-import type { PagesRef, TableRef } from '../format/manifest.js'
+import type { PageRef, PagesRef, TableRef } from '../format/manifest.js'
 import type { Tables } from '../tables/tables.js'
 import type { PageDraft } from './page-draft.js'
 import { makePagesFolder, type Location, type PageOptions, type ReadOrder } from './page-file.js'
 import { PageSet } from './page-set.js'
-import { TableSet, type SectionRows } from './table-set.js'
+import type { RowSet } from './row-set.js'
+import { TableSet } from './table-set.js'
+import { keptBehind, stays, type Target } from './target.js'
 
 export interface Loaded {
   /** Everything is there, or says that it is damaged when it is read. */
   readonly whole: boolean
   readonly rebuilt: string | undefined
   readonly damage: Fault | undefined
-}
-
-/** Rows of a table that is to be written. */
-export interface RowSet {
-  /** All sections of the store, each in order of its keys. */
-  sections(): readonly SectionRows[]
-  /** Ids in it that may be the latest. */
-  ids(): Iterable<string>
 }
 
 /** Takes what a page store holds into memory at start, and makes the rows of lines whose tables cannot be used. */
@@ -32,13 +26,14 @@ export interface PageLoader<Line> {
   /** Reads what belongs into memory; the first damage among the lines that it had to read. */
   readOpen(): Fault | undefined
   /** Rows of many lines that are taken one after the other. */
-  begin(): RowSet & { readonly size: number; addLine(line: Line, location: Location): void }
+  begin(): { readonly size: number; addLine(line: Line, location: Location): void; rows(): RowSet }
 }
 
 /** What one checkpoint changes. */
-export interface PageChanges extends RowSet {
+export interface PageChanges {
   readonly isEmpty: boolean
-  write(page: PageDraft): Promise<void>
+  /** Writes the lines; returns the rows that tell of them. */
+  write(page: PageDraft): Promise<RowSet>
   /** They are durable: readers get them from now on. */
   apply(): void
 }
@@ -69,10 +64,10 @@ export class PageStore<Line> {
   /** Its name is durable. */
   #hasFolder = false
 
-  constructor(options: PageOptions, mark: string) {
+  constructor(options: PageOptions, marks: readonly string[]) {
     this.pages = new PageSet(options)
     this.#options = options
-    this.#tables = new TableSet(options, mark)
+    this.#tables = new TableSet(options, marks)
   }
 
   get tables(): Tables {
@@ -84,7 +79,7 @@ export class PageStore<Line> {
     this.pages.load(pages)
     const short = this.pages.missing()
     if (short !== undefined) return withFaults([short])
-    if (pages.length === 0) return sound
+    if (pages.length === 0 && tables.length === 0) return sound
     let damage: Fault | undefined
     const why = this.#tables.load(tables, () => {
       damage = loader.readOpen()
@@ -99,15 +94,16 @@ export class PageStore<Line> {
   }
 
   /** Writes what changed; undefined if there is nothing to write. */
-  async write(changes: PageChanges): Promise<PagesDraft | undefined> {
-    if (changes.isEmpty && !this.#isStale) return undefined
-    const page = this.pages.draft()
+  async write(changes: PageChanges, target: Target): Promise<PagesDraft | undefined> {
+    if (changes.isEmpty && !this.#isStale && target.fall === 0) return undefined
+    const page = this.pages.draft(target)
     try {
       if (!this.#hasFolder) await makePagesFolder(this.#options)
       this.#hasFolder = true
-      await changes.write(page)
-      const tables = changes.isEmpty ? this.#tables.refs : await this.#tables.write(changes.sections(), changes.ids())
-      const ref: PagesRef = { tables, pages: await page.finish(), index: null }
+      const rows = await changes.write(page)
+      const fallen = this.tables.files.filter((file) => !stays(target, file.ref)).map((file) => file.footer.latest)
+      const tables = await this.#tables.write(rows, target)
+      const ref: PagesRef = { tables, pages: await page.finish(), index: null, ...keptBehind(target, fallen) }
       await this.#options.disk.syncFolder(this.#options.folder)
       return { ref, apply: () => this.#apply(ref, changes) }
     } catch (error) {
@@ -141,20 +137,22 @@ export class PageStore<Line> {
     const faults: Fault[] = []
     let tables: readonly TableRef[] = []
     let rows = loader.begin()
-    const put = async (): Promise<void> => {
-      tables = await this.#tables.write(rows.sections(), rows.ids())
+    const put = async (page: PageRef | undefined): Promise<void> => {
+      tables = await this.#tables.add(rows.rows(), page?.part)
       this.#tables.apply(tables)
       rows = loader.begin()
     }
-    for (const ref of loader.order === 'newest first' ? refs.toReversed() : refs) {
-      const scan = this.pages.scan(ref, loader.order)
+    const ordered = loader.order === 'newest first' ? refs.toReversed() : refs
+    for (const [at, page] of ordered.entries()) {
+      const scan = this.pages.scan(page, loader.order)
       faults.push(...scan.faults)
       for (const [line, location] of scan.lines) {
         rows.addLine(line, location)
-        if (rows.size >= rebuiltAtOnce) await put()
+        if (rows.size >= rebuiltAtOnce) await put(page)
       }
+      if (rows.size > 0 && ordered[at + 1]?.part !== page.part) await put(page)
     }
-    if (rows.size > 0 || tables.length === 0) await put()
+    if (rows.size > 0 || tables.length === 0) await put(ordered.at(-1))
     this.#isStale = true
     return faults
   }

@@ -16,6 +16,7 @@ import { OpenPages } from './open-pages.js'
 import type { PageOptions } from './page-file.js'
 import { withFaults, type Loaded } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
+import { carriedOver } from '../partitions/partitions.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
 import { createBlockCache, type BlockCache } from '../tables/block-cache.js'
 import type { Tuning } from '../tuning.js'
@@ -28,6 +29,8 @@ export interface PageStoresOptions {
   readonly tuning: Tuning
   readonly onDamage: (fault: Fault) => void
 }
+
+type Declared = Pick<StreamSpec<Json>, 'name' | 'version' | 'kept'>
 
 const empty: PagesRef = { pages: [], tables: [], index: null }
 
@@ -42,6 +45,9 @@ export class PageStores {
   readonly #blocks: BlockCache
   readonly #records = new Map<string, RecordPages<object>>()
   readonly #entries = new Map<string, EntryPages<Json>>()
+  readonly #kinds = { collections: new Map<string, string>(), streams: new Map<string, string>() }
+  readonly #leaders = new Set<string>()
+  readonly #undeclared = new Set<string>()
 
   constructor(options: PageStoresOptions) {
     this.#options = options
@@ -50,15 +56,34 @@ export class PageStores {
   }
 
   makeRecords<T extends object>(spec: CollectionSpec<T>, isDeclared: boolean): RecordPages<T> {
+    this.#declare(spec, 'collections', isDeclared)
+    if (spec.kept?.since !== undefined) this.#leaders.add(spec.name)
     const made = createRecordPages(this.#pageOptions(this.#options.paths.data, spec), spec, isDeclared)
     this.#records.set(spec.name, made)
     return made
   }
 
-  makeEntries<E extends Json>(spec: StreamSpec<E>): EntryPages<E> {
+  makeEntries<E extends Json>(spec: StreamSpec<E>, isDeclared: boolean): EntryPages<E> {
+    this.#declare(spec, 'streams', isDeclared)
     const made = new EntryPages<E>(this.#pageOptions(this.#options.paths.streams, spec))
     this.#entries.set(spec.name, made)
     return made
+  }
+
+  /** Once everything is declared: everything that is kept in partitions is in one from now on. */
+  carryOver(): void {
+    const { manifest } = this.#options
+    manifest.adopt(carriedOver(manifest.current, this.#kinds))
+  }
+
+  /** Whether a collection leads its kind. */
+  readonly leads = (collection: string): boolean => this.#leaders.has(collection)
+
+  /** A collection or stream of the kind that nobody declares now. */
+  undeclaredOf(kind: string): string | undefined {
+    const { collections, streams } = this.#options.manifest.current
+    const refs = [...Object.entries(collections), ...Object.entries(streams)]
+    return refs.find(([name, { kept }]) => kept?.kind === kind && this.#undeclared.has(name))?.[0]
   }
 
   async loadRecords(collection: StoredCollection<object>): Promise<void> {
@@ -94,7 +119,12 @@ export class PageStores {
     for (const pages of [...this.#records.values(), ...this.#entries.values()]) pages.close()
   }
 
-  #pageOptions(folder: string, { name, version }: { readonly name: string; readonly version: number }): PageOptions {
+  #declare(spec: Declared, where: 'collections' | 'streams', isDeclared: boolean): void {
+    if (!isDeclared) this.#undeclared.add(spec.name)
+    if (spec.kept !== undefined) this.#kinds[where].set(spec.name, spec.kept.kind)
+  }
+
+  #pageOptions(folder: string, { name, version }: Declared): PageOptions {
     const { disk, ids, manifest, tuning, onDamage } = this.#options
     const { root } = manifest.current
     const { pageBytes, tables } = tuning

@@ -20,17 +20,23 @@ export const openSection = shapeOf('open')
 /** Settled records by group, sort key and id. */
 export const indexSection = (index: string): SectionShape => shapeOf(`by:${index}`)
 
-/** Changes when tables are read otherwise. */
-const tableForm = 1
+/** Changes when tables are read otherwise: those with rows that are there again earlier versions make anew. */
+const [tableForm, partitionedForm] = [1, 2]
 
 /**
  * Changes with the version and the names of the indexes; then the rows are made again. The text of the functions is
  * another one in each build.
  */
-export const fingerprint = <T extends object>({ version, indexes, settled }: CollectionSpec<T>): string => {
-  const text = JSON.stringify([tableForm, version, Object.keys(indexes), settled !== undefined])
+const fingerprint = <T extends object>(form: number, { version, indexes, settled }: CollectionSpec<T>): string => {
+  const text = JSON.stringify([form, version, Object.keys(indexes), settled !== undefined])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
+
+/** Those of tables that are of use, and first that of new ones: a root without partitions has tables without. */
+export const fingerprints = <T extends object>(spec: CollectionSpec<T>): readonly string[] =>
+  spec.kept === undefined
+    ? [fingerprint(tableForm, spec)]
+    : [fingerprint(partitionedForm, spec), fingerprint(tableForm, spec)]
 
 /** The line of a record, without its closing brace. */
 export const recordText = (id: string, { record, text }: DirtyRecord<object>): string =>

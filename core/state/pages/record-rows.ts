@@ -1,25 +1,30 @@
 /** The rows of a table that tell of changed records: where each stands, and its places in the indexes. */
 import type { CollectionSpec } from '../contract.js'
+import type { Oldest } from '../format/manifest.js'
 import type { Place } from '../memory/record-index.js'
-import { compareKeys, type Row, type SectionShape } from '../tables/rows.js'
+import { compareKeys, rowAgain, rowThere, type Row, type SectionShape } from '../tables/rows.js'
 import type { Location } from './page-file.js'
-import type { RowSet } from './page-store.js'
 import { idSection, indexSection, openSection, recordRow } from './record-codec.js'
+import type { RowSet } from './row-set.js'
 
 /** What tables know of a record beside where it is. One that can still change is in no index of theirs. */
-export type RecordState = { readonly settled: false } | { readonly settled: true; readonly places: readonly Place[] }
+export type RecordState = { readonly since?: number } & (
+  | { readonly settled: false }
+  | { readonly settled: true; readonly places: readonly Place[] }
+)
+/** What it was in tables that stay: `part` is its partition, if that is older than the one that is written to. */
+export type KnownState = RecordState & { readonly part?: number | undefined }
 
 /** What it was in the tables, undefined if it was in none, and what it is to be. */
 export interface RecordChange {
-  readonly before: RecordState | undefined
+  readonly before: KnownState | undefined
   readonly after: RecordState
 }
 
-export interface RecordRows extends RowSet {
+export interface RecordRows {
   put(id: string, location: Location, change: RecordChange): void
-  /** Its line was copied to another place. */
-  move(id: string, location: Location, settled: boolean): void
-  remove(id: string, before: RecordState): void
+  remove(id: string, before: KnownState): void
+  rows(): RowSet
 }
 
 const noPlaces: readonly Place[] = []
@@ -30,34 +35,53 @@ export const createRecordRows = <T extends object>(spec: CollectionSpec<T>): Rec
   const ids: Row[] = []
   const open: Row[] = []
   const indexes = Object.keys(spec.indexes).map((name) => ({ shape: indexSection(name), rows: new Array<Row>() }))
-  const shift = (id: string, before: readonly Place[], after: readonly Place[]): void =>
+  let oldest: Oldest | undefined
+  let reach = Infinity
+  /** A place that stays the same needs no row, unless the one that has it may fall before the record. */
+  const shift = (id: string, before: KnownState | undefined, after: RecordState | undefined): void => {
+    const [was, is] = [placesOf(before), placesOf(after)]
     indexes.forEach(({ rows }, at) => {
-      const [from, to] = [before[at], after[at]]
-      if (from?.group === to?.group && from?.sort === to?.sort) return
+      const [from, to] = [was[at], is[at]]
+      if (from?.group === to?.group && from?.sort === to?.sort) {
+        if (before?.part !== undefined && to?.group !== undefined) rows.push(rowAgain(to.group, to.sort, id))
+        return
+      }
       if (from?.group !== undefined) rows.push([from.group, from.sort, id])
-      if (to?.group !== undefined) rows.push([to.group, to.sort, id, 1])
+      if (to?.group !== undefined) rows.push(rowThere(to.group, to.sort, id))
     })
+  }
+  const shiftOpen = (id: string, before: KnownState | undefined, isOpen: boolean): void => {
+    const wasOpen = before?.settled === false
+    if (isOpen && !wasOpen) open.push(rowThere(id))
+    if (isOpen && wasOpen && before.part !== undefined) open.push(rowAgain(id))
+    if (!isOpen && wasOpen) open.push([id])
+  }
+  const note = (before: KnownState | undefined): void => {
+    reach = Math.min(reach, before?.part ?? Infinity)
+  }
   return {
     put(id, location, { before, after }) {
       ids.push(recordRow(id, location, after.settled))
-      if (!after.settled && before?.settled !== false) open.push([id, 1])
-      if (after.settled && before?.settled === false) open.push([id])
-      shift(id, placesOf(before), placesOf(after))
+      shiftOpen(id, before, !after.settled)
+      shift(id, before, after)
+      note(before)
+      if (after.since !== undefined && after.since < (oldest?.since ?? Infinity)) oldest = { id, since: after.since }
     },
-    move: (id, location, settled) => void ids.push(recordRow(id, location, settled)),
     remove(id, before) {
       ids.push([id])
-      if (!before.settled) open.push([id])
-      shift(id, placesOf(before), noPlaces)
+      shiftOpen(id, before, false)
+      shift(id, before, undefined)
+      note(before)
     },
-    *ids() {
-      for (const [id] of ids) yield String(id)
-    },
-    sections: () => [
-      sorted(idSection, ids),
-      sorted(openSection, open),
-      ...indexes.map(({ shape, rows }) => sorted(shape, rows)),
-    ],
+    rows: () => ({
+      ids: ids.map(([id]) => String(id)),
+      facts: { ...(oldest !== undefined && { oldest }), ...(reach !== Infinity && { reach }) },
+      sections: [
+        sorted(idSection, ids),
+        sorted(openSection, open),
+        ...indexes.map(({ shape, rows }) => sorted(shape, rows)),
+      ],
+    }),
   }
 }
 

@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import { latestId } from '../../base/ids.js'
 import { indexName, numberOf } from '../format/layout.js'
 import { faultIn } from '../format/line-file.js'
-import type { TableRef } from '../format/manifest.js'
+import type { Oldest, TableRef } from '../format/manifest.js'
 import { firstTaken } from '../tables/compaction.js'
 import { merged, type Source } from '../tables/merge.js'
-import { isRemoval, type Row, type SectionShape } from '../tables/rows.js'
+import { asThere, isAgain, isRemoval, shapeOf, type Row, type SectionShape } from '../tables/rows.js'
 import { TableFile } from '../tables/table-file.js'
 import { createTable, type TableDraft } from '../tables/table-writer.js'
 import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
+import type { RowSet, TableFacts } from './row-set.js'
+import { stays, type Target } from './target.js'
 
 /** The mark of a store that takes tables as they are; those that it writes are of no use to any other. */
 export const anyMark = 'undeclared'
@@ -19,24 +21,18 @@ export const declarationChanged = 'the declaration changed'
 /** An earlier version wrote the pages, or a repair dropped the tables. */
 export const noTables = 'there was none yet'
 
-/** Rows of a section, in order of their keys. */
-export interface SectionRows {
-  readonly shape: SectionShape
-  readonly rows: readonly Row[]
-}
-
 export class TableSet {
   readonly tables: Tables
   readonly #options: PageOptions
-  readonly #mark: string
+  readonly #marks: readonly string[]
   readonly #reader: PageReader
   #isOpen = false
   #nextNo = 1
 
-  /** Tables with another `mark` are of no use. */
-  constructor(options: PageOptions, mark: string) {
+  /** Tables with another mark are of no use; those that are written get the first. */
+  constructor(options: PageOptions, marks: readonly string[]) {
     this.#options = options
-    this.#mark = mark
+    this.#marks = marks
     this.#reader = new PageReader({
       ...options,
       path: (no) => this.#path(no),
@@ -69,22 +65,19 @@ export class TableSet {
     this.#reader.keep((no) => refs.some((ref) => ref.no === no))
   }
 
-  /** Writes a table of these rows, and of those in the newest tables where they have become many. */
-  async write(sections: readonly SectionRows[], latest: Iterable<string>): Promise<readonly TableRef[]> {
-    const { refs } = this
-    const rows = Math.max(...sections.map((section) => section.rows.length))
-    const from = firstTaken(refs, rows, this.#options.tables)
-    const taken = this.tables.files.slice(from)
-    const draft = await this.#begin()
-    try {
-      for (const { shape, rows: added } of sections)
-        await draft.section(shape, remaining(taken, { shape, added, isOldest: from === 0 }))
-      const ref = await draft.finish(latestId([...latest, ...taken.map((file) => file.footer.latest)]))
-      return [...refs.slice(0, from), ref]
-    } catch (error) {
-      await draft.abandon()
-      throw error
-    }
+  /**
+   * What a checkpoint leaves of the tables: those that fall are gone, those that take away something of theirs are
+   * written anew, and the rows, if there are any, are in one more.
+   */
+  async write(rows: RowSet, target: Target): Promise<readonly TableRef[]> {
+    const left = await this.#behindFall(target)
+    const isEmpty = rows.sections.every((section) => section.rows.length === 0)
+    return isEmpty ? left.map(({ ref }) => ref) : this.#addTo(left, rows, target.part)
+  }
+
+  /** Writes a table of these rows, and of those in the newest tables of the partition where they have become many. */
+  add(rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
+    return this.#addTo(this.tables.files, rows, part)
   }
 
   close(): void {
@@ -95,12 +88,69 @@ export class TableSet {
     return join(this.#options.folder, indexName(no))
   }
 
+  async #addTo(files: readonly TableFile[], rows: RowSet, part: number | undefined): Promise<readonly TableRef[]> {
+    const end = files.findIndex(({ ref }) => isBehind(ref.part, part))
+    const at = end === -1 ? files.length : end
+    const start = files.slice(0, at).findIndex(({ ref }) => ref.part === part)
+    const first = start === -1 ? at : start
+    const own = files.slice(first, at).map(({ ref }) => ref)
+    const count = Math.max(...rows.sections.map((section) => section.rows.length))
+    const from = first + firstTaken(own, count, this.#options.tables)
+    const ref = await this.#merge(files.slice(from, at), rows, { isOldest: from === 0, part })
+    return [...files.slice(0, from), undefined, ...files.slice(at)].map((file) => file?.ref ?? ref)
+  }
+
+  #merge(taken: readonly TableFile[], rows: RowSet, { isOldest, part }: Place): Promise<TableRef> {
+    const facts = mergedFacts([...taken.map(({ ref }) => ref), rows.facts])
+    const partly = part !== undefined && !isOldest
+    return this.#draft({ ...facts, ...(part !== undefined && { part }) }, async (draft) => {
+      for (const { shape, rows: added } of rows.sections)
+        await draft.section(shape, remaining(taken, { shape, added, isOldest, partly }))
+      return latestId([...rows.ids, ...taken.map((file) => file.footer.latest)])
+    })
+  }
+
+  /** The tables that stay when partitions fall. */
+  async #behindFall(target: Target): Promise<readonly TableFile[]> {
+    const { fall } = target
+    const files = this.tables.files.filter(({ ref }) => stays(target, ref))
+    const left = [...files]
+    for (const [at, file] of files.entries()) {
+      const { part, reach } = file.ref
+      if (reach === undefined || reach > fall) continue
+      const older = this.tables.of(left.slice(0, at))
+      const facts = { ...(part !== undefined && { part }), ...(file.ref.oldest && { oldest: file.ref.oldest }) }
+      const next = part !== undefined && fall + 1 < part ? { reach: fall + 1 } : {}
+      left[at] = this.tables.open(await this.#draft({ ...facts, ...next }, (draft) => resettle(draft, file, older)))
+    }
+    return left
+  }
+
+  /** Writes one table; `fill` returns the id in it that was made last. */
+  async #draft(
+    facts: Pick<TableRef, 'part' | 'oldest' | 'reach'>,
+    fill: (draft: TableDraft) => Promise<string>,
+  ): Promise<TableRef> {
+    const draft = await this.#begin()
+    try {
+      return { ...(await draft.finish(await fill(draft))), ...facts }
+    } catch (error) {
+      await draft.abandon()
+      throw error
+    }
+  }
+
   #begin(): Promise<TableDraft> {
     const { disk, ids, root, of, tables } = this.#options
     const no = this.#nextNo
     this.#nextNo += 1
     const header = { v: 1, k: 'index', of, salt: ids.random(4), no, root } as const
-    return createTable(disk, this.#path(no), { no, header, mark: this.#mark, blockRows: tables.blockRows })
+    return createTable(disk, this.#path(no), {
+      no,
+      header,
+      mark: this.#marks[0] ?? anyMark,
+      blockRows: tables.blockRows,
+    })
   }
 
   #open(ref: TableRef): TableFile {
@@ -119,7 +169,8 @@ export class TableSet {
         if ((this.#options.disk.stat(this.#path(no))?.size ?? 0) < length)
           return `a file ends before its ${length} bytes`
       this.tables.use(refs)
-      const isMarked = this.#mark === anyMark || this.tables.files.every(({ footer }) => footer.mark === this.#mark)
+      const isMarked =
+        this.#marks.includes(anyMark) || this.tables.files.every(({ footer }) => this.#marks.includes(footer.mark))
       if (!isMarked) return declarationChanged
       begin()
       return undefined
@@ -131,19 +182,56 @@ export class TableSet {
   }
 }
 
-interface Remaining {
+/** Where a table belongs among others. */
+interface Place {
+  /** Nothing is older: a removal takes nothing away. */
+  readonly isOldest: boolean
+  readonly part: number | undefined
+}
+
+/** A table of a newer partition. */
+const isBehind = (part: number | undefined, than: number | undefined): boolean =>
+  part !== undefined && than !== undefined && part > than
+
+const mergedFacts = (all: readonly TableFacts[]): TableFacts => {
+  const oldest = all.reduce<Oldest | undefined>(
+    (least, { oldest: one }) => (one !== undefined && (least === undefined || one.since < least.since) ? one : least),
+    undefined,
+  )
+  const reach = Math.min(...all.map((one) => one.reach ?? Infinity))
+  return { ...(oldest !== undefined && { oldest }), ...(reach !== Infinity && { reach }) }
+}
+
+interface Remaining extends Omit<Place, 'part'> {
   readonly shape: SectionShape
   readonly added: readonly Row[]
-  /** Nothing is older: a removal takes nothing away. */ readonly isOldest: boolean
+  /** Older tables stay as they are, and something may be there again. */
+  readonly partly: boolean
 }
 
 const remaining = (taken: readonly TableFile[], rows: Remaining): Iterable<Row> =>
   taken.length === 0 && !rows.isOldest ? rows.added : allRemaining(taken, rows)
 
-function* allRemaining(taken: readonly TableFile[], { shape, added, isOldest }: Remaining): Generator<Row> {
+function* allRemaining(taken: readonly TableFile[], { shape, added, isOldest, partly }: Remaining): Generator<Row> {
   const sources: Source[] = [
     ...taken.map((file) => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc', keep: false }) })),
     { least: undefined, rows: () => added.values() },
   ]
-  for (const row of merged(sources, shape, 'asc')) if (!isOldest || !isRemoval(shape, row)) yield row
+  for (const row of merged(sources, shape, { order: 'asc', partly })) if (!isOldest || !isRemoval(shape, row)) yield row
+}
+
+/** Writes a table as it is where older ones fell. */
+const resettle = async (draft: TableDraft, file: TableFile, older: Tables): Promise<string> => {
+  for (const shape of Object.keys(file.footer.sections).map(shapeOf))
+    await draft.section(shape, resettled(file.rows(shape, { order: 'asc', keep: false }), shape, older))
+  return file.footer.latest
+}
+
+/** Rows that take away nothing any more are gone, and those that stood again for something stand for themselves. */
+function* resettled(rows: Iterable<Row>, shape: SectionShape, older: Tables): Generator<Row> {
+  for (const row of rows) {
+    const rests = isRemoval(shape, row) || isAgain(shape, row)
+    if (!rests || older.has(shape, row.slice(0, shape.keyCells))) yield row
+    else if (isAgain(shape, row)) yield asThere(shape, row)
+  }
 }

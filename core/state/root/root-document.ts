@@ -10,7 +10,9 @@ import type { Disk } from '../disk/disk.js'
 
 const format = 1
 /** Formats that a reader must know or leave the root alone. One that is not listed here is refused. */
-const knownIncompat: readonly string[] = []
+const knownIncompat: readonly string[] = ['partitions']
+/** Partitions fell: an earlier version would find streams that do not begin with their first entry. */
+const fallen = 'partitions'
 
 const facts = open({
   format: integer({ min: 1 }),
@@ -43,12 +45,10 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
 export const isMade = (disk: Disk, root: string): boolean => disk.stat(join(root, 'root.json')) !== undefined
 
 /** Facts of a root that never was, or whose file was lost. */
-export const createRootFacts = (known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>): RootFacts => ({
-  format,
-  ...known,
-  compat: [],
-  incompat: [],
-})
+export const createRootFacts = (
+  known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>,
+  hasFallen = false,
+): RootFacts => ({ format, ...known, compat: [], incompat: hasFallen ? [fallen] : [] })
 
 export interface RootOpening {
   readonly root: string
@@ -68,6 +68,13 @@ export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening):
       : { ...before, generation: before.generation + 1 }
   await refusable(root, () => disk.replace(join(root, 'root.json'), seal(next)))
   return next
+}
+
+/** Keeps earlier versions from opening a root of which something is to fall. A root without its document has none. */
+export const markFallen = async ({ root, disk }: Pick<RootOpening, 'root' | 'disk'>): Promise<void> => {
+  const facts = readRoot({ root, disk })
+  if (facts === undefined || facts.incompat.includes(fallen)) return
+  await disk.replace(join(root, 'root.json'), seal({ ...facts, incompat: [...facts.incompat, fallen] }))
 }
 
 /** Runs a first write and turns what a read-only or full folder or file system answers into its problem. */

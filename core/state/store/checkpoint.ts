@@ -3,37 +3,27 @@
  * them and forgets the log. Commits go on meanwhile; the pause is that of
  * beginning a new segment.
  */
-import type { Ids } from '../../base/ids.js'
+import { assert } from '../../base/assert.js'
 import type { Log } from '../../base/text/log.js'
-import type { Json } from '../../base/schema.js'
-import type { DirtyRecords, StoredCollection } from '../memory/stored-collection.js'
-import type { Disk } from '../disk/disk.js'
-import type { Layout } from '../format/layout.js'
+import type { Fall } from '../contract.js'
 import type { LogKeeper } from '../log/log-keeper.js'
-import type { Manifest, ManifestHolder, SegmentRef, PagesRef } from '../format/manifest.js'
-import type { PagesDraft } from '../pages/page-store.js'
-import type { PageStores } from '../pages/page-stores.js'
+import type { Manifest } from '../format/manifest.js'
+import type { Transactions } from '../memory/transaction.js'
+import { markFallen } from '../root/root-document.js'
 import { lastingReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
+import { CheckpointPass, type Load, type PassOptions, type Wanted, type Written } from './checkpoint-pass.js'
 import type { Store } from './store.js'
-import type { StoredStream, DirtyEntries } from '../memory/stream.js'
 import { namedFiles, unnamedFiles } from '../pages/sweep.js'
-import { writeTombstones } from '../pages/tombstones.js'
 
-export interface CheckpointerOptions {
-  readonly disk: Disk
-  readonly paths: Layout
-  readonly ids: Ids
+export interface CheckpointerOptions extends PassOptions {
   readonly log: Log
-  readonly manifest: ManifestHolder
   readonly mode: StorageMode
   readonly store: Store
-  readonly pageStores: PageStores
   readonly keeper: LogKeeper
   /** Bytes of log that are worth a checkpoint. */
   readonly segmentBytes: number
-  /** Stamp of the last commit. */
-  readonly stamp: () => number
+  readonly transactions: Pick<Transactions, 'last' | 'latest'>
 }
 
 export interface Checkpointer {
@@ -41,31 +31,13 @@ export interface Checkpointer {
   consider(): void
   /** Runs one now, or waits for the one that runs. False: it failed and everything is still in the log. */
   run(): Promise<boolean>
+  /** Runs one now in which partitions fall. Rejects with the reason where it failed: then nothing fell. */
+  fall(wanted: Wanted): Promise<Fall>
   /** Waits for one that runs. */
   idle(): Promise<void>
 }
 
-interface RecordPart {
-  readonly collection: StoredCollection<object>
-  readonly dirty: DirtyRecords<object>
-}
-interface EntryPart {
-  readonly stream: StoredStream<Json>
-  readonly dirty: DirtyEntries
-}
-/** Everything that became durable up to one sequence and is on no page yet. */
-interface Load {
-  readonly sequence: number
-  readonly t: number
-  readonly records: readonly RecordPart[]
-  readonly entries: readonly EntryPart[]
-}
-interface Written {
-  readonly collections: Record<string, PagesRef>
-  readonly streams: Record<string, PagesRef>
-  readonly tombstones: Record<string, number>
-  readonly drafts: PagesDraft[]
-}
+type Outcome = { readonly ok: true; readonly fall: Fall | undefined } | { readonly ok: false; readonly error: unknown }
 
 interface Replaced {
   readonly before: Manifest
@@ -73,17 +45,6 @@ interface Replaced {
   /** Tables that were read from until now. */
   readonly tables: ReadonlySet<string>
 }
-
-/** The manifest that names what was written and forgets the log before it. */
-const manifestWith = (current: Manifest, load: Load, written: Written): Manifest => ({
-  ...current,
-  sequence: load.sequence,
-  t: load.t,
-  segments: current.segments.filter((segment: SegmentRef) => segment.first > load.sequence),
-  collections: { ...current.collections, ...written.collections },
-  streams: { ...current.streams, ...written.streams },
-  tombstones: { ...current.tombstones, ...written.tombstones },
-})
 
 const restoreDirty = (load: Omit<Load, 'sequence'>): void => {
   for (const { collection, dirty } of load.records) collection.restoreDirty(dirty)
@@ -109,10 +70,18 @@ class CheckpointWriter implements Checkpointer {
   }
 
   run(): Promise<boolean> {
-    this.#running ??= this.#perform().finally(() => {
-      this.#running = undefined
-    })
+    this.#running ??= this.#begin(undefined).then((outcome) => outcome.ok)
     return this.#running
+  }
+
+  async fall(wanted: Wanted): Promise<Fall> {
+    while (this.#running !== undefined) await this.#running
+    const done = this.#begin(wanted)
+    this.#running = done.then((outcome) => outcome.ok)
+    const outcome = await done
+    if (!outcome.ok) throw outcome.error
+    assert(outcome.fall, 'a checkpoint forgot what was to fall')
+    return outcome.fall
   }
 
   consider(): void {
@@ -124,16 +93,22 @@ class CheckpointWriter implements Checkpointer {
     await this.#running
   }
 
-  async #perform(): Promise<boolean> {
+  #begin(wanted: Wanted | undefined): Promise<Outcome> {
+    return this.#perform(wanted).finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async #perform(wanted: Wanted | undefined): Promise<Outcome> {
     const { keeper, log, mode, segmentBytes } = this.#options
     let taken: Omit<Load, 'sequence'> | undefined
     try {
       const first = await keeper.rotate(() => {
         taken = this.#take()
       })
-      if (taken !== undefined) await this.#write({ ...taken, sequence: first - 1 })
+      const fall = taken && (await this.#write({ ...taken, sequence: first - 1 }, wanted))
       this.#worth = segmentBytes
-      return true
+      return { ok: true, fall }
     } catch (error) {
       this.#worth = keeper.commits.written + segmentBytes
       if (taken !== undefined) restoreDirty(taken)
@@ -142,64 +117,39 @@ class CheckpointWriter implements Checkpointer {
       log.warn('a checkpoint failed; the log keeps everything', { error })
       const reason = lastingReason(error)
       if (reason !== undefined) keeper.refuse(reason)
-      return false
+      return { ok: false, error }
     }
   }
 
   #take(): Omit<Load, 'sequence'> {
-    const { store, stamp } = this.#options
+    const { store, transactions } = this.#options
     return {
-      t: stamp(),
+      t: transactions.last,
+      latest: transactions.latest,
       records: Array.from(store.collections.values(), (collection) => ({ collection, dirty: collection.takeDirty() })),
       entries: Array.from(store.streams.values(), (stream) => ({ stream, dirty: stream.takeDirty() })),
     }
   }
 
-  async #write(load: Load): Promise<void> {
-    const { manifest, log, pageStores } = this.#options
-    const written = await this.#writeAll(load)
+  async #write(load: Load, wanted: Wanted | undefined): Promise<Fall | undefined> {
+    const { manifest, log, pageStores, disk, paths } = this.#options
+    const pass = new CheckpointPass(this.#options, load, wanted)
+    await pass.write()
+    if (wanted !== undefined) await markFallen({ root: paths.root, disk })
     let before = manifest.current
     let after = before
     await manifest.update((current) => {
       before = current
-      after = manifestWith(current, load, written)
+      after = pass.manifestBehind(current)
       return after
     })
     const tables = pageStores.tableFiles()
-    applyAll(load, written)
+    applyAll(load, pass.written)
+    if (wanted !== undefined) for (const { collection } of load.records) collection.forgetFallen()
     await this.#removeOld({ before, after, tables }).catch((error: unknown) =>
       log.warn('old files could not be removed', { error }),
     )
-  }
-
-  async #writeAll(load: Load): Promise<Written> {
-    const { disk, paths } = this.#options
-    const written: Written = { collections: {}, streams: {}, tombstones: {}, drafts: [] }
-    for (const part of load.records) await this.#writeRecords(part, written)
-    for (const part of load.entries) await this.#writeEntries(part, written)
-    if (Object.keys(written.tombstones).length > 0) await disk.syncFolder(paths.tombstones)
-    return written
-  }
-
-  async #writeRecords({ collection, dirty }: RecordPart, written: Written): Promise<void> {
-    const { disk, paths, ids, manifest, pageStores } = this.#options
-    const { name } = collection.spec
-    const draft = await pageStores.records(name).write(dirty)
-    if (draft !== undefined) {
-      written.collections[name] = draft.ref
-      written.drafts.push(draft)
-    }
-    if (dirty.tombstones.size === 0) return
-    const length = manifest.current.tombstones[name] ?? 0
-    const target = { disk, folder: paths.tombstones, ids, root: manifest.current.root }
-    written.tombstones[name] = await writeTombstones(target, name, { length, tombstones: dirty.tombstones })
-  }
-
-  async #writeEntries({ stream, dirty }: EntryPart, written: Written): Promise<void> {
-    const draft = await this.#options.pageStores.entries(stream.spec.name).write(dirty)
-    if (draft === undefined) return
-    written.streams[stream.spec.name] = draft.ref
-    written.drafts.push(draft)
+    return pass.fall
   }
 
   /**

@@ -43,7 +43,7 @@ const leaveAlone = (root: Root, { replay }: LogRecovery): SideFilesReport => {
  * From here on commits are taken. What was read is on the disk for certain before anything is removed on the strength
  * of it.
  */
-const begin = async (root: Root, { sealed, replay }: LogRecovery): Promise<string[]> => {
+const begin = async (root: Root, { sealed, replay, latest }: LogRecovery): Promise<string[]> => {
   const {
     options: { log },
     tuning,
@@ -55,7 +55,7 @@ const begin = async (root: Root, { sealed, replay }: LogRecovery): Promise<strin
     pageStores,
     transactions,
   } = root
-  transactions.resumeAt(replay.t)
+  transactions.resumeAt(replay.t, Math.max(replay.t, latest))
   const { keeper, checkpointer } = run(root, replay.sequence)
   await keeper.start(sealed)
   const swept = await sweep(pins.disk, paths, { manifest: manifest.current, inUse: pageStores.tableFiles() })
@@ -86,7 +86,8 @@ const run = (root: Root, sequence: number): Running => {
     pageStores,
     keeper,
     segmentBytes: tuning.segmentBytes,
-    stamp: () => transactions.last,
+    transactions,
+    limits: root.limits,
   })
   access.running = { keeper, checkpointer }
   return access.running

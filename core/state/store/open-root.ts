@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import type { IdSource } from '../../base/ids.js'
 import type { Log } from '../../base/text/log.js'
 import { fault } from '../../base/assert.js'
+import type { PartitionLimits } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { createBallast, makeRoom, type Ballast } from '../disk/ballast.js'
 import type { Checkpointer } from './checkpoint.js'
@@ -69,6 +70,8 @@ export interface Root {
   readonly store: Store
   readonly sideFiles: SideFiles
   readonly transactions: Transactions
+  /** When partitions of a kind close, as somebody has asked for. */
+  readonly limits: Map<string, PartitionLimits>
   isLoaded: boolean
   closing: Promise<boolean> | undefined
 }
@@ -115,6 +118,7 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
       freeBytes: tuning.freeBytes,
     }),
     transactions: transactionsOf(parts, store),
+    limits: new Map(),
     isLoaded: false,
     closing: undefined,
   }

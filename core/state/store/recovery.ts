@@ -45,6 +45,8 @@ export interface RecoveryOptions {
 /** What recovery found in the log, and the segments as they are now, all sealed. */
 export interface LogRecovery {
   readonly replay: Replay
+  /** The latest stamp of what was applied. */
+  readonly latest: number
   /** Every line of the log was read and applied. */
   readonly whole: boolean
   readonly sealed: readonly SegmentRef[]
@@ -103,10 +105,12 @@ const settleEnd = async (options: RecoveryOptions, { sound, torn }: Replay): Pro
 const applier = (
   store: Store,
   folder: string,
-): { visit: (line: LogLine) => void; conflict: () => Fault | undefined } => {
+): { visit: (line: LogLine) => void; conflict: () => Fault | undefined; latest: () => number } => {
   let conflict: Fault | undefined
+  let latest = 0
   const visit = (line: LogLine): void => {
     if (conflict !== undefined) return
+    latest = Math.max(latest, line.t)
     try {
       const rule = store.apply(line)
       if (rule !== undefined) conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${rule}` }
@@ -114,18 +118,19 @@ const applier = (
       conflict = { file: folder, offset: 0, rule: `commit ${line.s}: ${error instanceof Error ? error.message : ''}` }
     }
   }
-  return { visit, conflict: () => conflict }
+  return { visit, conflict: () => conflict, latest: () => latest }
 }
 
 export const recoverLog = async (options: RecoveryOptions): Promise<LogRecovery> => {
   const { disk, paths, manifest, store } = options
   const { watermark, broken } = readWatermark(disk, paths.watermark)
-  const { visit, conflict } = applier(store, paths.log)
+  const { visit, conflict, latest } = applier(store, paths.log)
   const replay = replayLog({ disk, folder: paths.log, manifest: manifest.current, watermark, visit })
   const ofLog = replay.damage ?? conflict()
   const damage = options.damage ?? ofLog
   const found = {
     replay,
+    latest: latest(),
     whole: ofLog === undefined,
     rebuilt: broken ? [`${paths.watermark}: the digest does not match`] : [],
     unclean: watermark?.clean === false,

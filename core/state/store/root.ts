@@ -4,6 +4,7 @@ import type { Cut } from '../inspect/backup.js'
 import { load } from './load-root.js'
 import { prepare, refuse, runningOf, type OpenStateOptions, type Root, type Running } from './open-root.js'
 import type { RecoveryReport } from './recovery.js'
+import { createRetention } from './retention.js'
 import { takeSnapshot } from '../inspect/snapshot.js'
 
 export type { OpenStateOptions } from './open-root.js'
@@ -78,6 +79,7 @@ const stateOf = (root: Root): State => {
     spools: sideFiles.spools.area,
     commit: (change) => transactions.commit(change),
     durable: (since) => transactions.durable(since),
+    retention: createRetention(root),
     health: healthOf(root),
   }
 }

@@ -46,16 +46,16 @@ export const createStore = (pageStores: PageStores): Store => {
     collections.set(spec.name, unsafeCast(made))
     return made
   }
-  const addStream = <E extends Json>(spec: StreamSpec<E>): StoredStream<E> => {
+  const addStream = <E extends Json>(spec: StreamSpec<E>, isDeclared: boolean): StoredStream<E> => {
     assert(isName(spec.name), `${spec.name} is no name for a stream`)
     assert(!streams.has(spec.name), `stream ${spec.name} is declared twice`)
-    const made = createStream(spec, pageStores.makeEntries(spec))
+    const made = createStream(spec, pageStores.makeEntries(spec, isDeclared))
     streams.set(spec.name, unsafeCast(made))
     return made
   }
   const applyOp = (op: Op): string | undefined => {
     if (op[0] === 'app') {
-      const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 })
+      const stream = streams.get(op[1]) ?? addStream({ name: op[1], version: 0 }, false)
       return stream.replay(op[2], op[3], op[4])
         ? undefined
         : `entry ${op[3]} of stream ${op[1]} does not follow ${stream.length(op[2])}`
@@ -83,12 +83,13 @@ export const createStore = (pageStores: PageStores): Store => {
     },
     declareStream: (spec) => {
       declarable()
-      return addStream(spec)
+      return addStream(spec, true)
     },
     load: async (there) => {
       for (const name of there.collections) if (!collections.has(name)) addCollection(undeclared(name), false)
-      for (const name of there.streams) if (!streams.has(name)) addStream({ name, version: 0 })
+      for (const name of there.streams) if (!streams.has(name)) addStream({ name, version: 0 }, false)
       frozen = true
+      pageStores.carryOver()
       for (const collection of collections.values()) await pageStores.loadRecords(collection)
       for (const name of streams.keys()) await pageStores.loadEntries(name)
     },

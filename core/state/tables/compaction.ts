@@ -6,14 +6,14 @@ import type { TableTuning } from '../tuning.js'
 export const firstTaken = (
   tables: readonly TableRef[],
   rows: number,
-  { levelRows, fanOut, partitionRows }: TableTuning,
+  { levelRows, fanOut, fullRows }: TableTuning,
 ): number => {
   const levelOf = (count: number): number => Math.max(0, Math.ceil(Math.log(count / levelRows) / Math.log(fanOut)))
   let [from, sum] = [tables.length, rows]
   for (;;) {
     const level = levelOf(sum)
     let [at, taken] = [from, sum]
-    while (at > 0 && levelOf(tables[at - 1]?.rows ?? 0) <= level && (tables[at - 1]?.rows ?? 0) < partitionRows) {
+    while (at > 0 && levelOf(tables[at - 1]?.rows ?? 0) <= level && (tables[at - 1]?.rows ?? 0) < fullRows) {
       at -= 1
       taken += tables[at]?.rows ?? 0
     }

@@ -1,5 +1,5 @@
 /** Rows of several tables as one: sorted, and each key once. */
-import { compareKeys, isRemoval, type Row, type SectionShape } from './rows.js'
+import { asThere, compareKeys, isRemoval, rowAgain, weightOf, type Row, type SectionShape } from './rows.js'
 import type { Order } from './table-file.js'
 
 /** Rows of one table in order; those of an older table come before it in a list of sources. */
@@ -80,18 +80,34 @@ export function* inOrder(
 /** What counts of the rows of one key, the oldest first. */
 type Verdict = (rows: readonly Row[]) => Row | undefined
 
-/** What counts of rows of one key: the newest; or, of rows that add and take away, what is left over. */
-const verdictOf = (shape: SectionShape): Verdict => {
+/**
+ * What counts of rows of one key: the newest; or, of rows that add and take away, what is left over. `partly`: older
+ * tables may have the key too, and it may be there again.
+ */
+const verdictOf = (shape: SectionShape, partly: boolean): Verdict => {
   if (shape.rule === 'newest') return (rows) => rows.at(-1)
   return (rows) => {
-    const net = rows.reduce((sum, row) => sum + (isRemoval(shape, row) ? -1 : 1), 0)
-    return net === 0 ? undefined : rows.at(-1)
+    const [last = []] = rows.slice(-1)
+    const net = rows.reduce((sum, row) => sum + weightOf(shape, row), 0)
+    if (isRemoval(shape, last)) return net === 0 ? undefined : last
+    if (net === 0) return partly ? rowAgain(...last.slice(0, shape.keyCells)) : undefined
+    return weightOf(shape, last) === 1 ? last : asThere(shape, last)
   }
 }
 
+export interface MergeOptions {
+  readonly order: Order
+  /** There are older tables than the sources. */
+  readonly partly?: boolean
+}
+
 /** One row for each key of which something is left. */
-export function* merged(sources: readonly Source[], shape: SectionShape, order: Order): Generator<Row> {
-  const verdict = verdictOf(shape)
+export function* merged(
+  sources: readonly Source[],
+  shape: SectionShape,
+  { order, partly = false }: MergeOptions,
+): Generator<Row> {
+  const verdict = verdictOf(shape, partly)
   let same: Row[] = []
   for (const [row] of inOrder(sources, shape, order)) {
     const [first] = same

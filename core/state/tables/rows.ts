@@ -1,4 +1,7 @@
-/** Rows of tables: a key of one to three cells, then what is known of it. A row of nothing but its key is a removal. */
+/**
+ * Rows of tables: a key of one to three cells, then what is known of it. A row of nothing but its key is a removal.
+ * Where rows are added up, one that stands again for what a table of an older partition has counts for nothing more.
+ */
 
 export type Cell = string | number
 export type Row = readonly Cell[]
@@ -48,6 +51,22 @@ export const compareTo = (row: Row, { key, side }: Bound): number =>
   compareKeys(row, key, key.length) || (side === 'before' ? 1 : -1)
 
 export const isRemoval = ({ keyCells }: SectionShape, row: Row): boolean => row.length === keyCells
+
+/** What is known of a key whose rows are added up: it is there, or there again. */
+const there = 1
+const thereAgain = 2
+
+export const rowThere = (...key: Row): Row => [...key, there]
+/** The row of an older partition stays; this one stands in for it when that falls. */
+export const rowAgain = (...key: Row): Row => [...key, thereAgain]
+export const isAgain = ({ rule, keyCells }: SectionShape, row: Row): boolean =>
+  rule === 'net' && row[keyCells] === thereAgain
+/** What a row of a `net` section says of itself alone, whatever older tables have. */
+export const asThere = ({ keyCells }: SectionShape, row: Row): Row => rowThere(...row.slice(0, keyCells))
+
+/** What a row adds to the number of its kind: 1, 0 if it stands again for one that counts already, -1 for a removal. */
+export const weightOf = (shape: SectionShape, row: Row): number =>
+  isRemoval(shape, row) ? -1 : isAgain(shape, row) ? 0 : 1
 
 /** The first of some rows that is behind the bound. */
 export const positionOf = (rows: readonly Row[], bound: Bound): number => {

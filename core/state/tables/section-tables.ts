@@ -67,14 +67,14 @@ export class SectionTables {
   /** Rows of a group in order; `none` if there is none. */
   range(range: GroupRange): Iterable<Row> {
     if (this.#files.length === 0) return none
-    if (range.beyond !== undefined) return merged(this.#sourcesOf(range), this.#shape, range.order)
+    if (range.beyond !== undefined) return merged(this.#sourcesOf(range), this.#shape, range)
     const known = this.#ranges[range.order]
     return known.get(range.group) ?? remember(known, range.group, this.#wholeGroup(range))
   }
 
   #wholeGroup(range: GroupRange): Iterable<Row> {
     const sources = this.#sourcesOf(range)
-    return sources.length === 0 ? none : remembering(() => merged(sources, this.#shape, range.order))
+    return sources.length === 0 ? none : remembering(() => merged(sources, this.#shape, range))
   }
 
   #sourcesOf(range: GroupRange): readonly Source[] {

@@ -3,7 +3,7 @@ import type { TableRef } from '../format/manifest.js'
 import { readBloom, type Bloom } from './bloom.js'
 import type { BlockCache } from './block-cache.js'
 import { unsafeCast } from '../../base/schema.js'
-import { compareKeys, isRemoval, positionOf, unpackRows, type Bound, type Row, type SectionShape } from './rows.js'
+import { compareKeys, positionOf, unpackRows, weightOf, type Bound, type Row, type SectionShape } from './rows.js'
 import { groupMember, type BlockLine, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
 export type Order = 'asc' | 'desc'
@@ -83,7 +83,7 @@ export class TableFile {
     const info = this.info(shape)
     if (info === undefined) return 0
     const { rows, before } = this.#leafAt(shape, info, bound)
-    return rows.slice(0, positionOf(rows, bound)).reduce((sum, row) => sum + (isRemoval(shape, row) ? -1 : 1), before)
+    return rows.slice(0, positionOf(rows, bound)).reduce((sum, row) => sum + weightOf(shape, row), before)
   }
 
   /** Rows in order, from a bound on; blocks are read as they are needed. */

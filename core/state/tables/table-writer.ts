@@ -5,7 +5,7 @@ import type { Disk } from '../disk/disk.js'
 import { createLineFile, type LineFile, type LineFileHeader } from '../format/line-file.js'
 import type { TableRef } from '../format/manifest.js'
 import { createBloomDraft, type BloomDraft } from './bloom.js'
-import { compareKeys, isRemoval, packRows, type Row, type SectionShape } from './rows.js'
+import { compareKeys, packRows, weightOf, type Row, type SectionShape } from './rows.js'
 import { groupMember, mostGroups, type GroupInfo, type SectionInfo, type TableFooter } from './table-format.js'
 
 export interface TableDraft {
@@ -70,7 +70,7 @@ class SectionDraft {
     this.#last = row
     this.#batch.push(row)
     this.#rows += 1
-    const net = isRemoval(this.#shape, row) ? -1 : 1
+    const net = weightOf(this.#shape, row)
     this.#net += net
     this.#remember(row, net)
   }

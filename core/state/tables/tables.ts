@@ -5,7 +5,7 @@
  */
 import type { TableRef } from '../format/manifest.js'
 import { merged } from './merge.js'
-import { isRemoval, type Row, type SectionShape } from './rows.js'
+import { isRemoval, weightOf, type Row, type SectionShape } from './rows.js'
 import { SectionTables, type GroupRange } from './section-tables.js'
 import type { TableFile } from './table-file.js'
 
@@ -29,6 +29,24 @@ export class Tables {
     this.#sections.clear()
   }
 
+  /** Some of the tables, or others that were just written, the oldest first. */
+  of(files: readonly TableFile[]): Tables {
+    const some = new Tables(this.#open)
+    some.#files = files
+    return some
+  }
+
+  /** Opens one that was just written. */
+  open(ref: TableRef): TableFile {
+    return this.#open(ref)
+  }
+
+  /** Whether a key is there, by its rows in all tables. */
+  has(shape: SectionShape, key: Row): boolean {
+    if (shape.rule === 'newest') return this.find(shape, key) !== undefined
+    return this.#files.reduce((sum, file) => sum + weightIn(file, shape, key), 0) > 0
+  }
+
   /** The newest row of a key that is no removal. */
   find(shape: SectionShape, key: Row): Row | undefined {
     for (let at = this.#files.length - 1; at >= 0; at -= 1) {
@@ -50,7 +68,7 @@ export class Tables {
   /** Every row of a section in order. */
   all(shape: SectionShape): Generator<Row> {
     const sources = this.#files.map((file) => ({ least: undefined, rows: () => file.rows(shape, { order: 'asc' }) }))
-    return merged(sources, shape, 'asc')
+    return merged(sources, shape, { order: 'asc' })
   }
 
   /** How many rows a group of a section has. */
@@ -75,4 +93,9 @@ export class Tables {
     this.#sections.set(shape.name, section)
     return section
   }
+}
+
+const weightIn = (file: TableFile, shape: SectionShape, key: Row): number => {
+  const row = file.find(shape, key)
+  return row === undefined ? 0 : weightOf(shape, row)
 }

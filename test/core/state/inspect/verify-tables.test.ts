@@ -12,6 +12,7 @@ import { TableSet } from '../../../../core/state/pages/table-set.js'
 import { createBlockCache } from '../../../../core/state/tables/block-cache.js'
 import { shapeOf, type Row } from '../../../../core/state/tables/rows.js'
 import { clock, declared, disk, holdRoot, keptRoot } from '../../../support/kept-root.js'
+import { rowSet } from '../../../support/row-set.js'
 
 const verify = (root: string) => verifyRoot({ root, disk, clock, declared })
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -32,10 +33,10 @@ const rewriteTables = async (root: string, change: (section: string, rows: Row[]
     pageBytes: 1000,
     files: new OpenPages(8),
     blocks: createBlockCache(1_000_000),
-    tables: { blockRows: 16, levelRows: 1_000_000, fanOut: 8, partitionRows: 1_000_000 },
+    tables: { blockRows: 16, levelRows: 1_000_000, fanOut: 8, fullRows: 1_000_000 },
     onDamage: () => {},
   }
-  const old = new TableSet(options, 'undeclared')
+  const old = new TableSet(options, ['undeclared'])
   old.load(ref.tables, () => {})
   const [file] = old.tables.files
   const names = [...new Set(old.tables.files.flatMap(({ footer }) => Object.keys(footer.sections)))]
@@ -43,9 +44,9 @@ const rewriteTables = async (root: string, change: (section: string, rows: Row[]
     shape: shapeOf(name),
     rows: change(name, [...old.tables.all(shapeOf(name))]),
   }))
-  const made = new TableSet(options, file?.footer.mark ?? '')
+  const made = new TableSet(options, [file?.footer.mark ?? ''])
   made.load([], () => {})
-  const tables = await made.write(sections, [])
+  const tables = await made.add(rowSet(sections), undefined)
   old.close()
   made.close()
   const collections = { ...manifest.collections, notes: { ...ref, tables } }

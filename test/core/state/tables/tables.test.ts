@@ -13,9 +13,10 @@ import { createBloomDraft, readBloom } from '../../../../core/state/tables/bloom
 import { firstTaken } from '../../../../core/state/tables/compaction.js'
 import { remembering } from '../../../../core/state/tables/remembering.js'
 import { compareKeys, packRows, shapeOf, unpackRows, type Row } from '../../../../core/state/tables/rows.js'
+import { rowSet } from '../../../support/row-set.js'
 
 const [ids, byOwner] = [shapeOf('ids'), shapeOf('by:owner')]
-const tuning = { blockRows: 3, levelRows: 4, fanOut: 3, partitionRows: 30 }
+const tuning = { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 30 }
 
 const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } => {
   const folder = join(mkdtempSync(join(tmpdir(), 'holdfast-tables-')), 'notes')
@@ -36,7 +37,7 @@ const openSet = (t: ExecutionContext): { set: TableSet; again: () => TableSet } 
         tables: tuning,
         onDamage: () => {},
       },
-      'mark',
+      ['mark'],
     )
   const set = make()
   const again = (): TableSet => {
@@ -97,7 +98,7 @@ test('tables of many checkpoints say what one sorted list would: by key, in grou
           { shape: ids, rows: rows.ids },
           { shape: byOwner, rows: rows.owners },
         ]
-        set.apply(await set.write(sections, []))
+        set.apply(await set.add(rowSet(sections), undefined))
         for (const [id, to] of new Map(changes))
           if (to === undefined) model.delete(id)
           else model.set(id, to)
@@ -178,7 +179,7 @@ test('a filter knows all that was added, and errs for few of what was not', (t) 
 })
 
 test('tables stay few, a row is written few times, and a partition is never written again', (t) => {
-  const many = { blockRows: 128, levelRows: 4096, fanOut: 8, partitionRows: 262_144 }
+  const many = { blockRows: 128, levelRows: 4096, fanOut: 8, fullRows: 262_144 }
   let tables: { no: number; length: number; footer: number; rows: number }[] = []
   let written = 0
   let most = 0
@@ -186,11 +187,11 @@ test('tables stay few, a row is written few times, and a partition is never writ
   for (let n = 0; n < checkpoints; n += 1) {
     const from = firstTaken(tables, 1600, many)
     const taken = tables.slice(from)
-    t.true(taken.every(({ rows }) => rows < many.partitionRows))
+    t.true(taken.every(({ rows }) => rows < many.fullRows))
     const rows = taken.reduce((sum, one) => sum + one.rows, 1600)
     tables = [...tables.slice(0, from), { no: n, length: 0, footer: 0, rows }]
     written += rows
-    most = Math.max(most, tables.filter((one) => one.rows < many.partitionRows).length)
+    most = Math.max(most, tables.filter((one) => one.rows < many.fullRows).length)
   }
   t.true(most < 4 * many.fanOut, `${most} tables`)
   t.true(written < 5 * checkpoints * 1600, `${written / (checkpoints * 1600)} times`)

@@ -89,6 +89,7 @@ test('conversations of sessions at rest are kept up to a number of bytes, those 
   const journal: typeof store.journal = {
     spec: store.journal.spec,
     length: (owner) => store.journal.length(owner),
+    first: (owner) => store.journal.first(owner),
     owners: () => store.journal.owners(),
     read: (owner, range) => {
       read.push(owner)

@@ -20,6 +20,7 @@ test('a run of any length is read a few entries at a time, whatever is asked of 
   const watched: typeof journal = {
     spec: journal.spec,
     length: (owner) => journal.length(owner),
+    first: (owner) => journal.first(owner),
     owners: () => journal.owners(),
     read: (owner, range) => {
       limits.push(range.limit)

@@ -1,0 +1,100 @@
+/** What is kept in partitions that fall as a whole: how it is declared, told and let go. */
+import type { Json } from '../base/schema.js'
+
+/**
+ * What a collection or stream is kept as: everything of a kind is divided into the same partitions, and falls by them.
+ * What says `since` leads its kind: the rest follows when nothing that leads and is kept may have a part in it.
+ */
+export interface KeptWith<T> {
+  /** `[a-z][a-z0-9_]*`, such as `runs`. */
+  readonly kind: string
+  /**
+   * Unix ms of the oldest thing that the record may have anywhere in its kind: not later than `tx.now` of the commit
+   * that wrote it. Must be pure.
+   */
+  since?(record: T): number
+}
+
+/** Partitions close behind any of these, at the next checkpoint that writes to their kind. */
+export interface PartitionLimits {
+  /** Ms since its first checkpoint. */
+  readonly age: number
+  /** Records that lead the kind. */
+  readonly records: number
+  /** Bytes on disk of everything of the kind. */
+  readonly bytes: number
+}
+/** What one collection or stream has in a partition. */
+export interface PartitionShare {
+  /** The collection's or stream's name. */
+  readonly name: string
+  readonly leads: boolean
+  /** Records, or entries, that are there as of the last checkpoint. Of roots of earlier versions at most so many. */
+  readonly records: number
+  /** Of them those that can still change: a fall carries them into the newest partition. */
+  readonly open: number
+  /** On disk. */
+  readonly bytes: number
+}
+/** A part of a kind that falls as a whole: what was written between two checkpoints. */
+export interface Partition {
+  readonly no: number
+  /** Stamp of its first checkpoint, Unix ms; 0: an earlier version wrote it, and nobody knows. */
+  readonly from: number
+  /** Stamp of its last checkpoint so far, Unix ms: nothing in it was committed later. */
+  readonly to: number
+  /** Those of which nothing is left in it are not there. */
+  readonly shares: readonly PartitionShare[]
+}
+/** What may have a part in partitions that would fall otherwise. */
+export interface Holder {
+  readonly collection: string
+  readonly id: string
+  /** What the record says, Unix ms. */
+  readonly since: number
+}
+/** Everything that is kept as one kind, as of the last checkpoint. */
+export interface KeptKind {
+  readonly kind: string
+  /** From the oldest to the newest, which is the one that is written to. */
+  readonly partitions: readonly Partition[]
+  /** What leads the kind fell up to this partition; 0: nothing fell yet. */
+  readonly fell: number
+  /** A collection or stream of it that no plugin declares now: nothing of the kind falls meanwhile. */
+  readonly undeclared: string | undefined
+}
+/** What a fall takes. */
+export interface Fall {
+  readonly kind: string
+  /** What leads the kind falls up to this partition. */
+  readonly upto: number
+  /** What leaves each partition; records that can still change are not counted. */
+  readonly partitions: readonly Partition[]
+  /** Of partitions up to there, what stays because of the holder. */
+  readonly held: { readonly by: Holder; readonly bytes: number } | undefined
+}
+/** A record or some entries of a partition that would fall. */
+export type FallingLine =
+  | { readonly collection: string; readonly id: string; readonly record: object }
+  | { readonly stream: string; readonly owner: string; readonly from: number; readonly entries: readonly Json[] }
+
+/** What is kept, in partitions that fall as a whole and leave no tombstones. Nothing falls by itself. */
+export interface Retention {
+  /** As of the last checkpoint; reads nothing. */
+  kinds(): readonly KeptKind[]
+  /** When partitions of a kind close from now on; kinds that nobody sets close theirs after 30 days or 1 GiB. */
+  closeAt(kind: string, limits: PartitionLimits): void
+  /** Moves the log to pages, so that partitions that are due close and `kinds` is up to date; false if that failed. */
+  checkpoint(): Promise<boolean>
+  /** What `fall` would take as of the last checkpoint. Reads records that can still change, and changes nothing. */
+  preview(kind: string, upto: number): Fall
+  /** What `fall` would take, as it stands on pages. Throws `storage_damaged` where a line cannot be read. */
+  contents(fall: Fall): Iterable<FallingLine>
+  /**
+   * Lets the partitions up to `upto`, which may be the newest, fall in one commit of a checkpoint; it was all or
+   * nothing also where the daemon dies. Records that can still change are carried; what may belong to a record that is
+   * kept stays until a later call, also one with the same `upto`. Rejects with `storage_read_only`,
+   * `storage_write_failed` or a fault where the kind is unknown or not declared; then nothing fell.
+   */
+  fall(kind: string, upto: number): Promise<Fall>
+}

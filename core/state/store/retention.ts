@@ -1,0 +1,66 @@
+/** What plugins see of partitions: which there are, what would fall, and the fall. */
+import { fault } from '../../base/assert.js'
+import type { Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
+import { earliest, fallOf, freeUpto, holderIn } from '../partitions/falls.js'
+import { kindIn, kindsIn, type KindFacts } from '../partitions/listing.js'
+import { newestOf } from '../partitions/partitions.js'
+import { runningOf, type Root } from './open-root.js'
+
+export const createRetention = (root: Root): Retention => ({
+  kinds: () => kindsIn(root.manifest.current, factsOf(root)),
+  closeAt: (kind, limits) => void root.limits.set(kind, limits),
+  checkpoint: () => runningOf(root.access).checkpointer.run(),
+  preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
+  contents: (fall) => contentsOf(root, fall),
+  async fall(kind, upto) {
+    fallible(root, kind, upto)
+    return runningOf(root.access).checkpointer.fall({ kind, upto })
+  },
+})
+
+const factsOf = ({ pageStores }: Root): KindFacts => ({
+  leads: pageStores.leads,
+  undeclared: (kind) => pageStores.undeclaredOf(kind),
+})
+
+/** The kind, if partitions of it up to there may fall. */
+const fallible = (root: Root, name: string, upto: number): KeptKind => {
+  const known = root.manifest.current.kinds[name]
+  const newest = known === undefined ? undefined : newestOf(known)
+  if (newest === undefined) throw fault(`nothing is kept as ${name}`)
+  if (!Number.isInteger(upto) || upto < 1 || upto > newest.no)
+    throw fault(`${name} has no partition ${upto}; the newest is ${newest.no}`)
+  const kind = kindIn(root.manifest.current, name, factsOf(root))
+  if (kind.undeclared !== undefined) throw fault(`${kind.undeclared} of ${name} is not declared`)
+  return kind
+}
+
+const previewOf = (root: Root, { kind, fell }: KeptKind, upto: number): Fall => {
+  const { manifest, pageStores } = root
+  const { leads } = pageStores
+  const fall = Math.max(upto, fell)
+  const staying = holderIn(manifest.current, { kind, fall, leads })
+  const holder = earliest([...(staying === undefined ? [] : [staying]), ...carriedOf(root, kind, fall)])
+  const ref = manifest.current.kinds[kind] ?? { partitions: [], fell: 0 }
+  const free = freeUpto(ref, { upto, holder })
+  return fallOf(manifest.current, { kind, upto, free, holder }, leads)
+}
+
+/** Records that lead the kind, stand in partitions that fall, and can still change. */
+function* carriedOf({ manifest, pageStores, store }: Root, kind: string, fall: number): Iterable<Holder> {
+  for (const [collection, { kept }] of Object.entries(manifest.current.collections)) {
+    const since = store.collections.get(collection)?.spec.kept?.since
+    if (kept?.kind !== kind || since === undefined) continue
+    for (const [id, record] of pageStores.records(collection).carried(fall))
+      yield { collection, id, since: since(record) }
+  }
+}
+
+function* contentsOf({ pageStores, store }: Root, { partitions }: Fall): Iterable<FallingLine> {
+  for (const { no, shares } of partitions)
+    for (const { name } of shares) {
+      if (store.collections.has(name))
+        for (const { id, r } of pageStores.records(name).settledIn(no)) yield { collection: name, id, record: r }
+      else for (const line of pageStores.entries(name).linesIn(no)) yield { stream: name, ...line }
+    }
+}

@@ -1,0 +1,208 @@
+/** Kinds in partitions: they close, fall as a whole, and nothing that is kept falls with them. */
+import test, { type ExecutionContext } from 'ava'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unseal } from '../../../../core/state/format/sealed.js'
+import { kind, openKept, verifyKept, viewKept, type KeptNotes } from '../../../support/kept-notes.js'
+import { tempRoot } from '../../../support/notes.js'
+
+const nos = ({ state }: KeptNotes): readonly number[] =>
+  state.retention.kinds().flatMap(({ partitions }) => partitions.map(({ no }) => no))
+const bytesIn = (root: string): number =>
+  ['data', 'streams'].reduce(
+    (sum, folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).reduce(
+        (all, name) => all + (name.endsWith('.ndjson') ? readFileSync(join(root, folder, name)).length : 0),
+        sum,
+      ),
+    0,
+  )
+/** The root is in order, and another life sees the same. */
+const isSound = async (t: ExecutionContext, life: KeptNotes): Promise<KeptNotes> => {
+  const seen = viewKept(life)
+  await life.close()
+  const { findings } = await verifyKept(life.root)
+  t.deepEqual(findings, [])
+  const again = await openKept(life.root)
+  t.is(again.report.damage, undefined)
+  t.deepEqual(again.report.rebuilt, [])
+  t.deepEqual(again.report.swept, [])
+  t.deepEqual(viewKept(again), seen)
+  return again
+}
+
+test('what leads a kind falls with its partition, its followers when nothing that is kept can have a part in them', async (t) => {
+  const life = await openKept(tempRoot(t))
+  const old = [await life.write(), await life.write()]
+  await life.checkpoint()
+  life.pass()
+  const later = await life.write({ owner: 'bob' })
+  await life.checkpoint()
+  life.pass()
+  const last = await life.write()
+  await life.checkpoint()
+  t.deepEqual(nos(life), [1, 2, 3])
+  const preview = life.state.retention.preview(kind, 1)
+  const before = bytesIn(life.root)
+  const fall = await life.fall(1)
+  t.deepEqual(fall, preview)
+  t.deepEqual(
+    fall.partitions.map(({ no, shares }) => [no, shares.map(({ name, records }) => [name, records])]),
+    [
+      [
+        1,
+        [
+          ['kept_notes', 2],
+          ['kept_marks', 2],
+          ['kept_journal', 2],
+        ],
+      ],
+    ],
+  )
+  t.true(bytesIn(life.root) < before)
+  t.deepEqual(nos(life), [2, 3])
+  for (const { id } of old) {
+    t.false(life.notes.has(id))
+    t.true(life.notes.hasFallen(id))
+    t.false(life.notes.isDeleted(id))
+  }
+  for (const { id } of [later, last]) t.false(life.notes.hasFallen(id))
+  t.false(life.notes.hasFallen(life.ids.make('note')), 'one that was never there is not told to have fallen')
+  t.false(life.notes.hasFallen('chosen'))
+  t.is(life.notes.count('all', 'all'), 2)
+  t.is(life.marks.count('all', 'all'), 2)
+  t.is(life.journal.length('ann'), 3)
+  t.is(life.journal.first('ann'), 3)
+  t.deepEqual(
+    life.journal.read('ann', { after: 0, limit: 1 }).map(({ seq }) => seq),
+    [3],
+  )
+  await (await isSound(t, life)).close()
+})
+
+test('a record that can still change is carried, and holds what follows of its time', async (t) => {
+  let life = await openKept(tempRoot(t))
+  const waits = await life.write({ done: false })
+  await life.write()
+  await life.checkpoint()
+  life.pass()
+  await life.write()
+  await life.checkpoint()
+  const preview = life.state.retention.preview(kind, 1)
+  const fall = await life.fall(1)
+  t.deepEqual(fall, preview)
+  t.deepEqual(fall.held?.by, { collection: 'kept_notes', id: waits.id, since: waits.at })
+  t.deepEqual(
+    fall.partitions.map(({ no, shares }) => [no, shares.map(({ name, records }) => [name, records])]),
+    [[1, [['kept_notes', 1]]]],
+  )
+  t.deepEqual(life.notes.find(waits.id), waits)
+  t.is(life.journal.first('ann'), 1)
+  life = await isSound(t, life)
+  t.deepEqual(life.notes.ids('all', 'all')[0], waits.id)
+  await life.change(waits, { done: true })
+  await life.checkpoint()
+  life.pass()
+  await life.write()
+  await life.checkpoint()
+  const newest = nos(life).at(-1) ?? 0
+  const second = await life.fall(newest - 1)
+  t.is(second.held, undefined)
+  t.deepEqual(nos(life), [newest])
+  t.is(life.journal.first('ann'), 5)
+  await (await isSound(t, life)).close()
+})
+
+test('a record that is written again in a later partition stays in every index when the earlier one falls', async (t) => {
+  let life = await openKept(tempRoot(t))
+  const [same, moved, back] = [await life.write(), await life.write(), await life.write()]
+  await life.checkpoint()
+  life.pass()
+  await life.change(same, { text: 'new' })
+  await life.change(moved, { text: 'other' })
+  await life.change(back, { text: 'other' })
+  await life.checkpoint()
+  await life.change(back, { text: 'new' })
+  await life.checkpoint()
+  const before = viewKept(life).counts
+  t.deepEqual(before[2], [
+    ['new', 2, [same.id, back.id]],
+    ['other', 1, [moved.id]],
+  ])
+  await life.fall(1)
+  t.deepEqual(viewKept(life).counts, before)
+  life = await isSound(t, life)
+  await life.state.commit((tx) => tx.remove(life.notes, same.id, 'test'))
+  await life.checkpoint()
+  t.is(life.notes.count('all', 'all'), 2)
+  await (await isSound(t, life)).close()
+})
+
+test('everything may fall, the newest partition too; what was numbered goes on with its numbers', async (t) => {
+  let life = await openKept(tempRoot(t))
+  for (let n = 0; n < 3; n += 1) await life.write({ owner: `owner ${n}` })
+  await life.checkpoint()
+  life.pass()
+  await life.fall(1)
+  t.deepEqual(viewKept(life).notes, [])
+  t.is(life.journal.length('owner 1'), 1)
+  t.is(life.journal.first('owner 1'), 2)
+  life = await isSound(t, life)
+  await life.write({ owner: 'owner 1' })
+  t.deepEqual(
+    life.journal.read('owner 1', { after: 0, limit: 5 }).map(({ seq }) => seq),
+    [2],
+  )
+  await life.checkpoint()
+  life.pass()
+  await life.fall(2)
+  life = await isSound(t, life)
+  t.is(life.journal.length('owner 1'), 2)
+  t.is(life.journal.length('owner 0'), 1)
+  await life.close()
+})
+
+test('a record of a page that falls is as it was committed where a commit writes it again meanwhile', async (t) => {
+  const life = await openKept(tempRoot(t))
+  const note = await life.write()
+  await life.checkpoint()
+  life.pass()
+  await life.write()
+  await life.checkpoint()
+  const falls = life.fall(1)
+  const changes = life.change(note, { text: 'again' })
+  await Promise.all([falls, changes])
+  t.is(life.notes.find(note.id)?.text, 'again')
+  t.is(life.notes.count('all', 'all'), 2)
+  t.false(life.notes.hasFallen(note.id))
+  await (await isSound(t, life)).close()
+})
+
+test('earlier versions are kept out from the first fall on, and not before', async (t) => {
+  const root = tempRoot(t)
+  const incompat = () => unseal<{ incompat: string[] }>(readFileSync(join(root, 'root.json')))?.incompat
+  const life = await openKept(root)
+  await life.write()
+  await life.checkpoint()
+  t.deepEqual(incompat(), [])
+  await life.fall(1)
+  t.deepEqual(incompat(), ['partitions'])
+  await life.fall(1)
+  await (await isSound(t, life)).close()
+  t.deepEqual(incompat(), ['partitions'])
+})
+
+test('a fall of what is not there, or of which a plugin is missing, is refused and changes nothing', async (t) => {
+  const root = tempRoot(t)
+  const life = await openKept(root)
+  await t.throwsAsync(life.fall(1), { message: /nothing is kept as/u })
+  await life.write()
+  await life.checkpoint()
+  for (const upto of [0, -1, 1.5, 2]) await t.throwsAsync(life.fall(upto), { message: /has no partition/u })
+  await life.close()
+  const other = await openKept(root, { without: 'marks' })
+  t.is(other.state.retention.kinds()[0]?.undeclared, 'kept_marks')
+  await t.throwsAsync(other.fall(1), { message: /kept_marks of notes is not declared/u })
+  t.is(other.notes.count('all', 'all'), 1)
+  await other.close()
+})
