@@ -40,7 +40,10 @@ export interface CollectionSpec<T extends object> {
   readonly version: number
   id(record: T): string
   readonly indexes: Readonly<Record<string, IndexSpec<T>>>
-  /** True for a record that no longer changes: it may leave memory after a checkpoint and is read from its page. */
+  /**
+   * True for a record that need not be in memory, because it no longer changes or rarely does: after a checkpoint it is
+   * read from its page, and its places in the indexes from tables. A change brings it back until the next checkpoint.
+   */
   settled?(record: T): boolean
   /** Absent: its records are kept until they are removed. One that can still change never falls. */
   readonly kept?: KeptWith<T>

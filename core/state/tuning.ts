@@ -31,6 +31,8 @@ export interface Tuning {
   readonly tables: TableTuning
   /** Bytes of tables that are kept for the next reader; in memory they are about six times as many. */
   readonly blockBytes: number
+  /** Bytes of records on pages that are kept for the next reader; in memory they are up to four times as many. */
+  readonly recordBytes: number
 }
 
 const mebibyte = 1024 * 1024
@@ -47,4 +49,5 @@ export const defaultTuning: Tuning = {
   openPages: 128,
   tables: { blockRows: 128, levelRows: 4096, fanOut: 8, fullRows: 262_144 },
   blockBytes: 4 * mebibyte,
+  recordBytes: 8 * mebibyte,
 }

@@ -59,6 +59,7 @@ const tiny: Tuning = {
   openPages: 3,
   tables: { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 40 },
   blockBytes: 300,
+  recordBytes: 2000,
 }
 
 export interface LifeOptions {

@@ -1,6 +1,6 @@
 /** The records of a collection that a checkpoint wrote, as pages and tables have them. */
 import { assert } from '../../base/assert.js'
-import type { Cache } from '../../base/cache.js'
+import type { SizedCache } from '../../base/sized-cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { PageStore } from './page-store.js'
@@ -11,15 +11,15 @@ import type { RecordState } from './record-rows.js'
 export interface Records<T extends object> {
   readonly spec: CollectionSpec<T>
   readonly store: PageStore<RecordLine<T>>
-  readonly cache: Cache<T>
+  readonly cache: SizedCache<T>
 }
 
 /** Where a record stands and whether it can still change; undefined: it is on no page, or was removed. */
 export const rowOf = <T extends object>({ store }: Records<T>, id: string): Row | undefined =>
   store.tables.find(idSection, [id])
 
-/** Most bytes of a record that is kept for the next reader: a few hundred large ones would fill the memory. */
-const mostKept = 64 * 1024
+/** What a small record takes in memory beside its line. */
+const overhead = 256
 
 export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
   const { cache, store } = records
@@ -29,7 +29,7 @@ export const readRecord = <T extends object>(records: Records<T>, id: string): T
   assert(row, 'a record is read that no row names')
   const location = locationOf(row)
   const record = store.pages.read(location).r
-  if (location.length <= mostKept) cache.set(id, record)
+  cache.set(id, record, location.length + overhead)
   return record
 }
 

@@ -18,6 +18,7 @@ import { withFaults, type Loaded } from './page-store.js'
 import { createRecordPages, type RecordPages } from './record-pages.js'
 import { carriedOver } from '../partitions/partitions.js'
 import { readTombstones, tombstonePath } from './tombstones.js'
+import { createCacheRoom, type CacheRoom } from '../../base/sized-cache.js'
 import { createBlockCache, type BlockCache } from '../tables/block-cache.js'
 import type { Tuning } from '../tuning.js'
 
@@ -43,6 +44,7 @@ export class PageStores {
   readonly #options: PageStoresOptions
   readonly #files: OpenPages
   readonly #blocks: BlockCache
+  readonly #room: CacheRoom
   readonly #records = new Map<string, RecordPages<object>>()
   readonly #entries = new Map<string, EntryPages<Json>>()
   readonly #kinds = { collections: new Map<string, string>(), streams: new Map<string, string>() }
@@ -53,12 +55,14 @@ export class PageStores {
     this.#options = options
     this.#files = new OpenPages(options.tuning.openPages)
     this.#blocks = createBlockCache(options.tuning.blockBytes)
+    this.#room = createCacheRoom(options.tuning.recordBytes)
   }
 
   makeRecords<T extends object>(spec: CollectionSpec<T>, isDeclared: boolean): RecordPages<T> {
     this.#declare(spec, 'collections', isDeclared)
     if (spec.kept?.since !== undefined) this.#leaders.add(spec.name)
-    const made = createRecordPages(this.#pageOptions(this.#options.paths.data, spec), spec, isDeclared)
+    const options = this.#pageOptions(this.#options.paths.data, spec)
+    const made = createRecordPages(options, spec, { room: this.#room, isDeclared })
     this.#records.set(spec.name, made)
     return made
   }

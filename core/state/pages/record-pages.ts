@@ -1,5 +1,5 @@
 /** The checkpointed records of one collection: of several lines with one id the last counts. */
-import { createCache } from '../../base/cache.js'
+import type { CacheRoom } from '../../base/sized-cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import { faultIn } from '../format/line-file.js'
@@ -27,14 +27,20 @@ export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   close(): void
 }
 
+interface RecordPagesOptions {
+  /** For records that were read, shared by all collections of the root. */
+  readonly room: CacheRoom
+  readonly isDeclared?: boolean
+}
+
 /** Of a collection that nobody declares nothing but where its records are is known; nobody reads them. */
 export const createRecordPages = <T extends object>(
   options: PageOptions,
   spec: CollectionSpec<T>,
-  isDeclared = true,
+  { room, isDeclared = true }: RecordPagesOptions,
 ): RecordPages<T> => {
   const store = new PageStore<RecordLine<T>>(options, isDeclared ? fingerprints(spec) : [anyMark])
-  const records: Records<T> = { spec, store, cache: createCache(512) }
+  const records: Records<T> = { spec, store, cache: room.cache() }
   const { tables } = store
   let fell = ''
   const sections = new Map(Object.keys(spec.indexes).map((index) => [index, indexSection(index)]))

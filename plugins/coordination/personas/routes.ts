@@ -2,6 +2,7 @@ import {
   array,
   arraySource,
   collectionSource,
+  createPause,
   defaulted,
   defineRoute,
   doc,
@@ -52,18 +53,27 @@ export const personaRoutes = (parts: PersonaRouteParts): readonly Route[] => [
   replace(parts),
 ]
 
+/** Personas that are looked at before others are served. */
+const slice = 50
+
 /** Those whose id or name holds the text, whatever its case. */
-const matching = ({ personas: { collection }, skip }: PersonaRouteParts, query: string): PageSource<Persona> => {
+const matching = async (
+  { personas: { collection }, skip }: PersonaRouteParts,
+  query: string,
+): Promise<PageSource<Persona>> => {
   const text = query.toLowerCase()
-  const all = collection.list({ index: 'all', group: 'all', limit: collection.count('all', 'all'), skip })
-  return arraySource(
-    all.filter(
-      ({ persona_id, display_name }) =>
-        persona_id.toLowerCase().includes(text) || display_name.toLowerCase().includes(text),
-    ),
-    ({ persona_id }) => persona_id,
-  )
+  const found: Persona[] = []
+  const pause = createPause(1)
+  for (let last: Persona | undefined; ; await pause()) {
+    const beyond = last === undefined ? {} : { beyond: last.persona_id }
+    const some = collection.list({ index: 'all', group: 'all', limit: slice, skip, ...beyond })
+    found.push(...some.filter((persona) => holds(persona, text)))
+    last = some.at(-1)
+    if (some.length < slice) return arraySource(found, ({ persona_id }) => persona_id)
+  }
 }
+const holds = ({ persona_id, display_name }: Persona, text: string): boolean =>
+  persona_id.toLowerCase().includes(text) || display_name.toLowerCase().includes(text)
 
 const list = (parts: PersonaRouteParts): Route =>
   defineRoute({
@@ -78,13 +88,13 @@ const list = (parts: PersonaRouteParts): Route =>
     }),
     reply: jsonReply(pageOf(PersonaSummary)),
     problems: [...pageProblems],
-    handler: ({ query: { query = '', ...page } }) =>
+    handler: async ({ query: { query = '', ...page } }) =>
       listPage({
         query: page,
         source:
           query.trim() === ''
             ? collectionSource(parts.personas.collection, 'all', 'all')
-            : matching(parts, query.trim()),
+            : await matching(parts, query.trim()),
         label: 'persona_id_asc',
         view: ({ persona_id, display_name, version, created_at_ms, updated_at_ms }) => ({
           persona_id,

@@ -7,9 +7,10 @@ import { personaErrors } from './errors.js'
 
 const personaCollection: CollectionSpec<Persona> = {
   name: 'personas',
-  version: 1,
+  version: 2,
   id: ({ persona_id }) => persona_id,
   indexes: { all: { group: () => 'all' } },
+  settled: () => true,
   schema: Persona,
 }
 

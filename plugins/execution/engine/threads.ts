@@ -10,9 +10,10 @@ const chunk = 500
 export type ThreadStart = { readonly session_id: string; readonly seq: number }
 export const threadStarts: CollectionSpec<ThreadStart> = {
   name: 'thread_starts',
-  version: 1,
+  version: 2,
   id: (start) => start.session_id,
   indexes: {},
+  settled: () => true,
   references: (start) => [{ collection: 'sessions', id: start.session_id }],
 }
 

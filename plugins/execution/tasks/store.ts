@@ -25,9 +25,10 @@ export type TodoRecord = {
 
 const todoLists: CollectionSpec<TodoRecord> = {
   name: 'todos',
-  version: 1,
+  version: 2,
   id: ({ session_id }) => session_id,
   indexes: {},
+  settled: () => true,
   schema: object({
     session_id: string(),
     todos: array(object({ id: string(), content: string(), completed: boolean() })),

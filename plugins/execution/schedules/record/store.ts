@@ -171,9 +171,10 @@ export type ScheduleHistory = { readonly schedule_id: string; readonly execution
 
 const historyCollection: CollectionSpec<ScheduleHistory> = {
   name: 'schedule_histories',
-  version: 1,
+  version: 2,
   id: ({ schedule_id }) => schedule_id,
   indexes: {},
+  settled: () => true,
   references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
 }
 

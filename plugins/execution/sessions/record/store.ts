@@ -14,7 +14,8 @@ export type SessionRecord = SessionSettings & {
 
 export const sessionCollection: CollectionSpec<SessionRecord> = {
   name: 'sessions',
-  version: 1,
+  version: 2,
   id: (session) => session.session_id,
   indexes: { all: { group: () => 'all' }, persona: { group: ({ persona }) => persona?.persona_id } },
+  settled: () => true,
 }

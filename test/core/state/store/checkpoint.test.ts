@@ -291,19 +291,25 @@ test('a checkpoint that cannot begin is not tried at every commit, and leaves no
   await again.close()
 })
 
-test('of what left memory small records are kept for the next reader, and large ones are read again', async (t) => {
-  const opened = await openNotes(tempRoot(t))
+test('of what left memory as many records are kept for the next reader as fit into some bytes', async (t) => {
+  const opened = await openNotes(tempRoot(t), { tuning: { recordBytes: 100_000 } })
   const { state, notes, journal } = opened
   await state.commit((tx) => {
-    tx.insert(notes, note(1, { done: true }))
-    tx.insert(notes, note(2, { done: true, text: 'x'.repeat(100_000) }))
+    for (const [n, length] of [10, 40_000, 70_000, 200_000].entries())
+      tx.insert(notes, note(n, { done: true, text: 'x'.repeat(length) }))
     tx.append(journal, 'ann', 'short')
     tx.append(journal, 'bob', 'x'.repeat(1_000_000))
   })
   await opened.checkpoint()
-  t.is(notes.find('n1'), notes.find('n1'))
-  t.not(notes.find('n2'), notes.find('n2'))
-  t.deepEqual(notes.find('n2'), notes.find('n2'))
+  const [small, middle, large, huge] = ['n0', 'n1', 'n2', 'n3'].map((id) => () => notes.find(id))
+  t.is(middle?.(), middle?.())
+  const before = middle?.()
+  t.is(small?.(), small?.())
+  t.is(large?.(), large?.())
+  t.not(middle?.(), before, 'what was read longest ago made room')
+  t.deepEqual(middle?.(), before)
+  t.not(huge?.(), huge?.(), 'what is larger than all room is read again')
+  t.is(small?.(), small?.(), 'and takes none')
   t.is(journal.read('bob', { after: 0, limit: 1 })[0]?.entry.length, 1_000_000)
   t.is(journal.read('ann', { after: 0, limit: 1 })[0]?.entry, 'short')
   await opened.close()

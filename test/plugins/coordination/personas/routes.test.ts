@@ -97,6 +97,20 @@ test('personas-2: what cannot be kept is refused with its path, and nothing is c
     ])
 })
 
+test('a search looks at all personas, however many there are', async (t) => {
+  const daemon = await startTestDaemon(t)
+  for (let n = 0; n < 103; n += 1)
+    await daemon.request('POST', '/v1/personas', {
+      persona_id: `p${String(n).padStart(3, '0')}`,
+      display_name: n % 50 === 2 ? 'Reader' : 'Writer',
+    })
+  const found = (await daemon.request('GET', '/v1/personas?query=read')).body
+  t.deepEqual(
+    found.map(({ persona_id }: any) => persona_id),
+    ['p002', 'p052', 'p102'],
+  )
+})
+
 test('both forms of the list, with and without a query', async (t) => {
   const daemon = await startTestDaemon(t)
   for (const persona_id of ['c1', 'a1', 'b2'])
