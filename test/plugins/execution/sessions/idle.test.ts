@@ -10,7 +10,12 @@ const readAtStart = (root: string): Record<string, number> => {
   const found: Record<string, number> = {}
   for (const name of readdirSync(join(root, 'data')))
     for (const file of readdirSync(join(root, 'data', name)).filter((one) => one.startsWith('index-'))) {
-      const footer = JSON.parse(readFileSync(join(root, 'data', name, file), 'utf8').trimEnd().split('\n').at(-1) ?? '')
+      const footer = JSON.parse(
+        readFileSync(join(root, 'data', name, file), 'utf8')
+          .trimEnd()
+          .split('\n')
+          .at(-1) ?? '',
+      )
       if (footer.sections.open?.net > 0) found[name] = (found[name] ?? 0) + footer.sections.open.net
     }
   return found
@@ -25,7 +30,10 @@ const useSessions = async (daemon: TestDaemon): Promise<void> => {
   for (let n = 0; n < count; n += 1)
     await daemon.request('POST', '/v1/sessions', { session_id: idOf(n), ...(n % 2 === 0 && { persona_id: 'p' }) })
   const todos = { todos: [{ id: '1', content: 'Look', completed: false }] }
-  for (const content of [`/tool todo_write ${JSON.stringify(todos)}\n/say Planned.`, '/tool enter_plan_mode {}\n/say On.'])
+  for (const content of [
+    `/tool todo_write ${JSON.stringify(todos)}\n/say Planned.`,
+    '/tool enter_plan_mode {}\n/say On.',
+  ])
     await until(daemon, (await submit(daemon, idOf(7), content)).run_id, 'completed')
   const fires = await daemon.request('POST', '/v1/schedules', {
     name: 'once',
@@ -42,7 +50,13 @@ test('a start reads no session at rest, and what is asked of one answers as befo
   const root = await freshRoot()
   const first = await startTestDaemon(t, { root })
   await useSessions(first)
-  const asked = ['/v1/sessions', '/v1/sessions?persona_id=p', '/v1/personas', `/v1/sessions/${idOf(7)}`, '/v1/schedules']
+  const asked = [
+    '/v1/sessions',
+    '/v1/sessions?persona_id=p',
+    '/v1/personas',
+    `/v1/sessions/${idOf(7)}`,
+    '/v1/schedules',
+  ]
   const before: unknown[] = []
   for (const path of asked) before.push((await first.request('GET', path)).body)
   await first.stop()
@@ -53,12 +67,16 @@ test('a start reads no session at rest, and what is asked of one answers as befo
   t.is((await again.request('GET', '/v1/status')).body.sessions.total, count)
   const pages: string[] = []
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const { items, pagination }: any = (await again.request('GET', `/v1/sessions?page=true&limit=50&cursor=${cursor}`)).body
+    const { items, pagination }: any = (await again.request('GET', `/v1/sessions?page=true&limit=50&cursor=${cursor}`))
+      .body
     pages.push(...items.map(({ session_id }: any) => session_id))
     t.is(pagination.total_count, count)
     cursor = pagination.next_cursor
   }
-  t.deepEqual(pages, Array.from({ length: count }, (_, n) => idOf(n)))
+  t.deepEqual(
+    pages,
+    Array.from({ length: count }, (_, n) => idOf(n)),
+  )
 })
 
 test('a session that was at rest runs, takes settings, ends and is opened again', async (t) => {
