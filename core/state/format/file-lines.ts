@@ -10,10 +10,10 @@ export interface FileLines {
   line(start: number, end?: number): Uint8Array | undefined
 }
 
-/** Bytes that are read at once: ordinary files are one piece. */
-const ordinaryPiece = 64 * 1024 * 1024
+/** Bytes that are read at once: few enough that hardly anything is in memory of a file, however large it is. */
+const ordinaryPiece = 1024 * 1024
 /** No line is as long as this many pieces; a file without newlines is not read whole to find that out. */
-const mostPieces = 8
+const mostPieces = 64
 const newline = 10
 
 interface Piece {

@@ -110,33 +110,57 @@ export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
   return { ok: true, header: lineValue<LineFileHeader>(bytes, 0, check.end), end: check.end }
 }
 
-export interface LineScan {
+/** The header, and what is wrong with the file as a whole or with single lines, as far as it was read. */
+export interface LineRead {
   readonly header: LineFileHeader | undefined
-  /** Where the sound lines start, in order. */ readonly starts: readonly number[]
-  readonly faults: readonly Fault[]
+  readonly faults: Fault[]
+}
+export interface SoundLine {
+  readonly offset: number
+  readonly bytes: Uint8Array
 }
 
-/** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
-export const scanLineFile = (lines: FileLines, length: number): LineScan => {
+/** Begins to read the bytes that count. Lines that are not sound become faults as `lines` comes to them. */
+export const beginLines = (lines: FileLines, length: number): LineRead & { readonly lines: Iterable<SoundLine> } => {
   const file = lines.path
-  const none = (fault: Fault): LineScan => ({ header: undefined, starts: [], faults: [fault] })
+  const none = (fault: Fault) => ({ header: undefined, faults: [fault], lines: [] })
   if (lines.length < length)
     return none({ file, offset: lines.length, rule: `the file ends before its ${length} bytes` })
   const read = readHeader(file, lines.line(0, length) ?? new Uint8Array())
   if (!read.ok) return none(read.fault)
-  const seed = saltSeed(read.header.salt)
-  const starts: number[] = []
   const faults: Fault[] = []
-  for (let at = read.end; at < length;) {
-    const check = checkLineAt(lines, at, { seed, end: length })
-    if (check.ok) starts.push(at)
-    else faults.push({ file, offset: at, rule: check.rule })
-    at = check.end ?? length
-  }
-  return { header: read.header, starts, faults }
+  const place = { begin: read.end, end: length, seed: saltSeed(read.header.salt) }
+  return { header: read.header, faults, lines: eachLine(lines, place, (fault) => void faults.push(fault)) }
 }
 
-const soundLine = (lines: FileLines, start: number): Uint8Array => {
+function* eachLine(
+  lines: FileLines,
+  { begin, end, seed }: { readonly begin: number; readonly end: number; readonly seed: number },
+  tell: (fault: Fault) => void,
+): Generator<SoundLine> {
+  for (let at = begin; at < end;) {
+    const check = checkLineAt(lines, at, { seed, end })
+    if (check.ok && check.line !== undefined) yield { offset: at, bytes: check.line }
+    else if (!check.ok) tell({ file: lines.path, offset: at, rule: check.rule })
+    at = check.end ?? end
+  }
+}
+
+export interface LineScan extends LineRead {
+  /** Where the sound lines start, in order. */ readonly starts: readonly number[]
+}
+
+/** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
+export const scanLineFile = (lines: FileLines, length: number): LineScan => {
+  const { header, faults, lines: sound } = beginLines(lines, length)
+  return { header, faults, starts: Array.from(sound, ({ offset }) => offset) }
+}
+
+/** The value of a line that was read, as what the reader says it is. */
+export const valueOf = <T>({ bytes }: SoundLine): T => lineValue(bytes, 0, bytes.length)
+
+/** The bytes of a line that the scan found sound. */
+export const lineOf = (lines: FileLines, start: number): Uint8Array => {
   const line = lines.line(start)
   if (line === undefined) throw fault(`the file ${lines.path} changed while it was read`)
   return line
@@ -144,12 +168,12 @@ const soundLine = (lines: FileLines, start: number): Uint8Array => {
 
 /** The value of a line that the scan found sound, as what the reader says it is. */
 export const valueAt = <T>(lines: FileLines, start: number): T => {
-  const line = soundLine(lines, start)
+  const line = lineOf(lines, start)
   return lineValue(line, 0, line.length)
 }
 
 /** Bytes of a line that the scan found sound. */
-export const lengthAt = (lines: FileLines, start: number): number => soundLine(lines, start).length
+export const lengthAt = (lines: FileLines, start: number): number => lineOf(lines, start).length
 
 export const damaged = ({ file, offset, rule }: Fault) =>
   storageErrors.storage_damaged({

@@ -14,7 +14,7 @@ import { emptyManifest, readManifest, type Manifest, type SegmentRef, type Pages
 import { seal } from '../format/sealed.js'
 import type { SegmentHeader } from '../format/segment.js'
 import { createSegmentFile } from '../log/segment-file.js'
-import { survey } from './survey.js'
+import { survey } from './survey/survey.js'
 import { unnamedFiles } from '../pages/sweep.js'
 import { readWatermark, writeWatermark } from '../format/watermark.js'
 
@@ -107,7 +107,7 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
     watermark: undefined,
     visitor: {
       fault: () => {},
-      tombstone: (collection, id, reason) =>
+      tombstone: (collection, id, { reason }) =>
         void tombstones.set(text(collection, id), text('del', collection, id, reason)),
       entries: (stream, { owner, from, entries: found }) =>
         found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),

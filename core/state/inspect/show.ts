@@ -5,7 +5,8 @@ import { errors } from '../errors.js'
 import { layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import { readManifest, type Manifest } from '../format/manifest.js'
-import { survey, type SurveyVisitor } from './survey.js'
+import { survey } from './survey/survey.js'
+import type { SurveyVisitor } from './survey/visitor.js'
 import { readWatermark } from '../format/watermark.js'
 
 export interface RootPlace {

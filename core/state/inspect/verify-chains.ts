@@ -1,27 +1,80 @@
-/** Whether the entries of chained streams follow from each other, and end where their heads say. */
+/**
+ * Whether the entries of chained streams follow from each other, and end where their heads say. Nothing is kept of an
+ * owner: each line of entries calls for the hash before it and offers its last one, a head calls for the last of all,
+ * and what is offered and called for cancels out. Where it does not, the owners in question are read once more, and so
+ * are all of a stream whose first entries fell: what their chains begin with is not there.
+ */
 import type { Json, JsonObject } from '../../base/schema.js'
 import type { ChainSpec, StreamSpec } from '../contract.js'
-import type { LinePlace } from '../format/segment.js'
-import type { FindingKind } from './verify-findings.js'
-import type { Fault } from '../format/line.js'
+import type { EntryLine } from '../pages/entry-codec.js'
+import { add, digestOf, noDigest } from './survey/row-digest.js'
 
-type Report = (kind: FindingKind, fault: Fault) => void
+/** Owners fall into so many groups, and only the groups that do not cancel out are read again. */
+const groups = 1024
+const groupOf = (owner: string): number => (digestOf([owner]).a >>> 0) % groups
 
-/**
- * What was read of one owner's chain; `broken` once something was told about it. Entries before it fell, and their last
- * hash is not known.
- */
-interface Chain {
-  hash: string | undefined
-  fallen: number
-  readonly places: LinePlace[]
-  broken: boolean
+/** The chains of one stream. */
+class ChainSum {
+  readonly spec: ChainSpec<Json>
+  readonly #mayBegin: boolean
+  readonly #sums = Array.from({ length: groups }, noDigest)
+  readonly #broken = new Set<number>()
+
+  constructor(spec: ChainSpec<Json>, mayBegin: boolean) {
+    this.spec = spec
+    this.#mayBegin = mayBegin
+  }
+
+  /** Entries of one owner that follow each other. */
+  entries({ owner, from, entries }: EntryLine<Json>): void {
+    if (this.#mayBegin) return
+    const group = groupOf(owner)
+    let before: string | undefined
+    for (const entry of entries) {
+      const { prev, hash, right } = this.spec.link(entry, owner)
+      if (hash !== right || (before === undefined ? from === 1 && prev !== '' : prev !== before))
+        this.#broken.add(group)
+      if (before === undefined && from !== 1) this.#add([owner, from, prev], -1)
+      before = hash
+    }
+    if (before !== undefined) this.#add([owner, from + entries.length, before], 1)
+  }
+
+  head(owner: string, { entries, hash }: Head): void {
+    this.#add([owner, entries + 1, hash], -1)
+  }
+
+  /** Groups in which something may be wrong. */
+  wrong(): readonly number[] {
+    return this.#sums.flatMap(({ a, b }, at) =>
+      this.#mayBegin || a !== 0 || b !== 0 || this.#broken.has(at) ? [at] : [],
+    )
+  }
+
+  #add(cells: readonly [string, number, string], times: 1 | -1): void {
+    const sum = this.#sums[groupOf(cells[0])]
+    if (sum !== undefined) add(sum, cells, times)
+  }
 }
-interface Head {
+
+/** What a record says of a chain's end. */
+export interface Head {
   readonly entries: number
   readonly hash: string
-  readonly place: LinePlace
 }
+export const headOf = ({ entries, hash }: JsonObject): Head | undefined =>
+  typeof entries === 'number' && typeof hash === 'string' ? { entries, hash } : undefined
+
+/** Owners of a stream of which some chain may be wrong. */
+export interface Suspects {
+  readonly stream: string
+  readonly spec: ChainSpec<Json>
+  readonly mayBegin: boolean
+  readonly has: (owner: string) => boolean
+}
+
+/** Owners whose chains are kept at a time. */
+const ownersAtOnce = 100_000
 
 interface ChainParts {
   readonly streams: ReadonlyMap<string, StreamSpec<Json>>
@@ -29,100 +82,32 @@ interface ChainParts {
   readonly mayBegin: (stream: string) => boolean
 }
 
-interface Chained {
-  readonly spec: ChainSpec<Json>
-  readonly mayBegin: boolean
-  readonly chains: Map<string, Chain>
-  readonly heads: Map<string, Head>
-}
-
-/** The chain of an owner, of which the entry of this number is the first that is read. */
-const chainOf = ({ chains, mayBegin }: Chained, owner: string, seq: number): Chain => {
-  const begins = mayBegin && seq > 1
-  const made: Chain = { hash: begins ? undefined : '', fallen: begins ? seq - 1 : 0, places: [], broken: false }
-  const chain = chains.get(owner) ?? made
-  chains.set(owner, chain)
-  return chain
-}
-
-/** Why the entries of an owner do not end where their head says, and where that shows. */
-const endFault = (
-  what: string,
-  { chain, head }: { readonly chain: Chain | undefined; readonly head: Head | undefined },
-): readonly [LinePlace, string] | undefined => {
-  const { places, fallen, hash } = chain ?? { places: [], fallen: 0, hash: '' }
-  const wanted = head?.entries ?? 0
-  const beyond = places[Math.max(0, wanted - fallen)]
-  if (beyond !== undefined)
-    return [beyond, `entry ${wanted + 1} of ${what} stands behind the ${wanted} that its head knows`]
-  if (head === undefined) return undefined
-  const last = places.at(-1) ?? head.place
-  const count = fallen + places.length
-  if (count < wanted) return [last, `${what} ends with entry ${count}, and its head knows ${wanted}`]
-  if (hash === undefined || hash === head.hash) return undefined
-  return [last, `entry ${wanted} of ${what} is not the one that its head knows`]
-}
-
-export const watchChains = (report: Report, { streams, mayBegin }: ChainParts) => {
-  const chained = new Map<string, Chained>()
-  for (const { name, chained: spec } of streams.values())
-    if (spec !== undefined) chained.set(name, { spec, mayBegin: mayBegin(name), chains: new Map(), heads: new Map() })
-
-  const complain = (chain: Chain | undefined, { file, offset }: LinePlace, rule: string): void => {
-    if (chain?.broken === true) return
-    if (chain !== undefined) chain.broken = true
-    report('chain', { file, offset, rule })
-  }
-  const entry = (
-    stream: string,
-    { owner, seq, entry: found }: { owner: string; seq: number; entry: Json },
-    { file, offset }: LinePlace,
-  ): void => {
-    const known = chained.get(stream)
-    if (known === undefined) return
-    const chain = chainOf(known, owner, seq)
-    const place = { file, offset }
-    const number = chain.fallen + chain.places.push(place)
-    const { prev, hash, right } = known.spec.link(found, owner)
-    if (chain.hash !== undefined && prev !== chain.hash)
-      complain(
-        chain,
-        place,
-        `entry ${number} of ${owner} in ${stream} does not follow from ` +
-          `${number === 1 ? 'nothing: others stood before it' : `entry ${number - 1}`}`,
-      )
-    else if (hash !== right)
-      complain(chain, place, `entry ${number} of ${owner} in ${stream} is not what its hash was made of`)
-    chain.hash = hash
-  }
-  const record = (
-    collection: string,
-    { id, record: found }: { id: string; record: JsonObject },
-    { file, offset }: LinePlace,
-  ): void => {
-    const { entries, hash } = found
-    if (typeof entries !== 'number' || typeof hash !== 'string') return
-    for (const { spec, heads } of chained.values())
-      if (spec.heads === collection) heads.set(id, { entries, hash, place: { file, offset } })
-  }
-  const compare = (stream: string, owner: string, { chains, heads }: Chained): void => {
-    const chain = chains.get(owner)
-    const found = endFault(`${owner} in ${stream}`, { chain, head: heads.get(owner) })
-    if (found !== undefined) complain(chain, ...found)
-  }
+export const watchChains = ({ streams, mayBegin }: ChainParts) => {
+  const chained = new Map(
+    Array.from(streams.values()).flatMap(({ name, chained: spec }) =>
+      spec === undefined ? [] : [[name, new ChainSum(spec, mayBegin(name))] as const],
+    ),
+  )
   return {
-    entry,
-    /** A line that keeps the number of entries that fell. */
-    keeps: (stream: string, { owner, from }: { readonly owner: string; readonly from: number }): void => {
-      const known = chained.get(stream)
-      if (known !== undefined) chainOf(known, owner, from)
-    },
+    entries: (stream: string, line: EntryLine<Json>): void => chained.get(stream)?.entries(line),
     /** A record that counts as it stands. */
-    record,
-    /** Call when everything was read. */
-    finish: (): void => {
-      for (const [stream, one] of chained)
-        for (const owner of new Set([...one.chains.keys(), ...one.heads.keys()])) compare(stream, owner, one)
+    record: (collection: string, { id, record }: { id: string; record: JsonObject }): void => {
+      for (const chain of chained.values()) {
+        const head = chain.spec.heads === collection ? headOf(record) : undefined
+        if (head !== undefined) chain.head(id, head)
+      }
     },
+    /** Call when everything was read, with the number of a stream's owners; so few at a time that they can be kept. */
+    suspects: (owners: (stream: string) => number): readonly Suspects[] =>
+      [...chained].flatMap(([stream, chain]) => {
+        const wrong = chain.wrong()
+        const atOnce = Math.max(1, Math.floor((groups * ownersAtOnce) / Math.max(1, owners(stream))))
+        const turns = Array.from({ length: Math.ceil(wrong.length / atOnce) }, (_, at) => at * atOnce)
+        return turns.map((at) => {
+          const these = new Set(wrong.slice(at, at + atOnce))
+          const has = (owner: string): boolean => these.has(groupOf(owner))
+          return { stream, spec: chain.spec, mayBegin: mayBegin(stream), has }
+        })
+      }),
   }
 }

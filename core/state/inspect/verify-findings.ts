@@ -1,27 +1,7 @@
 /** What a check of a state root found, and what it looked at. */
 import type { Clock } from '../../base/clock.js'
 import type { Fault } from '../format/line.js'
-
-/** What is wrong, in the terms of a repair. */
-export type FindingKind =
-  | 'root'
-  | 'manifest'
-  | 'watermark'
-  | 'log'
-  | 'torn'
-  | 'page'
-  | 'index'
-  | 'tombstones'
-  | 'document'
-  | 'blob'
-  | 'spool'
-  | 'mode'
-  | 'stranger'
-  | 'leftover'
-  | 'behind'
-  | 'record'
-  | 'reference'
-  | 'chain'
+import type { FindingKind } from './survey/visitor.js'
 
 /**
  * `damage`: something that was acknowledged cannot be read or contradicts

@@ -4,8 +4,8 @@ import type { AnyStruct, Json, JsonObject } from '../../base/schema.js'
 import type { BlobRef, CollectionSpec, StreamSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import type { LinePlace } from '../format/segment.js'
-import type { Has } from './survey-lookup.js'
-import type { FindingKind } from './verify-findings.js'
+import type { Has } from './survey/lookup.js'
+import type { FindingKind } from './survey/visitor.js'
 
 /** What plugins declared; without it checksums, order and names are checked, and no record is. */
 export interface Declarations {

@@ -3,7 +3,6 @@
  * name, and with the plugins' declarations every record and every reference.
  * On a root that a daemon writes to, what it reads is a consistent prefix.
  */
-import type { Json } from '../../base/schema.js'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
@@ -17,13 +16,15 @@ import { checkIsRoot } from './is-root.js'
 import { readManifest, type Manifest } from '../format/manifest.js'
 import { mayLive } from '../root/owner.js'
 import { readRoot, type RootFacts } from '../root/root-document.js'
-import { survey, type SurveyVisitor } from './survey.js'
+import { survey, type SurveyPlace } from './survey/survey.js'
 import { fallenOf } from './survey-fallen.js'
-import type { LinePlace } from '../format/segment.js'
+import type { SurveyVisitor } from './survey/visitor.js'
 import { watchChains } from './verify-chains.js'
 import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
-import { watchEntries, watchTombstones } from './verify-pages.js'
+import { watchTombstones } from './verify-pages.js'
+import { watchStreams } from './verify-streams.js'
+import { readSuspects } from './verify-suspects.js'
 import { watchTables } from './verify-tables.js'
 import { verifyBlobs, verifySpools, verifyDocuments, verifyTree } from './verify-tree.js'
 import { readWatermark, type Watermark } from '../format/watermark.js'
@@ -114,25 +115,27 @@ const checkContent = (
   const report: Inspection['add'] = (kind, fault) => {
     if (!live || (kind !== 'torn' && kind !== 'behind')) inspection.add(kind, fault)
   }
+  const place: SurveyPlace = { disk, paths, manifest, watermark }
   const fallen = fallenOf(manifest)
   const [tombstones, entries, tables, chains] = [
     watchTombstones(report),
-    watchEntries(report, fallen.stream),
+    watchStreams(report, place, fallen.stream),
     watchTables(report, declared.collections),
-    watchChains(report, { streams: declared.streams, mayBegin: fallen.stream }),
+    watchChains({ streams: declared.streams, mayBegin: fallen.stream }),
   ]
   // On a live root a record may be read before, and its blob looked for after, both were removed.
   const hasBlob = (area: string, { sha256, bytes }: BlobRef): boolean =>
     live || disk.stat(blobPath(join(paths.blobs, area), sha256))?.size === bytes
   const records = watchRecords(report, declared, { read: chains.record, hasBlob, hasFallen: fallen.id })
-  const entry = (stream: string, found: { owner: string; seq: number; entry: Json }, place: LinePlace): void => {
-    records.entry(stream, found, place)
-    chains.entry(stream, found, place)
-  }
   const visitor: SurveyVisitor = {
     fault: report,
     count: inspection.count,
-    tables: tables.tables,
+    tables: (pageStore, sound) => {
+      tables.tables(pageStore, sound)
+      entries.tables(pageStore, sound)
+    },
+    row: entries.row,
+    matched: entries.matched,
     found: records.found,
     look: (area, run) =>
       inspection.look(area, () => {
@@ -140,28 +143,31 @@ const checkContent = (
         return run()
       }),
     tombstone: tombstones.tombstone,
-    entries: (stream, line, place) => {
-      entries.entries(stream, line, place)
-      if (line.entries.length === 0) chains.keeps(stream, line)
-      tables.entries(stream, line, place)
-      line.entries.forEach((one, at) => entry(stream, { owner: line.owner, seq: line.from + at, entry: one }, place))
+    entries: (stream, line, at) => {
+      const { owner, from } = line
+      entries.entries(stream, line, at)
+      chains.entries(stream, line)
+      line.entries.forEach((entry, n) => records.entry(stream, { owner, seq: from + n, entry }, at))
     },
-    op: (op, _line, place) => {
-      tombstones.op(op, place)
-      entries.op(op, place)
-      if (op[0] === 'put') records.put(op[1], { id: op[2], record: op[3] }, place)
-      else if (op[0] === 'del') records.remove(op[1], op[2])
-      else entry(op[1], { owner: op[2], seq: op[3], entry: op[4] }, place)
+    op: (op, _line, at) => {
+      tombstones.op(op, at)
+      if (op[0] === 'put') return records.put(op[1], { id: op[2], record: op[3] }, at)
+      if (op[0] === 'del') return records.remove(op[1], op[2])
+      const [, stream, owner, seq, entry] = op
+      entries.append(stream, { owner, seq }, at)
+      chains.entries(stream, { owner, from: seq, entries: [entry] })
+      records.entry(stream, { owner, seq, entry }, at)
     },
-    record: (collection, line, place) => {
-      tables.record(collection, line, place)
-      if (place.counts) records.record(collection, { id: line.id, record: line.r }, place)
+    record: (collection, line, at) => {
+      tables.record(collection, line)
+      if (at.counts) records.record(collection, { id: line.id, record: line.r }, at)
     },
   }
-  const { sequence } = survey({ disk, paths, manifest, watermark, visitor })
+  const { sequence } = survey({ ...place, visitor })
   inspection.look('indexes', tables.finish)
   inspection.look('references', records.finish)
-  inspection.look('chains', chains.finish)
+  inspection.look('entries', entries.finish)
+  inspection.look('chains', () => chains.suspects(entries.owners).forEach((some) => readSuspects(place, some, report)))
   return { sequence, records: records.counts(), entries: entries.counts() }
 }
 

@@ -4,7 +4,7 @@ import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
 import type { Fault } from '../format/line.js'
 import { createFileLines } from '../format/file-lines.js'
-import { createLineFile, openLineFile, scanLineFile, valueAt } from '../format/line-file.js'
+import { beginLines, createLineFile, openLineFile, valueOf } from '../format/line-file.js'
 
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
@@ -15,8 +15,8 @@ export const readTombstones = (
   { length, visit }: { readonly length: number; readonly visit: (id: string) => void },
 ): readonly Fault[] => {
   const lines = createFileLines(disk, path)
-  const { starts, faults } = scanLineFile(lines, length)
-  for (const start of starts) visit(valueAt<{ id: string }>(lines, start).id)
+  const { lines: sound, faults } = beginLines(lines, length)
+  for (const line of sound) visit(valueOf<{ id: string }>(line).id)
   return faults
 }
 

@@ -32,6 +32,17 @@ interface Child {
   readonly before: number
 }
 
+/** A block of a section's tree. */
+export interface Block {
+  readonly rows: readonly Row[]
+  /** 0 for a leaf. */
+  readonly height: number
+  /** Rows less removals, twice, that its parent has before it. */
+  readonly before: number
+  /** The row of its parent that names it. */
+  readonly named: Row | undefined
+}
+
 export class TableFile {
   readonly ref: TableRef
   readonly footer: TableFooter
@@ -52,19 +63,22 @@ export class TableFile {
 
   /** The row of a key, a removal too. */
   find(shape: SectionShape, key: Row): Row | undefined {
+    const rows = this.leafOf(shape, key)
+    return rows === undefined ? undefined : rowIn(rows, shape, key)
+  }
+
+  /** The leaf that has the row of a key if there is one; undefined: there is none for certain. */
+  leafOf(shape: SectionShape, key: Row): readonly Row[] | undefined {
     const info = this.info(shape)
-    if (info === undefined || !isWithin(info, key, shape.keyCells) || !this.#mayHave(shape, String(key[0])))
+    if (info === undefined || !isWithin(info, key, shape.keyCells) || !this.mayHave(shape, String(key[0])))
       return undefined
-    const bound = { key, side: 'behind' } as const
-    const { rows } = this.#leafAt(shape, info, bound)
-    const row = rows[positionOf(rows, bound) - 1]
-    return row !== undefined && compareKeys(row, key, shape.keyCells) === 0 ? row : undefined
+    return this.#leafAt(shape, info, { key, side: 'behind' }).rows
   }
 
   /** The last row whose first cells are these. */
   findLast(shape: SectionShape, prefix: Row): Row | undefined {
     const info = this.info(shape)
-    if (info === undefined || !isWithin(info, prefix, prefix.length) || !this.#mayHave(shape, String(prefix[0])))
+    if (info === undefined || !isWithin(info, prefix, prefix.length) || !this.mayHave(shape, String(prefix[0])))
       return undefined
     const [row] = this.rows(shape, { from: { key: prefix, side: 'behind' }, order: 'desc' })
     return row !== undefined && compareKeys(row, prefix, prefix.length) === 0 ? row : undefined
@@ -75,7 +89,7 @@ export class TableFile {
     const info = this.info(shape)
     if (info === undefined || !isWithin(info, [group], 1)) return undefined
     if (info.groups !== null) return Object.hasOwn(info.groups, group) ? info.groups[group] : undefined
-    return this.#mayHave(shape, group) ? 'unknown' : undefined
+    return this.mayHave(shape, group) ? 'unknown' : undefined
   }
 
   /** Rows less removals, twice, before a bound. */
@@ -84,6 +98,22 @@ export class TableFile {
     if (info === undefined) return 0
     const { rows, before } = this.#leafAt(shape, info, bound)
     return rows.slice(0, positionOf(rows, bound)).reduce((sum, row) => sum + weightOf(shape, row), before)
+  }
+
+  /** Every block, each node before its children. */
+  *blocks(shape: SectionShape): Generator<Block> {
+    const info = this.info(shape)
+    if (info !== undefined) yield* this.#below(shape, { at: rootOf(info), height: info.height, named: undefined })
+  }
+
+  *#below(
+    shape: SectionShape,
+    { at, height, named }: { readonly at: Child; readonly height: number; readonly named: Row | undefined },
+  ): Generator<Block> {
+    const rows = this.#block(shape, at, false)
+    yield { rows, height, before: at.before, named }
+    if (height === 0) return
+    for (const row of rows) yield* this.#below(shape, { at: childOf(shape, row), height: height - 1, named: row })
   }
 
   /** Rows in order, from a bound on; blocks are read as they are needed. */
@@ -132,7 +162,8 @@ export class TableFile {
     return rows
   }
 
-  #mayHave({ name, keyCells }: SectionShape, first: string): boolean {
+  /** Whether its filter knows an id, an owner or a group. */
+  mayHave({ name, keyCells }: SectionShape, first: string): boolean {
     this.#bloom ??= this.#readBloom()
     return this.#bloom.mayHave(keyCells === 3 ? groupMember(name, first) : first)
   }
@@ -142,6 +173,12 @@ export class TableFile {
     const [offset, length] = this.footer.bloom
     return readBloom(unsafeCast<{ bloom: string }>(readLine(offset, length)).bloom)
   }
+}
+
+/** The row of a key among those of a leaf. */
+export const rowIn = (rows: readonly Row[], { keyCells }: SectionShape, key: Row): Row | undefined => {
+  const row = rows[positionOf(rows, { key, side: 'behind' }) - 1]
+  return row !== undefined && compareKeys(row, key, keyCells) === 0 ? row : undefined
 }
 
 const rootOf = ({ root: [offset, length] }: SectionInfo): Child => ({ offset, length, before: 0 })

@@ -17,18 +17,20 @@ import { rowSet } from '../../../support/row-set.js'
 const verify = (root: string) => verifyRoot({ root, disk, clock, declared })
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Writes the tables of the notes anew, as `change` has the rows of a section. */
-const rewriteTables = async (root: string, change: (section: string, rows: Row[]) => Row[]): Promise<void> => {
+type Change = (section: string, rows: Row[]) => Row[]
+
+/** Writes the tables of the notes or of the journal anew, as `change` has the rows of a section. */
+const rewriteTables = async (root: string, change: Change, of: 'notes' | 'journal' = 'notes'): Promise<void> => {
   const path = join(root, 'manifest.json')
   const manifest = unseal<Manifest>(readFileSync(path))
-  const ref = manifest?.collections['notes']
-  if (manifest === undefined || ref === undefined) throw new Error('no notes')
+  const ref = manifest?.collections[of] ?? manifest?.streams[of]
+  if (manifest === undefined || ref === undefined) throw new Error(`no ${of}`)
   const options = {
     disk,
-    folder: join(root, 'data/notes'),
+    folder: join(root, of === 'notes' ? 'data' : 'streams', of),
     ids: createIds(clock),
     root: manifest.root,
-    of: 'notes',
+    of,
     version: 1,
     pageBytes: 1000,
     files: new OpenPages(8),
@@ -49,8 +51,11 @@ const rewriteTables = async (root: string, change: (section: string, rows: Row[]
   const tables = await made.add(rowSet(sections), undefined)
   old.close()
   made.close()
-  const collections = { ...manifest.collections, notes: { ...ref, tables } }
-  await disk.replace(path, seal({ ...manifest, collections }))
+  const changed = { [of]: { ...ref, tables } }
+  const { collections, streams } = manifest
+  const parts =
+    of === 'notes' ? { collections: { ...collections, ...changed } } : { streams: { ...streams, ...changed } }
+  await disk.replace(path, seal({ ...manifest, ...parts }))
 }
 
 /** It is named, a repair drops the tables without loss, and the next start makes them again. */
@@ -85,4 +90,43 @@ test('a table whose index has another place for a record is named', async (t) =>
     section === 'by:by_owner' ? rows.map((row, at) => (at === rows.length - 1 ? ['zoe', ...row.slice(1)] : row)) : rows,
   )
   await isMended(t, root, /section by:by_owner has/u)
+})
+
+test('a table whose index lacks a place of a record, or sorts it elsewhere, is named', async (t) => {
+  for (const change of [
+    (rows: Row[]): Row[] => rows.slice(1),
+    (rows: Row[]): Row[] => rows.map((row, at) => (at === 0 ? row.with(1, '0') : row)),
+  ]) {
+    const root = await keptRoot(t)
+    await rewriteTables(root, (section, rows) => (section === 'by:by_owner' ? change(rows) : rows))
+    await isMended(t, root, /section by:by_owner has/u)
+  }
+})
+
+test('a table with another place or length of a line is named, of records and of entries', async (t) => {
+  for (const at of [1, 2, 3]) {
+    const root = await keptRoot(t)
+    await rewriteTables(root, (section, rows) =>
+      section === 'ids' ? rows.map((row, n) => (n === 3 ? row.with(at, Number(row[at]) + 1) : row)) : rows,
+    )
+    await isMended(t, root, /section ids has/u)
+  }
+  for (const at of [2, 3, 4, 5]) {
+    const root = await keptRoot(t)
+    const change: Change = (_, rows) => rows.map((row, n) => (n === 0 ? row.with(at, Number(row[at]) + 1) : row))
+    await rewriteTables(root, change, 'journal')
+    const { findings } = await verify(root)
+    const kinds = new Set(findings.filter(({ severity }) => severity !== 'leftover').map(({ kind }) => kind))
+    t.deepEqual([...kinds], ['index'], 'the lines are as they should be')
+    await isMended(t, root, /section extents has/u)
+  }
+})
+
+test('a table without the row of a line of entries, or with one of an owner that has none, is named', async (t) => {
+  const without = await keptRoot(t)
+  await rewriteTables(without, (_, rows) => rows.slice(1), 'journal')
+  await isMended(t, without, /section extents has 1 rows; the pages call for 2 or others/u)
+  const more = await keptRoot(t)
+  await rewriteTables(more, (_, rows) => [...rows, ['zoe', 1, 1, 1, 0, 10]], 'journal')
+  await isMended(t, more, /section extents has 3 rows; the pages call for 2 or others/u)
 })

@@ -1,0 +1,78 @@
+/** What tells which records are there, without a list of them: tables that were found sound, and what the log says. */
+import type { Disk } from '../../disk/disk.js'
+import type { TableRef } from '../../format/manifest.js'
+import type { OpenPages } from '../../pages/open-pages.js'
+import { PageReader } from '../../pages/page-reader.js'
+import { idSection } from '../../pages/record-codec.js'
+import { createBlockCache } from '../../tables/block-cache.js'
+import { compareKeys, isRemoval, type Row } from '../../tables/rows.js'
+import { rowIn, TableFile } from '../../tables/table-file.js'
+import { Tables } from '../../tables/tables.js'
+
+/** Whether a record is there; undefined: nobody can tell before all was read. */
+export type Has = (collection: string, id: string) => boolean | undefined
+
+export interface Lookup {
+  /** Deleted ids of collections without sound tables. */
+  readonly tombstones: ReadonlyMap<string, ReadonlySet<string>>
+  /** What the log says of ids: whether they are there now. */
+  readonly written: ReadonlyMap<string, ReadonlyMap<string, boolean>>
+  /** Sound tables of collections. */
+  readonly tables: ReadonlyMap<string, Tables>
+  /** Collections that have pages. */
+  readonly paged: ReadonlySet<string>
+}
+
+/** Bytes of blocks that are kept for each collection or stream. */
+const blockBytes = 512 * 1024
+
+interface TablePlace {
+  readonly disk: Disk
+  /** Tables that are open. */
+  readonly files: OpenPages
+  readonly path: (no: number) => string
+}
+
+/** Opens tables whose lines were all found sound. */
+export const openTables = (place: TablePlace, refs: readonly TableRef[]): Tables => {
+  const reader = new PageReader({ ...place, onDamage: () => {} })
+  const blocks = createBlockCache(blockBytes)
+  const tables = new Tables((ref) => {
+    const readLine = (offset: number, length: number): unknown => reader.read({ page: ref.no, offset, length })
+    return new TableFile({ ref, readLine, blocks, key: String(ref.no) })
+  })
+  tables.use(refs)
+  return tables
+}
+
+/** Looks ids up in tables. Those that are asked for one after the other mostly stand in one leaf, which is kept. */
+export const createFinder = ({ files }: Tables): ((id: string) => Row | undefined) => {
+  const leaves = files.map((file): { readonly file: TableFile; rows: readonly Row[] } => ({ file, rows: [] }))
+  leaves.reverse()
+  return (id) => {
+    const key = [id]
+    for (const leaf of leaves) {
+      const [first, last] = [leaf.rows[0], leaf.rows.at(-1)]
+      const isInLeaf =
+        first !== undefined && last !== undefined && compareKeys(first, key, 1) <= 0 && compareKeys(key, last, 1) <= 0
+      const rows = isInLeaf ? leaf.rows : leaf.file.leafOf(idSection, key)
+      if (rows === undefined) continue
+      leaf.rows = rows
+      const row = rowIn(rows, idSection, key)
+      if (row !== undefined) return isRemoval(idSection, row) ? undefined : row
+    }
+    return undefined
+  }
+}
+
+export const createHas = ({ tombstones, written, tables, paged }: Lookup): Has => {
+  const finders = new Map(Array.from(tables, ([name, found]) => [name, createFinder(found)]))
+  return (collection, id) => {
+    const known = written.get(collection)?.get(id)
+    if (known !== undefined) return known
+    const find = finders.get(collection)
+    if (find !== undefined) return find(id) !== undefined
+    if (tombstones.get(collection)?.has(id) === true) return false
+    return paged.has(collection) ? undefined : false
+  }
+}
