@@ -74,8 +74,17 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 /** The time of a root goes on where its last life ended. */
 const times = new Map<string, number>()
 
+/** The store that is tested: the daemon's own, or a mutant of it. */
+export interface KeptEngine {
+  readonly openState: typeof openState
+  readonly openRootDocument: typeof openRootDocument
+}
+
 export interface KeptOptions {
   readonly disk?: Disk
+  readonly engine?: KeptEngine
+  /** Unix ms; where the last life of the root ended when absent. */
+  readonly startedAt?: number
   readonly tuning?: Partial<Tuning>
   /** False: as a version without partitions declares them. */
   readonly kept?: boolean
@@ -90,13 +99,13 @@ const unkept = <S extends { kept?: unknown }>(spec: S, kept: boolean): Omit<S, '
 
 export const openKept = async (
   root: string,
-  { disk = createDisk(), tuning, kept = true, without }: KeptOptions = {},
+  { disk = createDisk(), engine = { openState, openRootDocument }, startedAt, tuning, kept = true, without }: KeptOptions = {},
 ): Promise<KeptNotes> => {
-  const clock = createManualClock(times.get(root) ?? Date.UTC(2026, 0, 1))
+  const clock = createManualClock(startedAt ?? times.get(root) ?? Date.UTC(2026, 0, 1))
   const ids = createIds(clock)
-  const { generation } = await openRootDocument({ root, disk, clock, ids })
+  const { generation } = await engine.openRootDocument({ root, disk, clock, ids })
   const parts = { root, disk, clock, ids, log: quiet, publish: () => undefined, generation }
-  const opened = await openState({ ...parts, tuning: { ballastBytes: 0, freeBytes: 0, ...tuning } })
+  const opened = await engine.openState({ ...parts, tuning: { ballastBytes: 0, freeBytes: 0, ...tuning } })
   const { state } = opened
   const notes = state.collection<KeptNote>(unkept(notesSpec, kept))
   const marks = state.collection<Mark>(unkept(without === 'marks' ? { ...marksSpec, name: 'others' } : marksSpec, kept))
@@ -137,14 +146,14 @@ export const declared: Declarations = {
   streams: new Map<string, never>(Object.entries({ kept_journal: journalSpec }) as never),
 }
 
-export const verifyKept = (root: string): Promise<VerifyReport> =>
-  verifyRoot({ root, disk: createDisk(), clock: createClock(), declared, live: false })
+export const verifyKept = (root: string, disk: Disk = createDisk()): Promise<VerifyReport> =>
+  verifyRoot({ root, disk, clock: createClock(), declared, live: false })
 
 /** Everything a reader can see. */
 export const viewKept = ({ notes, marks, journal }: KeptNotes) => ({
   notes: notes.list({ index: 'all', group: 'all', limit: 10_000 }),
   counts: ['all', 'by_owner', 'text'].map((index) =>
-    notes.groups(index).map((group) => [group, notes.count(index, group), notes.ids(index, group)]),
+    notes.groups(index).toSorted().map((group) => [group, notes.count(index, group), notes.ids(index, group)]),
   ),
   marks: marks.ids('all', 'all'),
   journal: [...journal.owners()]

@@ -52,7 +52,8 @@ export class TableSet {
   /** Opens tables; says why that is not possible. */
   load(refs: readonly TableRef[], begin: () => void): string | undefined {
     const { disk, folder } = this.#options
-    this.#nextNo = 1 + Math.max(0, ...disk.list(folder).map((name) => numberOf(name) ?? 0))
+    const there = disk.list(folder).map((name) => numberOf(name) ?? 0)
+    this.#nextNo = 1 + Math.max(0, ...there, ...refs.map((ref) => ref.no))
     const why = this.#tryLoad(refs, begin)
     if (why !== undefined) this.tables.use([])
     this.#isOpen = true

@@ -160,7 +160,7 @@ class CheckpointWriter implements Checkpointer {
     const { disk, paths } = this.#options
     const named = namedFiles(paths, after)
     for (const path of new Set([...namedFiles(paths, before).keys(), ...tables]))
-      if (!named.has(path)) await disk.unlink(path)
+      if (!named.has(path) && disk.stat(path) !== undefined) await disk.unlink(path)
   }
 
   /** What a failed checkpoint wrote is removed at once: a disk that fills is filled by every attempt. */

@@ -1,0 +1,289 @@
+/**
+ * Lives in which partitions close and fall, crashed before each of their operations: what is found is what readers saw
+ * before what was going on or behind it, whole, and `state verify` finds nothing.
+ */
+import { assert } from '../../core/base/assert.js'
+import { join } from 'node:path'
+import {
+  openKept,
+  verifyKept,
+  viewKept,
+  type KeptEngine,
+  type KeptNote,
+  type KeptNotes,
+} from '../support/kept-notes.js'
+import { crash, isSettled, policies, type Image } from './image.js'
+import { createRandom, type Random } from './random.js'
+import { createSimulatedDisk, type FaultKind, type Operation, type SimulatedDisk } from './simulated-disk.js'
+
+export interface FallExploration {
+  readonly engine: KeptEngine
+  readonly seed: number
+  readonly steps: number
+  /** Looks at every n-th operation only. */
+  readonly every: number
+  readonly fail?: (operation: Operation) => FaultKind | undefined
+}
+export interface FallTally {
+  states: number
+  falls: number
+  operations: number
+}
+
+const root = '/r'
+const tuning = {
+  segmentBytes: 1_000_000,
+  pageBytes: 500,
+  openPages: 3,
+  tables: { blockRows: 3, levelRows: 4, fanOut: 3, fullRows: 40 },
+  blockBytes: 300,
+}
+const startedAt = Date.UTC(2026, 0, 1)
+
+/** What may be found behind a crash: one of these. The second is known when what was going on is over. */
+interface Allowed {
+  readonly before: string
+  after: string | undefined
+}
+interface Moment {
+  readonly operation: Operation
+  readonly image: Image
+  readonly now: number
+  readonly allowed: Allowed
+}
+
+const describe = (life: KeptNotes, ever: readonly string[]): string =>
+  JSON.stringify([
+    viewKept(life),
+    ever.map((id) => `${id} ${life.notes.has(id)} ${life.notes.hasFallen(id)} ${life.notes.isDeleted(id)}`),
+  ])
+
+/** Where a text departs from the nearest of those that were allowed. */
+const departs = (found: string, ...allowed: readonly (string | undefined)[]): string =>
+  allowed
+    .map((one = '') => {
+      const at = Array.from(found).findIndex((char, place) => char !== one[place])
+      const from = Math.max(0, at - 120)
+      return `found\n${found.slice(from, at + 200)}\nnot\n${one.slice(from, at + 200)}`
+    })
+    .join('\nnor\n')
+
+/** One life after the other, of which each step is awaited. */
+class Story {
+  readonly moments: Moment[] = []
+  readonly ever: string[] = []
+  falls = 0
+  readonly #exploration: FallExploration
+  readonly #random: Random
+  #disk: SimulatedDisk
+  #life: KeptNotes | undefined
+  #allowed: Allowed = { before: '', after: undefined }
+  #now = startedAt
+  #number = 0
+
+  constructor(exploration: FallExploration) {
+    this.#exploration = exploration
+    this.#random = createRandom(exploration.seed)
+    this.#disk = this.#makeDisk()
+  }
+
+  async play(): Promise<void> {
+    await this.#open()
+    for (let step = 0; step < this.#exploration.steps; step += 1) await this.#step()
+    await this.#lives.close().catch(() => false)
+  }
+
+  get #lives(): KeptNotes {
+    assert(this.#life, 'no life has begun')
+    return this.#life
+  }
+
+  #makeDisk(image?: Image): SimulatedDisk {
+    const { fail } = this.#exploration
+    return createSimulatedDisk({
+      root,
+      paced: true,
+      random: this.#random,
+      ...(image && { image }),
+      ...(fail && { fail: (operation: Operation) => fail({ ...operation, number: this.#number }) }),
+      before: (operation) => {
+        this.#number += 1
+        if (operation.call === 'open') return
+        const at = { ...operation, number: this.#number }
+        this.moments.push({ operation: at, image: this.#disk.image(), now: this.#now, allowed: this.#allowed })
+      },
+    })
+  }
+
+  /** A start that a fault of the disk refuses is tried again. */
+  async #open(tries = 0): Promise<void> {
+    const { engine } = this.#exploration
+    const opened = await openKept(root, { disk: this.#disk, engine, tuning, startedAt: this.#now }).catch(
+      (cause: unknown) => {
+        if (tries > 5) throw cause
+        return undefined
+      },
+    )
+    if (opened !== undefined && opened.state.health.mode === 'ok') {
+      this.#life = opened
+      if (this.#allowed.before === '') this.#allowed = { before: describe(opened, this.ever), after: undefined }
+      return
+    }
+    assert(tries <= 5, 'the store does not open')
+    this.#disk = this.#makeDisk(this.#disk.image())
+    await this.#open(tries + 1)
+  }
+
+  /** What goes on now: until it is over either is allowed, then what is seen. Behind a failure the next life tells. */
+  async #during(action: () => Promise<unknown>): Promise<void> {
+    const done = await action().then(
+      () => true,
+      () => false,
+    )
+    const failed = !done || this.#lives.state.health.mode !== 'ok'
+    if (failed) {
+      const { before } = this.#allowed
+      this.#allowed.after = describe(this.#lives, this.ever)
+      this.#allowed = { before, after: this.#allowed.after }
+      this.#disk = this.#makeDisk(this.#disk.image())
+      await this.#open()
+    }
+    const seen = describe(this.#lives, this.ever)
+    assert(
+      !failed || seen === this.#allowed.before || seen === this.#allowed.after,
+      `a failure: ${departs(seen, this.#allowed.before, this.#allowed.after)}`,
+    )
+    this.#allowed.after = seen
+    this.#allowed = { before: seen, after: seen }
+  }
+
+  async #step(): Promise<void> {
+    const dice = this.#random.below(14)
+    const { retention } = this.#lives.state
+    if (dice < 4) return this.#during(() => this.#write())
+    if (dice < 6) return this.#during(() => this.#change())
+    if (dice === 6) return this.#during(() => this.#remove())
+    if (dice < 9) return this.#during(() => this.#checkpoint())
+    if (dice < 11) {
+      this.#lives.pass()
+      this.#now = this.#lives.clock.now()
+      return
+    }
+    if (dice === 11) return this.#reopen()
+    const upto = retention.kinds()[0]?.partitions.at(-1 - this.#random.below(2))?.no
+    if (upto === undefined) return
+    this.falls += 1
+    await this.#during(() => this.#lives.fall(upto))
+  }
+
+  async #write(): Promise<void> {
+    const { ids } = this.#lives
+    const id = ids.make('note')
+    // It is asked for from now on: both texts are of the same ids.
+    this.#allowed = { before: describe(this.#lives, [...this.ever, id]), after: undefined }
+    this.ever.push(id)
+    const owner = this.#random.pick(['ann', 'bob', 'cyd'])
+    await this.#lives.write({ id, owner, done: this.#random.chance(0.7), text: this.#random.pick(['new', 'old']) })
+  }
+
+  #pickNote(): KeptNote | undefined {
+    const ids = this.#lives.notes.ids('all', 'all')
+    return this.#lives.notes.find(ids[this.#random.below(ids.length)] ?? '')
+  }
+
+  async #change(): Promise<void> {
+    const note = this.#pickNote()
+    if (note === undefined) return
+    await this.#lives.change(note, { done: this.#random.chance(0.8), text: this.#random.pick(['new', 'old', 'odd']) })
+  }
+
+  async #remove(): Promise<void> {
+    const note = this.#pickNote()
+    if (note === undefined) return
+    const { state, notes, marks, plain } = this.#lives
+    await state.commit((tx) => {
+      tx.remove(notes, note.id, 'test')
+      for (const collection of [marks, plain])
+        for (const mark of collection.list({ index: 'all', group: 'all', limit: 10_000 }))
+          if (mark.note === note.id) tx.remove(collection, mark.id, 'test')
+    })
+  }
+
+  async #checkpoint(): Promise<void> {
+    assert(await this.#lives.checkpoint(), 'a checkpoint failed')
+  }
+
+  /** In order, or by a kill. */
+  async #reopen(): Promise<void> {
+    if (this.#random.chance(0.5)) await this.#lives.close().catch(() => false)
+    this.#disk = this.#makeDisk(this.#disk.image())
+    await this.#during(() => this.#open())
+  }
+}
+
+const broken = (sentence: string, seed: number, { operation }: Moment): never => {
+  throw new TypeError(
+    `${sentence}\n  seed ${seed}, before operation ${operation.number} (${operation.call} ${operation.path})`,
+  )
+}
+
+const nothingFound = async (disk: SimulatedDisk, what: string): Promise<void> => {
+  const { findings } = await verifyKept(root, disk)
+  assert(findings.length === 0, `${what} finds ${JSON.stringify(findings)}`)
+}
+
+const judge = async (
+  { engine }: FallExploration,
+  image: Image,
+  { moment, ever, random }: { readonly moment: Moment; readonly ever: readonly string[]; readonly random: Random },
+): Promise<void> => {
+  const disk = createSimulatedDisk({ root, image })
+  const parts = { engine, disk, tuning, startedAt: moment.now }
+  const life = await openKept(root, parts)
+  assert(life.report.damage === undefined, `damage: ${JSON.stringify(life.report.damage)}`)
+  assert(life.report.rebuilt.length === 0, `derived files were broken: ${life.report.rebuilt.join(', ')}`)
+  const { before, after } = moment.allowed
+  const found = describe(life, ever)
+  const known = before === '' ? [] : (JSON.parse(before) as [unknown, string[]])[1]?.length
+  const text = describe(life, ever.slice(0, Number(known)))
+  assert(before === '' || text === before || text === after, departs(text, before, after))
+  const newest = life.state.retention.kinds()[0]?.partitions.at(-1)?.no
+  const falls = newest !== undefined && random.chance(0.2)
+  if (falls) await life.fall(Math.max(1, newest - random.below(2)))
+  const seen = falls ? describe(life, ever) : found
+  await life.close()
+  await nothingFound(disk, falls ? 'a check behind a fall' : 'a check')
+  if (random.chance(0.2)) await dropTables(disk)
+  const again = await openKept(root, { ...parts, startedAt: moment.now + 1000 })
+  const second = describe(again, ever)
+  assert(second === seen, `a second life: ${departs(second, seen)}`)
+  await again.checkpoint()
+  await again.close()
+  await nothingFound(disk, 'a check behind a second life')
+}
+
+/** The tables of a store with fallen partitions are made again from its pages. */
+const dropTables = async (disk: SimulatedDisk): Promise<void> => {
+  for (const folder of ['data/kept_notes', 'streams/kept_journal'].map((name) => join(root, name)))
+    for (const name of disk.list(folder)) if (name.startsWith('index-')) await disk.unlink(join(folder, name))
+}
+
+export const exploreFalls = async (exploration: FallExploration, tally: FallTally): Promise<void> => {
+  const story = new Story(exploration)
+  await story.play()
+  const random = createRandom(exploration.seed ^ 0x5bd1e995)
+  tally.falls += story.falls
+  for (const [at, moment] of story.moments.entries()) {
+    if (at % exploration.every !== 0) continue
+    tally.operations += 1
+    const images = isSettled(moment.image)
+      ? [crash(moment.image, 'drop', random)]
+      : [moment.image, crash(moment.image, 'drop', random), crash(moment.image, random.pick(policies), random)]
+    for (const image of images) {
+      await judge(exploration, image, { moment, ever: story.ever, random }).catch((cause: unknown) =>
+        broken(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause), exploration.seed, moment),
+      )
+      tally.states += 1
+    }
+  }
+}
