@@ -1,0 +1,32 @@
+import test from 'ava'
+import { firstSeed } from './crash-suite.js'
+import { exploreFalls, type FallTally } from './falls.js'
+import { loadEngine } from './life.js'
+import type { FaultKind } from './simulated-disk.js'
+
+const kinds: readonly FaultKind[] = ['ENOSPC', 'EIO', 'EMFILE', 'short']
+
+test('a kill or a power cut at every point of lives with partitions leaves the state before what went on or behind it', async (t) => {
+  t.timeout(900_000)
+  const engine = await loadEngine()
+  const tally: FallTally = { states: 0, falls: 0, operations: 0 }
+  for (let seed = firstSeed(); tally.states < 3000; seed += 1)
+    await exploreFalls({ engine, seed, steps: 60, every: 1 }, tally)
+  t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
+  t.true(tally.falls > 0)
+})
+
+test('a disk that fails or is full in the middle of a close or a fall of partitions costs nothing that is kept', async (t) => {
+  t.timeout(900_000)
+  const engine = await loadEngine()
+  const tally: FallTally = { states: 0, falls: 0, operations: 0 }
+  for (let at = 40; at < 400; at += 3) {
+    const span = at % 2 === 0 ? 1 : 12
+    const kind = kinds[at % kinds.length] ?? 'ENOSPC'
+    const fail = ({ number }: { readonly number: number }): FaultKind | undefined =>
+      number >= at && number < at + span ? kind : undefined
+    await exploreFalls({ engine, seed: firstSeed() + (at % 5), steps: 50, every: 61, fail }, tally)
+  }
+  t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
+  t.true(tally.falls > 100)
+})
