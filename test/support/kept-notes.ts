@@ -99,7 +99,14 @@ const unkept = <S extends { kept?: unknown }>(spec: S, kept: boolean): Omit<S, '
 
 export const openKept = async (
   root: string,
-  { disk = createDisk(), engine = { openState, openRootDocument }, startedAt, tuning, kept = true, without }: KeptOptions = {},
+  {
+    disk = createDisk(),
+    engine = { openState, openRootDocument },
+    startedAt,
+    tuning,
+    kept = true,
+    without,
+  }: KeptOptions = {},
 ): Promise<KeptNotes> => {
   const clock = createManualClock(startedAt ?? times.get(root) ?? Date.UTC(2026, 0, 1))
   const ids = createIds(clock)
@@ -153,7 +160,10 @@ export const verifyKept = (root: string, disk: Disk = createDisk()): Promise<Ver
 export const viewKept = ({ notes, marks, journal }: KeptNotes) => ({
   notes: notes.list({ index: 'all', group: 'all', limit: 10_000 }),
   counts: ['all', 'by_owner', 'text'].map((index) =>
-    notes.groups(index).toSorted().map((group) => [group, notes.count(index, group), notes.ids(index, group)]),
+    notes
+      .groups(index)
+      .toSorted()
+      .map((group) => [group, notes.count(index, group), notes.ids(index, group)]),
   ),
   marks: marks.ids('all', 'all'),
   journal: [...journal.owners()]
