@@ -140,7 +140,10 @@ export interface Stream<E extends Json> {
   length(owner: string): number
   /** Sequence of the oldest entry that is there; where none is, that of the next one. 1 unless something fell. */
   first(owner: string): number
-  /** Entries with `seq > after`, oldest first, at most `limit`. Of those that fell there are none. */
+  /**
+   * Entries with `after < seq <= after + limit`, oldest first. Those that fell are missing: who wants the oldest that
+   * are there begins at `first`.
+   */
   read(owner: string, range: { readonly after: number; readonly limit: number }): StreamEntry<E>[]
   owners(): Iterable<string>
 }

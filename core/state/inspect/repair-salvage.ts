@@ -14,6 +14,7 @@ import { emptyManifest, readManifest, type Manifest, type SegmentRef, type Pages
 import { seal } from '../format/sealed.js'
 import type { SegmentHeader } from '../format/segment.js'
 import { createSegmentFile } from '../log/segment-file.js'
+import { createNumbers, guessKept, keepKinds, type FallenEntries } from './salvage-kept.js'
 import { survey } from './survey/survey.js'
 import { unnamedFiles } from '../pages/sweep.js'
 import { readWatermark, writeWatermark } from '../format/watermark.js'
@@ -79,6 +80,7 @@ interface Salvaged {
   readonly ops: readonly string[]
   readonly sequence: number
   readonly t: number
+  readonly fallen: readonly FallenEntries[]
 }
 
 const text = (...op: readonly unknown[]): string => JSON.stringify(op)
@@ -89,16 +91,13 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
   const written = new Map<string, string>()
   const records: string[] = []
   const entries: string[] = []
-  const lengths = new Map<string, { seen: number; kept: number }>()
+  const numbers = createNumbers(manifest)
   const keep = (
     at: { readonly stream: string; readonly owner: string; readonly seq: number },
     entry: unknown,
   ): void => {
-    const key = text(at.stream, at.owner)
-    const length = lengths.get(key) ?? { seen: 0, kept: 0 }
-    if (at.seq <= length.seen) return
-    lengths.set(key, { seen: at.seq, kept: length.kept + 1 })
-    entries.push(text('app', at.stream, at.owner, length.kept + 1, entry))
+    const number = numbers.next(at.stream, at.owner, at.seq)
+    if (number !== undefined) entries.push(text('app', at.stream, at.owner, number, entry))
   }
   const replay = survey({
     disk,
@@ -109,8 +108,10 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
       fault: () => {},
       tombstone: (collection, id, { reason }) =>
         void tombstones.set(text(collection, id), text('del', collection, id, reason)),
-      entries: (stream, { owner, from, entries: found }) =>
-        found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry)),
+      entries: (stream, { owner, from, entries: found }) => {
+        numbers.begin(stream, owner, from)
+        found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry))
+      },
       op: (op) => {
         if (op[0] === 'app') return keep({ stream: op[1], owner: op[2], seq: op[3] }, op[4])
         const key = text(op[1], op[2])
@@ -124,7 +125,8 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
     },
   })
   const alive = [...written].filter(([key]) => !tombstones.has(key)).map(([, op]) => op)
-  return { ops: [...tombstones.values(), ...records, ...alive, ...entries], sequence: replay.sequence, t: replay.t }
+  const ops = [...tombstones.values(), ...records, ...alive, ...entries]
+  return { ops, sequence: replay.sequence, t: replay.t, fallen: numbers.fallen }
 }
 
 const lineCharacters = 64 * 1024
@@ -181,10 +183,12 @@ const soundManifest = (disk: Disk, paths: Layout, rootId: string): Manifest | un
 export const salvage = async (options: SalvageOptions): Promise<void> => {
   const { disk, paths, rootId, generation, fault } = options
   const known = soundManifest(disk, paths, rootId)
-  const found = collect(options, known ?? guessManifest(options))
+  const manifest = known ?? guessKept(options, guessManifest(options))
+  const found = collect(options, manifest)
   const sequence = Math.max(found.sequence, readWatermark(disk, paths.watermark).watermark?.sequence ?? 0)
   const old = unnamedFiles(disk, paths, { manifest: emptyManifest(rootId, generation) })
   const { segments, last } = await writeLog(options, { ...found, sequence })
+  const left = await keepKinds(options, manifest, found.fallen)
   const drops = []
   for (const file of old)
     drops.push(
@@ -198,7 +202,8 @@ export const salvage = async (options: SalvageOptions): Promise<void> => {
   if (known === undefined && disk.stat(paths.manifest) !== undefined)
     await linkAside(options, { ...fault, file: paths.manifest, offset: 0 })
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence, clean: false })
-  await disk.replace(paths.manifest, seal({ ...emptyManifest(rootId, generation), sequence, t: found.t, segments }))
+  const empty = { ...emptyManifest(rootId, generation), ...left, sequence, t: found.t, segments }
+  await disk.replace(paths.manifest, seal(empty))
   await writeWatermark(disk, paths.watermark, { root: rootId, generation, sequence: last, clean: false })
   for (const drop of drops) await drop()
 }

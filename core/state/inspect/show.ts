@@ -75,17 +75,19 @@ const at = <V>(map: Map<string, V>, key: string, make: () => V): V => {
 const idsOf = (map: Map<string, Set<string>>, name: string): Set<string> => at(map, name, () => new Set())
 
 const counting = ({ records, tombstones, lengths }: Counts): Omit<SurveyVisitor, 'fault'> => {
-  const grow = (stream: string, owner: string, last: number): void =>
-    void at(lengths, stream, () => new Map<string, number>()).set(owner, last)
+  const grow = (stream: string, owner: string, count: number): void => {
+    const owners = at(lengths, stream, () => new Map<string, number>())
+    owners.set(owner, (owners.get(owner) ?? 0) + count)
+  }
   return {
     tombstone: (collection, id) => void idsOf(tombstones, collection).add(id),
     record: (collection, { id }, { counts }) => {
       if (counts) idsOf(records, collection).add(id)
     },
-    entries: (stream, { owner, from, entries }) => grow(stream, owner, from + entries.length - 1),
+    entries: (stream, { owner, entries }) => grow(stream, owner, entries.length),
     op: (op) => {
       if (op[0] === 'put') idsOf(records, op[1]).add(op[2])
-      else if (op[0] === 'app') grow(op[1], op[2], op[3])
+      else if (op[0] === 'app') grow(op[1], op[2], 1)
       else {
         idsOf(tombstones, op[1]).add(op[2])
         idsOf(records, op[1]).delete(op[2])
@@ -149,7 +151,7 @@ export const showRecords = (
     return { visitor, result: () => (known ? found : undefined) }
   })
 
-/** Entries of one owner in order, the first numbered 1; undefined if the root has no such stream. */
+/** Entries of one owner that are there, in order; undefined if the root has no such stream. */
 export const showEntries = (place: RootPlace, stream: string, owner: string): Shown<readonly Json[] | undefined> =>
   walk(place, () => {
     const found: Json[] = []
@@ -169,7 +171,7 @@ export const showEntries = (place: RootPlace, stream: string, owner: string): Sh
     return { visitor, result: () => (known ? found : undefined) }
   })
 
-/** Owners of a stream with their number of entries. */
+/** Owners of a stream with the number of their entries that are there. */
 export const showOwners = (place: RootPlace, stream: string): Shown<Readonly<Record<string, number>> | undefined> => {
   const {
     value: { lengths },

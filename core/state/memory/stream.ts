@@ -62,11 +62,11 @@ class MemoryStream<E extends Json> implements StoredStream<E> {
   read(owner: string, { after, limit }: { after: number; limit: number }): StreamEntry<E>[] {
     const tail = this.#tails.get(owner)
     const onPages = tail === undefined ? this.#pages.length(owner) : tail.first - 1
-    const start = Math.max(after, this.#pages.first(owner) - 1)
+    const start = Math.max(0, after)
     const found = start < onPages && limit > 0 ? this.#pages.read(owner, start, Math.min(onPages, start + limit)) : []
     if (tail === undefined) return found
     const from = Math.max(start + 1, tail.first)
-    for (let seq = from; found.length < limit && seq < tail.first + tail.entries.length; seq += 1) {
+    for (let seq = from; seq <= start + limit && seq < tail.first + tail.entries.length; seq += 1) {
       const entry = tail.entries[seq - tail.first]
       if (entry !== undefined) found.push({ seq, entry })
     }

@@ -73,7 +73,10 @@ export class TableSet {
   async write(rows: RowSet, target: Target): Promise<readonly TableRef[]> {
     const left = await this.#behindFall(target)
     const isEmpty = rows.sections.every((section) => section.rows.length === 0)
-    return isEmpty ? left.map(({ ref }) => ref) : this.#addTo(left, rows, target.part)
+    const refs = isEmpty ? left.map(({ ref }) => ref) : await this.#addTo(left, rows, target.part)
+    for (const { ref } of left)
+      if (!refs.includes(ref) && !this.refs.includes(ref)) await this.#options.disk.unlink(this.#path(ref.no))
+    return refs
   }
 
   /** Writes a table of these rows, and of those in the newest tables of the partition where they have become many. */

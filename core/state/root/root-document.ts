@@ -77,6 +77,9 @@ export const markFallen = async ({ root, disk }: Pick<RootOpening, 'root' | 'dis
   await disk.replace(join(root, 'root.json'), seal({ ...facts, incompat: [...facts.incompat, fallen] }))
 }
 
+export const isMarkedFallen = (place: Pick<RootOpening, 'root' | 'disk'>): boolean =>
+  readRoot(place)?.incompat.includes(fallen) === true
+
 /** Runs a first write and turns what a read-only or full folder or file system answers into its problem. */
 export const refusable = async <R>(path: string, write: () => R | Promise<R>): Promise<R> => {
   try {

@@ -1,6 +1,6 @@
 /** What of a root fell: ids that may be named though they are not there, and streams that begin anywhere. */
-import { isMadeBy } from '../../base/ids.js'
-import type { Manifest } from '../format/manifest.js'
+import { isMadeBy } from '../../../base/ids.js'
+import type { Manifest } from '../../format/manifest.js'
 
 export interface Fallen {
   /** The id may have been there and have fallen. */
