@@ -31,7 +31,7 @@ export interface Tuning {
   readonly tables: TableTuning
   /** Bytes of tables that are kept for the next reader; in memory they are about six times as many. */
   readonly blockBytes: number
-  /** Bytes of records on pages that are kept for the next reader; in memory they are up to four times as many. */
+  /** Bytes of records on pages that are kept for the next reader, and one KiB for each: about what they take. */
   readonly recordBytes: number
 }
 
@@ -49,5 +49,5 @@ export const defaultTuning: Tuning = {
   openPages: 128,
   tables: { blockRows: 128, levelRows: 4096, fanOut: 8, fullRows: 262_144 },
   blockBytes: 4 * mebibyte,
-  recordBytes: 8 * mebibyte,
+  recordBytes: 16 * mebibyte,
 }

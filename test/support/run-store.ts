@@ -1,6 +1,7 @@
 /** The records and journal of runs on a disk, without a daemon around them. */
 import type { ExecutionContext } from 'ava'
 import { rm } from 'node:fs/promises'
+import { fault } from '../../core/base/assert.js'
 import { createClock, type Clock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
 import { unsafeCast } from '../../core/base/schema.js'
@@ -14,7 +15,7 @@ import { createActivity } from '../../plugins/execution/runs/views/session-statu
 import { createSessions } from '../../plugins/execution/sessions/directory.js'
 import { sessionJournal } from '../../plugins/execution/sessions/record/journal.js'
 import { sessionCollection } from '../../plugins/execution/sessions/record/store.js'
-import type { JournalEntry, Sessions } from '../../plugins/execution/sessions/contract.js'
+import type { JournalEntry, PersonaSource, Sessions } from '../../plugins/execution/sessions/contract.js'
 import { threadStarts, type ThreadStart } from '../../plugins/execution/engine/threads.js'
 import { declareStore } from '../../plugins/execution/runs/record/store.js'
 import { freshRoot } from './daemon.js'
@@ -40,6 +41,15 @@ export interface OpenRunStore extends ChangeContext {
   readonly starts: Collection<ThreadStart>
 }
 
+const noPersonas: PersonaSource = {
+  freeze: () => {
+    throw fault('there are no personas here')
+  },
+  soul: () => '',
+  keepSoul: () => {},
+  letSoulGo: () => {},
+}
+
 export const openRunStore = async (
   t: ExecutionContext<any>,
   { clock = createClock(), ledger = () => undefined, sessions = {}, known = [] }: RunStoreOptions = {},
@@ -62,6 +72,7 @@ export const openRunStore = async (
   const service = createSessions({
     state: opened.state,
     collection: opened.state.collection(sessionCollection),
+    personas: noPersonas,
     journal,
     activity: () => createActivity(store),
     holds: () => [],

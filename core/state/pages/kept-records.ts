@@ -18,8 +18,8 @@ export interface Records<T extends object> {
 export const rowOf = <T extends object>({ store }: Records<T>, id: string): Row | undefined =>
   store.tables.find(idSection, [id])
 
-/** What a small record takes in memory beside its line. */
-const overhead = 256
+/** Bytes that a record takes in memory beside those of its line, about: many are small, and few are texts. */
+const overhead = 1024
 
 export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
   const { cache, store } = records

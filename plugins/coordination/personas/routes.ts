@@ -23,6 +23,7 @@ import {
 import { CapabilityScope, sessionErrors } from '../../execution/sessions/contract.js'
 import { DefaultSkill, Persona, PersonaSummary } from './contract.js'
 import { personaErrors } from './errors.js'
+import type { StoredPersona } from './record.js'
 import type { PersonaStore } from './store.js'
 
 export interface PersonaRouteParts {
@@ -60,11 +61,11 @@ const slice = 50
 const matching = async (
   { personas: { collection }, skip }: PersonaRouteParts,
   query: string,
-): Promise<PageSource<Persona>> => {
+): Promise<PageSource<StoredPersona>> => {
   const text = query.toLowerCase()
-  const found: Persona[] = []
+  const found: StoredPersona[] = []
   const pause = createPause(1)
-  for (let last: Persona | undefined; ; await pause()) {
+  for (let last: StoredPersona | undefined; ; await pause()) {
     const beyond = last === undefined ? {} : { beyond: last.persona_id }
     const some = collection.list({ index: 'all', group: 'all', limit: slice, skip, ...beyond })
     found.push(...some.filter((persona) => holds(persona, text)))
@@ -72,7 +73,7 @@ const matching = async (
     if (some.length < slice) return arraySource(found, ({ persona_id }) => persona_id)
   }
 }
-const holds = ({ persona_id, display_name }: Persona, text: string): boolean =>
+const holds = ({ persona_id, display_name }: StoredPersona, text: string): boolean =>
   persona_id.toLowerCase().includes(text) || display_name.toLowerCase().includes(text)
 
 const list = (parts: PersonaRouteParts): Route =>

@@ -1,10 +1,20 @@
 /** One change of one setting: checked and written in the same commit, with its entry in the journal. */
 import { unsafeCast, type State, type Caller, canonical } from '../../../core/plugin.js'
-import type { SessionActivity, SessionRecord, Sessions, SessionView, SettingChange, SettingName } from './contract.js'
+import type {
+  PersonaSource,
+  SessionActivity,
+  SessionRecord,
+  Sessions,
+  SessionView,
+  SettingChange,
+  SettingName,
+} from './contract.js'
 import { noteChange, noteOf } from './record/journal.js'
+import { putSession } from './record/store.js'
 
 export interface SettingParts {
   readonly sessions: Sessions
+  readonly personas: PersonaSource
   readonly state: State
   readonly activity: () => SessionActivity | undefined
 }
@@ -24,7 +34,7 @@ export const withSetting = <N extends SettingName>(
 
 /** A change that changes nothing leaves no entry. */
 export const changeSetting = async <N extends SettingName>(
-  { sessions, state, activity }: SettingParts,
+  { sessions, personas, state, activity }: SettingParts,
   session_id: string,
   { name, next }: SettingChange<N>,
 ): Promise<void> => {
@@ -32,10 +42,10 @@ export const changeSetting = async <N extends SettingName>(
   await state.commit((tx) => {
     const before = sessions.get(session_id)
     if (!changesWhileBusy.has(name)) sessions.requireIdle(session_id)
-    const value = next(before, tx.now)
+    const value = next(before, tx)
     if (canonical(value) === canonical(before[name])) return
     const after = withSetting(before, name, value)
-    tx.put(sessions.collection, after)
+    putSession({ collection: sessions.collection, personas }, tx, after)
     noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: noteOf(after, name) })
   })
 }

@@ -135,7 +135,7 @@ export const SessionMetadata: Point<SessionMetadata> = definePoint<SessionMetada
 export interface SettingChange<N extends SettingName> {
   readonly name: N
   /** The new value; undefined clears the setting. Called in the commit; throws what is wrong. */
-  readonly next: (session: SessionRecord, now: number) => SessionRecord[N] | undefined
+  readonly next: (session: SessionRecord, tx: Tx) => SessionRecord[N] | undefined
 }
 
 /** The sessions of this daemon. */
@@ -171,6 +171,8 @@ export interface Sessions {
    * explicit clear of reply targets is an empty list.
    */
   metadata(session: SessionRecord, caller?: Caller): { [key: string]: Json }
+  /** True if a session is bound to a persona as it was with this soul. */
+  namesSoul(sha256: string): boolean
   /** Throws `session_not_idle` (409) if something holds the session. */
   requireIdle(session_id: string): void
   effectiveCapabilityScope(session: SessionRecord): CapabilityScope | undefined

@@ -19,10 +19,10 @@ import {
   SessionView,
   sessionErrors,
   type SessionRecord,
-  type PersonaSource,
   type SettingName,
 } from './contract.js'
 import { noteChange, noteOf } from './record/journal.js'
+import { putSession } from './record/store.js'
 import { checkedScope, rebound } from './rules.js'
 
 const CreateSession = object({
@@ -41,7 +41,6 @@ interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | '
 
 export interface CreateParts extends SettingParts {
   readonly ids: Ids
-  readonly personas: PersonaSource
 }
 
 export const createRoute = (parts: CreateParts): Route =>
@@ -108,8 +107,8 @@ const create = ({ sessions, ids, personas, activity }: CreateParts, tx: Tx, { pe
   const session =
     persona_id === undefined
       ? bare
-      : withSetting(bare, 'persona', rebound(undefined, personas.snapshot(persona_id), tx.now))
-  tx.put(sessions.collection, session)
+      : withSetting(bare, 'persona', rebound(undefined, personas.freeze(tx, persona_id), tx.now))
+  putSession({ collection: sessions.collection, personas }, tx, session)
   const set = (['persona', 'capability_scope', 'credential_scope'] satisfies SettingName[]).filter(
     (name) => session[name] !== undefined,
   )
@@ -124,7 +123,7 @@ interface Reuse {
 }
 
 const reuse = async (
-  { sessions, state, activity }: CreateParts,
+  { sessions, personas, state, activity }: CreateParts,
   known: SessionRecord,
   { draft, body }: Reuse,
 ): Promise<void> => {
@@ -133,7 +132,8 @@ const reuse = async (
   if (known.ended_at_ms === undefined && !joins) return
   await state.commit((tx) => {
     const { ended_at_ms, end_reason: _, ...kept } = known
-    tx.put(sessions.collection, { ...kept, ...(draft.thread_id !== undefined && { thread_id: draft.thread_id }) })
+    const next = { ...kept, ...(draft.thread_id !== undefined && { thread_id: draft.thread_id }) }
+    putSession({ collection: sessions.collection, personas }, tx, next)
     if (ended_at_ms === undefined) return
     const { session_id } = known
     noteChange({ journal: sessions.journal, activity }, tx, { session_id, note: { change: 'opened' } })

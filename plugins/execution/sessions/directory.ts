@@ -5,6 +5,7 @@ import {
   SessionSnapshotTaken,
   SessionStateChanged,
   type ManagedAgentSnapshot,
+  type PersonaSource,
   type SessionActivity,
   type SessionEndGuard,
   type SessionHold,
@@ -22,6 +23,7 @@ import {
 } from './settings/effective.js'
 import { sessionErrors } from './errors.js'
 import { noteChange, type JournalEntry } from './record/journal.js'
+import { putSession } from './record/store.js'
 import { metadataOf, shownSettings } from './settings/shown-settings.js'
 
 const shownOutputs = 100
@@ -36,6 +38,7 @@ const quiet: SessionActivity = {
 export interface DirectoryParts {
   readonly state: State
   readonly collection: Collection<SessionRecord>
+  readonly personas: PersonaSource
   readonly journal: Stream<JournalEntry>
   readonly activity: () => SessionActivity | undefined
   readonly holds: () => readonly SessionHold[]
@@ -46,6 +49,7 @@ export interface DirectoryParts {
 export const createSessions = ({
   state: kept,
   collection,
+  personas,
   journal,
   activity,
   holds,
@@ -87,7 +91,8 @@ export const createSessions = ({
     const veto = firstOf(guards(), (guard) => guard.veto(session))
     if (veto !== undefined) throw sessionErrors.session_end_refused({ details: { session_id, reason: veto } })
     const ended_at_ms = Math.max(tx.now, session.created_at_ms)
-    tx.put(collection, { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) })
+    const ended = { ...session, ended_at_ms, ...(reason !== undefined && { end_reason: reason }) }
+    putSession({ collection, personas }, tx, ended)
     const note = { change: 'ended' as const, ...(reason !== undefined && { reason }) }
     noteChange({ journal, activity }, tx, { session_id, note })
     announce(tx, session_id)
@@ -107,12 +112,13 @@ export const createSessions = ({
     announce,
     end,
     requireIdle,
+    namesSoul: (sha256) => collection.count('soul', sha256) > 0,
     metadata: (session, caller) => ({ ...metadataOf(session, caller), ...keptElsewhere(members(), session) }),
     effectiveCapabilityScope,
     effectiveCredentialScope,
     mayUseRoute,
     mayUseConnectorCredential,
-    change: (session_id, change) => changeSetting({ sessions, state: kept, activity }, session_id, change),
+    change: (session_id, change) => changeSetting({ sessions, personas, state: kept, activity }, session_id, change),
   }
   return sessions
 }

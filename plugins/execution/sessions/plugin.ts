@@ -30,6 +30,7 @@ export default definePlugin({
     const sessions = createSessions({
       state,
       collection: state.collection(sessionCollection),
+      personas,
       journal: state.stream(sessionJournal),
       activity,
       holds: ctx.view(SessionHolds),
@@ -40,7 +41,7 @@ export default definePlugin({
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
     ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, skip }))
     ctx.health(health)
-    ctx.contribute(SystemSections, personaSection(sessions))
+    ctx.contribute(SystemSections, personaSection(sessions, personas))
     ctx.contribute(StatusSections, sessionsSection(sessions))
   },
 })

@@ -12,7 +12,7 @@ export const checkedScope = <S extends CapabilityScope | CredentialScope>(scope:
 }
 
 /** A snapshot before it is bound. */
-export type Unbound = Omit<PersonaSnapshot, 'bound_at_ms'>
+export type Unbound = Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
 
 /**
  * The binding of a snapshot; the one before if it is of the same persona as it is now. Its soul is compared by digest.

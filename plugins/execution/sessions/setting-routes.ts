@@ -90,8 +90,8 @@ export const scopeRoutes = (parts: SettingRouteParts): readonly Route[] => [
     problems: [sessionErrors.persona_not_found],
     set:
       ({ persona_id }) =>
-      (session, now) =>
-        rebound(session.persona, parts.personas.snapshot(persona_id), now),
+      (session, tx) =>
+        rebound(session.persona, parts.personas.freeze(tx, persona_id), tx.now),
   }),
   ...settingRoutes(parts, {
     name: 'capability_scope',

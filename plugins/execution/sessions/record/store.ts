@@ -1,6 +1,6 @@
 /** Where sessions are kept. */
-import type { CollectionSpec } from '../../../../core/plugin.js'
-import type { SessionSettings } from '../settings/settings.js'
+import type { Collection, CollectionSpec, Tx } from '../../../../core/plugin.js'
+import type { PersonaSource, SessionSettings } from '../settings/settings.js'
 
 /** What the daemon keeps of a session; everything else is in its journal and its runs. Times in Unix ms. */
 export type SessionRecord = SessionSettings & {
@@ -12,10 +12,43 @@ export type SessionRecord = SessionSettings & {
   readonly end_reason?: string
 }
 
+/** The digest of a soul that stands apart. */
+const namedSoul = ({ persona }: SessionSettings): string | undefined =>
+  persona?.soul === undefined ? persona?.soul_sha256 : undefined
+
+/** What rarely changes: it is on disk until a run or a request touches it. */
 export const sessionCollection: CollectionSpec<SessionRecord> = {
   name: 'sessions',
   version: 2,
   id: (session) => session.session_id,
-  indexes: { all: { group: () => 'all' }, persona: { group: ({ persona }) => persona?.persona_id } },
+  indexes: {
+    all: { group: () => 'all' },
+    persona: { group: ({ persona }) => persona?.persona_id },
+    soul: { group: namedSoul },
+  },
   settled: () => true,
+  references: (session) => {
+    const id = namedSoul(session)
+    return id === undefined ? [] : [{ collection: 'souls', id }]
+  },
+}
+
+export interface SessionStore {
+  readonly collection: Collection<SessionRecord>
+  readonly personas: Pick<PersonaSource, 'keepSoul' | 'letSoulGo'>
+}
+
+/** Writes a session in a commit. A record of an earlier version has its soul apart from then on. */
+export const putSession = ({ collection, personas }: SessionStore, tx: Tx, session: SessionRecord): void => {
+  const before = collection.find(session.session_id)
+  tx.put(collection, withoutSoul(personas, tx, session))
+  const named = before === undefined ? undefined : namedSoul(before)
+  if (named !== undefined && named !== session.persona?.soul_sha256) personas.letSoulGo(tx, named)
+}
+
+const withoutSoul = (personas: SessionStore['personas'], tx: Tx, session: SessionRecord): SessionRecord => {
+  if (session.persona?.soul === undefined) return session
+  const { soul, ...persona } = session.persona
+  personas.keepSoul(tx, soul)
+  return { ...session, persona }
 }

@@ -16,6 +16,7 @@ import {
   timestamp,
   type Infer,
   type Token,
+  type Tx,
 } from '../../../../core/plugin.js'
 import { ReplyHandle } from '../../deliveries/contract.js'
 import { GenerationSettings } from '../../models/contract.js'
@@ -84,15 +85,25 @@ export type PersonaSnapshot = {
   readonly persona_id: string
   readonly persona_version: number
   readonly display_name: string
-  readonly soul: string
+  /** Its text stands apart, where personas keep it. */
   readonly soul_sha256: string
+  /** Only in records of earlier versions: the text itself, and the digest is nobody's yet. */
+  readonly soul?: string
   readonly capability_scope?: CapabilityScope
   readonly bound_at_ms: number
 }
 /** Where the personas are that sessions are bound to. */
 export interface PersonaSource {
-  /** What a session freezes of a persona as it is now. Throws `persona_not_found` (404). */
-  snapshot(persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms'>
+  /**
+   * What a session freezes of a persona as it is now, in the commit that binds it. Throws `persona_not_found` (404).
+   */
+  freeze(tx: Tx, persona_id: string): Omit<PersonaSnapshot, 'bound_at_ms' | 'soul'>
+  /** The text of a digest that a record names. */
+  soul(sha256: string): string
+  /** Keeps the text of a record that names its digest from this commit on. */
+  keepSoul(tx: Tx, text: string): void
+  /** A record of this commit named the text until now: it goes unless another record does. */
+  letSoulGo(tx: Tx, sha256: string): void
 }
 /** Where the personas are that sessions are bound to. */
 export const PersonaSource: Token<PersonaSource> = defineToken<PersonaSource>('personas@1')

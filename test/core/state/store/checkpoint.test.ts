@@ -292,7 +292,7 @@ test('a checkpoint that cannot begin is not tried at every commit, and leaves no
 })
 
 test('of what left memory as many records are kept for the next reader as fit into some bytes', async (t) => {
-  const opened = await openNotes(tempRoot(t), { tuning: { recordBytes: 100_000 } })
+  const opened = await openNotes(tempRoot(t), { tuning: { recordBytes: 110_000 } })
   const { state, notes, journal } = opened
   await state.commit((tx) => {
     for (const [n, length] of [10, 40_000, 70_000, 200_000].entries())

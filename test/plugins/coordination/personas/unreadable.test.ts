@@ -32,7 +32,7 @@ const register = () => {
     routes: (...made: any[]) => routes?.push(...made),
     health: (check: any) => checks?.push(check),
   }
-  void personas.register(context, {})
+  void personas.register(context, { sessions: () => undefined })
   const list = routes?.find(({ id }) => id === 'personas.list')
   return {
     list: async (query: object): Promise<string[]> =>
