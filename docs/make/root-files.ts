@@ -164,6 +164,7 @@ export const rootFiles: readonly RootFile[] = [
 /** What the records and entries of each collection and stream are. */
 export const contents: Readonly<Record<string, string>> = {
   personas: 'personas',
+  souls: 'what models are told of personas, each text once, by its digest',
   sessions: 'sessions',
   runs: 'runs',
   debug_runs: 'what evidence is kept of each run, with the digests of its bytes in `blobs/debug`',
