@@ -1,5 +1,6 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock, type Clock } from './base/clock.js'
+import { boundHeap, collectAtRest } from './heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
@@ -101,6 +102,7 @@ const preparedMs = 1_000
 
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
+  boundHeap()
   const guarded: string[] = []
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
@@ -135,7 +137,9 @@ export const serve = async ({ flags, environment, exit, print }: ServeInput): Pr
   print(readyLine(daemon, settings))
   log.info('ready', { url: daemon.url, root: daemon.root, ms: daemon.view.boot().total_ms })
   clock.after(preparedMs, daemon.prepare)
+  const endCollecting = collectAtRest(clock)
   const code = await Promise.race([asked.then(() => 0), broke, daemon.ended.then(() => 1)])
+  endCollecting()
   const { clean, reason } = await stopped(daemon, clock, lineMaker(settings, secrets))
   log.info('stopped', { reason, clean })
   return clean && reason === 'stopped' ? code : 1

@@ -59,24 +59,27 @@ export interface SessionState {
   readonly pending_questions: number
 }
 
+/** State of a root agent, and numbers of open approval and question requests. */
+export interface ActivityState {
+  readonly status: AgentStatus
+  readonly approvals: number
+  readonly questions: number
+}
+
 /** What happens in a session, as far as its views show it. Given by the plugin that executes. */
 export interface SessionActivity {
-  /** State of the root agent, and numbers of open approval and question requests. */
-  state(session_id: string): {
-    readonly status: AgentStatus
-    readonly approvals: number
-    readonly questions: number
-  }
+  state(session_id: string): ActivityState
   /**
-   * The members of a snapshot that come from runs, as of this call: what it returns may be called at any time, and does
-   * not depend on later changes.
+   * The state, and the members of a snapshot that come from runs, as of this call: `facts` may be called at any time,
+   * and does not depend on later changes.
    */
-  facts(
-    session_id: string,
-  ): () => Pick<
-    ManagedAgentSnapshot,
-    'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'last_error'
-  >
+  look(session_id: string): {
+    readonly state: ActivityState
+    readonly facts: () => Pick<
+      ManagedAgentSnapshot,
+      'pending_approvals' | 'pending_questions' | 'last_assistant_message' | 'last_error'
+    >
+  }
   /** The newest outputs that one view shows, oldest first, as far as the caller may see them. */
   outputs(
     session_id: string,

@@ -2,6 +2,7 @@
 import type { Caller, Collection, Json, State, Stream, Tx } from '../../../core/plugin.js'
 import { changeSetting } from './change.js'
 import {
+  type ActivityState,
   SessionSnapshotTaken,
   SessionStateChanged,
   type ManagedAgentSnapshot,
@@ -28,9 +29,13 @@ import { metadataOf, shownSettings } from './settings/shown-settings.js'
 
 const shownOutputs = 100
 
+const idle: ActivityState = { status: 'idle', approvals: 0, questions: 0 }
 const quiet: SessionActivity = {
-  state: () => ({ status: 'idle', approvals: 0, questions: 0 }),
-  facts: () => () => ({ pending_approvals: [], last_assistant_message: null, last_error: null }),
+  state: () => idle,
+  look: () => ({
+    state: idle,
+    facts: () => ({ pending_approvals: [], last_assistant_message: null, last_error: null }),
+  }),
   outputs: () => ({ outputs: [] }),
   noted: () => {},
 }
@@ -62,14 +67,18 @@ export const createSessions = ({
     if (session === undefined) throw sessionErrors.session_not_found({ details: { session_id } })
     return session
   }
-  const state = (session: SessionRecord): SessionState => stateOf(live(), session)
-  const snapshotNow = (session: SessionRecord): (() => ManagedAgentSnapshot) => {
-    const agent = agentOf(session, state(session))
-    const facts = live().facts(session.session_id)
+  const state = (session: SessionRecord): SessionState => shownState(session, live().state(session.session_id))
+  /** The state as of now, and the snapshot as of now, made when it is called. */
+  const look = (session: SessionRecord): { state: SessionState; snapshot: () => ManagedAgentSnapshot } => {
+    const seen = live().look(session.session_id)
+    const now = shownState(session, seen.state)
     const journal_len = journal.length(session.session_id)
-    return () => ({ agent, checkpoint_len: 0, ...facts(), journal_len })
+    return {
+      state: now,
+      snapshot: () => ({ agent: agentOf(session, now), checkpoint_len: 0, ...seen.facts(), journal_len }),
+    }
   }
-  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => snapshotNow(session)()
+  const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()
   const view = (session: SessionRecord, caller?: Caller): SessionView => ({
     session_id: session.session_id,
     agent_id: session.agent_id,
@@ -80,11 +89,10 @@ export const createSessions = ({
   const announce: Sessions['announce'] = (tx, session_id, also) => {
     const session = get(session_id)
     const { agent_id } = session
-    const now = state(session)
-    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, ...now }))
-    if (also?.snapshot !== true) return
-    const taken = snapshotNow(session)
-    tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: taken() }))
+    const seen = also?.snapshot === true ? look(session) : { state: state(session) }
+    tx.emit(SessionStateChanged, { session: session_id }, () => ({ session_id, agent_id, ...seen.state }))
+    if ('snapshot' in seen)
+      tx.emit(SessionSnapshotTaken, { session: session_id }, () => ({ session_id, snapshot: seen.snapshot() }))
   }
   const end = (tx: Tx, session_id: string, reason: string | undefined): void => {
     const session = get(session_id)
@@ -124,14 +132,14 @@ export const createSessions = ({
 }
 
 /** The root agent of an ended session has done what it was for: it no longer idles. */
-const stateOf = (activity: SessionActivity, { session_id, ended_at_ms }: SessionRecord): SessionState => {
-  const { status, approvals, questions } = activity.state(session_id)
-  return {
-    status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
-    pending_approvals: approvals,
-    pending_questions: questions,
-  }
-}
+const shownState = (
+  { ended_at_ms }: SessionRecord,
+  { status, approvals, questions }: ActivityState,
+): SessionState => ({
+  status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
+  pending_approvals: approvals,
+  pending_questions: questions,
+})
 
 const keptElsewhere = (members: readonly SessionMetadata[], { session_id }: SessionRecord): { [key: string]: Json } =>
   Object.fromEntries(

@@ -8,7 +8,7 @@ import { advance, isTerminal, type Step } from '../record/machine.js'
 import { closeRequests, deadlineOf, type Closing } from '../record/requests.js'
 import type { ChangeContext } from './run-engine.js'
 import { changed, type RunRecord, type WaitingRun } from '../record/run-record.js'
-import { deliveriesOf, outputRecord, viewRun } from '../views/shown-run.js'
+import { deliveriesOf, noDeliveries, outputRecord, viewRun } from '../views/shown-run.js'
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'run_id' | 'at'> : never) : never
 
@@ -54,6 +54,8 @@ class Edit implements RunEdit {
   #last: number
   /** Those who watch are told. */
   #isShown = false
+  /** No output of the run has gone anywhere. */
+  #isUnsent: boolean
   #noted: JournalEntry['type'] | undefined
 
   constructor(context: ChangeContext, tx: Tx, before: RunRecord) {
@@ -62,6 +64,7 @@ class Edit implements RunEdit {
     this.#before = before
     this.#at = Math.max(tx.now, before.updated_at_ms)
     this.#last = before.last
+    this.#isUnsent = before.outputs === undefined
     this.run = before
   }
 
@@ -84,7 +87,7 @@ class Edit implements RunEdit {
     const seq = this.event(event)
     this.run = withOutput(this.run, seq, output)
     const targets = targetsOf(this.#context, this.run, output)
-    this.#enqueue(seq, output, targets)
+    if (targets.length > 0) this.#enqueue(seq, output, targets)
     const [first] = targets
     const shown = outputRecord(this.#before, event, first === undefined ? undefined : shownHandle(first))
     this.#tx.emit(OutputMade, keysOf(this.#before), () => ({ output: shown }))
@@ -92,6 +95,7 @@ class Edit implements RunEdit {
 
   /** Hands an output to what takes it to its targets. */
   #enqueue(seq: number, { content, parts }: OutputDraft, targets: readonly ReplyHandle[]): void {
+    this.#isUnsent = false
     const { session_id, run_id, agent_id } = this.#before
     const thread_id = this.#context.sessions.find(session_id)?.thread_id
     this.#context.store.outbox()?.enqueue(this.#tx, {
@@ -156,7 +160,7 @@ class Edit implements RunEdit {
     if (run.status !== before.status && (isTerminal(run) || run.status === 'queued'))
       context.ledger()?.abandon(tx, run.run_id, callErrors.call_outcome_lost.code)
     if (!this.#isShown) return
-    const deliveries = deliveriesOf(context.store, run)
+    const deliveries = this.#isUnsent ? noDeliveries : deliveriesOf(context.store, run)
     tx.emit(RunUpdated, keysOf(before), () => ({ run: viewRun(context.store, run, { deliveries }) }))
     announce(context, tx, run)
   }

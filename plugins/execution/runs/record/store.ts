@@ -24,7 +24,12 @@ export const splitGroup = (session_id: string, status: RunRecord['status']): str
 
 const timeKey = (at: number, run_id: string): string => `${String(at).padStart(20, '0')}:${run_id}`
 
-const changeKey = (run: RunRecord): string => timeKey(run.updated_at_ms, run.run_id)
+/** Four indexes ask for it, one after the other. */
+let newest: { readonly run: RunRecord; readonly key: string } | undefined
+const changeKey = (run: RunRecord): string => {
+  if (newest?.run !== run) newest = { run, key: timeKey(run.updated_at_ms, run.run_id) }
+  return newest.key
+}
 
 /** True for a run that was executed, or failed before it could be. */
 const hasBegun = (run: RunRecord): boolean =>

@@ -1,5 +1,5 @@
 /** What a session's views and events show of its runs: each fact has one function, for both. */
-import type { AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../../sessions/contract.js'
+import type { ActivityState, AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import { activeLane, entryAt, queuedLane, type RunStore } from '../record/store.js'
 import { emitTrace } from './live-events.js'
@@ -16,25 +16,23 @@ const lastEnded = (store: RunStore, session_id: string): RunRecord | undefined =
 export const createActivity = (store: RunStore): SessionActivity => ({
   state(session_id) {
     const active = activeRun(store, session_id)
-    const open = active !== undefined && 'pending' in active ? active.pending.length : 0
-    return {
-      status: active === undefined ? idleStatus(store, session_id) : activeStatus(active),
-      approvals: active?.status === 'waiting_for_approval' ? open : 0,
-      questions: active?.status === 'waiting_for_user_question' ? open : 0,
-    }
+    return stateOf(store, session_id, { active, ended: active === undefined ? lastEnded(store, session_id) : undefined })
   },
-  facts(session_id) {
+  look(session_id) {
     const active = activeRun(store, session_id)
     const ended = lastEnded(store, session_id)
     const message = lastMessage(store, session_id)
-    return () => {
-      const questions = active === undefined ? [] : openQuestions(store, active)
-      return {
-        pending_approvals: active === undefined ? [] : openApprovals(store, active),
-        ...(questions.length > 0 && { pending_questions: questions }),
-        last_assistant_message: message(),
-        last_error: ended !== undefined && 'error' in ended ? (ended.error ?? null) : null,
-      }
+    return {
+      state: stateOf(store, session_id, { active, ended }),
+      facts() {
+        const questions = active === undefined ? [] : openQuestions(store, active)
+        return {
+          pending_approvals: active === undefined ? [] : openApprovals(store, active),
+          ...(questions.length > 0 && { pending_questions: questions }),
+          last_assistant_message: message(),
+          last_error: ended !== undefined && 'error' in ended ? (ended.error ?? null) : null,
+        }
+      },
     }
   },
   outputs(session_id, { limit, caller }) {
@@ -47,6 +45,20 @@ export const createActivity = (store: RunStore): SessionActivity => ({
   noted: (tx, session_id) => emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' }),
 })
 
+interface Newest {
+  readonly active: RunRecord | undefined
+  readonly ended: RunRecord | undefined
+}
+const stateOf = (store: RunStore, session_id: string, { active, ended }: Newest): ActivityState => {
+  if (active === undefined) return { status: idleStatus(store, session_id, ended), approvals: 0, questions: 0 }
+  const open = 'pending' in active ? active.pending.length : 0
+  return {
+    status: activeStatus(active),
+    approvals: active.status === 'waiting_for_approval' ? open : 0,
+    questions: active.status === 'waiting_for_user_question' ? open : 0,
+  }
+}
+
 const activeStatus = (run: RunRecord): AgentStatus =>
   run.status === 'waiting_for_approval'
     ? 'waiting_for_approval'
@@ -54,9 +66,8 @@ const activeStatus = (run: RunRecord): AgentStatus =>
       ? 'waiting_for_user_input'
       : 'running'
 
-const idleStatus = (store: RunStore, session_id: string): AgentStatus => {
+const idleStatus = (store: RunStore, session_id: string, last: RunRecord | undefined): AgentStatus => {
   if (store.runs.count('lane', queuedLane(session_id)) > 0) return 'running'
-  const last = lastEnded(store, session_id)
   return last?.status === 'failed' || last?.status === 'completed' ? last.status : 'idle'
 }
 

@@ -76,7 +76,8 @@ const position = (store: RunStore, run: RunRecord): number =>
 export const deliveriesOf = (store: RunStore, run: RunRecord): RunDeliveries =>
   (run.outputs === undefined ? undefined : store.outbox()?.ofRun(run.run_id)) ?? noDeliveries
 
-const noDeliveries: RunDeliveries = { views: [], targets: new Map() }
+/** Of a run none of whose outputs went anywhere. */
+export const noDeliveries: RunDeliveries = { views: [], targets: new Map() }
 
 /** Who a view is for, and what became of outputs as of an earlier moment. */
 export interface RunShow {

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../runs/contract.js'
 import type { ScheduleParts } from './parts.js'
 import { retryDelay } from './retry.js'
 import { batch, type ScheduleCommits } from './schedule-commits.js'
-import { wakeOf } from '../record/store.js'
+import { wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Longest time between two looks. */
 const longestMs = 60_000
@@ -102,11 +102,33 @@ const work = async (watch: Watch): Promise<void> => {
     await commits.sweep()
   }
   await commits.reckon(began - idle, began + tolerance)
-  for (let due = commits.due(began); due.length > 0 && !watch.ended; due = commits.due(clock.now())) {
-    const left = await commits.claim(due, { now: clock.now(), awake_since: watch.awakeSince })
-    if (left.length > 0) await commits.send(left)
-  }
+  await fireAll(watch, began)
   watch.failures = 0
+}
+
+/** Commits on their way to the disk, behind which the next one is filled. */
+const ahead = 4
+
+/** What a commit has taken is due no more, whether it is on the disk or not. Between two of them others are served. */
+const fireAll = async (watch: Watch, began: number): Promise<void> => {
+  const { clock, commits } = watch
+  const written: Promise<void>[] = []
+  const faults: unknown[] = []
+  for (
+    let due = commits.due(began);
+    due.length > 0 && !watch.ended && faults.length === 0;
+    due = commits.due(clock.now())
+  ) {
+    written.push(fire(watch, due).catch((error: unknown) => void faults.push(error)))
+    await (written.length < ahead ? setImmediate() : written.shift())
+  }
+  await Promise.all(written)
+  if (faults.length > 0) throw faults[0]
+}
+
+const fire = async ({ clock, commits, awakeSince }: Watch, due: readonly ScheduleRecord[]): Promise<void> => {
+  const left = await commits.claim(due, { now: clock.now(), awake_since: awakeSince })
+  if (left.length > 0) await commits.send(left)
 }
 
 const plan = (watch: Watch): void => {

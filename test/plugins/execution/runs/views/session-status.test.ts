@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { RunStore } from '../../../../../plugins/execution/runs/record/store.js'
 import { createActivity } from '../../../../../plugins/execution/runs/views/session-status.js'
 import type { RunEdit } from '../../../../../plugins/execution/runs/lifecycle/run-changes.js'
 import {
@@ -49,7 +50,7 @@ test('a record of an earlier version, which does not say what it answered, is lo
   const { said: _, ...old } = run
   await parts.store.state.commit((tx) => tx.put(parts.store.runs, old))
   await playRun(parts, runRecord('r2', 's1', 'queued'), start, emit('a notice'), complete)
-  t.is(createActivity(parts.store).facts('s1')().last_assistant_message, 'old answer')
+  t.is(createActivity(parts.store).look('s1').facts().last_assistant_message, 'old answer')
 })
 
 /** What the newest events, the list and the view say of a session. */
@@ -95,4 +96,43 @@ test('the cancellation of a queued run leaves what the session waits for in its 
   const { snapshot, state } = told(parts)
   t.like(state, { status: 'waiting_for_approval', pending_approvals: 1 })
   t.deepEqual(snapshot.pending_approvals, [asked])
+})
+
+test('what a session shows of its runs asks each index once', async (t) => {
+  const { store, ...parts } = await openRunStore(t, { known: ['s1'] })
+  await playRun({ store, ...parts }, runRecord('r1', 's1', 'queued'), start, say('the answer'), complete)
+  const asked: string[] = []
+  const runs: RunStore['runs'] = Object.assign(Object.create(store.runs), {
+    list(query: Parameters<RunStore['runs']['list']>[0]) {
+      asked.push(query.index)
+      return store.runs.list(query)
+    },
+    count: (index: string, group: string) => store.runs.count(index, group),
+  })
+  const { state, facts } = createActivity({ ...store, runs }).look('s1')
+  t.is(state.status, 'completed')
+  t.is(facts().last_assistant_message, 'the answer')
+  t.deepEqual(asked, ['lane', 'ended', 'answered'])
+})
+
+test('what became of outputs is looked up of runs of which one went somewhere, and of no other', async (t) => {
+  let asked = 0
+  const outbox = (): any => ({
+    enqueue: () => undefined,
+    ofRun: () => {
+      asked += 1
+      return { views: [], targets: new Map() }
+    },
+  })
+  const both = (edit: RunEdit): void => {
+    say('an answer')(edit)
+    complete(edit)
+  }
+  const end = async (session: object): Promise<number> => {
+    const { store, ...parts } = await openRunStore(t, { sessions: { find: () => session } })
+    await playRun({ ...parts, store: { ...store, outbox } }, runRecord('r1', 's1', 'queued'), start, both)
+    return asked
+  }
+  t.is(await end({}), 0)
+  t.is(await end({ reply_targets: [{ plugin: 'http', address: 'a' }] }), 1)
 })

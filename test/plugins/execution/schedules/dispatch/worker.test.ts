@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
+import { createClock } from '../../../../../core/base/clock.js'
+import { unsafeCast } from '../../../../../core/base/schema.js'
 import type { JsonObject } from '../../../../../core/plugin.js'
 import { Runs } from '../../../../../plugins/execution/runs/contract.js'
 import {
@@ -6,6 +9,10 @@ import {
   SchedulePayloads,
   type PayloadFire,
 } from '../../../../../plugins/execution/schedules/contract.js'
+import type { ScheduleParts } from '../../../../../plugins/execution/schedules/dispatch/parts.js'
+import type { ScheduleCommits } from '../../../../../plugins/execution/schedules/dispatch/schedule-commits.js'
+import { createWorker } from '../../../../../plugins/execution/schedules/dispatch/worker.js'
+import { silent } from '../../../../faults/stillness.js'
 import { freshRoot, startTestDaemon } from '../../../../support/daemon.js'
 import { fillableDisk } from '../../../../support/fillable-disk.js'
 import { createLeapingClock } from '../../../../support/leaping-clock.js'
@@ -192,4 +199,54 @@ test('a plugin brings a payload kind: it checks the payload and makes the run of
     receipt: { scope: `schedule:${made.schedule_id}`, key: String(made.next_fire_at_ms) },
   })
   t.is((await scheduledRuns(daemon))[0].request.text_preview, 'begin')
+})
+
+/** A worker for which so many commits of fires are to be filled. */
+const fill = (count: number, claim: () => Promise<never[]>) => {
+  const kept = { left: count }
+  const commits = unsafeCast<ScheduleCommits>({
+    due: () => (kept.left > 0 ? [{}] : []),
+    claim() {
+      kept.left -= 1
+      return claim()
+    },
+    sweep: async () => undefined,
+    reckon: async () => undefined,
+  })
+  const parts = unsafeCast<ScheduleParts>({
+    clock: createClock(),
+    runs: { onEnded: () => () => undefined },
+    store: { schedules: { list: () => [] } },
+    config: { retry_base_delay_ms: 60_000, retry_max_delay_ms: 60_000, retry_jitter_ms: 0 },
+    ids: { random: () => 0 },
+    log: silent,
+  })
+  return { kept, end: createWorker(parts, commits).begin() }
+}
+
+const turns = async (): Promise<void> => {
+  for (let n = 0; n < 50; n += 1) await setImmediate()
+}
+
+test('a commit of fires is filled while those before it go to the disk: a few at a time', async (t) => {
+  const written: (() => void)[] = []
+  const { kept, end } = fill(10, () => new Promise((resolve) => written.push(() => resolve([]))))
+  await turns()
+  t.is(kept.left, 6)
+  written.shift()?.()
+  await turns()
+  t.is(kept.left, 5)
+  const ended = end()
+  for (const done of written) done()
+  await ended
+  t.is(kept.left, 5)
+})
+
+test('when a commit of fires fails, no more are filled before the next look', async (t) => {
+  const { kept, end } = fill(10, async () => {
+    throw new Error('no disk')
+  })
+  await turns()
+  t.is(kept.left, 9)
+  await end()
 })
