@@ -12,7 +12,7 @@ import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 /** Schedules that one commit moves on: between two of them, requests are served. */
 export const batch = 64
 /** How long one commit may take to be filled: code that has just begun to run is slow. */
-const sliceMs = 4
+const sliceMs = 8
 
 export interface ScheduleCommits {
   /** The first schedules that are due. */
