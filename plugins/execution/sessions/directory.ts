@@ -132,10 +132,7 @@ export const createSessions = ({
 }
 
 /** The root agent of an ended session has done what it was for: it no longer idles. */
-const shownState = (
-  { ended_at_ms }: SessionRecord,
-  { status, approvals, questions }: ActivityState,
-): SessionState => ({
+const shownState = ({ ended_at_ms }: SessionRecord, { status, approvals, questions }: ActivityState): SessionState => ({
   status: ended_at_ms !== undefined && status === 'idle' ? 'completed' : status,
   pending_approvals: approvals,
   pending_questions: questions,

@@ -1,5 +1,11 @@
 /** What a session's views and events show of its runs: each fact has one function, for both. */
-import type { ActivityState, AgentStatus, DaemonOutputRecord, SessionActivity, SessionHold } from '../../sessions/contract.js'
+import type {
+  ActivityState,
+  AgentStatus,
+  DaemonOutputRecord,
+  SessionActivity,
+  SessionHold,
+} from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import { activeLane, entryAt, queuedLane, type RunStore } from '../record/store.js'
 import { emitTrace } from './live-events.js'
@@ -16,7 +22,10 @@ const lastEnded = (store: RunStore, session_id: string): RunRecord | undefined =
 export const createActivity = (store: RunStore): SessionActivity => ({
   state(session_id) {
     const active = activeRun(store, session_id)
-    return stateOf(store, session_id, { active, ended: active === undefined ? lastEnded(store, session_id) : undefined })
+    return stateOf(store, session_id, {
+      active,
+      ended: active === undefined ? lastEnded(store, session_id) : undefined,
+    })
   },
   look(session_id) {
     const active = activeRun(store, session_id)
