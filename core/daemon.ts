@@ -6,10 +6,9 @@
 import { createAudit } from './records/audit.js'
 import { createClock, type Clock } from './base/clock.js'
 import type { Environment, Flags } from './base/config.js'
-import { nextEpoch } from './epoch.js'
-import { createBus, type Bus } from './events/bus.js'
+import type { Bus } from './events/bus.js'
 import { createLagCheck } from './events/lagged.js'
-import { createFindings, type Findings } from './records/findings.js'
+import type { Findings } from './records/findings.js'
 import { coreRoutes } from './core-routes.js'
 import { addressOf, checkAccess, checkAddress, createControlPlane, type ControlPlane } from './control-plane.js'
 import { createBoot, type Boot } from './host/lifecycle/boot.js'
@@ -21,7 +20,7 @@ import type { Loaded } from './host/load/load.js'
 import { loadShipped, loadThirdParty, watchFiles, type PluginLoaderOptions } from './host/lifecycle/plugin-loader.js'
 import { createView } from './host/lifecycle/view.js'
 import { createHold, type Hold } from './records/hold.js'
-import { createRetention, type Retention } from './retention/retention.js'
+import { openRetention, retentionConfig, type OpenRetention } from './open-retention.js'
 import { createIds, type IdSource } from './base/ids.js'
 import { keepAlive } from './base/keep-alive.js'
 import type { Log } from './base/text/log.js'
@@ -31,13 +30,13 @@ import type { JsonObject } from './base/schema.js'
 import type { Secrets } from './base/text/secrets.js'
 import { daemonSettings, type Settings } from './base/settings.js'
 import type { Disk } from './state/disk/disk.js'
-import { acquireLock, type Lock } from './state/root/lock.js'
+import type { Lock } from './state/root/lock.js'
 import { createProcesses, type OwnProcesses } from './processes/processes.js'
 import { Processes } from './processes/contract.js'
-import { openState, type OpenState, type RecoveryReport } from './state/store/root.js'
-import { damageFound, isDeclared, recoveryFound } from './start-findings.js'
+import type { OpenState, RecoveryReport } from './state/store/root.js'
+import { isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
-import { storageErrors } from './state/storage-errors.js'
+import { openRoot, takeRoot } from './take-root.js'
 import { version } from './base/version.js'
 import { beginWork } from './work.js'
 
@@ -126,6 +125,7 @@ const loaderOptions = (
 const start = async (context: DaemonContext): Promise<Daemon> => {
   const { boot, loader, settings, clock, log } = context
   checkAccess(settings)
+  const kept = retentionConfig(context, settings.stateRoot)
   const shipped = await boot.step('load', () => loadShipped(loader, settings.stateRoot))
   // A start that cannot listen leaves no root behind.
   if (!isMade(context.disk, settings.stateRoot)) await checkAddress(settings)
@@ -138,11 +138,12 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   )
   const before = configContent(context.disk, lock.root)
   const hold = createHold({ state: opened.state, clock, log })
-  const retention = createRetention({ ...context, root: lock.root, state: opened.state })
+  const retention = openRetention({ ...context, retentionConfig: kept, lock, state: opened.state, hold })
   const taken = { lock, opened, bus, findings, hold, loaded, retention }
   const { host, view, controlPlane } = assemble(context, taken)
 
   await boot.step('register', host.register)
+  retention.declared()
   const report = await boot.step('recover', opened.load, tellRecovery)
   findings.load()
   await hold.load(settings.hold)
@@ -156,55 +157,20 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   boot.done()
   context.phase = 'ready'
   boot.own('retention', retention.begin())
-  boot.own('config', watchFiles(loader, { root: lock.root, before, loaded, host }))
+  boot.own(
+    'config',
+    watchFiles(loader, {
+      root: lock.root,
+      before,
+      loaded,
+      host,
+      check: () => void retentionConfig(context, lock.root),
+    }),
+  )
   return createDaemon(context, { lock, host, view, url: `http://${addressOf(bound)}` })
 }
 
 const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
-
-const takeRoot = ({ settings, boot, clock, log, disk }: DaemonContext): Promise<Lock> =>
-  boot.step('lock', async () => {
-    const lock = await acquireLock({ root: settings.stateRoot, clock, log, disk })
-    boot.own('lock', lock.release)
-    return lock
-  })
-
-/** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
-const openRoot = async (
-  context: DaemonContext,
-  lock: Lock,
-): Promise<{ opened: OpenState; bus: Bus; findings: Findings; keepEpoch: () => Promise<void> }> => {
-  const { boot, clock, ids, log, disk, secrets, settings } = context
-  const { root, generation } = lock
-  const opened = await boot.step('open', () =>
-    openState({
-      root,
-      disk,
-      clock,
-      ids,
-      log,
-      generation,
-      owned: lock.held,
-      publish: (event) => bus.post(event),
-      onDamage: (fault) => findings.note([damageFound(root, fault)]),
-    }),
-  )
-  boot.own('state', async () => {
-    if (!(await opened.close())) throw storageErrors.storage_not_clean()
-  })
-  lock.onLost(() => opened.halt('lock_lost'))
-  const findings = createFindings({ state: opened.state, clock, ids, log })
-  const epoch = nextEpoch(opened.state, clock, log)
-  const bus = createBus({
-    clock,
-    redacting: secrets.redactingPieces,
-    epoch: epoch.value,
-    capacity: settings.eventHistoryCapacity,
-    bytes: settings.eventHistoryBytes,
-    onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
-  })
-  return { opened, bus, findings, keepEpoch: epoch.save }
-}
 
 interface Taken {
   readonly lock: Lock
@@ -212,7 +178,7 @@ interface Taken {
   readonly bus: Bus
   readonly findings: Findings
   readonly hold: Hold
-  readonly retention: Retention
+  readonly retention: OpenRetention
   readonly loaded: readonly Loaded[]
 }
 
@@ -247,7 +213,7 @@ const assemble = (
     accessWarnings: controlPlane.warnings,
     findings,
     hold,
-    usage: retention.usage,
+    retention: retention.get,
     host: () => host,
   })
   const configure = createConfigure({ ...context.loader, root })
@@ -263,7 +229,8 @@ const assemble = (
     patienceMs,
   })
   boot.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
-  for (const route of coreRoutes({ opened, lock, disk, clock, hold, findings })) controlPlane.routes.add('core', route)
+  for (const route of coreRoutes({ opened, lock, disk, clock, hold, findings, retention }))
+    controlPlane.routes.add('core', route)
   // Probes are answered until the plugins have stopped.
   boot.own('listener', controlPlane.server.close)
   boot.own('plugins', host.stop)

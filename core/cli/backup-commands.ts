@@ -1,7 +1,7 @@
 /** `backup create`, `backup verify`, `backup restore`. */
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
-import { count } from './command-text.js'
+import { count } from '../base/text/command-text.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/text/log.js'
 import { writeBackup, type BackupReport } from '../state/inspect/backup.js'

@@ -1,5 +1,5 @@
 /** `state findings`: what starts and repairs found, from the daemon that holds the root. */
-import { count } from './command-text.js'
+import { count } from '../base/text/command-text.js'
 import { defineCommand, type Command } from '../plugin/command.js'
 import { parse } from '../base/parse.js'
 import { array, integer, object, type Json } from '../base/schema.js'

@@ -1,7 +1,7 @@
 /** `state verify`, `state repair`, `state show`: an operator's look at a state root, from outside any daemon. */
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
-import { count } from './command-text.js'
+import { count } from '../base/text/command-text.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'

@@ -3,6 +3,7 @@ import { defineToken, type Token } from '../base/token.js'
 import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
 import type { StateFinding } from '../records/findings.js'
+import type { RetentionReport } from '../retention/report.js'
 import type { StorageUsage } from '../retention/usage.js'
 
 /** Something that a plugin did wrong, kept for the operator. */
@@ -127,6 +128,8 @@ export interface HostView {
   findings(): readonly StateFinding[]
   /** The `storage.usage` member of `/v1/status`; counts the files of the root if the last count is seconds old. */
   usage(): Promise<StorageUsage>
+  /** The `retention` member of `/v1/status`. */
+  retention(): RetentionReport
   /** The `events` member of `/v1/status`. */
   events(): BusStatistics
 }

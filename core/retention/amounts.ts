@@ -43,7 +43,7 @@ const largest = [...bytesIn].toReversed()
 export const showSize = (bytes: number): string => {
   const [unit, each] = largest.find(([, least]) => Math.abs(bytes) >= least) ?? ['B', 1]
   const amount = bytes / each
-  return `${Number.isInteger(amount) || Math.abs(amount) >= 100 ? Math.round(amount) : amount.toFixed(1)} ${unit}`
+  return `${Math.abs(amount) >= 100 ? Math.round(amount) : Math.round(amount * 10) / 10} ${unit}`
 }
 /** The day of a moment, in UTC: `2027-01-31`. */
 export const showDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

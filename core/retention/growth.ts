@@ -4,6 +4,8 @@ export type Sample = {
   readonly at_ms: number
   /** Of the whole root. */
   readonly bytes: number
+  /** Of each kind. */
+  readonly kinds: Readonly<Record<string, number>>
 }
 
 const hour = 3_600_000
@@ -23,10 +25,16 @@ export const sampled = (samples: readonly Sample[], sample: Sample): readonly Sa
   [...within(samples, sample), sample].slice(-most)
 
 /** Bytes a day over the last week, or over as much of it as is known; undefined if that is too little. */
-export const growthOf = (samples: readonly Sample[], now: Sample): number | undefined => {
+export const growthOf = (
+  samples: readonly Sample[],
+  now: Sample,
+  of: (sample: Sample) => number | undefined = ({ bytes }) => bytes,
+): number | undefined => {
   const [first] = within(samples, now)
-  if (first === undefined || now.at_ms - first.at_ms < sampleEvery) return undefined
-  return ((now.bytes - first.bytes) / (now.at_ms - first.at_ms)) * day
+  const [before, after] = [first && of(first), of(now)]
+  if (first === undefined || before === undefined || after === undefined) return undefined
+  const span = now.at_ms - first.at_ms
+  return span < sampleEvery ? undefined : ((after - before) / span) * day
 }
 
 export type Forecast =

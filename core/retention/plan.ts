@@ -8,19 +8,18 @@ export interface PartitionFacts {
   readonly no: number
   /** Unix ms of its first change. */
   readonly from: number
-  /** Unix ms of its last change; undefined while it is written to. */
-  readonly to?: number | undefined
+  /** Unix ms: nothing in it was written later. */
+  readonly to: number
   /** Of the leader. */
   readonly records: number
-  /** On disk, with what falls together with it. */
+  /** On disk, with everything that follows it. */
   readonly bytes: number
-  /** Why it cannot fall, one sentence; undefined if it can. */
+  /** Why nothing of its kind can fall now, one sentence; undefined if it can. */
   readonly held?: string | undefined
 }
 
 export type Cause = 'age' | 'count' | 'bytes'
-export interface Falling extends Omit<PartitionFacts, 'held' | 'to'> {
-  readonly to: number
+export interface Falling extends Omit<PartitionFacts, 'held'> {
   readonly cause: Cause
 }
 /** What is due, and why it stays; older than all that stays of its kind behind it. */
@@ -56,12 +55,11 @@ const recordsIn = (partitions: readonly PartitionFacts[]): number =>
 const dueCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
   const [oldest, ...newer] = left
   if (oldest === undefined) return undefined
-  if (maxAge !== undefined && oldest.to !== undefined && oldest.to <= now - maxAge) return 'age'
+  if (maxAge !== undefined && oldest.to <= now - maxAge) return 'age'
   return maxCount !== undefined && recordsIn(newer) >= maxCount ? 'count' : undefined
 }
 
 const ageText = 'It is younger than min_age.'
-const openText = 'It is still written to.'
 
 class Planner {
   readonly #input: PlanInput
@@ -77,15 +75,15 @@ class Planner {
     const { policy, now } = this.#input
     const [oldest] = queue.left
     if (oldest === undefined) return false
-    const { held, to, ...facts } = oldest
-    const reason = held ?? (to === undefined ? openText : to > now - policy.minAge ? ageText : undefined)
-    if (to === undefined || reason !== undefined) {
+    const { held, ...facts } = oldest
+    const reason = held ?? (facts.to > now - policy.minAge ? ageText : undefined)
+    if (reason !== undefined) {
       queue.blocked = true
-      this.stays.push({ ...facts, to, cause, held: reason ?? openText })
+      this.stays.push({ ...facts, cause, held: reason })
       return false
     }
     queue.left.shift()
-    this.falls.push({ ...facts, to, cause })
+    this.falls.push({ ...facts, cause })
     return true
   }
 
@@ -100,7 +98,7 @@ class Planner {
     const { policy, bytes } = this.#input
     if (policy.maxBytes === undefined) return
     let over = bytes - policy.maxBytes - this.falls.reduce((sum, one) => sum + one.bytes, 0)
-    const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? Infinity
+    const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? 0
     while (over > 0) {
       const [next] = queues
         .filter(({ blocked, left, policy: { isPromise } }) => !blocked && !isPromise && left.length > 0)

@@ -1,4 +1,5 @@
 /** What `config/retention.toml` says: how long, how many and how much is kept of each kind. */
+import path from 'node:path'
 import { errors, readLayers } from '../base/config.js'
 import {
   defaulted,
@@ -12,8 +13,8 @@ import {
   type Infer,
   type JsonObject,
 } from '../base/schema.js'
+import type { DeclaredKind, Retention } from '../state/contract.js'
 import { age, ageOf, size, sizeOf } from './amounts.js'
-import path from 'node:path'
 
 const KindConfig = object({
   max_age: optional(age('1h', 'What is older falls. Kept for ever when absent.')),
@@ -53,13 +54,6 @@ export interface Policy {
   readonly kinds: ReadonlyMap<string, KindPolicy>
 }
 
-/** A kind as its leader declares it. */
-export interface DeclaredKind {
-  readonly kind: string
-  /** How long it is kept unless the configuration says otherwise, milliseconds: for what is a promise for a time. */
-  readonly promise?: number | undefined
-}
-
 const file = 'config/retention.toml'
 
 const refuse = (member: string, problem: string): never => {
@@ -77,9 +71,11 @@ const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): Kin
   return { maxAge, maxCount: max_count, isPromise: promise !== undefined }
 }
 
+const isInside = (folder: string, at: string): boolean => !/^\.\.(?:\/|$)/u.test(path.relative(folder, at))
+
 /** Throws `config_invalid`, which names the member that is wrong. */
-export const readConfig = (table: JsonObject): RetentionConfig =>
-  readLayers<RetentionConfig>({
+export const readConfig = (table: JsonObject, root: string): RetentionConfig => {
+  const config = readLayers<RetentionConfig>({
     struct: RetentionConfig,
     settings: [],
     file: { name: file, table },
@@ -87,10 +83,18 @@ export const readConfig = (table: JsonObject): RetentionConfig =>
     flags: new Map(),
     guard: () => {},
   })
+  if (config.archive_dir !== undefined && isInside(root, config.archive_dir))
+    refuse('archive_dir', 'must be outside the state root')
+  return config
+}
 
-/** Throws `config_invalid` also for a kind that nobody declares. */
-export const policyFor = (config: RetentionConfig, declared: readonly DeclaredKind[]): Policy => {
-  const known = declared.map(({ kind }) => kind)
+/** What plugins declare, and what is there though its plugin is missing now. */
+export type KnownKinds = Pick<Retention, 'declared' | 'kinds'>
+
+/** Throws `config_invalid` also for a kind that nobody knows. */
+export const policyFor = (config: RetentionConfig, { declared: given, kinds }: KnownKinds): Policy => {
+  const declared = given()
+  const known = [...new Set([...declared, ...kinds()].map(({ kind }) => kind))]
   for (const kind of Object.keys(config.kinds))
     if (!known.includes(kind)) refuse(`kinds.${kind}`, `is no kind: there are ${known.toSorted().join(', ')}`)
   return {

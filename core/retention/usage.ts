@@ -2,10 +2,12 @@
 import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
 import { doc, enums, integer, named, number, object, optional, timestamp, type Infer } from '../base/schema.js'
+import type { Retention } from '../state/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 import { defaultTuning } from '../state/tuning.js'
 import { showDay, showSize } from './amounts.js'
 import { measure, type RootBytes } from './bytes.js'
+import { kindBytes } from './kinds.js'
 import { forecastOf, growthOf, sampled, sampleEvery, type Sample } from './growth.js'
 import type { RetentionDocument } from './retention-document.js'
 
@@ -35,6 +37,7 @@ export interface UsageParts {
   readonly root: string
   readonly clock: Clock
   readonly document: RetentionDocument
+  readonly retention: Pick<Retention, 'kinds'>
 }
 
 export interface Usage {
@@ -42,6 +45,8 @@ export interface Usage {
   report(): Promise<StorageUsage>
   /** Takes a sample for the rate if one is due. */
   sample(): Promise<void>
+  /** Bytes a day of a kind, as `growth_bytes_per_day` of the report. */
+  growthOf(kind: string): number | undefined
   /** That the disk is full soon, as far as the last report knows. */
   warnings(): readonly Warning[]
 }
@@ -70,15 +75,18 @@ interface Counted extends RootBytes {
   readonly elapsed: number
 }
 
+const rounded = (growth: number | undefined): number | undefined => growth && Math.round(growth)
+
 const sumOf = ({ areas }: RootBytes, folder: string): number =>
   [...areas].reduce((sum, [area, bytes]) => (area === folder || area.startsWith(`${folder}/`) ? sum + bytes : sum), 0)
 
-export const createUsage = ({ disk, root, clock, document }: UsageParts): Usage => {
+export const createUsage = ({ disk, root, clock, document, retention }: UsageParts): Usage => {
   let last: Counted | undefined
   let running: Promise<Counted> | undefined
+  const sampleNow = (bytes: number): Sample => ({ at_ms: clock.now(), bytes, kinds: kindBytes(retention.kinds()) })
   const countNow = async (): Promise<Counted> => {
     const found = await measure(disk, root)
-    return (last = { ...found, at: { at_ms: clock.now(), bytes: found.total }, elapsed: clock.elapsed() })
+    return (last = { ...found, at: sampleNow(found.total), elapsed: clock.elapsed() })
   }
   const counted = (): Promise<Counted> => {
     if (last !== undefined && clock.elapsed() - last.elapsed < freshMs) return Promise.resolve(last)
@@ -109,5 +117,7 @@ export const createUsage = ({ disk, root, clock, document }: UsageParts): Usage 
     const { at } = await counted()
     await document.change((value) => ({ ...value, samples: [...sampled(value.samples, at)] }))
   }
-  return { report, sample, warnings: () => (reported === undefined ? [] : soonFull(reported)) }
+  const growthOfKind = (kind: string): number | undefined =>
+    last && rounded(growthOf(document.value.samples, last.at, ({ kinds }) => kinds[kind]))
+  return { report, sample, growthOf: growthOfKind, warnings: () => (reported === undefined ? [] : soonFull(reported)) }
 }

@@ -7,6 +7,7 @@ import type { EventSpec, EventKeys } from '../events/contract.js'
 import type { KeptWith, Retention } from './kept.js'
 
 export type {
+  DeclaredKind,
   Fall,
   FallingLine,
   Holder,

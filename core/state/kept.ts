@@ -13,6 +13,11 @@ export interface KeptWith<T> {
    * that wrote it. Must be pure.
    */
   since?(record: T): number
+  /**
+   * Of one that leads: how long somebody was promised that it is kept, ms. Unless the configuration says otherwise it
+   * falls when it is older, and never to make room. Absent: kept for ever unless the configuration says otherwise.
+   */
+  readonly promise?: number
 }
 
 /** Partitions close behind any of these, at the next checkpoint that writes to their kind. */
@@ -78,8 +83,12 @@ export type FallingLine =
   | { readonly collection: string; readonly id: string; readonly record: object }
   | { readonly stream: string; readonly owner: string; readonly from: number; readonly entries: readonly Json[] }
 
+/** A kind of which something that leads is declared. */
+export type DeclaredKind = Pick<KeptWith<never>, 'kind' | 'promise'>
+
 /** What is kept, in partitions that fall as a whole and leave no tombstones. Nothing falls by itself. */
 export interface Retention {
+  declared(): readonly DeclaredKind[]
   /** As of the last checkpoint; reads nothing. */
   kinds(): readonly KeptKind[]
   /** When partitions of a kind close from now on; kinds that nobody sets close theirs after 30 days or 1 GiB. */

@@ -52,6 +52,7 @@ const ownSpools = (spools: Spools, late: Late): Spools => ({
 })
 
 const ownRetention = (retention: Retention, late: Late): Retention => ({
+  declared: () => retention.declared(),
   kinds: () => retention.kinds(),
   closeAt: (kind, limits) => retention.closeAt(kind, limits),
   preview: (kind, upto) => retention.preview(kind, upto),

@@ -63,6 +63,8 @@ export interface Watched {
   readonly before: string
   readonly loaded: readonly Loaded[]
   readonly host: PluginHost
+  /** Throws what is wrong with the files that belong to no plugin. */
+  readonly check: () => void
 }
 
 interface FileFault {
@@ -86,7 +88,7 @@ const faultsOfFiles = (options: ConfigureOptions, loaded: readonly Loaded[]): re
 /** Nothing of the start waits for this; the returned undo does. */
 export const watchFiles = (
   options: PluginLoaderOptions,
-  { root, before, loaded, host }: Watched,
+  { root, before, loaded, host, check: checkOthers }: Watched,
 ): (() => Promise<void>) => {
   const { disk, kit, log, safe } = options
   const begin = async (): Promise<() => Promise<void>> => {
@@ -97,6 +99,7 @@ export const watchFiles = (
     const failed = new Set(host.reports().flatMap(({ id, reason }) => (reason === undefined ? [] : [id])))
     const known = new Set(faults().flatMap(({ plugin, error }) => (failed.has(plugin) ? [String(error)] : [])))
     const check = (): void => {
+      checkOthers()
       if (!safe) thirdPartyCandidates({ disk, root, kit })
       for (const { error } of faults()) if (!known.has(String(error))) throw error
     }

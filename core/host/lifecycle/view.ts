@@ -2,7 +2,7 @@ import { bySeverity, type Warning } from '../../base/health.js'
 import type { Bus } from '../../events/bus.js'
 import type { Findings } from '../../records/findings.js'
 import type { Hold } from '../../records/hold.js'
-import type { Usage } from '../../retention/usage.js'
+import type { Retention } from '../../retention/retention.js'
 import type { ControlPlaneReport, HostView, LockReport } from '../contract.js'
 import type { Boot } from './boot.js'
 import type { PluginHost } from './host.js'
@@ -19,7 +19,8 @@ export interface ViewParts {
   readonly accessWarnings: () => readonly Warning[]
   readonly hold: Pick<Hold, 'whenActing' | 'warnings'>
   readonly findings: Pick<Findings, 'list' | 'warnings'>
-  readonly usage: Usage
+  /** It exists when the plugins have registered. */
+  readonly retention: () => Retention
   /** The host exists later than its view, which it lends to the plugins. */
   readonly host: () => PluginHost | undefined
 }
@@ -36,7 +37,7 @@ export const createView = ({
   accessWarnings,
   hold,
   findings,
-  usage,
+  retention,
   host,
 }: ViewParts): HostView => ({
   version,
@@ -55,10 +56,11 @@ export const createView = ({
       ...accessWarnings(),
       ...hold.warnings(),
       ...findings.warnings(),
-      ...usage.warnings(),
+      ...retention().warnings(),
       ...(host()?.warnings() ?? []),
     ]),
   events: () => bus.statistics(),
   findings: findings.list,
-  usage: usage.report,
+  usage: () => retention().usage.report(),
+  retention: () => retention().report(),
 })

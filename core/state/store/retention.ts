@@ -1,12 +1,13 @@
 /** What plugins see of partitions: which there are, what would fall, and the fall. */
 import { fault } from '../../base/assert.js'
-import type { Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
+import type { DeclaredKind, Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
 import { earliest, fallOf, freeUpto, holderIn } from '../partitions/falls.js'
 import { kindIn, kindsIn, type KindFacts } from '../partitions/listing.js'
 import { newestOf } from '../partitions/partitions.js'
 import { runningOf, type Root } from './open-root.js'
 
 export const createRetention = (root: Root): Retention => ({
+  declared: () => declaredIn(root),
   kinds: () => kindsIn(root.manifest.current, factsOf(root)),
   closeAt: (kind, limits) => void root.limits.set(kind, limits),
   checkpoint: () => runningOf(root.access).checkpointer.run(),
@@ -17,6 +18,9 @@ export const createRetention = (root: Root): Retention => ({
     return runningOf(root.access).checkpointer.fall({ kind, upto })
   },
 })
+
+const declaredIn = ({ store }: Root): DeclaredKind[] =>
+  [...store.collections.values()].flatMap(({ spec: { kept } }) => (kept?.since === undefined ? [] : [kept]))
 
 const factsOf = ({ pageStores }: Root): KindFacts => ({
   leads: pageStores.leads,

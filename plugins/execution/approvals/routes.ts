@@ -15,7 +15,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { runErrors, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
+import { noRun, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'
@@ -150,7 +150,7 @@ const exact = (parts: ApprovalRouteParts): Route =>
     body: Body,
     idempotent: true,
     reply: jsonReply(RunView, 202),
-    problems: [runErrors.run_not_found, ...problems],
+    problems: [...noRun, ...problems],
     durability: 'A',
     example,
     handler: async ({ params: { run_id }, body, idempotencyKey: header, caller }) => {

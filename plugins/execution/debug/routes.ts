@@ -15,7 +15,7 @@ import {
   timestamp,
   type Route,
 } from '../../../core/plugin.js'
-import { runErrors, type Runs } from '../runs/contract.js'
+import { noRun, type Runs } from '../runs/contract.js'
 import type { Capture } from './capture.js'
 import { RunDebugView, type DebugArtifactView } from './contract.js'
 import { debugErrors } from './errors.js'
@@ -53,7 +53,7 @@ const view = (parts: DebugRouteParts): Route =>
     access: 'admin',
     params: object({ run_id }),
     reply: jsonReply(RunDebugView),
-    problems: [runErrors.run_not_found, debugErrors.run_debug_not_found],
+    problems: [...noRun, debugErrors.run_debug_not_found],
     handler: async ({ params }) => {
       const { level, artifacts, dropped } = await recordOf(parts, params.run_id)
       return { run_id: params.run_id, level, artifacts: [...artifacts], dropped_artifact_count: dropped }
@@ -70,7 +70,7 @@ const artifact = (parts: DebugRouteParts): Route =>
     params: object({ run_id, artifact_id: string({ min: 1, max: 200 }) }),
     reply: textReply(),
     problems: [
-      runErrors.run_not_found,
+      ...noRun,
       debugErrors.run_debug_not_found,
       debugErrors.run_debug_artifact_not_found,
       debugErrors.run_debug_artifact_unreadable,

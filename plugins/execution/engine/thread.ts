@@ -29,8 +29,8 @@ export interface Thread {
   /** Texts of accepted runs that have not started. */
   readonly inputs: Map<string, string>
   progress: Progress | undefined
-  /** Gives the text of a run that was accepted before the part of the journal that was read. */
-  readonly find: (run_id: string) => string
+  /** Gives the text of a run that was accepted before the part of the journal that was read; undefined if it fell. */
+  readonly find: (run_id: string) => string | undefined
 }
 
 export const beginThread = (seq: number, find: Thread['find'], limit = Infinity): Thread => ({
@@ -94,15 +94,7 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
       thread.inputs.set(run_id, event.content)
       return
     case 'started':
-      endProgress(thread)
-      thread.progress = beginProgress(run_id)
-      thread.starts.push({ seq: thread.seq, at: thread.messages.length, before: thread.weighed })
-      push(thread, {
-        role: 'user',
-        content: [{ type: 'text', text: thread.inputs.get(run_id) ?? thread.find(run_id) }],
-      })
-      thread.inputs.delete(run_id)
-      return
+      return foldStart(thread, run_id)
     case 'waiting_for_approval':
       for (const { id, tool_call_id } of event.requests)
         setState(thread, tool_call_id, () => ({ type: 'asked', request_id: id }))
@@ -139,6 +131,17 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
     default:
       assertNever(event)
   }
+}
+
+/** Of a run that fell in part, the rest is left out too. */
+const foldStart = (thread: Thread, run_id: string): void => {
+  endProgress(thread)
+  const text = thread.inputs.get(run_id) ?? thread.find(run_id)
+  if (text === undefined) return
+  thread.progress = beginProgress(run_id)
+  thread.starts.push({ seq: thread.seq, at: thread.messages.length, before: thread.weighed })
+  push(thread, { role: 'user', content: [{ type: 'text', text }] })
+  thread.inputs.delete(run_id)
 }
 
 /** What was said in a run whose beginning is not in the part that was read is left out, as its results are. */

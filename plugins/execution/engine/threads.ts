@@ -40,9 +40,10 @@ interface ThreadParts {
 export const createThreads = (store: RunStore, { resting_bytes, max_bytes, starts }: ThreadParts): Threads => {
   const inUse = new Map<string, Thread>()
   const resting = createResting(resting_bytes)
-  const input = (run_id: string): string => {
+  const input = (run_id: string): string | undefined => {
     const run = store.runs.find(run_id)
-    const entry = run === undefined ? undefined : entryAt(store, run.session_id, run.first)
+    if (run === undefined) return undefined
+    const entry = entryAt(store, run.session_id, run.first)
     return entry?.type === 'event' && entry.event.type === 'accepted' ? entry.event.content : ''
   }
   const take = (session_id: string): Thread => {

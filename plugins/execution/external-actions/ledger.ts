@@ -30,8 +30,9 @@ const step = 64
 
 /** The latest intent of an action. An outcome follows its intent closely, so it is looked for from the end. */
 const intentOf = ({ entries }: LedgerStore, session_id: string, action_id: string): IntentEntry | undefined => {
-  for (let end = entries.length(session_id); end > 0; end -= step) {
-    const after = Math.max(0, end - step)
+  const fell = entries.first(session_id) - 1
+  for (let end = entries.length(session_id); end > fell; end -= step) {
+    const after = Math.max(fell, end - step)
     const found = entries
       .read(session_id, { after, limit: end - after })
       .toReversed()

@@ -52,6 +52,7 @@ export const hashOf = (session_id: string, entry: Omit<ActionEntry, 'hash'>): st
 const entries: StreamSpec<ActionEntry> = {
   name: 'external_actions',
   version: 1,
+  kept: { kind: 'runs' },
   chained: {
     heads: 'external_action_heads',
     link: ({ hash, ...entry }, owner) => ({ prev: entry.prev, hash, right: hashOf(owner, entry) }),
@@ -71,6 +72,7 @@ const ranges: CollectionSpec<ActionRange> = {
   id: (range) => range.run_id,
   indexes: { unknown: { group: ({ unknown }) => (unknown.length > 0 ? 'unknown' : undefined) } },
   settled: () => true,
+  kept: { kind: 'runs' },
   references: (range) => [{ collection: 'runs', id: range.run_id }],
 }
 

@@ -19,7 +19,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { runErrors, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
+import { noRun, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'
@@ -169,7 +169,7 @@ const exact = (parts: QuestionRouteParts): Route =>
     example,
     idempotent: true,
     reply: jsonReply(RunView, 202),
-    problems: [runErrors.run_not_found, ...answerProblems],
+    problems: [...noRun, ...answerProblems],
     durability: 'A',
     handler: async ({ params: { run_id }, body, idempotencyKey: header, caller }) => {
       const run = parts.runs.get(run_id)
@@ -194,7 +194,7 @@ const cancel = (parts: QuestionRouteParts): Route =>
     idempotent: true,
     reply: jsonReply(RunView),
     problems: [
-      runErrors.run_not_found,
+      ...noRun,
       questionErrors.question_request_mismatch,
       questionErrors.question_state_conflict,
       questionErrors.question_expired,

@@ -9,6 +9,8 @@ import type { RunView } from './views/run-view.js'
 
 /** Problems of runs, for routes of other plugins. */
 export { runErrors } from './record/errors.js'
+/** What a run that is looked up by its id can lack. */
+export { noRun } from './record/get-run.js'
 /** What a run is, and what must hold before it may complete. */
 export { CompletionRequirement, runKinds, runStatuses } from './record/run-record.js'
 /** What the daemon keeps of a run, by its status. */
@@ -95,7 +97,7 @@ export interface Runs {
    */
   check(submission: Pick<Submission, 'session_id' | 'input'>): void
   find(run_id: string): RunRecord | undefined
-  /** Throws `run_not_found` (404). */
+  /** Throws `run_not_found` (404), or `run_expired` (404) for one that was here and fell. */
   get(run_id: string): RunRecord
   /** `caller` is who asks: without one, and for one who may only read, addresses of reply targets are hidden. */
   view(run: RunRecord, caller?: Caller): RunView

@@ -18,7 +18,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
+import { noRun, RunEventEntry, runErrors, runStatuses, RunView, type Runs } from './contract.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import { runEvents, runSteps } from './views/run-events.js'
 import { listRuns } from './views/run-list.js'
@@ -84,7 +84,7 @@ const read = ({ runs }: RouteContext): Route =>
     access: 'read',
     params,
     reply: jsonReply(RunView),
-    problems: [runErrors.run_not_found],
+    problems: noRun,
     handler: ({ params: { run_id }, caller }) => runs.view(runs.get(run_id), caller),
   })
 
@@ -100,7 +100,7 @@ const events = ({ context, runs }: RouteContext): Route =>
       steps: optional(doc(boolean(), 'With the model answers, failed attempts and tool calls between the events.')),
     }),
     reply: jsonReply(array(RunEventEntry)),
-    problems: [runErrors.run_not_found],
+    problems: noRun,
     handler: ({ params: { run_id }, query: { steps }, caller }) =>
       (steps === true ? runSteps : runEvents)(context.store, runs.get(run_id), caller),
   })
@@ -116,7 +116,7 @@ const cancel = ({ context, runs }: RouteContext): Route =>
     body: object({}),
     bodyOptional: true,
     reply: jsonReply(RunView),
-    problems: [runErrors.run_not_found, runErrors.run_state_conflict],
+    problems: [...noRun, runErrors.run_state_conflict],
     durability: 'A',
     handler: async ({ params: { run_id }, caller }) =>
       runs.view(await stopOne(context, run_id, { kind: 'cancel' }), caller),
@@ -163,7 +163,7 @@ const actions = ({ context, runs }: RouteContext): Route =>
     access: 'read',
     params,
     reply: jsonReply(array(ExternalActionView)),
-    problems: [runErrors.run_not_found],
+    problems: noRun,
     handler: ({ params: { run_id } }) => actionsOf(context, runs.get(run_id).run_id),
   })
 
@@ -181,7 +181,7 @@ const acknowledge = ({ context, runs }: RouteContext): Route =>
     bodyOptional: true,
     example: { body: { note: 'The service shows one payment, made at noon.' } },
     reply: jsonReply(array(ExternalActionView)),
-    problems: [runErrors.run_not_found],
+    problems: noRun,
     durability: 'A',
     handler: async ({ params: { run_id }, body: { note }, caller }) => {
       runs.get(run_id)

@@ -5,7 +5,7 @@ import type { RunRecord, Runs, WaitingRun } from './contract.js'
 import type { JournalEntry, OutputDraft } from '../sessions/contract.js'
 import type { Deadlines } from './lifecycle/deadlines.js'
 import { editRun } from './lifecycle/run-changes.js'
-import { runErrors } from './record/errors.js'
+import { getRun } from './record/get-run.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
 import { replayed } from './record/receipts.js'
@@ -24,11 +24,7 @@ export const createRuns = (
   { waiters, deadlines }: { waiters: Waiters; deadlines: Deadlines },
 ): Runs => {
   const { store } = context
-  const get = (run_id: string): RunRecord => {
-    const run = store.runs.find(run_id)
-    if (run === undefined) throw runErrors.run_not_found({ details: { run_id } })
-    return run
-  }
+  const get = (run_id: string): RunRecord => getRun(store, run_id)
   return {
     submit: async (submission) => (await submitRun(context, submission)).run,
     admit: (submission) => admitRun(context, submission),

@@ -198,6 +198,9 @@ const events = ({ context }: RouteContext): Route =>
           audits: array(json()),
           outputs: doc(array(DaemonOutputRecord), 'What was put out.'),
           metadata: jsonObject(),
+          first_seq: optional(
+            doc(integer({ min: 2 }), 'The oldest entry that is kept; those before it fell. Absent where none did.'),
+          ),
         }),
         daemon_outputs: array(DaemonOutputRecord),
         run_events: array(RunEventEntry),

@@ -17,7 +17,7 @@ import {
   SessionStateChanged,
   sessionErrors,
 } from '../sessions/contract.js'
-import { ModelDeltas, OutputMade, runErrors, RunUpdated, Trace } from './contract.js'
+import { ModelDeltas, noRun, OutputMade, RunUpdated, Trace } from './contract.js'
 import type { RouteContext } from './routes.js'
 
 const id = () => string({ min: 1, max: 200 })
@@ -55,7 +55,7 @@ const ofRun = (all: RouteContext): Route =>
     params: object({ run_id: id() }),
     query: object({ ...include, ...cursor }),
     reply: streamReply(RunUpdated, OutputMade, Trace),
-    problems: [runErrors.run_not_found],
+    problems: noRun,
     handler: ({ params: { run_id }, query }) => ({ filter: runScope(all, run_id), ...included(query) }),
   })
 
@@ -74,7 +74,7 @@ const ofSession = (all: RouteContext): Route =>
       ...cursor,
     }),
     reply: streamReply(SessionStateChanged, SessionSnapshotTaken, SessionInterrupted),
-    problems: [sessionErrors.session_not_found, runErrors.run_not_found],
+    problems: [sessionErrors.session_not_found, ...noRun],
     handler: ({ params: { session_id }, query: { run_id, snapshot, ...query }, caller }) => {
       const { sessions } = all.context
       const filter = run_id === undefined ? sessionScope(all, session_id) : runScope(all, run_id, session_id)
@@ -99,7 +99,7 @@ const ofAll = (all: RouteContext): Route =>
       ...cursor,
     }),
     reply: streamReply(RunUpdated, OutputMade, Trace),
-    problems: [sessionErrors.session_not_found, runErrors.run_not_found],
+    problems: [sessionErrors.session_not_found, ...noRun],
     handler: ({ query: { session_id, run_id, ...query } }) => {
       const view = included(query)
       if (run_id !== undefined) return { filter: runScope(all, run_id, session_id), ...view }

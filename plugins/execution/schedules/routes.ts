@@ -15,7 +15,7 @@ import {
   type Skip,
 } from '../../../core/plugin.js'
 import { modelErrors } from '../models/contract.js'
-import { runErrors } from '../runs/contract.js'
+import { noRun, runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
@@ -79,7 +79,7 @@ const create = ({ store: { state }, runs, service }: ScheduleRouteParts): Route 
       scheduleErrors.schedule_limit_reached,
       sessionErrors.session_not_found,
       runErrors.session_ended,
-      runErrors.run_not_found,
+      ...noRun,
       runErrors.run_input_missing,
       runErrors.run_input_conflict,
       runErrors.reserved_metadata_key,

@@ -159,6 +159,7 @@ export const collectStatus = async (parts: StatusParts): Promise<JsonObject> => 
     control_plane: host.controlPlane(),
     events: host.events(),
     findings: host.findings(),
+    ...(loaded && { retention: host.retention() }),
     health: healthOf(parts, { began, warnings: all, readiness: members['provider_readiness'] }),
     ...members,
   }

@@ -13,6 +13,7 @@ import {
   record,
   string,
   StateFinding,
+  RetentionReport,
   StorageUsage,
   timestamp,
   json,
@@ -143,6 +144,7 @@ const ownFields = {
   control_plane: ControlPlaneView,
   events: EventsView,
   findings: array(StateFinding),
+  retention: optional(RetentionReport),
   health: HealthView,
 }
 

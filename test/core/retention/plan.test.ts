@@ -6,7 +6,7 @@ const day = 86_400_000
 const now = 1000 * day
 
 interface Old extends Partial<PartitionFacts> {
-  /** Days since it ended; undefined: it is written to. */
+  /** Days since its last change; none: it is written to. */
   readonly ended?: number
 }
 /** Partitions of a kind from the oldest, each of 10 records and 100 bytes. */
@@ -15,7 +15,7 @@ const partitions = (kind: string, ...olds: readonly Old[]): PartitionFacts[] =>
     kind,
     no: at + 1,
     from: now - ((ended ?? 0) + 30) * day,
-    to: ended === undefined ? undefined : now - ended * day,
+    to: now - (ended ?? 0) * day,
     records: 10,
     bytes: 100,
     ...facts,
@@ -85,10 +85,16 @@ const rows: readonly Row[] = [
     stays: ['runs 2 by count: It is younger than min_age.'],
   },
   {
-    title: 'a partition that is written to stays',
+    title: 'a partition that was written to today stays',
     partitions: partitions('runs', { records: 100 }, { records: 100 }),
     policy: policy({ runs: { maxCount: 1 } }),
-    stays: ['runs 1 by count: It is still written to.'],
+    stays: ['runs 1 by count: It is younger than min_age.'],
+  },
+  {
+    title: 'the newest partition falls too when nothing was written for so long',
+    partitions: partitions('runs', { ended: 90 }),
+    policy: policy({ runs: { maxAge: 60 * day } }),
+    falls: ['runs 1 by age'],
   },
   {
     title: 'behind one that is held nothing of its kind falls, and others do',

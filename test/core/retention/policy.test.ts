@@ -4,7 +4,8 @@ import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 
 const day = 86_400_000
 const declared = [{ kind: 'runs' }, { kind: 'receipts', promise: 90 * day }]
-const read = (table: Parameters<typeof readConfig>[0]) => policyFor(readConfig(table), declared)
+const read = (table: Parameters<typeof readConfig>[0]) =>
+  policyFor(readConfig(table, '/root'), { declared: () => declared, kinds: () => [] })
 
 test('without a configuration only what is promised for a time falls, when that is over', (t) => {
   const { minAge, maxBytes, archiveDir, kinds } = read({})
@@ -38,6 +39,7 @@ const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], strin
   ['a size in another unit', { max_bytes: '50GB' }, 'max_bytes must be a size'],
   ['a size that no root fits into', { max_bytes: '1MiB' }, 'max_bytes must be a size'],
   ['a folder that depends on where the daemon starts', { archive_dir: 'old' }, 'archive_dir must be an absolute path'],
+  ['a folder in the root', { archive_dir: '/root/old' }, 'archive_dir must be outside the state root'],
   ['a member that is not there', { max_age: '90d' }, 'max_age'],
   ['a member of a kind that is not there', { kinds: { runs: { age: '90d' } } }, 'kinds.runs.age'],
   [

@@ -2,10 +2,10 @@
 import type { Decider, ResolvedApproval, ResolvedQuestion } from '../../sessions/contract.js'
 import { callFailure } from '../../tools/contract.js'
 import { assert, type Json, type ProblemFactory, type Tx } from '../../../../core/plugin.js'
-import type { RunRecord, WaitingRun } from '../record/run-record.js'
+import type { WaitingRun } from '../record/run-record.js'
 import { editRun, type RunEdit } from './run-changes.js'
 import { calledTool, deadlineOf, openApprovals, openQuestions } from '../record/requests.js'
-import { runErrors } from '../record/errors.js'
+import { getRun } from '../record/get-run.js'
 import { callErrors } from './call-errors.js'
 import type { ControlContext } from './executor.js'
 import { recordReceipt, type ReceiptKey } from '../record/receipts.js'
@@ -32,12 +32,6 @@ export interface WaitCancellation {
   readonly receipt?: ReceiptKey | undefined
 }
 
-const getRun = (context: ControlContext, run_id: string): RunRecord => {
-  const run = context.store.runs.find(run_id)
-  if (run === undefined) throw runErrors.run_not_found({ details: { run_id } })
-  return run
-}
-
 /** What the model reads of a call that was denied. */
 const denials: Readonly<Record<Decider, ProblemFactory>> = {
   operator: callErrors.call_denied_by_operator,
@@ -52,7 +46,7 @@ export const decide = async (
   context: ControlContext,
   { run_id, resolutions, receipt }: ApprovalDecision,
 ): Promise<void> => {
-  const requests = openApprovals(context.store, getRun(context, run_id))
+  const requests = openApprovals(context.store, getRun(context.store, run_id))
   await resume(context, run_id, (edit, tx) => {
     recordReceipt(context.store, tx, { receipt, run_id })
     edit.event({ type: 'approval_resolved', resolutions: [...resolutions] })
@@ -77,7 +71,7 @@ export const answer = async (
   context: ControlContext,
   { run_id, resolution, result, receipt }: QuestionAnswer,
 ): Promise<void> => {
-  const run = getRun(context, run_id)
+  const run = getRun(context.store, run_id)
   const request = openQuestions(context.store, run).find(({ id }) => id === resolution.request_id)
   const asked = request === undefined ? undefined : calledTool(context.store, run, request.tool_call_id)
   await resume(context, run_id, (edit, tx) => {
@@ -103,7 +97,7 @@ const resume = async (
   write: (edit: RunEdit, tx: Tx) => readonly string[],
 ): Promise<void> => {
   const goesOn = await context.store.state.commit((tx) => {
-    const waiting = getRun(context, run_id)
+    const waiting = getRun(context.store, run_id)
     assert('pending' in waiting, 'an answer was given to a run that does not wait')
     const edit = editRun(context, tx, waiting)
     const answered = write(edit, tx)
@@ -134,7 +128,7 @@ export const cancelWait = async (
   context: ControlContext,
   { run_id, resolution, error, receipt }: WaitCancellation,
 ): Promise<void> => {
-  const run = getRun(context, run_id)
+  const run = getRun(context.store, run_id)
   await context.store.state.commit((tx) => {
     const edit = editRun(context, tx, run)
     recordReceipt(context.store, tx, { receipt, run_id })

@@ -4,6 +4,7 @@ import type { RunRecord, StopRequest } from '../record/run-record.js'
 import type { RunEvent } from '../../sessions/contract.js'
 import { editRun } from './run-changes.js'
 import { runErrors } from '../record/errors.js'
+import { getRun } from '../record/get-run.js'
 import type { ControlContext } from './executor.js'
 import { isTerminal } from '../record/machine.js'
 import { activeRun } from '../views/session-status.js'
@@ -14,12 +15,7 @@ import { queuedLane } from '../record/store.js'
  * `run_state_conflict`.
  */
 export const stopOne = async (context: ControlContext, run_id: string, stop: StopRequest): Promise<RunRecord> => {
-  const { runs } = context.store
-  const find = (): RunRecord => {
-    const run = runs.find(run_id)
-    if (run === undefined) throw runErrors.run_not_found({ details: { run_id } })
-    return run
-  }
+  const find = (): RunRecord => getRun(context.store, run_id)
   if (context.executor.executes(run_id) && !isTerminal(find())) {
     remember(context, run_id, stop)
     await Promise.race([context.executor.stop(run_id, stop), context.clock.sleep(context.config.stop_grace_ms * 2)])

@@ -7,6 +7,12 @@ export const runErrors = defineErrors({
     detail: 'There is no run {run_id}.',
     action: 'List the runs with GET /v1/runs.',
   },
+  run_expired: {
+    status: 404,
+    domain: 'runs',
+    detail: 'Run {run_id} was here and is no longer kept: it was older than retention keeps runs.',
+    action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
+  },
   run_state_conflict: {
     status: 409,
     domain: 'runs',

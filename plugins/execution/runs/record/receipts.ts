@@ -3,6 +3,7 @@
  * exists.
  */
 import { type Tx, digest, idempotencyErrors } from '../../../../core/plugin.js'
+import { absentRun } from './get-run.js'
 import type { RunRecord } from './run-record.js'
 import type { RunStore } from './store.js'
 
@@ -17,12 +18,17 @@ export interface ReceiptKey {
 
 const receiptId = (receipt: ReceiptKey): string => digest([receipt.scope, receipt.key])
 
-/** The run that an earlier request with this key led to. */
+/**
+ * The run that an earlier request with this key led to. Throws `run_expired` where that fell: the key still names it, so
+ * that nothing is done twice.
+ */
 export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunRecord | undefined => {
   const known = receipt === undefined ? undefined : store.receipts.find(receiptId(receipt))
   if (known === undefined) return undefined
   if (known.digest !== receipt?.digest) throw idempotencyErrors.idempotency_conflict()
-  return store.runs.find(known.run_id)
+  const run = store.runs.find(known.run_id)
+  if (run === undefined && store.runs.hasFallen(known.run_id)) throw absentRun(store, known.run_id)
+  return run
 }
 
 /** Records the key beside its effect. */

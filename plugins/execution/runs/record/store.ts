@@ -69,8 +69,15 @@ const runCollection: CollectionSpec<RunRecord> = {
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },
   settled: isSettled,
+  kept: { kind: 'runs', since: (run) => run.submitted_at_ms },
   references: (run) => [{ collection: 'sessions', id: run.session_id }],
 }
+
+/**
+ * A caller that repeats a request after three months under the same key is not the one that lost an answer. Until then
+ * the key names the run, also where that has fallen.
+ */
+const receiptPromise = 90 * 86_400_000
 
 const receiptCollection: CollectionSpec<ReceiptRecord> = {
   name: 'receipts',
@@ -78,6 +85,7 @@ const receiptCollection: CollectionSpec<ReceiptRecord> = {
   id: (receipt) => receipt.id,
   indexes: {},
   settled: () => true,
+  kept: { kind: 'receipts', since: (receipt) => receipt.at, promise: receiptPromise },
   references: (receipt) => [{ collection: 'runs', id: receipt.run_id }],
 }
 
@@ -115,7 +123,7 @@ export const declareStore = (
 
 /** The one journal entry at a sequence. */
 export const entryAt = (store: RunStore, session_id: string, seq: number): JournalEntry | undefined =>
-  store.journal.read(session_id, { after: seq - 1, limit: 1 })[0]?.entry
+  store.journal.read(session_id, { after: seq - 1, limit: 1 }).find((found) => found.seq === seq)?.entry
 
 /** The event at a sequence, if the entry there is one. */
 export const eventAt = (store: RunStore, session_id: string, seq: number): RunEvent | undefined => {
@@ -137,7 +145,7 @@ export function* entriesBetween(
   session_id: string,
   { first, last }: Span,
 ): Generator<StreamEntry<JournalEntry>> {
-  for (let after = first - 1; after < last; after += step)
+  for (let after = Math.max(first, journal.first(session_id)) - 1; after < last; after += step)
     yield* journal.read(session_id, { after, limit: Math.min(step, last - after) })
 }
 

@@ -27,6 +27,7 @@ export const submitProblems = [
   runErrors.run_input_conflict,
   runErrors.reserved_metadata_key,
   runErrors.run_queue_full,
+  runErrors.run_expired,
   idempotencyErrors.idempotency_conflict,
   idempotencyErrors.invalid_idempotency_key,
   modelErrors.route_not_ready,

@@ -50,6 +50,7 @@ export const sessionLog = (
   { caller, ...range }: LogRange & { readonly caller: Caller },
 ) => {
   const { session_id } = session
+  const first = store.journal.first(session_id)
   const found = readPage(store.journal, session_id, { ...range, show: rowsOf(store, session_id, caller) })
   const events = eventsOf(store, found, caller)
   const rows = fitting(range.after === undefined ? found.toReversed() : found, events)
@@ -62,6 +63,7 @@ export const sessionLog = (
       audits: rows.flatMap(({ audit }) => audit ?? []),
       outputs,
       metadata: sessions.metadata(session, caller),
+      ...(first > 1 && { first_seq: first }),
     },
     daemon_outputs: outputs,
     run_events: rows.flatMap(({ event }) => event ?? []),
@@ -100,7 +102,7 @@ export const readPage = (
   { after, limit = defaultLimit, show }: LogRange & { readonly show: (entry: Entry) => Row },
 ): Row[] => {
   const length = journal.length(session_id)
-  const first = after ?? Math.max(0, length - limit)
+  const first = Math.max(after ?? length - limit, journal.first(session_id) - 1)
   const last = Math.min(length, first + limit)
   const rows: Row[] = []
   const fits = createMeasure()

@@ -65,7 +65,11 @@ export type JournalEntry = { run_id: string; at: number } & (
   | ({ type: 'session' } & SessionNote)
 )
 
-export const sessionJournal: StreamSpec<JournalEntry> = { name: 'session_journal', version: 1 }
+export const sessionJournal: StreamSpec<JournalEntry> = {
+  name: 'session_journal',
+  version: 1,
+  kept: { kind: 'runs' },
+}
 
 /** Where changes of sessions are written down, and who is told. */
 export interface JournalParts {

@@ -35,3 +35,19 @@ test('a run that begins anew leaves no call without a result behind', (t) => {
     ['user', 'assistant', 'tool', 'user'],
   )
 })
+
+test('of a run whose acceptance fell nothing is shown, and the next one is whole', (t) => {
+  const thread = beginThread(0, () => undefined)
+  foldEntry(thread, 5, { type: 'event', run_id: 'r1', at: 1, event: { type: 'started' } })
+  foldEntry(thread, 6, {
+    type: 'message',
+    run_id: 'r1',
+    at: 1,
+    message: { role: 'assistant', content: [{ type: 'text', text: 'half' }] },
+  })
+  foldEntry(thread, 7, { type: 'event', run_id: 'r1', at: 1, event: { type: 'completed' } })
+  t.deepEqual([thread.messages, thread.progress, thread.starts], [[], undefined, []])
+  foldEntry(thread, 8, { type: 'event', run_id: 'r2', at: 1, event: { type: 'accepted', content: 'whole' } })
+  foldEntry(thread, 9, { type: 'event', run_id: 'r2', at: 1, event: { type: 'started' } })
+  t.deepEqual(thread.messages, [{ role: 'user', content: [{ type: 'text', text: 'whole' }] }])
+})

@@ -11,6 +11,7 @@ const journalOf = (sizes: readonly number[]): { journal: Stream<JournalEntry>; m
   let read = 0
   const journal = unsafeCast<Stream<JournalEntry>>({
     length: () => sizes.length,
+    first: () => 1,
     read: (_owner: string, { after, limit }: { after: number; limit: number }) => {
       read += limit
       return sizes.slice(after, after + limit).map((size, at) => ({ seq: after + at + 1, entry: 'x'.repeat(size) }))

@@ -1,0 +1,61 @@
+/** Retention of one daemon: its configuration is read before the root is touched, the kinds are known later. */
+import path from 'node:path'
+import { assert } from './base/assert.js'
+import type { Clock } from './base/clock.js'
+import type { Ids } from './base/ids.js'
+import type { Log } from './base/text/log.js'
+import type { JsonObject } from './base/schema.js'
+import { readToml } from './host/load/toml.js'
+import type { Hold } from './records/hold.js'
+import { policyFor, readConfig, type RetentionConfig } from './retention/policy.js'
+import { createRetention, type Retention } from './retention/retention.js'
+import type { State } from './state/contract.js'
+import type { Disk } from './state/disk/disk.js'
+import type { Lock } from './state/root/lock.js'
+
+export interface RetentionSource {
+  readonly disk: Disk
+  /** Values that stand in for files of `config/`, by their names, for an embedding program. */
+  readonly config?: Readonly<Record<string, JsonObject>>
+}
+
+/** What the file of a root says, or the defaults where there is none. Throws `config_invalid`. */
+export const retentionConfig = ({ disk, config = {} }: RetentionSource, root: string): RetentionConfig =>
+  readConfig(config['retention'] ?? readToml(disk, path.join(root, 'config', 'retention.toml')) ?? {}, root)
+
+export interface OpenRetentionParts {
+  readonly disk: Disk
+  readonly retentionConfig: RetentionConfig
+  readonly lock: Lock
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly state: State
+  readonly hold: Pick<Hold, 'whenActing'>
+}
+
+export interface OpenRetention {
+  /** Call when the plugins have registered. Throws `config_invalid` for a kind that none of them declares. */
+  declared(): void
+  /** Only then. */
+  get(): Retention
+  /** Looks now and then, unless the daemon holds. Returns the end. */
+  begin(): () => void | Promise<void>
+}
+
+export const openRetention = (parts: OpenRetentionParts): OpenRetention => {
+  const { lock, state, hold, retentionConfig: config } = parts
+  let retention: Retention | undefined
+  const get = (): Retention => {
+    assert(retention, 'retention is asked for before the plugins have registered')
+    return retention
+  }
+  return {
+    declared() {
+      const policy = policyFor(config, state.retention)
+      retention = createRetention({ ...parts, root: lock.root, rootId: lock.facts.root_id, policy })
+    },
+    get,
+    begin: () => hold.whenActing(() => get().begin()),
+  }
+}

@@ -1,0 +1,73 @@
+/** The falls themselves: archived first where that is asked for, then in one commit of the state, then told. */
+import type { Clock } from '../base/clock.js'
+import { Problem } from '../base/errors.js'
+import type { Ids } from '../base/ids.js'
+import type { Log } from '../base/text/log.js'
+import type { Retention } from '../state/contract.js'
+import type { Disk } from '../state/disk/disk.js'
+import { codeOf } from '../state/errors.js'
+import { writeArchive, type Archived } from './archive-write.js'
+import { dueOf, type Due } from './due.js'
+import { errors } from './errors.js'
+import type { Policy } from './policy.js'
+import type { Fallen, RetentionDocument } from './retention-document.js'
+import { sayFalling } from './words.js'
+
+export interface FallParts {
+  readonly retention: Retention
+  readonly policy: Policy
+  /** Id of the state root. */
+  readonly rootId: string
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly document: RetentionDocument
+}
+
+/** Falls that are kept for whoever looks later. */
+const mostKept = 32
+
+/** A folder that cannot be written to is the operator's to mend; what the root itself says is passed on. */
+const notWritten = (path: string, cause: unknown): unknown => {
+  const reason = codeOf(cause)
+  if (cause instanceof Problem || reason === undefined) return cause
+  return errors.archive_not_written({ details: { path, reason }, cause })
+}
+
+const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): Promise<Archived | undefined> => {
+  const { retention, policy, rootId, disk, clock, ids } = parts
+  const folder = policy.archiveDir
+  if (folder === undefined) return undefined
+  const header = {
+    v: 1,
+    k: 'archive',
+    of: kind,
+    salt: ids.random(4),
+    root: rootId,
+    upto,
+    from,
+    to,
+    archived_at_ms: clock.now(),
+  } as const
+  return writeArchive({ disk, folder }, header, retention.contents(fall)).catch((error: unknown) => {
+    throw notWritten(folder, error)
+  })
+}
+
+/** Lets one kind fall; nothing of it fell where this rejects. */
+export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
+  const { retention, document, clock, log } = parts
+  const archived = await archive(parts, due)
+  const { fall: _, upto: __, held: ___, ...facts } = dueOf(await retention.fall(due.kind, due.upto), due.cause)
+  const fallen: Fallen = {
+    at_ms: clock.now(),
+    ...facts,
+    ...(archived !== undefined && { archive: archived.path }),
+  }
+  log.info(`fell: ${sayFalling({ ...facts, held: due.held })}`, {
+    ...(archived !== undefined && { archive: archived.path, archive_bytes: archived.bytes }),
+  })
+  await document.change((value) => ({ ...value, fallen: [...value.fallen, fallen].slice(-mostKept) }))
+  return fallen
+}

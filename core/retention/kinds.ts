@@ -1,0 +1,43 @@
+/** What the state knows of kinds, as facts that a plan is made of, and what it is asked to divide them into. */
+import type { KeptKind, Partition, PartitionLimits } from '../state/contract.js'
+import { usualLimits } from '../state/partitions/partitions.js'
+import type { KindPolicy, Policy } from './policy.js'
+import type { PartitionFacts } from './plan.js'
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** On disk, with everything that follows what leads. */
+export const bytesIn = ({ shares }: Partition): number => sum(shares.map(({ bytes }) => bytes))
+/** Of what leads and no longer changes: the rest is carried along and never falls. */
+export const recordsIn = ({ shares }: Partition): number =>
+  sum(shares.map(({ leads, records, open }) => (leads ? Math.max(0, records - open) : 0)))
+
+export const kindBytes = (kinds: readonly KeptKind[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(kinds.map(({ kind, partitions }) => [kind, sum(partitions.map(bytesIn))]))
+
+/** Partitions that can fall. */
+export const factsOf = ({ kind, fell, partitions, undeclared }: KeptKind): PartitionFacts[] =>
+  partitions
+    // Of earlier ones something stays because of a record that is kept; it goes with the next that fall.
+    .filter(({ no }) => no > fell)
+    // Behind a fall the newest one holds what is carried on, and would be carried on again.
+    .filter((partition, at, { length }) => at < length - 1 || recordsIn(partition) > 0)
+    .map((partition) => ({
+      kind,
+      no: partition.no,
+      from: partition.from,
+      to: partition.to,
+      records: recordsIn(partition),
+      bytes: bytesIn(partition),
+      ...(undeclared !== undefined && { held: `Nobody declares ${undeclared} now: a plugin is missing.` }),
+    }))
+
+/** Parts of what is kept that fall one after the other: enough that little more is kept than was asked for. */
+const parts = 8
+
+/** Partitions end so early that what falls is never more than about an eighth of what is kept. */
+export const limitsFor = ({ maxAge, maxCount }: KindPolicy, { maxBytes }: Policy): PartitionLimits => ({
+  age: Math.min(usualLimits.age, (maxAge ?? Infinity) / parts),
+  records: Math.max(1, Math.floor((maxCount ?? Infinity) / parts)),
+  bytes: Math.min(usualLimits.bytes, (maxBytes ?? Infinity) / (2 * parts)),
+})

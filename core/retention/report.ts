@@ -1,0 +1,77 @@
+/** What `/v1/status` says of each kind. */
+import { array, doc, integer, named, number, object, optional, record, string, type Infer } from '../base/schema.js'
+import type { KeptKind } from '../state/contract.js'
+import type { DueNow } from './due.js'
+import { bytesIn, recordsIn } from './kinds.js'
+import type { Policy } from './policy.js'
+import { Fallen } from './retention-document.js'
+import { sayHeld, sayStaying } from './words.js'
+
+const KindReport = named(
+  'KeptKind',
+  object({
+    bytes: doc(integer({ min: 0 }), 'On disk, as of the last checkpoint.'),
+    growth_bytes_per_day: doc(optional(number()), 'Over the last week; absent while it is not known.'),
+    records: doc(integer({ min: 0 }), 'Records that lead the kind and no longer change.'),
+    partitions: doc(integer({ min: 0 }), 'Parts that can fall one after the other.'),
+    oldest_ms: doc(optional(integer({ min: 1 })), 'When its oldest part began, Unix ms; absent where nobody knows.'),
+    max_age_ms: optional(integer({ min: 1 })),
+    max_count: optional(integer({ min: 1 })),
+    falls_at_ms: doc(optional(integer({ min: 0 })), 'When something of it falls for the first time, Unix ms.'),
+    stays_because: doc(optional(string()), 'Why something stays though it is due.'),
+  }),
+)
+export const RetentionReport = named(
+  'RetentionReport',
+  object({
+    min_age_ms: doc(integer({ min: 1 }), 'Nothing younger falls.'),
+    max_bytes: doc(optional(integer({ min: 1 })), 'Of the whole root.'),
+    archive_dir: optional(string()),
+    kinds: record(KindReport),
+    fallen: doc(array(Fallen), 'The latest falls, the oldest first.'),
+  }),
+)
+export type RetentionReport = Infer<typeof RetentionReport>
+
+export interface ReportParts {
+  readonly policy: Policy
+  readonly kinds: readonly KeptKind[]
+  readonly fallen: readonly Fallen[]
+  readonly found: DueNow
+  readonly growthOf: (kind: string) => number | undefined
+  readonly fallsAt: (kind: string) => number | undefined
+}
+
+const reasonOf = ({ falls, stays }: DueNow, kind: string): string | undefined => {
+  const staying = stays.find((one) => one.kind === kind)
+  const held = falls.find((one) => one.kind === kind)?.held
+  return staying === undefined ? held && sayHeld(held) : sayStaying(staying)
+}
+
+const kindReport = (parts: ReportParts, { kind, partitions }: KeptKind): Infer<typeof KindReport> => {
+  const { policy, found, growthOf, fallsAt } = parts
+  const { maxAge, maxCount } = policy.kinds.get(kind) ?? {}
+  const [oldest] = partitions
+  return {
+    bytes: partitions.reduce((sum, partition) => sum + bytesIn(partition), 0),
+    growth_bytes_per_day: growthOf(kind),
+    records: partitions.reduce((sum, partition) => sum + recordsIn(partition), 0),
+    partitions: partitions.length,
+    oldest_ms: oldest === undefined || oldest.from === 0 ? undefined : oldest.from,
+    max_age_ms: maxAge,
+    max_count: maxCount,
+    falls_at_ms: fallsAt(kind),
+    stays_because: reasonOf(found, kind),
+  }
+}
+
+export const reportOf = (parts: ReportParts): RetentionReport => {
+  const { policy, kinds, fallen } = parts
+  return {
+    min_age_ms: policy.minAge,
+    max_bytes: policy.maxBytes,
+    archive_dir: policy.archiveDir,
+    kinds: Object.fromEntries(kinds.map((kept) => [kept.kind, kindReport(parts, kept)])),
+    fallen: [...fallen],
+  }
+}

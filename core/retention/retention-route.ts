@@ -1,0 +1,74 @@
+/** `POST /v1/retention`: what would fall, or the fall. */
+import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
+import { array, boolean, defaulted, doc, named, object, optional, string, type Infer } from '../base/schema.js'
+import { errors as stateErrors } from '../state/errors.js'
+import type { Due } from './due.js'
+import { errors } from './errors.js'
+import type { Retention } from './retention.js'
+import { Fallen } from './retention-document.js'
+import { sayFalling, sayStaying } from './words.js'
+
+const Body = object({
+  dry_run: doc(defaulted(boolean(), true), 'Only say what would fall.'),
+  root_id: optional(doc(string({ min: 1, max: 64 }), 'Refuses unless the daemon holds the state root with this id.')),
+})
+
+const { at_ms: _, archive, ...facts } = Fallen.schema
+const Part = named(
+  'RetentionPart',
+  object({ ...facts, archive, words: doc(string(), 'The same in words, and what stays of it and why.') }),
+)
+export const RetentionRun = named(
+  'RetentionRun',
+  object({
+    dry_run: boolean(),
+    parts: doc(array(Part), 'What falls, or would: of each kind one part.'),
+    stays: doc(array(string()), 'What is due and stays, and why, one sentence each.'),
+  }),
+)
+export type RetentionRun = Infer<typeof RetentionRun>
+
+export const partOf = ({ kind, cause, from, to, records, bytes, held }: Due): Infer<typeof Part> => ({
+  kind,
+  cause,
+  from,
+  to,
+  records,
+  bytes,
+  words: sayFalling({ kind, cause, from, to, records, bytes, held }),
+})
+const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ ...fallen, words: sayFalling(fallen) })
+
+/** What a command or a route answers with. */
+export const runRetention = async (retention: Retention, dry_run: boolean): Promise<RetentionRun> => {
+  if (dry_run) {
+    const { falls, stays } = await retention.due()
+    return { dry_run, parts: falls.map(partOf), stays: stays.map(sayStaying) }
+  }
+  const { fallen, stays } = await retention.run()
+  return { dry_run, parts: fallen.map(fallenPart), stays: stays.map(sayStaying) }
+}
+
+export interface RetentionRouteParts {
+  readonly rootId: string
+  readonly retention: () => Retention
+}
+
+export const retentionRoute = ({ rootId, retention }: RetentionRouteParts): Route =>
+  defineRoute({
+    id: 'retention.run',
+    method: 'POST',
+    path: '/v1/retention',
+    access: 'admin',
+    durability: 'A',
+    summary: 'Says what is older, more or larger than retention keeps; with `dry_run` false it falls now.',
+    body: Body,
+    reply: jsonReply(RetentionRun),
+    problems: [stateErrors.backup_root_differs, errors.archive_not_written],
+    example: { body: { dry_run: true } },
+    handler: ({ body: { dry_run, root_id } }) => {
+      if (root_id !== undefined && root_id !== rootId)
+        throw stateErrors.backup_root_differs({ details: { held: rootId, wanted: root_id } })
+      return runRetention(retention(), dry_run)
+    },
+  })

@@ -1,0 +1,41 @@
+/** What falls and what stays, in words: for the log, the status and the command line. */
+import { count } from '../base/text/command-text.js'
+import type { Holder } from '../state/contract.js'
+import { showDay, showSize } from './amounts.js'
+import type { Cause, Staying } from './plan.js'
+
+const causes: Readonly<Record<Cause, string>> = {
+  age: 'older than max_age',
+  count: 'more than max_count',
+  bytes: 'to make room for max_bytes',
+}
+
+interface Part {
+  readonly kind: string
+  readonly cause: Cause
+  /** Unix ms; 0: not known. */
+  readonly from: number
+  readonly to: number
+  readonly records: number
+  readonly bytes: number
+}
+
+const sayPart = ({ kind, records, bytes, from, to, cause }: Part): string => {
+  const span = from === 0 ? `up to ${showDay(to)}` : `from ${showDay(from)} to ${showDay(to)}`
+  return `${kind}: ${count(records, 'record')} ${span}, ${showSize(bytes)}, ${causes[cause]}`
+}
+
+/** What follows, and stays because it may belong to a record that is kept. */
+export interface Held {
+  readonly by: Holder
+  readonly bytes: number
+}
+export const sayHeld = ({ by: { collection, id, since }, bytes }: Held): string =>
+  `${showSize(bytes)} stay because ${collection} ${id} is kept and may have a part in what was written ` +
+  `since ${showDay(since)}`
+
+/** `runs: 120 records from 2026-01-01 to 2026-02-01, 3.4 MiB, older than max_age`. */
+export const sayFalling = ({ held, ...part }: Part & { readonly held?: Held | undefined }): string =>
+  `${sayPart(part)}${held === undefined ? '' : `; ${sayHeld(held)}`}`
+
+export const sayStaying = ({ held, ...part }: Staying): string => `${sayPart(part)}, stay: ${held}`

@@ -1,0 +1,73 @@
+/** Takes a root and opens its state, with what stands upon it before there are plugins. */
+import type { Clock } from './base/clock.js'
+import type { IdSource } from './base/ids.js'
+import type { Settings } from './base/settings.js'
+import type { Log } from './base/text/log.js'
+import type { Secrets } from './base/text/secrets.js'
+import { nextEpoch } from './epoch.js'
+import { createBus, type Bus } from './events/bus.js'
+import type { Boot } from './host/lifecycle/boot.js'
+import { createFindings, type Findings } from './records/findings.js'
+import { damageFound } from './start-findings.js'
+import type { Disk } from './state/disk/disk.js'
+import { acquireLock, type Lock } from './state/root/lock.js'
+import { storageErrors } from './state/storage-errors.js'
+import { openState, type OpenState } from './state/store/root.js'
+
+export interface RootParts {
+  readonly settings: Settings
+  readonly boot: Boot
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly disk: Disk
+  readonly secrets: Secrets
+}
+
+export const takeRoot = ({ settings, boot, clock, log, disk }: RootParts): Promise<Lock> =>
+  boot.step('lock', async () => {
+    const lock = await acquireLock({ root: settings.stateRoot, clock, log, disk })
+    boot.own('lock', lock.release)
+    return lock
+  })
+
+export interface OpenedRoot {
+  readonly opened: OpenState
+  readonly bus: Bus
+  readonly findings: Findings
+  readonly keepEpoch: () => Promise<void>
+}
+
+/** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
+export const openRoot = async (context: RootParts, lock: Lock): Promise<OpenedRoot> => {
+  const { boot, clock, ids, log, disk, secrets, settings } = context
+  const { root, generation } = lock
+  const opened = await boot.step('open', () =>
+    openState({
+      root,
+      disk,
+      clock,
+      ids,
+      log,
+      generation,
+      owned: lock.held,
+      publish: (event) => bus.post(event),
+      onDamage: (fault) => findings.note([damageFound(root, fault)]),
+    }),
+  )
+  boot.own('state', async () => {
+    if (!(await opened.close())) throw storageErrors.storage_not_clean()
+  })
+  lock.onLost(() => opened.halt('lock_lost'))
+  const findings = createFindings({ state: opened.state, clock, ids, log })
+  const epoch = nextEpoch(opened.state, clock, log)
+  const bus = createBus({
+    clock,
+    redacting: secrets.redactingPieces,
+    epoch: epoch.value,
+    capacity: settings.eventHistoryCapacity,
+    bytes: settings.eventHistoryBytes,
+    onFault: ({ owner, event, error }) => log.error('an event listener failed', { owner, event, error }),
+  })
+  return { opened, bus, findings, keepEpoch: epoch.save }
+}

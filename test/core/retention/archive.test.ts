@@ -1,0 +1,165 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import test from 'ava'
+import type { FallingLine } from '../../../core/state/contract.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import type { Disk } from '../../../core/state/disk/disk.js'
+import { openArchive } from '../../../core/retention/archive-read.js'
+import { writeArchive } from '../../../core/retention/archive-write.js'
+import { freshRoot } from '../../support/folders.js'
+
+const disk = createDisk()
+const header = {
+  v: 1,
+  k: 'archive',
+  of: 'runs',
+  salt: '9f3c21aa',
+  root: 'ba21',
+  upto: 3,
+  from: 1000,
+  to: 2000,
+  archived_at_ms: Date.UTC(2027, 0, 31, 9),
+} as const
+
+function* lines(count: number): Iterable<FallingLine> {
+  for (let no = 0; no < count; no += 1) {
+    yield {
+      collection: 'runs',
+      id: `run_${no}`,
+      record: { run_id: `run_${no}`, outputs: ['Grüße 🌻', 'x'.repeat(no % 97)] },
+    }
+    yield { stream: 'session_journal', owner: `s${no % 7}`, from: no + 1, entries: [{ type: 'event', no }] }
+  }
+}
+const readAll = async (path: string) => {
+  const { header: found, lines: rest } = await openArchive(disk, path)
+  const read = []
+  for await (const line of rest) read.push(line)
+  return { header: found, lines: read }
+}
+const written = async (count = 5) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  return { folder, ...(await writeArchive({ disk, folder }, header, lines(count))) }
+}
+
+test('what fell can be read from its archive, in its order', async (t) => {
+  const { path, folder, records, entries, bytes } = await written(3000)
+  t.is(path, join(folder, 'ba21/runs-2027-01-31T09-00-00-000Z.ndjson.gz'))
+  t.deepEqual([records, entries], [3000, 3000])
+  t.is(statSync(path).size, bytes)
+  t.is(statSync(path).mode & 0o777, 0o600)
+  const read = await readAll(path)
+  t.like(read.header, header)
+  t.is(read.lines.length, 6000)
+  t.like(read.lines[0], { collection: 'runs', id: 'run_0', r: { run_id: 'run_0', outputs: ['Grüße 🌻', ''] } })
+  t.like(read.lines[5999], {
+    stream: 'session_journal',
+    owner: 's3',
+    from: 3000,
+    entries: [{ type: 'event', no: 2999 }],
+  })
+})
+
+test('an archive is lines of JSON that any tool reads', async (t) => {
+  const { path } = await written(1)
+  const text = gunzipSync(readFileSync(path)).toString('utf8')
+  const parsed = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.deepEqual(
+    parsed.map(({ k, collection, stream, end }) => k ?? collection ?? stream ?? end),
+    ['archive', 'runs', 'session_journal', true],
+  )
+})
+
+test('a line longer than what is decompressed at once is read whole', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const long = { collection: 'runs', id: 'a', record: { text: 'ab'.repeat(1_000_000) } }
+  const { path } = await writeArchive({ disk, folder }, header, [long])
+  t.deepEqual(
+    (await readAll(path)).lines.map((line) => 'id' in line && line.r),
+    [long.record],
+  )
+})
+
+test('an archive that ends too early is refused, wherever it ends', async (t) => {
+  const { path } = await written()
+  const whole = readFileSync(path)
+  for (let length = 0; length < whole.length; length += 1) {
+    writeFileSync(path, whole.subarray(0, length))
+    await t.throwsAsync(readAll(path), { code: 'archive_damaged' }, `the first ${length} bytes`)
+  }
+  const text = gunzipSync(whole)
+  for (let length = 0; length < text.length; length += 1) {
+    writeFileSync(path, gzipSync(text.subarray(0, length)))
+    await t.throwsAsync(readAll(path), { code: 'archive_damaged' }, `the first ${length} bytes of its text`)
+  }
+})
+
+test('an archive of which a line is changed or missing is refused', async (t) => {
+  const { path } = await written()
+  const rows = gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n')
+  const others = [
+    ...rows.map((_, at) => rows.filter((__, place) => place !== at)),
+    ...rows.map((row, at) => rows.with(at, row.replace(/[1-9]/u, '0'))),
+    [...rows, rows[1] ?? ''],
+  ]
+  for (const [at, other] of others.entries()) {
+    writeFileSync(path, gzipSync(`${other.join('\n')}\n`))
+    await t.throwsAsync(readAll(path), { code: 'archive_damaged' }, `change ${at}`)
+  }
+})
+
+test('what is no archive and what is not there is refused', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'text'), 'no archive')
+  await t.throwsAsync(readAll(join(folder, 'text')), { code: 'archive_damaged', message: /cannot be decompressed/u })
+  await t.throwsAsync(readAll(join(folder, 'nothing')), { code: 'archive_absent' })
+  await t.throwsAsync(readAll(folder), { code: 'archive_absent' })
+})
+
+test('a disk that fails leaves no archive and nothing half', async (t) => {
+  const steps: readonly (readonly [string, Partial<Disk>])[] = [
+    ['open', { open: () => Promise.reject(new Error('no')) }],
+    [
+      'write',
+      { open: async (at, how) => ({ ...(await disk.open(at, how)), write: () => Promise.reject(new Error('no')) }) },
+    ],
+    [
+      'sync',
+      { open: async (at, how) => ({ ...(await disk.open(at, how)), sync: () => Promise.reject(new Error('no')) }) },
+    ],
+  ]
+  for (const [step, failing] of steps) {
+    const folder = await freshRoot()
+    mkdirSync(folder, { recursive: true })
+    await t.throwsAsync(
+      writeArchive({ disk: { ...disk, ...failing }, folder }, header, lines(5)),
+      { message: 'no' },
+      step,
+    )
+    t.deepEqual(readdirSync(join(folder, 'ba21')), [], step)
+  }
+})
+
+test('the file is synced before it gets its name, and its name after it', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const calls: string[] = []
+  const watched: Disk = {
+    ...disk,
+    open: async (at, how) => {
+      const file = await disk.open(at, how)
+      return { ...file, sync: () => (calls.push('sync'), file.sync()) }
+    },
+    rename: (from, to) => (calls.push('rename'), disk.rename(from, to)),
+    syncFolder: (at) => (calls.push(`sync ${at === folder ? 'outer' : 'own'} folder`), disk.syncFolder(at)),
+  }
+  await writeArchive({ disk: watched, folder }, header, lines(1))
+  t.deepEqual(calls, ['sync outer folder', 'sync', 'rename', 'sync own folder'])
+})
