@@ -19,8 +19,8 @@ export interface ReceiptKey {
 const receiptId = (receipt: ReceiptKey): string => digest([receipt.scope, receipt.key])
 
 /**
- * The run that an earlier request with this key led to. Throws `run_expired` where that fell: the key still names it, so
- * that nothing is done twice.
+ * The run that an earlier request with this key led to. Throws `run_expired` where that fell: the key still names it,
+ * so that nothing is done twice.
  */
 export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunRecord | undefined => {
   const known = receipt === undefined ? undefined : store.receipts.find(receiptId(receipt))
