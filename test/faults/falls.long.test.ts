@@ -1,7 +1,9 @@
 import test from 'ava'
 import { firstSeed } from './crash-suite.js'
 import { exploreFalls, type FallTally } from './falls.js'
+import { fallMutants, fallsOf } from './fall-mutants.js'
 import { loadEngine } from './life.js'
+import { tryMutant } from './mutants.js'
 import type { FaultKind } from './simulated-disk.js'
 
 const kinds: readonly FaultKind[] = ['ENOSPC', 'EIO', 'EMFILE', 'short']
@@ -29,4 +31,14 @@ test('a disk that fails or is full in the middle of a close or a fall of partiti
   }
   t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
   t.true(tally.falls > 100)
+})
+
+test('every store whose partitions fall carelessly is caught', async (t) => {
+  t.timeout(900_000)
+  t.is((await tryMutant({ name: 'unchanged' }, fallsOf)).caught, undefined)
+  for (const mutant of fallMutants) {
+    const { caught, seconds } = await tryMutant(mutant, fallsOf)
+    t.log(`${caught === undefined ? 'SURVIVED' : 'caught'} after ${seconds.toFixed(1)} s: ${mutant.name}`)
+    t.not(caught, undefined, mutant.name)
+  }
 })

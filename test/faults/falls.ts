@@ -5,6 +5,7 @@
 import { assert } from '../../core/base/assert.js'
 import { join } from 'node:path'
 import {
+  kind,
   openKept,
   verifyKept,
   viewKept,
@@ -67,6 +68,14 @@ const departs = (found: string, ...allowed: readonly (string | undefined)[]): st
       return `found\n${found.slice(from, at + 200)}\nnot\n${one.slice(from, at + 200)}`
     })
     .join('\nnor\n')
+
+/** What there was before a fall. */
+interface Fallen {
+  readonly going: ReadonlySet<string>
+  readonly open: ReadonlyMap<string, boolean>
+  readonly lengths: readonly (readonly [string, number])[]
+}
+const everything = { index: 'all', group: 'all', limit: 10_000 } as const
 
 /** One life after the other, of which each step is awaited. */
 class Story {
@@ -173,7 +182,45 @@ class Story {
     const upto = retention.kinds()[0]?.partitions.at(-1 - this.#random.below(2))?.no
     if (upto === undefined) return
     this.falls += 1
-    await this.#during(() => this.#lives.fall(upto))
+    await this.#fall(upto)
+  }
+
+  /** Besides what a crash leaves: nothing falls that can still change, or that is of a later partition, or is named. */
+  async #fall(upto: number): Promise<void> {
+    const preview = this.#lives.state.retention.preview(kind, upto)
+    const going = new Set(
+      Array.from(this.#lives.state.retention.contents(preview), (line) => ('id' in line ? line.id : '')),
+    )
+    const { notes, journal } = this.#lives
+    const open = new Map(notes.list(everything).map((note) => [note.id, note.done]))
+    const lengths = [...journal.owners()].map((owner) => [owner, journal.length(owner)] as const)
+    let isWhole = false
+    await this.#during(async () => {
+      await this.#lives.fall(upto)
+      isWhole = true
+    })
+    if (isWhole) this.#checkFall({ going, open, lengths })
+  }
+
+  #checkFall({ going, open, lengths }: Fallen): void {
+    const { notes, journal } = this.#lives
+    const told = [...journal.owners()].flatMap((owner) => journal.read(owner, { after: 0, limit: 10_000 }))
+    for (const [id, done] of open) {
+      assert(done || notes.has(id), `${id} can still change and fell`)
+      assert(notes.has(id) || going.has(id), `${id} fell, and nobody said so`)
+      const entry = `wrote ${id}`
+      if (notes.has(id))
+        assert(
+          told.some((one) => one.entry === entry),
+          `what ${id} left fell, and it did not`,
+        )
+    }
+    const listed = new Set(notes.ids('all', 'all'))
+    for (const id of this.ever) assert(notes.has(id) === listed.has(id), `${id} is there, and no index has it`)
+    for (const [owner, length] of lengths)
+      assert(journal.length(owner) === length, `the entries of ${owner} are numbered from another end`)
+    const facts = this.#disk.readFile(join(root, 'root.json')) ?? new Uint8Array()
+    assert(Buffer.from(facts).includes('"partitions"'), 'an earlier version would open the root')
   }
 
   async #write(): Promise<void> {

@@ -26,7 +26,7 @@ export interface Mutant {
   readonly by?: 'errors' | 'splice' | 'cut'
 }
 
-const patch = (file: string, from: string, to: string): Patch => ({ file: `core/state/${file}.js`, from, to })
+export const patch = (file: string, from: string, to: string): Patch => ({ file: `core/state/${file}.js`, from, to })
 const syncOf =
   (part: string) =>
   ({ call, path }: Operation): boolean =>
@@ -147,8 +147,8 @@ const aroundPatch = (folder: string, { file, from }: Patch): string[] =>
   readFileSync(join(folder, file), 'utf8').split(from)
 
 /** Mutants whose text is not there exactly once: code was moved without them. */
-export const misplaced = (): string[] =>
-  mutants.flatMap(({ name, patch: change }) =>
+export const misplaced = (all: readonly Mutant[]): string[] =>
+  all.flatMap(({ name, patch: change }) =>
     change !== undefined && aroundPatch(dist, change).length !== 2 ? [`${name}: ${change.file}`] : [],
   )
 
