@@ -1,7 +1,9 @@
-/** `backup create`, `backup verify`, `backup restore`. */
+/** `backup create`, `backup verify`, `backup restore`; `release`, which lets a daemon on a restored root begin. */
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
 import { count } from '../base/text/command-text.js'
+import { boolean, open } from '../base/schema.js'
+import type { Progress } from '../base/text/progress.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import type { Log } from '../base/text/log.js'
 import { writeBackup, type BackupReport } from '../state/inspect/backup.js'
@@ -12,17 +14,18 @@ import { mayLive } from '../state/root/owner.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { readRoot } from '../state/root/root-document.js'
 import { cutStopped } from '../state/inspect/snapshot.js'
+import { progressFlags, telling } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
 import { rootFlag, rootOf } from './state-commands.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** Under the lock, so that no daemon starts meanwhile. */
-const backupStopped = async (root: string, to: string): Promise<BackupReport> => {
+const backupStopped = async (root: string, to: string, progress: Progress): Promise<BackupReport> => {
   const [disk, clock] = [createDisk(), createClock()]
   const lock = await acquireLock({ root, clock, log: silent, disk })
   try {
-    return await writeBackup({ root: lock.root, to, disk, clock, cut: cutStopped(lock.root, disk) })
+    return await writeBackup({ root: lock.root, to, disk, clock, cut: cutStopped(lock.root, disk), progress })
   } finally {
     await lock.release()
   }
@@ -33,21 +36,22 @@ const create: Command = defineCommand({
   summary:
     'Write a backup to an absent or empty folder: through the daemon if one holds the root, directly if none does.',
   args: ['folder'],
-  flags: rootFlag,
-  run: async ({ client, args, flags }: CommandInput) => {
+  flags: { ...rootFlag, ...progressFlags },
+  run: async (input: CommandInput) => {
+    const { client, args, flags } = input
     const [root, to] = [rootOf(flags), path.resolve(args['folder'] ?? '')]
     const facts = readRoot({ root, disk: createDisk() })
     if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
     if (mayLive(root)) return await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
-    return backupStopped(root, to)
+    return telling(input, (progress) => backupStopped(root, to, progress))
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>
     `${file}: ${count(files, 'file')}, ${count(bytes, 'byte')}, up to commit ${sequence}, in ${milliseconds} ms. ` +
     'Secrets, config, plugins and skills are not in it.',
 })
 
-const place = async (shipped: ShippedView, folder: string) => ({
-  folder: path.resolve(folder),
+const place = async (shipped: ShippedView, input: CommandInput) => ({
+  folder: path.resolve(input.args['folder'] ?? ''),
   disk: createDisk(),
   clock: createClock(),
   declared: await shipped.declarations(),
@@ -67,7 +71,11 @@ const verify = (shipped: ShippedView): Command =>
     path: ['backup', 'verify'],
     summary: 'Compare every file of a backup with its digest and check the root inside.',
     args: ['folder'],
-    run: async ({ args }) => verifyBackup(await place(shipped, args['folder'] ?? '')),
+    flags: progressFlags,
+    run: async (input) => {
+      const options = await place(shipped, input)
+      return telling(input, (progress) => verifyBackup({ ...options, progress }))
+    },
     show: showCheck,
     status: ({ clean }) => (clean ? 0 : 1),
   })
@@ -77,12 +85,27 @@ const restore = (shipped: ShippedView): Command =>
     path: ['backup', 'restore'],
     summary: 'Make a state root of a backup, in an absent or empty folder.',
     args: ['folder'],
-    flags: { to: { kind: 'text', value: 'folder', summary: 'The state root to make; must be absent or empty.' } },
+    flags: {
+      ...progressFlags,
+      to: { kind: 'text', value: 'folder', summary: 'The state root to make; must be absent or empty.' },
+    },
     oneOf: ['--to'],
-    run: async ({ args, flags }) => restoreBackup(await place(shipped, args['folder'] ?? ''), String(flags['to'])),
+    run: async (input) => {
+      const options = await place(shipped, input)
+      return telling(input, (progress) => restoreBackup({ ...options, progress }, String(input.flags['to'])))
+    },
     show: ({ root, sequence, generation }: RestoreReport) =>
       `${root}: up to commit ${sequence}, generation ${generation}. Put secrets, config, plugins and skills ` +
       'back, then start a daemon on it.',
   })
 
 export const backupCommands = (shipped: ShippedView): readonly Command[] => [create, verify(shipped), restore(shipped)]
+
+export const releaseCommand: Command = defineCommand({
+  path: ['release'],
+  route: 'POST /v1/release',
+  summary: 'Let a daemon that holds begin runs, schedules and deliveries.',
+  run: ({ client }) => client.send('POST', '/v1/release'),
+  answer: open({ released: boolean() }),
+  show: ({ released }) => (released ? 'Released: runs, schedules and deliveries begin.' : 'The daemon did not hold.'),
+})

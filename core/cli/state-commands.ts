@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { createClock } from '../base/clock.js'
 import { count } from '../base/text/command-text.js'
+import type { Progress } from '../base/text/progress.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
 import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'
@@ -11,7 +12,7 @@ import { isJsonObject, unsafeCast, type Json } from '../base/schema.js'
 import { accessProblem, codeOf, errors } from '../state/errors.js'
 import type { Fault } from '../state/format/line.js'
 import { createDisk } from '../state/disk/real-disk.js'
-import { repairRoot, type RepairReport } from '../state/inspect/repair.js'
+import { repairRoot, type RepairAction, type RepairReport } from '../state/inspect/repair.js'
 import {
   listState,
   showEntries,
@@ -25,6 +26,7 @@ import { verifyRoot, type VerifyReport } from '../state/inspect/verify.js'
 import { noteTaken } from '../records/repair-notes.js'
 import { errors as cliErrors } from './errors.js'
 import { explain } from './explain.js'
+import { progressFlags, telling } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
 
@@ -40,10 +42,11 @@ export const rootOf = (flags: CommandInput['flags']): string => {
 type Unreadable = { readonly unreadable: { readonly code: string; readonly sentence: string } }
 type VerifyAnswer = VerifyReport | Unreadable
 
-const verify = async (shipped: ShippedView, root: string): Promise<VerifyAnswer> => {
+const verify = async (shipped: ShippedView, root: string, progress: Progress): Promise<VerifyAnswer> => {
   try {
     return await verifyRoot({
       root,
+      progress,
       disk: createDisk(),
       clock: createClock(),
       declared: await shipped.declarations(),
@@ -106,8 +109,8 @@ const verifyCommand = (shipped: ShippedView): Command =>
   defineCommand({
     path: ['state', 'verify'],
     summary: 'Check every checksum, number, name, record and reference of a state root; changes nothing.',
-    flags: rootFlag,
-    run: ({ flags }) => verify(shipped, rootOf(flags)),
+    flags: { ...rootFlag, ...progressFlags },
+    run: (input) => telling(input, (progress) => verify(shipped, rootOf(input.flags), progress)),
     show: showReport,
     status: (report) => {
       if ('unreadable' in report) return 2
@@ -227,17 +230,20 @@ const repair = (shipped: ShippedView): Command =>
       'Say what a repair of a stopped root would do; do it with --apply. What is taken away goes to quarantine/.',
     flags: {
       ...rootFlag,
+      ...progressFlags,
       apply: { kind: 'switch', summary: 'Do it.' },
       'accept-loss': { kind: 'switch', summary: 'Acknowledged data may be taken away.' },
     },
-    run: async ({ flags }) => {
+    run: async (input) => {
+      const { flags } = input
       const place = await repairPlace(shipped, rootOf(flags))
-      return repairRoot({
+      const options = {
         ...place,
         apply: flags['apply'] === true,
         acceptLoss: flags['accept-loss'] === true,
-        onTaken: (root, taken) => noteTaken(place, root, taken),
-      })
+        onTaken: (root: string, taken: readonly RepairAction[]) => noteTaken(place, root, taken),
+      }
+      return telling(input, (progress) => repairRoot({ ...options, progress }))
     },
     show: showPlan,
     status: ({ actions, applied, byHand, after }) =>

@@ -20,6 +20,11 @@ export const printError = (text: string): void => {
   process.stderr.write(`${visible(text)}\n`)
 }
 
+/** Writes the last line of a terminal on standard error again; an empty text leaves nothing of it. */
+export const replaceLine = (text: string): void => {
+  process.stderr.write(`\r${visible(text).slice(0, Math.max(1, process.stderr.columns - 1))}\u001b[K`)
+}
+
 /** Takes lines of the log, which makes its lines visible itself. */
 export const logLine = (line: string): void => {
   process.stderr.write(line)

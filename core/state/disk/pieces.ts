@@ -25,12 +25,17 @@ const piecesOf = function* ({ length, read }: ByteSource): Iterable<{ at: number
   for (let at = 0; at < length; at += pieceBytes) yield { at, piece: read(at, Math.min(pieceBytes, length - at)) }
 }
 
+/** Told of bytes that are done. */
+export type Advance = (bytes: number) => void
+const noAdvance: Advance = () => {}
+
 /** Writes a source from the beginning of a file on; returns the SHA-256 of what was written, as hex. */
-export const copyPieces = async (file: DiskFile, source: ByteSource): Promise<string> => {
+export const copyPieces = async (file: DiskFile, source: ByteSource, advance = noAdvance): Promise<string> => {
   const hash = createHash('sha256')
   for (const { at, piece } of piecesOf(source)) {
     hash.update(piece)
     await file.write(piece, at)
+    advance(piece.length)
   }
   return hash.digest('hex')
 }
@@ -46,13 +51,20 @@ export const reading = async <R>(disk: Disk, path: string, use: (file: DiskFile)
 }
 
 /** Size and SHA-256 (hex) of a file; undefined if it is absent. */
-export const digestFile = (disk: Disk, path: string): { bytes: number; sha256: string } | undefined => {
+export const digestFile = (
+  disk: Disk,
+  path: string,
+  advance = noAdvance,
+): { bytes: number; sha256: string } | undefined => {
   if (disk.stat(path) === undefined) return undefined
   const file = disk.openSync(path)
   try {
     const source = rangeOf(file)
     const hash = createHash('sha256')
-    for (const { piece } of piecesOf(source)) hash.update(piece)
+    for (const { piece } of piecesOf(source)) {
+      hash.update(piece)
+      advance(piece.length)
+    }
     return { bytes: source.length, sha256: hash.digest('hex') }
   } finally {
     void file.close()

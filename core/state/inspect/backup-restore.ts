@@ -1,6 +1,7 @@
 /** Checks a backup, and makes a root of it. */
 import { join, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
+import { noProgress, type Progress } from '../../base/text/progress.js'
 import { copyWhole, createCopy, prepareTarget } from './backup.js'
 import { commitFolders } from '../format/layout.js'
 import { copyFolder, readBackupFile, type BackupFile } from './backup-file.js'
@@ -18,6 +19,7 @@ export interface BackupPlace {
   readonly disk: Disk
   readonly clock: Clock
   readonly declared?: Declarations
+  readonly progress?: Progress
 }
 
 export interface BackupCheck {
@@ -46,20 +48,25 @@ const firstDifference = (found: Digest | undefined, wanted: Digest): string | un
   return found.sha256 === wanted.sha256 ? undefined : 'its bytes do not match their digest'
 }
 
+const bytesIn = ({ files }: BackupFile): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
+
 /** Compares every file with `backup.json`, then checks the root inside. Throws where there is no whole backup. */
-export const verifyBackup = async ({ folder, disk, clock, declared }: BackupPlace): Promise<BackupCheck> => {
+export const verifyBackup = async (place: BackupPlace): Promise<BackupCheck> => {
+  const { folder, disk, clock, declared, progress = noProgress } = place
   const backup = readBackupFile(disk, folder)
   const copy = join(resolve(folder), copyFolder)
   const faults: Fault[] = []
   const named = new Set(backup.files.map(({ path }) => join(copy, path)))
+  progress.begin('compare', bytesIn(backup))
   for (const wanted of backup.files) {
     const file = join(copy, wanted.path)
-    const rule = firstDifference(digestFile(disk, file), wanted)
+    const rule = firstDifference(digestFile(disk, file, progress.advance), wanted)
     if (rule !== undefined) faults.push({ file, offset: 0, rule })
   }
   for (const file of filesBelow(disk, copy))
     if (!named.has(file)) faults.push({ file, offset: 0, rule: 'backup.json does not name it' })
-  const root = await verifyRoot({ root: copy, disk, clock, live: false, ...(declared !== undefined && { declared }) })
+  const options = { root: copy, disk, clock, live: false, progress }
+  const root = await verifyRoot({ ...options, ...(declared !== undefined && { declared }) })
   return { backup, faults, root, clean: faults.length === 0 && root.clean }
 }
 
@@ -75,13 +82,15 @@ export interface RestoreReport {
  * Makes a root in an absent or empty folder. `root.json` comes last, with a higher generation: without it there is no
  * root.
  */
-export const restoreBackup = async ({ folder, disk, clock }: BackupPlace, to: string): Promise<RestoreReport> => {
-  const { backup, faults, root } = await verifyBackup({ folder, disk, clock })
+export const restoreBackup = async (place: BackupPlace, to: string): Promise<RestoreReport> => {
+  const { folder, disk, clock, progress = noProgress } = place
+  const { backup, faults, root } = await verifyBackup({ folder, disk, clock, progress })
   const [first] = [...faults, ...root.findings.filter(({ severity }) => severity === 'damage')]
   if (first !== undefined) throw errors.backup_damaged({ details: { path: first.file, rule: first.rule } })
   const target = resolve(to)
   await prepareTarget(disk, target)
-  const copy = createCopy(disk, target)
+  const copy = createCopy(disk, target, progress)
+  progress.begin('copy', bytesIn(backup))
   const from = join(resolve(folder), copyFolder)
   for (const name of commitFolders) await copy.makeFolder(name)
   for (const { path } of backup.files)

@@ -5,6 +5,7 @@
  */
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Clock } from '../../base/clock.js'
+import { noProgress, type Progress } from '../../base/text/progress.js'
 import { backupFileName, copyFolder, writeBackupFile, type BackupEntry, type BackupFile } from './backup-file.js'
 import type { Disk } from '../disk/disk.js'
 import { copyPieces, rangeOf, reading, sourceOf, type ByteSource } from '../disk/pieces.js'
@@ -29,6 +30,7 @@ export interface BackupOptions {
   readonly disk: Disk
   readonly clock: Clock
   readonly cut: Cut
+  readonly progress?: Progress
 }
 
 export interface BackupReport {
@@ -80,7 +82,7 @@ export const prepareTarget = (disk: Disk, to: string): Promise<void> =>
 const isInside = (folder: string, path: string): boolean => !/^\.\.(?:\/|$)/u.test(relative(folder, path))
 
 /** Writes files below one folder; every folder is made once and synced at the end. */
-export const createCopy = (disk: Disk, to: string) => {
+export const createCopy = (disk: Disk, to: string, { advance }: Pick<Progress, 'advance'> = noProgress) => {
   const made = new Set([to])
   const makeFolder = async (folder: string): Promise<void> => {
     if (made.has(folder)) return
@@ -94,7 +96,7 @@ export const createCopy = (disk: Disk, to: string) => {
       await makeFolder(dirname(target))
       const file = await disk.open(target, 'create')
       try {
-        const sha256 = await copyPieces(file, source)
+        const sha256 = await copyPieces(file, source, advance)
         await file.sync()
         return { path, bytes: source.length, sha256 }
       } finally {
@@ -136,10 +138,17 @@ const wholeFiles = (disk: Disk, { documents, blobs }: Layout): string[] => {
   )
 }
 
+const sumOf = (numbers: Iterable<number | null | undefined>): number =>
+  Array.from(numbers).reduce((sum: number, one) => sum + (one ?? 0), 0)
+
+const copiedBytes = (disk: Disk, paths: Layout, { manifest }: Cut): number =>
+  sumOf(namedFiles(paths, manifest).values()) + sumOf(wholeFiles(disk, paths).map((path) => disk.stat(path)?.size))
+
 const copyAll = async (options: BackupOptions, to: string): Promise<BackupEntry[]> => {
-  const { root, disk, cut } = options
+  const { root, disk, cut, progress = noProgress } = options
   const paths = layout(root)
-  const copy = createCopy(disk, to)
+  const copy = createCopy(disk, to, progress)
+  progress.begin('copy', copiedBytes(disk, paths, cut))
   const files: BackupEntry[] = []
   for (const folder of commitFolders) await copy.makeFolder(folder)
   for (const [path, length] of namedFiles(paths, cut.manifest))

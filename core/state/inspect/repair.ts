@@ -6,6 +6,7 @@
 import { basename, join } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Ids } from '../../base/ids.js'
+import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
@@ -34,6 +35,7 @@ export interface RepairOptions {
   readonly ids: Ids
   readonly log: Log
   readonly declared?: Declarations
+  readonly progress?: Progress
   /** Do it; otherwise only the plan is made. */
   readonly apply?: boolean
   /** Acknowledged data may go to the quarantine. */
@@ -61,8 +63,8 @@ const manifestIn = (disk: Disk, root: string): Manifest | undefined => {
   return read.ok ? read.manifest : undefined
 }
 
-const look = ({ root, disk, clock, declared }: RepairOptions): Promise<VerifyReport> =>
-  verifyRoot({ root, disk, clock, live: false, ...(declared !== undefined && { declared }) })
+const look = ({ root, disk, clock, declared, progress = noProgress }: RepairOptions): Promise<VerifyReport> =>
+  verifyRoot({ root, disk, clock, live: false, progress, ...(declared !== undefined && { declared }) })
 
 const replaceManifest = (disk: Disk, root: string, manifest: Manifest): Promise<void> =>
   disk.replace(layout(root).manifest, seal(manifest))

@@ -9,6 +9,7 @@ import { shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.j
 import type { TableFile } from '../tables/table-file.js'
 import { add, isSame, noDigest, type Digest } from './survey/row-digest.js'
 import type { FindingKind, SurveyVisitor } from './survey/visitor.js'
+import type { Inspection } from './verify-findings.js'
 import { brokenRule } from './verify-table.js'
 
 type Report = (kind: FindingKind, fault: Fault) => void
@@ -35,13 +36,18 @@ interface Compared {
   readonly indexes: readonly string[]
 }
 
-export const watchTables = (report: Report, specs: ReadonlyMap<string, CollectionSpec<object>>) => {
+export const watchTables = (
+  { report, count }: { readonly report: Report; readonly count: Inspection['count'] },
+  specs: ReadonlyMap<string, CollectionSpec<object>>,
+) => {
   const compared = new Map<string, Compared>()
   const tables: SurveyVisitor['tables'] = ({ kind, name }, { tables: { files }, file }) => {
     const has: Sums = new Map()
-    const broken = files.flatMap((one) =>
-      Object.keys(one.footer.sections).flatMap((section) => check(one, section, has)),
-    )
+    const broken = files.flatMap((one) => {
+      const rules = Object.keys(one.footer.sections).flatMap((section) => check(one, section, has))
+      count({ bytes: one.ref.length })
+      return rules
+    })
     for (const rule of broken) report('index', { file, offset: 0, rule })
     const spec = kind === 'data' ? specs.get(name) : undefined
     if (spec === undefined) return

@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
 import { Problem } from '../../base/errors.js'
+import { noProgress, type Progress } from '../../base/text/progress.js'
 import { blobPath } from '../side/blobs.js'
 import type { BlobRef } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { errors } from '../errors.js'
 import { layout, type Layout } from '../format/layout.js'
+import { namedFiles } from '../pages/sweep.js'
 import { checkIsRoot } from './is-root.js'
 import { readManifest, type Manifest } from '../format/manifest.js'
 import { mayLive } from '../root/owner.js'
@@ -40,6 +42,7 @@ export interface VerifyOptions {
   readonly declared?: Declarations
   /** Whether a daemon writes to the root meanwhile; asked from the owner's record when absent. */
   readonly live?: boolean
+  readonly progress?: Progress
 }
 
 export interface VerifyReport {
@@ -120,7 +123,7 @@ const checkContent = (
   const [tombstones, entries, tables, chains] = [
     watchTombstones(report),
     watchStreams(report, place, fallen.stream),
-    watchTables(report, declared.collections),
+    watchTables({ report, count: inspection.count }, declared.collections),
     watchChains({ streams: declared.streams, mayBegin: fallen.stream }),
   ]
   // On a live root a record may be read before, and its blob looked for after, both were removed.
@@ -171,10 +174,29 @@ const checkContent = (
   return { sequence, records: records.counts(), entries: entries.counts() }
 }
 
+/** Counts bytes that are read. */
+const readingIn = (inspection: Inspection, { advance }: Progress): Inspection => ({
+  ...inspection,
+  count: (counts) => {
+    inspection.count(counts)
+    advance(counts.bytes ?? 0)
+  },
+})
+
+/** Bytes of the files that are read line by line, and of blobs. */
+const bytesOf = ({ disk, paths }: Check, manifest: Manifest | undefined): number => {
+  const sizeOf = (path: string): number => disk.stat(path)?.size ?? 0
+  const named = manifest === undefined ? [] : [...namedFiles(paths, manifest)]
+  const below = (folder: string): string[] => disk.list(folder).map((name) => join(folder, name))
+  const blobs = below(paths.blobs).flatMap(below).flatMap(below)
+  return [...named.map(([path, length]) => length ?? sizeOf(path)), ...blobs.map(sizeOf)].reduce((a, b) => a + b, 0)
+}
+
 const noContent: Content = { sequence: 0, records: {}, entries: {} }
 
 const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyReport => {
   const { root, disk, clock, live, declared = noDeclarations } = options
+  const { progress = noProgress } = options
   const inspection = createInspection(clock)
   const paths = layout(root)
   const check: Check = { disk, paths, live, inspection, declared }
@@ -184,10 +206,13 @@ const checkOnce = (options: VerifyOptions & { readonly live: boolean }): VerifyR
     return { manifest: found, watermark: checkWatermark(check, found) }
   })
   const tree = { disk, paths, manifest, live, inspection }
+  const reading = readingIn(inspection, progress)
+  progress.begin('verify', bytesOf(check, manifest))
   inspection.look('names', () => verifyTree(tree))
-  const content = manifest === undefined ? noContent : checkContent(check, manifest, watermark)
+  const content =
+    manifest === undefined ? noContent : checkContent({ ...check, inspection: reading }, manifest, watermark)
   inspection.look('documents', () => verifyDocuments(tree))
-  inspection.look('blobs', () => verifyBlobs(tree))
+  inspection.look('blobs', () => verifyBlobs({ ...tree, inspection: reading }))
   inspection.look('spools', () => verifySpools(tree))
   const { findings, checked } = inspection
   return { root, live, ...content, findings, checked, clean: findings.every(({ severity }) => severity === 'leftover') }

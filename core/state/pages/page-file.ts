@@ -1,6 +1,7 @@
 /** The files of pages: where they are, how they begin, and where their lines stand. */
 import { dirname, join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
+import type { Progress } from '../../base/text/progress.js'
 import type { Disk } from '../disk/disk.js'
 import { pageName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -32,6 +33,8 @@ export interface PageOptions {
   /** Blocks of tables, shared by all of the root. */
   readonly blocks: BlockCache
   readonly tables: TableTuning
+  /** Told how far tables are that are made again. */
+  readonly progress?: Progress
   /** Told of a line that is not as it was written, before the reader gets `storage_damaged`. */
   readonly onDamage: (fault: Fault) => void
 }

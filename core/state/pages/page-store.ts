@@ -2,6 +2,7 @@
  * What checkpoints keep of one collection or stream: pages of lines, and tables that say where each line that counts
  * is. Records and entries differ in their lines and rows alone.
  */
+import { noProgress } from '../../base/text/progress.js'
 import type { Fault } from '../format/line.js'
 import type { PageRef, PagesRef, TableRef } from '../format/manifest.js'
 import type { Tables } from '../tables/tables.js'
@@ -134,6 +135,11 @@ export class PageStore<Line> {
   /** Writes tables of every sound line of the pages; returns what cannot be read. */
   async #rebuild(loader: PageLoader<Line>): Promise<readonly Fault[]> {
     const { refs } = this.pages
+    const { progress = noProgress, of } = this.#options
+    progress.begin(
+      `index of ${of}`,
+      refs.reduce((sum, { length }) => sum + length, 0),
+    )
     const faults: Fault[] = []
     let tables: readonly TableRef[] = []
     let rows = loader.begin()
@@ -150,10 +156,12 @@ export class PageStore<Line> {
         rows.addLine(line, location)
         if (rows.size >= rebuiltAtOnce) await put(page)
       }
+      progress.advance(page.length)
       if (rows.size > 0 && ordered[at + 1]?.part !== page.part) await put(page)
     }
     if (rows.size > 0 || tables.length === 0) await put(ordered.at(-1))
     this.#isStale = true
+    progress.end()
     return faults
   }
 

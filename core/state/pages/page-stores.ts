@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'
+import type { Progress } from '../../base/text/progress.js'
 import type { Json } from '../../base/schema.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
@@ -28,6 +29,7 @@ export interface PageStoresOptions {
   readonly ids: Ids
   readonly manifest: ManifestHolder
   readonly tuning: Tuning
+  readonly progress: Progress
   readonly onDamage: (fault: Fault) => void
 }
 
@@ -129,10 +131,10 @@ export class PageStores {
   }
 
   #pageOptions(folder: string, { name, version }: Declared): PageOptions {
-    const { disk, ids, manifest, tuning, onDamage } = this.#options
+    const { disk, ids, manifest, tuning, progress, onDamage } = this.#options
     const { root } = manifest.current
     const { pageBytes, tables } = tuning
-    const shared = { files: this.#files, blocks: this.#blocks, onDamage }
+    const shared = { files: this.#files, blocks: this.#blocks, progress, onDamage }
     return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, tables, ...shared }
   }
 

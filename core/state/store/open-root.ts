@@ -1,6 +1,7 @@
 /** What an open root is made of, and whether it may be written to. */
 import type { Clock } from '../../base/clock.js'
 import type { IdSource } from '../../base/ids.js'
+import { createMeter, paceText, type Pace } from '../../base/text/progress.js'
 import type { Log } from '../../base/text/log.js'
 import { fault } from '../../base/assert.js'
 import type { PartitionLimits } from '../contract.js'
@@ -126,13 +127,18 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
 
 type Parts = Pick<Root, 'options' | 'tuning' | 'paths' | 'access' | 'pins' | 'manifest'>
 
+/** How often a start tells how far it is with making tables again. */
+const tellEveryMs = 5000
+
 const pageStoresOf = ({ options, tuning, paths, access, pins: { disk }, manifest }: Parts): PageStores => {
-  const { ids } = options
+  const { ids, clock, log } = options
   const onDamage = (fault: Fault): void => {
     refuse(access, 'damaged')
     options.onDamage?.(fault)
   }
-  return new PageStores({ disk, paths, ids, manifest, tuning, onDamage })
+  const show = (pace: Pace): void => log.info('an index is being made again', { progress: paceText(pace) })
+  const progress = createMeter({ clock, everyMs: tellEveryMs, show })
+  return new PageStores({ disk, paths, ids, manifest, tuning, progress, onDamage })
 }
 
 const transactionsOf = ({ options, tuning, access }: Parts, store: Store): Transactions => {

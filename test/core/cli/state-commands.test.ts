@@ -51,6 +51,24 @@ test('an operator checks, looks, backs up, restores and damages a root with the 
   t.is((await run('backup', 'restore', join(folder, 'live'), '--to', root)).code, 1)
 })
 
+test('an answer for a program is nothing but JSON, whoever asks how far the work is', async (t) => {
+  const folder = await scratch(t)
+  const root = join(folder, 'state')
+  await (await spawnDaemon({ root })).stop()
+  const to = join(folder, 'backup')
+  for (const line of [
+    ['state', 'verify', '--state-root', root],
+    ['state', 'repair', '--state-root', root],
+    ['backup', 'create', to, '--state-root', root],
+    ['backup', 'verify', to],
+    ['backup', 'restore', to, '--to', join(folder, 'restored')],
+  ]) {
+    const told = await run(...line, '--progress', '--quiet', '--output', 'json')
+    t.deepEqual([told.code, told.err], [0, ''], line.join(' '))
+    t.notThrows(told.json)
+  }
+})
+
 test('state-22: exit codes tell a clean root, one with findings, and one that cannot be read', async (t) => {
   const root = join(await scratch(t), 'state')
   t.is((await run('state', 'verify', '--state-root', root)).code, 2)

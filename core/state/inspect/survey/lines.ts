@@ -28,7 +28,7 @@ export const readLines = (
   take: (line: SoundLine) => void,
 ): boolean => {
   const lines = createFileLines(disk, path)
-  visitor.count?.({ files: 1, bytes: Math.min(lines.length, length) })
+  visitor.count?.({ files: 1 })
   if (lines.length === 0)
     return (
       visitor.fault(kind, {
@@ -41,6 +41,7 @@ export const readLines = (
   const { header, lines: sound, faults } = beginLines(lines, Math.min(lines.length, length))
   const rule = header === undefined ? undefined : headerRule(header, wanted)
   if (rule === undefined) for (const line of order === 'oldest first' ? sound : backwards(lines, sound)) take(line)
+  if (kind !== 'index') visitor.count?.({ bytes: Math.min(lines.length, length) })
   for (const fault of faults) visitor.fault(kind, fault)
   if (lines.length < length)
     visitor.fault(kind, { file: path, offset: lines.length, rule: `the file ends before its ${length} bytes` })

@@ -47,7 +47,10 @@ const readTables = (options: SurveyOptions, pageStore: PageStore): Tables | unde
     return readLines(options, { path: path(no), length, kind: 'index', header }, () => {})
   })
   const last = refs.at(-1)
-  if (last === undefined || isSound.includes(false)) return undefined
+  if (last === undefined || isSound.includes(false)) {
+    visitor.count?.({ bytes: refs.reduce((sum, { length }) => sum + length, 0) })
+    return undefined
+  }
   const tables = openTables({ disk, files, path }, refs)
   visitor.count?.({ items: refs.reduce((sum, { rows }) => sum + rows, 0) })
   visitor.tables?.(pageStore, { tables, file: path(last.no) })

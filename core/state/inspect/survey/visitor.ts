@@ -59,7 +59,7 @@ export interface SurveyVisitor {
   record?(collection: string, line: RecordLine<JsonObject>, place: PagePlace & { readonly counts: boolean }): void
   /** The log was read: told before any record, what tells which records are there. */
   found?(has: Has): void
-  /** The tables of a collection or stream, all of whose lines are sound. */
+  /** The tables of a collection or stream, all of whose lines are sound; who reads them counts their bytes. */
   tables?(pageStore: PageStoreName, tables: SoundTables): void
 }
 

@@ -1,0 +1,43 @@
+/** How far a command is, on standard error: one line that is written again on a terminal, else a line now and then. */
+import { createClock } from '../base/clock.js'
+import { createMeter, noProgress, paceText, type Pace, type Progress } from '../base/text/progress.js'
+import type { CommandInput } from '../plugin/command.js'
+import { isTerminal, printError, replaceLine } from './terminal.js'
+
+export const progressFlags = {
+  progress: { kind: 'switch', summary: 'Tell every ten seconds how far it is, also where that is no terminal.' },
+  quiet: { kind: 'switch', summary: 'Do not tell how far it is.' },
+} as const
+
+type Told = Pick<CommandInput, 'flags' | 'output'>
+const barWidth = 24
+
+const barText = (pace: Pace): string => {
+  const full = Math.floor((pace.percent / 100) * barWidth)
+  return `[${'='.repeat(full)}${' '.repeat(barWidth - full)}] ${paceText(pace)}`
+}
+
+/** Does the work of a command, and leaves nothing behind of what told how far it was. */
+export const telling = async <R>(input: Told, work: (progress: Progress) => Promise<R>): Promise<R> => {
+  const progress = progressOf(input)
+  try {
+    return await work(progress)
+  } finally {
+    progress.end()
+  }
+}
+
+/** A terminal is told unless it is asked not to be, or the answer is for a program; anything else if it asks. */
+const progressOf = ({ flags, output }: Told): Progress => {
+  const [isWanted, isQuiet] = [flags['progress'] === true, flags['quiet'] === true || output === 'json']
+  const clock = createClock()
+  if (isTerminal() && (isWanted || !isQuiet))
+    return createMeter({
+      clock,
+      everyMs: 100,
+      show: (pace) => replaceLine(barText(pace)),
+      hide: () => replaceLine(''),
+    })
+  if (!isWanted) return noProgress
+  return createMeter({ clock, everyMs: 10_000, show: (pace) => printError(paceText(pace)) })
+}
