@@ -15,7 +15,7 @@ const overdue = ({ memories }: MemoryStore, policy: RunMemoryPolicy, now: number
   return [
     ...new Set([
       ...expired.map(({ session_id }) => session_id),
-      ...sizes.flatMap((size) => memories.ids('size', size).slice(0, slice)),
+      ...sizes.flatMap((size) => memories.page({ index: 'size', group: size, limit: slice })),
     ]),
   ].slice(0, slice)
 }

@@ -47,7 +47,11 @@ export const createSharedRuns = ({
   }
   /** Newest first, each once. */
   const sessionsUnder = (keys: readonly string[]): Set<string> =>
-    new Set(keys.flatMap((key) => sharedIndexes.flatMap((index) => memories.ids(index, key).slice(-most).toReversed())))
+    new Set(
+      keys.flatMap((group) =>
+        sharedIndexes.flatMap((index) => memories.page({ index, group, order: 'desc', limit: most })),
+      ),
+    )
   return {
     forget: (session_ids) => session_ids.forEach(drop),
     async documents(keys, except) {
