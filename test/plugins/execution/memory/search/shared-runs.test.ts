@@ -19,23 +19,20 @@ const policyOf = (more: object): RunMemoryPolicy => {
 
 /** Forty sessions of one persona, each with a run, the last one newest; `limits` is what was asked of indexes. */
 const openStore = () => {
-  const records = Array.from(
-    { length: 40 },
-    (_, n): MemoryRecord => ({
-      session_id: `s${n}`,
-      scope_keys: ['persona:p'],
-      memories: [
-        {
-          run_id: `run_${n}`,
-          recorded_at_ms: now - 1000 + n,
-          status: 'completed',
-          artifact_ids: [],
-          failure_markers: [],
-          summary: 'Done.',
-        },
-      ],
-    }),
-  )
+  const records = Array.from({ length: 40 }, (_, n): MemoryRecord => ({
+    session_id: `s${n}`,
+    scope_keys: ['persona:p'],
+    memories: [
+      {
+        run_id: `run_${n}`,
+        recorded_at_ms: now - 1000 + n,
+        status: 'completed',
+        artifact_ids: [],
+        failure_markers: [],
+        summary: 'Done.',
+      },
+    ],
+  }))
   const limits: number[] = []
   const collection = (spec: any): any => {
     const placed = new Map(spec.name === 'run_memories' ? records.map((record) => [record.session_id, record]) : [])
