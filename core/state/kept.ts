@@ -102,8 +102,8 @@ export interface Retention {
   /**
    * Lets the partitions up to `upto`, which may be the newest, fall in one commit of a checkpoint; it was all or
    * nothing also where the daemon dies. Records that can still change are carried; what may belong to a record that is
-   * kept stays until a later call, also one with the same `upto`. Rejects with `storage_read_only`,
-   * `storage_write_failed` or a fault where the kind is unknown or not declared; then nothing fell.
+   * kept stays until a later call, also one with the same `upto`. Rejects with the problem of the disk, or with a fault
+   * where the kind is unknown or not declared; then nothing fell. After `storage_sync_failed` the next start knows.
    */
   fall(kind: string, upto: number): Promise<Fall>
 }

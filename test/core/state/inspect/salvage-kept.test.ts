@@ -4,6 +4,7 @@ import { createIds } from '../../../../core/base/ids.js'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import { unseal } from '../../../../core/state/format/sealed.js'
 import { repairRoot } from '../../../../core/state/inspect/repair.js'
 import { listState } from '../../../../core/state/inspect/show.js'
 import { declared, openKept, verifyKept, viewKept } from '../../../support/kept-notes.js'
@@ -69,4 +70,11 @@ test('what is shown of streams are the entries that are there', async (t) => {
   const { root } = await fallenRoot(t)
   const { streams } = listState({ root, disk: createDisk() }).value
   t.deepEqual(streams, { kept_journal: { owners: 2, entries: 2 } })
+})
+
+test('a lost root.json is made again as that of a root of which something fell', async (t) => {
+  const { root } = await fallenRoot(t)
+  rmSync(join(root, 'root.json'))
+  await repair(root)
+  t.deepEqual(unseal<{ incompat: string[] }>(readFileSync(join(root, 'root.json')))?.incompat, ['partitions'])
 })

@@ -205,3 +205,23 @@ test('a fall of what is not there, or of which a plugin is missing, is refused a
   t.is(other.notes.count('all', 'all'), 1)
   await other.close()
 })
+
+for (const end of ['goes on', 'is killed'] as const)
+  test(`a clock that was ahead and is set back lets nothing fall of what is kept, where the daemon ${end}`, async (t) => {
+    const hour = 60 * 60 * 1000
+    const root = tempRoot(t)
+    let life = await openKept(root)
+    life.clock.advance(hour)
+    const waits = await life.write({ done: false })
+    life.clock.advance(-hour)
+    await life.change(waits, { text: 'behind' })
+    if (end === 'is killed') life = await openKept(root)
+    await life.checkpoint()
+    life.pass()
+    await life.write()
+    await life.checkpoint()
+    const { held } = await life.fall(1)
+    t.is(held?.by.id, waits.id)
+    t.is(life.journal.first('ann'), 1)
+    await (await isSound(t, life)).close()
+  })
