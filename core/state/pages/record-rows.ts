@@ -2,7 +2,7 @@
 import type { CollectionSpec } from '../contract.js'
 import type { Oldest } from '../format/manifest.js'
 import type { Place } from '../memory/record-index.js'
-import { compareKeys, rowAgain, rowThere, type Row, type SectionShape } from '../tables/rows.js'
+import { compareKeys, there, thereAgain, type Row, type SectionShape } from '../tables/rows.js'
 import type { Location } from './page-file.js'
 import { idSection, indexSection, openSection, recordRow } from './record-codec.js'
 import type { RowSet } from './row-set.js'
@@ -43,17 +43,17 @@ export const createRecordRows = <T extends object>(spec: CollectionSpec<T>): Rec
     indexes.forEach(({ rows }, at) => {
       const [from, to] = [was[at], is[at]]
       if (from?.group === to?.group && from?.sort === to?.sort) {
-        if (before?.part !== undefined && to?.group !== undefined) rows.push(rowAgain(to.group, to.sort, id))
+        if (before?.part !== undefined && to?.group !== undefined) rows.push([to.group, to.sort, id, thereAgain])
         return
       }
       if (from?.group !== undefined) rows.push([from.group, from.sort, id])
-      if (to?.group !== undefined) rows.push(rowThere(to.group, to.sort, id))
+      if (to?.group !== undefined) rows.push([to.group, to.sort, id, there])
     })
   }
   const shiftOpen = (id: string, before: KnownState | undefined, isOpen: boolean): void => {
     const wasOpen = before?.settled === false
-    if (isOpen && !wasOpen) open.push(rowThere(id))
-    if (isOpen && wasOpen && before.part !== undefined) open.push(rowAgain(id))
+    if (isOpen && !wasOpen) open.push([id, there])
+    if (isOpen && wasOpen && before.part !== undefined) open.push([id, thereAgain])
     if (!isOpen && wasOpen) open.push([id])
   }
   const note = (before: KnownState | undefined): void => {

@@ -1,5 +1,5 @@
 /** Rows of several tables as one: sorted, and each key once. */
-import { asThere, compareKeys, isRemoval, rowAgain, weightOf, type Row, type SectionShape } from './rows.js'
+import { asThere, compareKeys, isAgain, isRemoval, thereAgain, weightOf, type Row, type SectionShape } from './rows.js'
 import type { Order } from './table-file.js'
 
 /** Rows of one table in order; those of an older table come before it in a list of sources. */
@@ -87,10 +87,11 @@ type Verdict = (rows: readonly Row[]) => Row | undefined
 const verdictOf = (shape: SectionShape, partly: boolean): Verdict => {
   if (shape.rule === 'newest') return (rows) => rows.at(-1)
   return (rows) => {
-    const [last = []] = rows.slice(-1)
+    const last = rows[rows.length - 1] ?? []
+    if (rows.length === 1 && !isAgain(shape, last)) return last
     const net = rows.reduce((sum, row) => sum + weightOf(shape, row), 0)
     if (isRemoval(shape, last)) return net === 0 ? undefined : last
-    if (net === 0) return partly ? rowAgain(...last.slice(0, shape.keyCells)) : undefined
+    if (net === 0) return partly ? [...last.slice(0, shape.keyCells), thereAgain] : undefined
     return weightOf(shape, last) === 1 ? last : asThere(shape, last)
   }
 }

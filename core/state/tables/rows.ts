@@ -52,17 +52,15 @@ export const compareTo = (row: Row, { key, side }: Bound): number =>
 
 export const isRemoval = ({ keyCells }: SectionShape, row: Row): boolean => row.length === keyCells
 
-/** What is known of a key whose rows are added up: it is there, or there again. */
-const there = 1
-const thereAgain = 2
+/** What stands behind a key whose rows are added up, where it is there. */
+export const there = 1
+/** The same where the row of an older partition stays: this one stands in for it when that falls. */
+export const thereAgain = 2
 
-export const rowThere = (...key: Row): Row => [...key, there]
-/** The row of an older partition stays; this one stands in for it when that falls. */
-export const rowAgain = (...key: Row): Row => [...key, thereAgain]
 export const isAgain = ({ rule, keyCells }: SectionShape, row: Row): boolean =>
   rule === 'net' && row[keyCells] === thereAgain
 /** What a row of a `net` section says of itself alone, whatever older tables have. */
-export const asThere = ({ keyCells }: SectionShape, row: Row): Row => rowThere(...row.slice(0, keyCells))
+export const asThere = ({ keyCells }: SectionShape, row: Row): Row => [...row.slice(0, keyCells), there]
 
 /** What a row adds to the number of its kind: 1, 0 if it stands again for one that counts already, -1 for a removal. */
 export const weightOf = (shape: SectionShape, row: Row): number =>
