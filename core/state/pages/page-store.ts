@@ -54,8 +54,8 @@ export const withFaults = (faults: readonly Fault[]): Loaded => ({
   damage: faults[0],
 })
 
-/** Lines whose rows are made at once where tables are made again. */
-const rebuiltAtOnce = 65_536
+/** Lines whose rows are made at once where tables are made again: no more of them are in memory. */
+const rebuiltAtOnce = 16_384
 
 export class PageStore<Line> {
   readonly pages: PageSet<Line>

@@ -6,7 +6,7 @@ import { faultIn } from '../format/line-file.js'
 import type { Oldest, TableRef } from '../format/manifest.js'
 import { firstTaken } from '../tables/compaction.js'
 import { merged, type Source } from '../tables/merge.js'
-import { asThere, isAgain, isRemoval, shapeOf, type Row, type SectionShape } from '../tables/rows.js'
+import { asThere, isAgain, isRemoval, shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
 import { TableFile } from '../tables/table-file.js'
 import { createTable, type TableDraft } from '../tables/table-writer.js'
 import { Tables } from '../tables/tables.js'
@@ -213,8 +213,10 @@ interface Remaining extends Omit<Place, 'part'> {
   readonly partly: boolean
 }
 
-const remaining = (taken: readonly TableFile[], rows: Remaining): Iterable<Row> =>
-  taken.length === 0 && !rows.isOldest ? rows.added : allRemaining(taken, rows)
+const remaining = (taken: readonly TableFile[], rows: Remaining): Iterable<Row> => {
+  if (taken.length > 0) return allRemaining(taken, rows)
+  return rows.isOldest ? rows.added.filter((row) => weightOf(rows.shape, row) === 1) : rows.added
+}
 
 function* allRemaining(taken: readonly TableFile[], { shape, added, isOldest, partly }: Remaining): Generator<Row> {
   const sources: Source[] = [

@@ -23,10 +23,10 @@ const mostResident = (pid: number | undefined): number | undefined => {
   }
 }
 
-/** Runs the command line to its end. Throws if it fails. */
-export const workOf = async (args: readonly string[]): Promise<Work> => {
+/** Runs the command line, or another program, to its end. Throws if it fails. */
+export const workOf = async (args: readonly string[], program = main): Promise<Work> => {
   const begin = performance.now()
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
   let most = 0
   const look = setInterval(() => {
     most = mostResident(child.pid) ?? most

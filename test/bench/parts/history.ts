@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeCursor } from '../../../core/http/routes/pages.js'
-import { median, startDaemon, temporaryRoot, type Bench, type Part } from '../bench.js'
+import { median, programOf, startDaemon, temporaryRoot, type Bench, type Part } from '../bench.js'
 import { generate, workOf, type Work } from '../history/programs.js'
 import type { History, KnownRun } from '../history/write.js'
 import { quantile, readLoop, timeOf } from '../load.js'
@@ -113,15 +113,17 @@ const compareCosts = async ({ note, milliseconds }: Bench, large: Kept, little: 
 const compareWorks = async ({ note }: Bench, large: Kept, little: Kept): Promise<void> => {
   const folder = temporaryRoot()
   const [from, to] = [(runs: number) => join(folder, `backup-${runs}`), (runs: number) => join(folder, `root-${runs}`)]
-  const compare = async (what: string, args: (kept: Kept) => readonly string[]): Promise<void> => {
-    const bare: Work = await workOf(args(little))
-    const ours: Work = await workOf(args(large))
-    note(`${what}, ${large.runs} runs`, 'ms', 'less', ours.milliseconds, bare.milliseconds)
+  const compare = async (what: string, args: (kept: Kept) => readonly string[], program?: string): Promise<void> => {
+    const bare: Work = await workOf(args(little), program)
+    const ours: Work = await workOf(args(large), program)
+    const more = (ours.milliseconds - bare.milliseconds) / (large.runs - little.runs)
+    note(`${what}, 100,000 more of ${large.runs} runs`, 's', 'less', more * 100)
     note(`${what}, ${large.runs} runs, most resident`, 'MB', 'less', ours.most, bare.most)
   }
   await compare('state verify', ({ root }) => ['state', 'verify', '--state-root', root])
   await compare('backup create', ({ root, runs }) => ['backup', 'create', from(runs), '--state-root', root])
   await compare('backup restore', ({ runs }) => ['backup', 'restore', from(runs), '--to', to(runs)])
+  await compare('tables made again', ({ runs }) => ['--root', to(runs)], programOf('rebuild'))
   rmSync(folder, { recursive: true })
 }
 
