@@ -5,6 +5,7 @@ import { array, json, open, optional, string, type Infer } from '../base/schema.
 import { visibleLine } from '../base/text/visible.js'
 import { backupCommands, releaseCommand } from './backup-commands.js'
 import { findingsCommand } from './finding-commands.js'
+import { retentionCommand } from './retention-command.js'
 import type { ShippedView } from './shipped-view.js'
 import { stateCommands } from './state-commands.js'
 
@@ -81,6 +82,7 @@ export const coreCommands = (shipped: ShippedView): readonly Command[] => [
   openapi,
   ...stateCommands(shipped),
   findingsCommand,
+  retentionCommand(shipped),
   releaseCommand,
   ...backupCommands(shipped),
 ]

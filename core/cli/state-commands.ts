@@ -165,13 +165,25 @@ const showAll = (place: ShowPlace, name: string): Json => {
 }
 
 const inventory = 'inventory'
+
+const showArchive = async (file: string, name: string | undefined, id: string | undefined): Promise<Json> => {
+  const { listArchive, showArchived, showArchivedOne } = await import('../retention/archive-show.js')
+  const place = { disk: createDisk(), path: path.resolve(file) }
+  if (name === undefined) return { [inventory]: unsafeCast<Json>(await listArchive(place)) }
+  return id === undefined ? showArchived(place, name) : showArchivedOne(place, name, id)
+}
+
 const show: Command = defineCommand({
   path: ['state', 'show'],
   summary:
     'Print records of a collection, entries of a stream, or what there is, as they stand on disk; changes nothing.',
   args: ['name?', 'id?'],
-  flags: rootFlag,
+  flags: {
+    ...rootFlag,
+    archive: { kind: 'text', value: 'file', summary: 'Read this archive of retention instead of a state root.' },
+  },
   run: async ({ flags, args: { name, id }, output }) => {
+    if (typeof flags['archive'] === 'string') return showArchive(flags['archive'], name, id)
     const place = { root: rootOf(flags), disk: createDisk(), output }
     if (name === undefined) return { [inventory]: shown(listState(place), place) }
     return id === undefined ? showAll(place, name) : showOne(place, name, id)

@@ -1,6 +1,7 @@
 import { settingsOf, type Setting } from '../../../core/base/config.js'
 import { inlineSchema, type AnyStruct } from '../../../core/base/schema.js'
 import { daemonSettings, Settings } from '../../../core/base/settings.js'
+import { RetentionConfig } from '../../../core/retention/policy.js'
 import type { Facts } from '../gather.js'
 import { code, fieldRows, page, table } from '../markdown.js'
 
@@ -32,6 +33,17 @@ export const configurationPage = ({ plugins }: Facts): string =>
       rows(Settings, daemonSettings).map(([, type = '', fallback = '', flag = '', variable = '', sentence = '']) => [
         flag,
         variable,
+        type,
+        fallback,
+        sentence,
+      ]),
+    ),
+    '## Retention',
+    'In `config/retention.toml` of the state root, and there alone; `<kind>` is one of those that `/v1/status` names:',
+    table(
+      ['field', 'type', 'default', 'meaning'],
+      rows(RetentionConfig, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
+        field,
         type,
         fallback,
         sentence,

@@ -1,7 +1,10 @@
 /** docs/rules/retention.md, with whole daemons whose clock leaps. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../core/base/schema.js'
-import { startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { createCommandLine } from '../../support/command-line.js'
 import { createLeapingClock, type LeapingClock } from '../../support/leaping-clock.js'
 import { codeOf, openSession, submit, until } from '../../support/runs.js'
 
@@ -163,4 +166,153 @@ test('retention-6: a key names its run for 90 days, also where that fell, and th
   t.is(again.status, 202)
   t.not(again.body.run_id, run_id)
   await until(daemon, again.body.run_id, 'completed')
+})
+
+/** One fall with an archive, on a root that stays. */
+const archivedFall = async (t: ExecutionContext) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const daemon = await stand(t, { ...weekOfRuns, archive_dir: folder })
+  await openSession(daemon)
+  const [one] = await daysOfRuns(daemon, 'one')
+  daemon.clock.leap(20 * day)
+  await complete(daemon, 'two')
+  const { parts } = await retain(daemon, false)
+  return { daemon, folder, run_id: one ?? '', archive: String(parts[0].archive) }
+}
+
+test('retention-7: what falls is in the archive, and state show reads it', async (t) => {
+  const { daemon, folder, run_id, archive } = await archivedFall(t)
+  t.true(archive.startsWith(`${folder}/`))
+  const line = createCommandLine(daemon)
+  const run = JSON.parse((await line('state', 'show', 'runs', run_id, '--archive', archive)).out)
+  t.like(run, { run_id, status: 'completed', session_id: 's1' })
+  const entries = JSON.parse((await line('state', 'show', 'session_journal', 's1', '--archive', archive)).out)
+  t.true(entries.some((entry: any) => entry.event?.content === 'one'))
+  t.regex((await line('state', 'show', '--archive', archive)).out, /^runs +1 +0$/mu)
+  t.deepEqual(JSON.parse((await line('state', 'show', 'session_journal', '--archive', archive)).out), {
+    s1: entries.length,
+  })
+  t.regex((await line('state', 'show', 'runs', 'other', '--archive', archive)).err, /record_absent/u)
+  t.regex((await line('state', 'show', 'nothing', '--archive', archive)).err, /shape_absent/u)
+  const { fallen } = (await statusOf(daemon)).retention
+  t.is(fallen[0].archive, archive)
+})
+
+test('retention-7: where the archive cannot be written nothing falls, and the problem says why', async (t) => {
+  const daemon = await stand(t, { ...weekOfRuns, archive_dir: '/nowhere/at/all' })
+  await openSession(daemon)
+  const [one] = await daysOfRuns(daemon, 'one')
+  daemon.clock.leap(20 * day)
+  const answer = await daemon.request('POST', '/v1/retention', { dry_run: false })
+  t.deepEqual(codeOf(answer), [409, 'archive_not_written'])
+  t.is((await daemon.request('GET', `/v1/runs/${one}`)).status, 200)
+  const { health } = await statusOf(daemon)
+  t.true(health.warnings.some(({ code }: any) => code === 'retention_failed'))
+})
+
+/** Lets the clock go on by so much, an hour at a time, as far as looks see it. */
+const hours = async (daemon: Stand, count: number): Promise<void> => {
+  for (let hour = 0; hour < count; hour += 6) {
+    daemon.clock.leap(6 * 3_600_000)
+    await daemon.request('POST', '/v1/retention', { dry_run: true })
+  }
+}
+const announcedIn = async (daemon: Stand): Promise<any> =>
+  (await statusOf(daemon)).health.warnings.find(({ code }: any) => code === 'retention_announced')
+
+test('retention-8: the first fall of a kind is told a week before in status and log, then it falls by itself', async (t) => {
+  const daemon = await stand(t, weekOfRuns)
+  await openSession(daemon)
+  const [one] = await daysOfRuns(daemon, 'one')
+  await hours(daemon, 8.5 * 24)
+  const warning = await announcedIn(daemon)
+  t.like(warning, { severity: 'warning', related_id: 'runs' })
+  t.regex(warning.message, /^From \d{4}-\d\d-\d\d on old parts of the state fall\. runs: 1 record /u)
+  t.is(daemon.log.filter(({ details }) => details['code'] === 'retention_announced').length, 1)
+  t.true((await statusOf(daemon)).retention.kinds.runs.falls_at_ms > daemon.clock.now())
+  await hours(daemon, 5 * 24)
+  t.is((await daemon.request('GET', `/v1/runs/${one}`)).status, 200)
+  await hours(daemon, 3 * 24)
+  t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${one}`)), [404, 'run_expired'])
+  t.is(await announcedIn(daemon), undefined)
+  const two = await complete(daemon, 'two')
+  await hours(daemon, 10 * 24)
+  t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${two}`)), [404, 'run_expired'])
+  t.is(daemon.log.filter(({ details }) => details['code'] === 'retention_announced').length, 1)
+})
+
+test('retention-8: after a month without a look, and under another policy, it is told anew', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, weekOfRuns, root)
+  await openSession(first)
+  const [one] = await daysOfRuns(first, 'one')
+  await hours(first, 8.5 * 24)
+  t.truthy(await announcedIn(first))
+  first.clock.leap(30 * day)
+  await hours(first, 24)
+  t.truthy(await announcedIn(first))
+  t.is((await first.request('GET', `/v1/runs/${one}`)).status, 200)
+  t.is(first.log.filter(({ details }) => details['code'] === 'retention_announced').length, 2)
+})
+
+test('retention-8: a daemon that holds lets nothing fall by itself', async (t) => {
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { clock, config: { retention: weekOfRuns }, flags: { hold: 'true' } })
+  clock.leap(day)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.deepEqual((await statusOf(daemon)).retention.fallen, [])
+  t.false(existsSync(join(daemon.root, 'documents/retention.json')))
+})
+
+test('state retention says what would fall and lets it fall, through the daemon and on a stopped root', async (t) => {
+  const root = await freshRoot()
+  const daemon = await stand(t, weekOfRuns, root)
+  await openSession(daemon)
+  await daysOfRuns(daemon, 'one', 'two', 'three')
+  daemon.clock.leap(20 * day)
+  await complete(daemon, 'four')
+  const line = createCommandLine(daemon)
+  const said = await line('state', 'retention', '--dry-run', '--state-root', root)
+  t.regex(said.out, /^would fall: runs: 3 records .*\nNothing was changed: repeat without --dry-run\.\n$/u, said.err)
+  const done = await line('state', 'retention', '--state-root', root)
+  t.is(done.out, said.out.replace(/would fall/u, 'fell').replace(/Nothing was changed.*\n/u, ''))
+  t.is((await line('state', 'retention', '--dry-run', '--state-root', root)).out, 'Nothing would fall.\n')
+  await daemon.stop()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config/retention.toml'), 'min_age = "1h"\n[kinds.runs]\nmax_count = 0\n')
+  t.regex((await line('state', 'retention', '--state-root', root)).err, /kinds\.runs\.max_count must be at least 1/u)
+  writeFileSync(join(root, 'config/retention.toml'), '[kinds.runs]\nmax_age = "1d"\n')
+  t.is((await line('state', 'retention', '--dry-run', '--state-root', root)).out, 'Nothing would fall.\n')
+  t.regex((await line('state', 'retention', '--state-root', join(root, 'none'))).err, /state_root_absent/u)
+})
+
+test('retention-2: a daemon refuses to start with a wrong configuration, and names the member', async (t) => {
+  const wrong: readonly (readonly [JsonObject, RegExp])[] = [
+    [{ kinds: { runs: { max_age: 'soon' } } }, /retention\.toml kinds\.runs\.max_age must be an age/u],
+    [{ kinds: { rusn: { max_age: '9d' } } }, /retention\.toml kinds\.rusn is no kind: there are .*receipts.*runs/u],
+  ]
+  for (const [retention, message] of wrong)
+    await t.throwsAsync(startTestDaemon(t, { config: { retention } }), { code: 'config_invalid', message })
+})
+
+test('a stopped root is retained as a daemon on it would, and the next start knows what fell', async (t) => {
+  const root = await freshRoot()
+  const past = createLeapingClock()
+  past.jump(-100 * day)
+  const daemon = await startTestDaemon(t, { root, clock: past })
+  await openSession(daemon)
+  const id = await complete(daemon, 'long ago')
+  await daemon.stop()
+  mkdirSync(join(root, 'config'), { recursive: true })
+  writeFileSync(join(root, 'config/retention.toml'), '[kinds.runs]\nmax_age = "30d"\n')
+  const line = createCommandLine(daemon)
+  const said = await line('state', 'retention', '--dry-run', '--state-root', root)
+  t.regex(said.out, /^would fall: runs: 1 record /u, said.err)
+  t.is((await line('state', 'retention', '--dry-run', '--state-root', root)).out, said.out)
+  const done = await line('state', 'retention', '--state-root', root)
+  t.is(done.out, said.out.replace(/would fall/u, 'fell').replace(/Nothing was changed.*\n/u, ''))
+  const next = await startTestDaemon(t, { root })
+  t.deepEqual(codeOf(await next.request('GET', `/v1/runs/${id}`)), [404, 'run_expired'])
+  t.like((await statusOf(next)).retention.fallen, [{ kind: 'runs', records: 1 }])
 })

@@ -1,0 +1,44 @@
+/** Retention of a root that no daemon holds: it is opened as a start does, under its lock, and closed again. */
+import { createClock } from '../base/clock.js'
+import { createIds } from '../base/ids.js'
+import type { Log } from '../base/text/log.js'
+import { policyFor, type RetentionConfig } from './policy.js'
+import { createRetention } from './retention.js'
+import { runRetention, type RetentionRun } from './retention-route.js'
+import { createDisk } from '../state/disk/real-disk.js'
+import type { Declarations } from '../state/inspect/verify.js'
+import { acquireLock } from '../state/root/lock.js'
+import { openState } from '../state/store/root.js'
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export interface StoppedParts {
+  readonly root: string
+  readonly config: RetentionConfig
+  /** What the plugins declare. */
+  readonly declared: Declarations
+  readonly dry_run: boolean
+}
+
+export const retainStopped = async ({ root: at, config, declared, dry_run }: StoppedParts): Promise<RetentionRun> => {
+  const [disk, clock, log] = [createDisk(), createClock(), silent]
+  const ids = createIds(clock)
+  const lock = await acquireLock({ root: at, clock, log, disk })
+  const { root, generation, held: owned } = lock
+  try {
+    const opened = await openState({ root, disk, clock, ids, log, generation, owned, publish: () => {} })
+    const { state } = opened
+    for (const spec of declared.collections.values()) state.collection(spec)
+    for (const spec of declared.streams.values()) state.stream(spec)
+    try {
+      const policy = policyFor(config, state.retention)
+      await opened.load()
+      const rootId = lock.facts.root_id
+      return await runRetention(createRetention({ root, rootId, disk, clock, ids, log, state, policy }), dry_run)
+    } finally {
+      await opened.close()
+    }
+  } finally {
+    await lock.release()
+  }
+}
