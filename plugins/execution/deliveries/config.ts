@@ -1,4 +1,4 @@
-import { defaulted, doc, integer, object, type Infer } from '../../../core/plugin.js'
+import { defaulted, doc, integer, object, optional, type Infer } from '../../../core/plugin.js'
 
 const ms = (fallback: number, sentence: string, min = 0) =>
   doc(defaulted(integer({ min, max: 30 * 86_400_000 }), fallback), `${sentence} Milliseconds.`)
@@ -16,6 +16,11 @@ export const deliveriesConfig = object({
   circuit_cooldown_ms: ms(60_000, 'How long it is left alone before one attempt looks whether it is back.', 1),
   max_parallel: count(32, 'Targets that are delivered to at the same time.'),
   attempt_timeout_ms: ms(60_000, 'Longest attempt; reply plugins may end theirs earlier.', 1),
+  dead_letter_max_age_ms: doc(
+    optional(integer({ min: 3_600_000, max: 3650 * 86_400_000 })),
+    'A dead letter that nobody has seen to for so long is resolved as `expired`, and can fall with what has arrived. ' +
+      'Milliseconds. Kept until somebody does when absent.',
+  ),
   drain_ms: doc(
     defaulted(integer({ min: 0, max: 8000 }), 5000),
     'How long attempts may go on when the daemon stops. Milliseconds.',

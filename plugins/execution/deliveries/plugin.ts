@@ -5,6 +5,7 @@ import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
+import { watchDeadLetters } from './expiry.js'
 import { graceMs } from './round.js'
 import { deliveryRoutes } from './routes.js'
 import { deliveryStatus } from './status.js'
@@ -41,5 +42,6 @@ export default definePlugin({
     ctx.contribute(StatusSections, section)
     ctx.health(health)
     ctx.onStart(() => host.whenActing(worker.start))
+    ctx.onStart(() => host.whenActing(() => watchDeadLetters({ store, config, clock, log })))
   },
 })

@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto'
 import type { Tx } from '../../../core/plugin.js'
 import { deliveryErrors } from './errors.js'
-import { nextPlace, type DeadDelivery, type DeliveryRecord, type DeliveryStore, type OpenDelivery } from './store.js'
+import {
+  nextPlace,
+  payloadTime,
+  type DeadDelivery,
+  type DeliveryRecord,
+  type DeliveryStore,
+  type OpenDelivery,
+} from './store.js'
 
 export interface ReplayParts {
   readonly store: DeliveryStore
@@ -37,6 +44,7 @@ const addReplay = ({ store, wake }: ReplayParts, tx: Tx, original: DeadDelivery)
     ...kept,
     delivery_id: replayId(original.delivery_id, store.deliveries.count('replays', original.delivery_id)),
     replayed_from_delivery_id: original.delivery_id,
+    payload_at_ms: payloadTime(original),
     place: nextPlace(store, tx.now, { lane: original.target, run: original.run_id, replays: original.delivery_id }),
     created_at_ms: tx.now,
     attempts: 0,

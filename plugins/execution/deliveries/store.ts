@@ -25,6 +25,8 @@ type DeliveryBase = {
   readonly attempts: number
   readonly last_error?: string
   readonly replayed_from_delivery_id?: string
+  /** Of one that sends a dead letter again: when its payload was written; absent in records of earlier versions. */
+  readonly payload_at_ms?: number
 }
 /** A delivery that has not arrived. `attempting` is set from the intent of an attempt to its outcome. */
 export type OpenDelivery = DeliveryBase & {
@@ -59,6 +61,12 @@ export const keyOf = (delivery: DeliveryRecord): string =>
 /** Groups that are split by status, so that a filter by both reads no record in vain. */
 export const splitGroup = (value: string, status: DeliveryRecord['status']): string => `${status}:${value}`
 
+/** The payload of a replay is as old as what it sends again. */
+export const payloadTime = (delivery: DeliveryRecord): number => {
+  const { payload_at_ms, replayed_from_delivery_id, created_at_ms } = delivery
+  return payload_at_ms ?? (replayed_from_delivery_id === undefined ? created_at_ms : 0)
+}
+
 const deliveryCollection: CollectionSpec<DeliveryRecord> = {
   name: 'deliveries',
   version: 1,
@@ -80,10 +88,15 @@ const deliveryCollection: CollectionSpec<DeliveryRecord> = {
   settled: (delivery) =>
     delivery.status === 'delivered' ||
     (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
+  kept: { kind: 'deliveries', since: payloadTime },
   references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],
 }
 
-const payloadStream: StreamSpec<Payload> = { name: 'delivery_payloads', version: 1 }
+const payloadStream: StreamSpec<Payload> = {
+  name: 'delivery_payloads',
+  version: 1,
+  kept: { kind: 'deliveries' },
+}
 
 export interface DeliveryStore {
   readonly state: State
