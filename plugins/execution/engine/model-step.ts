@@ -91,7 +91,7 @@ const collect = async (
       if (event.type === 'part' && event.part.type === 'tool_call') calls += 1
       if (calls > most) return failed(tooManyCalls(most))
       if (event.type === 'done')
-        return event.outcome === 'failed' ? failed(event.failure) : judge(answer, event.outcome, event.usage)
+        return event.outcome === 'failed' ? failed(event.failure) : judge(answer.slice(), event.outcome, event.usage)
     }
   } catch (error) {
     context.log.error('a model provider threw, which its contract forbids', {
@@ -109,6 +109,7 @@ const tooManyCalls = (most: number): ModelFailure => ({
   message: `The model made more than ${most} tool calls in one answer.`,
 })
 
+/** The parts are kept for long: they are a list without room for more. */
 const judge = (parts: AssistantPart[], outcome: 'stop' | 'tool_calls' | 'length', usage: Usage): Answer => {
   const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
   if (new Set(calls).size < calls.length)

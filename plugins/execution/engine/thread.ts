@@ -75,12 +75,14 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
 }
 
 /** About the bytes that a thread keeps in memory: its messages, what surrounds them, and texts that wait. */
-export const weightOf = ({ weighed, starts, inputs }: Thread): number => {
-  let bytes = threadBytes + weighed - (starts[0]?.before ?? 0)
+export const weightOf = ({ messages, weighed, starts, inputs }: Thread): number => {
+  let bytes = threadBytes + messages.length * messageBytes + weighed - (starts[0]?.before ?? 0)
   for (const text of inputs.values()) bytes += text.length
   return bytes
 }
 const threadBytes = 2_000
+/** Of objects and lists, beside what a message says: most of what a short one takes. */
+const messageBytes = 200
 
 const push = (thread: Thread, message: ModelMessage): void => {
   thread.messages.push(message)

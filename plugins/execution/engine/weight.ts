@@ -57,7 +57,8 @@ const weighValue = (value: Json | undefined): number => {
 export const weighJson = (value: Json | undefined): number =>
   typeof value === 'object' && value !== null ? remembered(value, weighValue) : weighValue(value)
 
-const weighMessage = ({ content }: ModelMessage): number => {
+/** Roughly the bytes of a message, which must not change afterwards. It is weighed once, so nothing is remembered. */
+export const weigh = ({ content }: ModelMessage): number => {
   let bytes = 32
   for (const part of content) bytes += weighPart(part) + ('metadata' in part ? weighJson(part.metadata) : 0)
   return bytes
@@ -73,6 +74,3 @@ const weighPart = (part: ModelMessage['content'][number]): number => {
       return Buffer.byteLength(part.text)
   }
 }
-
-/** Roughly the bytes of a message. It must not change afterwards. */
-export const weigh = (message: ModelMessage): number => remembered(message, weighMessage)

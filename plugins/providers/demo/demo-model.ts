@@ -80,10 +80,12 @@ const partOf = (step: Step, id: string): AssistantPart | undefined => {
 const isUserText = (message: ModelMessage): boolean => message.role === 'user'
 const isAssistant = (message: ModelMessage): boolean => message.role === 'assistant'
 
-/** Scripts that were read, as long as their messages are in use: each turn asks for the same one. */
+/** Long scripts that were read, as long as their messages are in use: each turn asks for the same one. */
 const scripts = new WeakMap<ModelMessage, readonly Turn[]>()
+const longScript = 1000
 const scriptOf = (message: ModelMessage): readonly Turn[] => {
   const text = message.role === 'user' ? message.content.map((part) => part.text).join('\n') : ''
+  if (text.length < longScript) return readScript(text)
   const script = scripts.get(message) ?? readScript(text)
   scripts.set(message, script)
   return script

@@ -1,6 +1,8 @@
+import { getHeapStatistics } from 'node:v8'
 import test from 'ava'
+import { createHeap } from '../../../../core/heap.js'
 import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
-import { beginThread, foldEntry } from '../../../../plugins/execution/engine/thread.js'
+import { beginThread, foldEntry, weightOf } from '../../../../plugins/execution/engine/thread.js'
 import { unpaired } from '../../../support/scripted-provider.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 
@@ -50,4 +52,25 @@ test('of a run whose acceptance fell nothing is shown, and the next one is whole
   foldEntry(thread, 8, { type: 'event', run_id: 'r2', at: 1, event: { type: 'accepted', content: 'whole' } })
   foldEntry(thread, 9, { type: 'event', run_id: 'r2', at: 1, event: { type: 'started' } })
   t.deepEqual(thread.messages, [{ role: 'user', content: [{ type: 'text', text: 'whole' }] }])
+})
+
+test('a thread of short messages weighs about what it takes in memory', (t) => {
+  const heap = createHeap()
+  const used = (): number => {
+    heap.collect()
+    return getHeapStatistics().used_heap_size
+  }
+  const before = used()
+  const thread = beginThread(0, () => 'hello')
+  const runs = 20_000
+  for (let n = 0; n < runs; n += 1) {
+    const run_id = `r${n}`
+    foldEntry(thread, n * 2 + 1, { run_id, at: 1, type: 'event', event: { type: 'started' } })
+    const content = [{ type: 'text' as const, text: `You said: hello ${n}` }]
+    foldEntry(thread, n * 2 + 2, { run_id, at: 1, type: 'message', message: { role: 'assistant', content } })
+  }
+  const taken = used() - before
+  t.is(thread.messages.length, runs * 2)
+  const ratio = weightOf(thread) / taken
+  t.true(ratio > 0.7 && ratio < 1.5, `it weighs ${ratio} of what it takes`)
 })
