@@ -32,8 +32,8 @@ export interface Tuning {
   /** Bytes of tables that are kept for the next reader; in memory they are about six times as many. */
   readonly blockBytes: number
   /**
-   * Bytes of records on pages that are kept for the next reader, and one KiB for each: about what they take. Two thousand
-   * busy sessions with a persona of 8 KiB each fit.
+   * Bytes of records on pages that are kept for the next reader, and one KiB for each: about what they take. Two
+   * thousand busy sessions with a persona of 8 KiB each fit.
    */
   readonly recordBytes: number
 }
