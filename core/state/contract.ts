@@ -48,6 +48,12 @@ export interface CollectionSpec<T extends object> {
   settled?(record: T): boolean
   /** Absent: its records are kept until they are removed. One that can still change never falls. */
   readonly kept?: KeptWith<T>
+  /**
+   * What becomes of the id of a removed record. `buried`, where it is not said: it is never used again, and its
+   * tombstone stays for ever, on disk and in memory. `forgotten`: nothing of it stays, and it may be inserted again;
+   * such a collection is of no kind.
+   */
+  readonly removed?: 'buried' | 'forgotten'
   /** Checked by `state verify`, never on the hot path. */
   readonly schema?: AnyStruct
   /** Ids of other collections that this record names; `state verify` checks that they exist. */
@@ -78,7 +84,7 @@ export interface Collection<T extends object> {
   /** The record, read from its page if it has left memory. */
   find(id: string): T | undefined
   has(id: string): boolean
-  /** True if the id was deleted once: it is never used again. */
+  /** True if the id was deleted once and is buried: it is never used again. */
   isDeleted(id: string): boolean
   /** True if it is not there, and was made here no later than the last one that fell: it fell, for all we know. */
   hasFallen(id: string): boolean
@@ -226,11 +232,11 @@ export interface Tx {
    * minute: a record that has stamps takes the later one, `Math.max(tx.now, record.updated_at_ms)`.
    */
   readonly now: number
-  /** Adds a record. Throws `id_taken` if the id is in use or was ever deleted. */
+  /** Adds a record. Throws `id_taken` if the id is in use or buried. */
   insert<T extends object>(collection: Collection<T>, record: T): void
-  /** Adds or replaces a record whose id was never deleted. */
+  /** Adds or replaces a record. Throws `id_taken` if the id is buried. */
   put<T extends object>(collection: Collection<T>, record: T): void
-  /** Removes a record; its id is never used again. No effect if it is absent. */
+  /** Removes a record; its id is buried, or forgotten where the collection says so. No effect if it is absent. */
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void
   /** Appends an entry; returns its sequence. */
   append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number

@@ -8,46 +8,78 @@ import { assert } from '../../core/base/assert.js'
 import type { Item, Life } from './life.js'
 
 export type Step =
-  | { readonly do: 'insert' | 'put'; readonly item: Item }
-  | { readonly do: 'remove'; readonly id: string }
+  | { readonly do: 'insert' | 'put'; readonly item: Item; readonly in?: 'queue' }
+  | { readonly do: 'remove'; readonly id: string; readonly in?: 'queue' }
   | { readonly do: 'append'; readonly owner: string; readonly entry: string }
 
 export interface Model {
   readonly items: ReadonlyMap<string, Item>
   readonly deleted: ReadonlySet<string>
+  readonly queue: ReadonlyMap<string, Item>
   readonly entries: ReadonlyMap<string, readonly string[]>
 }
-const emptyModel: Model = { items: new Map(), deleted: new Set(), entries: new Map() }
+const emptyModel: Model = { items: new Map(), deleted: new Set(), queue: new Map(), entries: new Map() }
 
 const applySteps = (model: Model, steps: readonly Step[]): Model => {
   const items = new Map(model.items)
   const deleted = new Set(model.deleted)
+  const queue = new Map(model.queue)
   const entries = new Map(model.entries)
   for (const step of steps) {
     if (step.do === 'append') entries.set(step.owner, [...(entries.get(step.owner) ?? []), step.entry])
-    else if (step.do !== 'remove') items.set(step.item.id, step.item)
+    else if (step.do !== 'remove') (step.in === 'queue' ? queue : items).set(step.item.id, step.item)
+    else if (step.in === 'queue') queue.delete(step.id)
     else if (items.delete(step.id)) deleted.add(step.id)
   }
-  return { items, deleted, entries }
+  return { items, deleted, queue, entries }
 }
 
 const sorted = (values: Iterable<string>): string[] => [...values].toSorted()
-const render = (
-  items: readonly Item[],
-  deleted: readonly string[],
-  entries: readonly (readonly [string, readonly string[]])[],
-): string =>
-  `${items.map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`).join('\n')}\n${deleted.join(' ')}\n${entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n')}`
+interface Shown {
+  readonly items: readonly Item[]
+  readonly deleted: readonly string[]
+  readonly queue: readonly Item[]
+  readonly entries: readonly (readonly [string, readonly string[]])[]
+}
+const renderItems = (items: readonly Item[]): string =>
+  items
+    .map((item) => `${item.id} ${item.owner} ${item.n} ${item.done} ${item.text} ${item.blob?.sha256 ?? ''}`)
+    .join('\n')
+const render = ({ items, deleted, queue, entries }: Shown): string =>
+  [
+    renderItems(items),
+    deleted.join(' '),
+    renderItems(queue),
+    entries.map(([owner, list]) => `${owner}: ${list.join(' ')}`).join('\n'),
+  ].join('\n')
 
-const describeModel = ({ items, deleted, entries }: Model): string =>
-  render(
-    [...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    sorted(deleted),
-    [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  )
+const byId = (items: Iterable<Item>): Item[] => [...items].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+const describeModel = ({ items, deleted, queue, entries }: Model): string =>
+  render({
+    items: byId(items.values()),
+    deleted: sorted(deleted),
+    queue: byId(queue.values()),
+    entries: [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  })
 
 /** The same text, read through the store's own doors: indexes, records, tombstones, streams. */
-export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<string>): string => {
+export const describeLife = ({ items, queue, journal }: Life, everSent: ReadonlySet<string>): string => {
+  const records = recordsOf(items)
+  assert(![...everSent].some((id) => queue.isDeleted(id)), 'a forgotten id is called deleted')
+  const deleted = sorted(everSent).filter((id) => items.isDeleted(id))
+  const entries = sorted(journal.owners()).map((owner) => {
+    const read = journal.read(owner, { after: 0, limit: 1_000_000 })
+    assert(
+      read.length === journal.length(owner) && read.every(({ seq }, at) => seq === at + 1),
+      `the stream of ${owner} has a gap`,
+    )
+    return [owner, read.map(({ entry }) => entry)] as const
+  })
+  return render({ items: records, deleted, queue: recordsOf(queue), entries })
+}
+
+/** Every record, in order of the ids; the indexes agree about them. */
+const recordsOf = (items: Life['items']): Item[] => {
   const ids = items.ids('all', 'all')
   const records = ids.map((id) => {
     const item = items.find(id)
@@ -64,16 +96,7 @@ export const describeLife = ({ items, journal }: Life, everSent: ReadonlySet<str
     items.count('all', 'all') === ids.length && counts.reduce((sum, count) => sum + count, 0) === ids.length,
     'an index counts other records than it lists',
   )
-  const deleted = sorted(everSent).filter((id) => items.isDeleted(id))
-  const entries = sorted(journal.owners()).map((owner) => {
-    const read = journal.read(owner, { after: 0, limit: 1_000_000 })
-    assert(
-      read.length === journal.length(owner) && read.every(({ seq }, at) => seq === at + 1),
-      `the stream of ${owner} has a gap`,
-    )
-    return [owner, read.map(({ entry }) => entry)] as const
-  })
-  return render(records, deleted, entries)
+  return records
 }
 
 /** What may be found after a crash at one moment. */

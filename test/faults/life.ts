@@ -1,6 +1,7 @@
 /** One life of a store on a simulated disk: as the daemon opens it, with a few shapes of state of its own. */
-import type { Blobs, BlobRef, Collection, Document, Stream } from '../../core/state/contract.js'
+import type { Blobs, BlobRef, Collection, CollectionSpec, Document, Stream } from '../../core/state/contract.js'
 import { unsafeCast } from '../../core/base/schema.js'
+import type { Declarations } from '../../core/state/inspect/verify.js'
 import type { OpenState, RecoveryReport } from '../../core/state/store/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Random } from './random.js'
@@ -24,7 +25,11 @@ export interface Life {
   readonly report: RecoveryReport
   readonly generation: number
   readonly rootId: string
+  /** Of the queue's declaration. */
+  readonly version: number
   readonly items: Collection<Item>
+  /** Ids of removed records come again. */
+  readonly queue: Collection<Item>
   readonly journal: Stream<string>
   readonly note: Document<Note>
   readonly blobs: Blobs
@@ -34,6 +39,7 @@ export interface Life {
 export interface Engine {
   readonly openState: typeof import('../../core/state/store/root.js').openState
   readonly openRootDocument: typeof import('../../core/state/root/root-document.js').openRootDocument
+  readonly verifyRoot: typeof import('../../core/state/inspect/verify.js').verifyRoot
 }
 /** The store as it was compiled into this folder (the one that holds `core/`). */
 export const loadEngine = async (folder = new URL('../../', import.meta.url)): Promise<Engine> => {
@@ -41,7 +47,10 @@ export const loadEngine = async (folder = new URL('../../', import.meta.url)): P
   const document: Pick<Engine, 'openRootDocument'> = unsafeCast(
     await import(new URL('core/state/root/root-document.js', folder).href),
   )
-  return { openState: root.openState, openRootDocument: document.openRootDocument }
+  const verify: Pick<Engine, 'verifyRoot'> = unsafeCast(
+    await import(new URL('core/state/inspect/verify.js', folder).href),
+  )
+  return { ...root, ...document, ...verify }
 }
 
 export const root = '/r'
@@ -72,9 +81,37 @@ export interface LifeOptions {
     readonly root_id: string
   }
   readonly tuning?: Partial<Tuning>
+  /** Of the queue's declaration: where another life had another one, its tables are made again from the pages. */
+  readonly version?: number
 }
 
-export const openLife = async ({ engine, disk, random, startedAt, opening, tuning }: LifeOptions): Promise<Life> => {
+const itemsOf: Pick<CollectionSpec<Item>, 'id' | 'settled' | 'indexes'> = {
+  id: (item) => item.id,
+  settled: (item) => item.done,
+  indexes: {
+    all: { group: () => 'all' },
+    by_owner: { group: (item) => item.owner, sort: (item) => String(item.n).padStart(6, '0') },
+  },
+}
+
+const itemsSpec: CollectionSpec<Item> = { name: 'items', version: 1, ...itemsOf }
+const queueSpec = (version: number): CollectionSpec<Item> => ({
+  name: 'queue',
+  version,
+  removed: 'forgotten',
+  ...itemsOf,
+})
+/** The declarations of a life, for a check of what it left. */
+export const declaredIn = ({ version }: Pick<Life, 'version'>): Declarations => ({
+  collections: new Map([
+    ['items', unsafeCast(itemsSpec)],
+    ['queue', unsafeCast(queueSpec(version))],
+  ]),
+  streams: new Map(),
+})
+
+export const openLife = async (options: LifeOptions): Promise<Life> => {
+  const { engine, disk, random, startedAt, opening, tuning, version = 1 } = options
   const clock = createManualClock(startedAt)
   const ids = createSeededIds(random)
   const { generation, root_id } = opening ?? (await engine.openRootDocument({ root, disk, clock, ids }))
@@ -89,16 +126,8 @@ export const openLife = async ({ engine, disk, random, startedAt, opening, tunin
     generation,
     tuning: { ...tiny, ...tuning },
   })
-  const items = opened.state.collection<Item>({
-    name: 'items',
-    version: 1,
-    id: (item) => item.id,
-    settled: (item) => item.done,
-    indexes: {
-      all: { group: () => 'all' },
-      by_owner: { group: (item) => item.owner, sort: (item) => String(item.n).padStart(6, '0') },
-    },
-  })
+  const items = opened.state.collection(itemsSpec)
+  const queue = opened.state.collection(queueSpec(version))
   const journal = opened.state.stream<string>({ name: 'journal', version: 1 })
   const report = await opened.load()
   return {
@@ -108,7 +137,9 @@ export const openLife = async ({ engine, disk, random, startedAt, opening, tunin
     report,
     generation,
     rootId: root_id,
+    version,
     items,
+    queue,
     journal,
     note: opened.state.document<Note>('note'),
     blobs: opened.state.blobs('bytes'),

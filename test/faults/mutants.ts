@@ -90,6 +90,35 @@ export const mutants: readonly Mutant[] = [
     patch: patch('store/checkpoint-pass', 'if (dirty.tombstones.size > 0)', 'if (dirty.tombstones.size < 0)'),
   },
   {
+    name: 'a removal of which nothing stays is not written on a page',
+    patch: patch(
+      'pages/record-changes',
+      'const location = await page.add(removalText(id), noWeight);\n        ' +
+        'this.#rows.forget(id, location, { before, dead: this.#deadBehind(row) });',
+      'if (before) this.#rows.remove(id, before);',
+    ),
+  },
+  {
+    name: 'a removal is dropped while an older line of its id still stands',
+    patch: patch('pages/record-changes', 'if (dead > 0 || !isRemovedRow(row))', 'if (dead > 1 || !isRemovedRow(row))'),
+  },
+  {
+    name: 'a removal goes with its page while an older line of its id still stands on another',
+    patch: patch('pages/record-changes', 'await this.#copyRemoval(page, id);', 'this.#rows.drop(id);'),
+  },
+  {
+    name: 'older lines are not counted when tables are made again',
+    patch: patch('pages/record-pages', 'dead: deadOf(known) + 1', 'dead: deadOf(known)'),
+  },
+  {
+    name: 'an id that comes again stays removed',
+    patch: patch('memory/collection', 'const gone = this.#removals.comeBack(id);', 'const gone = undefined;'),
+  },
+  {
+    name: 'a record that is removed again while a checkpoint writes its first removal is there again',
+    patch: patch('memory/removals', 'if (this.#gone.get(id) === number)', 'if (number > 0)'),
+  },
+  {
     name: 'old segments are unlinked before the manifest forgets them',
     patch: patch(
       'store/checkpoint',

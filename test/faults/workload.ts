@@ -23,9 +23,41 @@ export interface WorkloadOptions {
 }
 
 const owners = ['ann', 'bob', 'cyd'] as const
+type Invention = Pick<WorkloadOptions, 'random' | 'ledger'>
+/** So few ids that they come again and again. */
+const places = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8'] as const
+
+/** Most that stay in the queue for long, with texts so long that their pages stay too, and what is dead on them. */
+const mostStay = 10
+
+const stayingSteps = ({ random, ledger }: Invention, n: number): Step[] => {
+  const there = [...ledger.model.queue.keys()].filter((id) => id.startsWith('stay'))
+  const known = there[random.below(there.length)]
+  const item = { owner: random.pick(owners), n, done: true, text: 'z'.repeat(60 + random.below(60)) }
+  if (there.length < mostStay && !random.chance(0.3))
+    return [{ do: 'insert', item: { id: `stay${n}`, ...item }, in: 'queue' }]
+  return known === undefined ? [] : [{ do: 'put', item: { id: known, ...item }, in: 'queue' }]
+}
+
+/** What becomes of a place in the queue; one that is taken away may be taken again in the same commit. */
+const queueSteps = ({ random, ledger }: Invention, n: number): Step[] => {
+  const id = random.pick(places)
+  const item = (): Item => ({
+    id,
+    owner: random.pick(owners),
+    n,
+    done: random.chance(0.5),
+    text: 'y'.repeat(random.below(30)),
+  })
+  if (!ledger.model.queue.has(id)) return [{ do: 'insert', item: item(), in: 'queue' }]
+  const kind = random.below(4)
+  if (kind === 0) return [{ do: 'put', item: item(), in: 'queue' }]
+  const removed: Step = { do: 'remove', id, in: 'queue' }
+  return kind === 1 ? [removed, { do: 'insert', item: item(), in: 'queue' }] : [removed]
+}
 
 /** Steps that hold in the state they are made for. */
-const inventSteps = ({ random, ledger }: WorkloadOptions, n: number, blob?: BlobRef): Step[] => {
+const inventSteps = ({ random, ledger }: Invention, n: number, blob?: BlobRef): Step[] => {
   const { items } = ledger.model
   const ids = [...items.keys()]
   const item = (id: string, more: Partial<Item> = {}): Item => ({
@@ -44,6 +76,8 @@ const inventSteps = ({ random, ledger }: WorkloadOptions, n: number, blob?: Blob
   if (known !== undefined && kind < 2) steps.push({ do: 'put', item: item(known, { done: kind === 1 }) })
   if (known !== undefined && kind === 2) steps.push({ do: 'remove', id: known })
   if (kind !== 5) steps.push({ do: 'append', owner: random.pick(owners), entry: `e${n}` })
+  if (random.chance(0.6)) steps.push(...queueSteps({ random, ledger }, n))
+  if (random.chance(0.25)) steps.push(...stayingSteps({ random, ledger }, n))
   if (kind === 4) steps.push({ do: 'append', owner: random.pick(owners), entry: `f${n}` })
   return steps
 }
@@ -57,7 +91,7 @@ const notClosed = (cause: unknown): void => {
 }
 
 export const sendCommit = async (
-  { opened, items, journal }: Life,
+  { opened, items, queue, journal }: Life,
   ledger: Ledger,
   steps: readonly Step[],
 ): Promise<boolean> => {
@@ -66,8 +100,8 @@ export const sendCommit = async (
     await opened.state.commit((tx) => {
       for (const step of steps) {
         if (step.do === 'append') tx.append(journal, step.owner, step.entry)
-        else if (step.do === 'remove') tx.remove(items, step.id, 'test')
-        else tx[step.do](items, step.item)
+        else if (step.do === 'remove') tx.remove(step.in === 'queue' ? queue : items, step.id, 'test')
+        else tx[step.do](step.in === 'queue' ? queue : items, step.item)
       }
     })
     ledger.ack(number)

@@ -15,10 +15,13 @@ export interface SegmentHeader {
   readonly generation: number
 }
 
-/** `["put", collection, id, record]`, `["del", collection, id, reason]` or `["app", stream, owner, seq, entry]`. */
+/**
+ * `["put", collection, id, record]`; `["del", collection, id, reason]`, where the id is buried;
+ * `["rem", collection, id, reason]`, where it is forgotten; or `["app", stream, owner, seq, entry]`.
+ */
 export type Op =
   | readonly ['put', string, string, JsonObject]
-  | readonly ['del', string, string, string]
+  | readonly ['del' | 'rem', string, string, string]
   | readonly ['app', string, string, number, Json]
 
 /** One commit. */

@@ -106,8 +106,11 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
     watermark: undefined,
     visitor: {
       fault: () => {},
-      tombstone: (collection, id, { reason }) =>
-        void tombstones.set(text(collection, id), text('del', collection, id, reason)),
+      // What the log writes of a tombstone's id came when it was forgotten.
+      tombstone: (collection, id, { reason }) => {
+        const key = text(collection, id)
+        if (!written.has(key)) tombstones.set(key, text('del', collection, id, reason))
+      },
       entries: (stream, { owner, from, entries: found }) => {
         numbers.begin(stream, owner, from)
         found.forEach((entry, at) => keep({ stream, owner, seq: from + at }, entry))
@@ -115,9 +118,12 @@ const collect = ({ disk, paths }: SalvageOptions, manifest: Manifest): Salvaged 
       op: (op) => {
         if (op[0] === 'app') return keep({ stream: op[1], owner: op[2], seq: op[3] }, op[4])
         const key = text(op[1], op[2])
-        if (op[0] === 'put') return void written.set(key, text(...op))
-        written.delete(key)
-        tombstones.set(key, text(...op))
+        if (op[0] !== 'put') written.delete(key)
+        else {
+          written.set(key, text(...op))
+          tombstones.delete(key)
+        }
+        if (op[0] === 'del') tombstones.set(key, text(...op))
       },
       record: (collection, { id, r }, { counts }) => {
         if (counts) records.push(text('put', collection, id, r))

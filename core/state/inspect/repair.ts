@@ -21,7 +21,7 @@ import { copyTail, cutFile, linkAside, moveAside } from './repair-aside.js'
 import { planRepair, type RepairAction, type RepairPlan } from './repair-plan.js'
 import { salvage } from './repair-salvage.js'
 import { replayLog } from '../log/replay.js'
-import { createRootFacts } from '../root/root-document.js'
+import { createRootFacts, type RootForm } from '../root/root-document.js'
 import { seal } from '../format/sealed.js'
 import { verifyRoot, type Declarations, type VerifyReport } from './verify.js'
 import { readWatermark, writeWatermark } from '../format/watermark.js'
@@ -148,6 +148,12 @@ const perform = async (work: Work, { kind, file, offset, reason }: RepairAction)
   if (kind === 'set_aside' && disk.stat(file)?.kind === 'file') await moveAside(aside, fault)
 }
 
+/** Whether something was forgotten is told by nothing but pages and log: it may have been. */
+const formsIn = (manifest: Manifest | undefined): RootForm[] => [
+  ...(manifest !== undefined && hasFallen(manifest) ? (['partitions'] as const) : []),
+  'forgotten-records',
+]
+
 /** The lock needs a root that is private and has its `root.json`. */
 const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
   const wanted = actions.find(({ kind }) => kind === 'root')
@@ -164,7 +170,7 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
     const known = { root_id: id, created_at_ms: clock.now(), generation }
-    await disk.replace(wanted.file, seal(createRootFacts(known, manifest !== undefined && hasFallen(manifest))))
+    await disk.replace(wanted.file, seal(createRootFacts(known, formsIn(manifest))))
   } finally {
     await guard.release()
   }

@@ -89,7 +89,7 @@ const counting = ({ records, tombstones, lengths }: Counts): Omit<SurveyVisitor,
       if (op[0] === 'put') idsOf(records, op[1]).add(op[2])
       else if (op[0] === 'app') grow(op[1], op[2], 1)
       else {
-        idsOf(tombstones, op[1]).add(op[2])
+        if (op[0] === 'del') idsOf(tombstones, op[1]).add(op[2])
         idsOf(records, op[1]).delete(op[2])
       }
     },
@@ -141,6 +141,9 @@ export const showRecords = (
       },
       record: (name, line, { counts }) => {
         if (wanted(name, line.id) && counts) found.set(line.id, line.r)
+      },
+      removal: (name) => {
+        known ||= name === collection
       },
       op: (op) => {
         if (op[0] === 'app' || !wanted(op[1], op[2])) return

@@ -4,9 +4,23 @@
  */
 import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
-import { fingerprints, indexSection, isSettled, openSection, placesIn, type RecordLine } from '../pages/record-codec.js'
-import { shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
+import type { LinePlace } from '../format/segment.js'
+import { forgets } from '../memory/removals.js'
+import {
+  deadOf,
+  fingerprints,
+  idSection,
+  indexSection,
+  isRemovedRow,
+  isSettled,
+  openSection,
+  placesIn,
+  type RecordLine,
+} from '../pages/record-codec.js'
+import { isRemoval, shapeOf, weightOf, type Row, type SectionShape } from '../tables/rows.js'
 import type { TableFile } from '../tables/table-file.js'
+import type { Tables } from '../tables/tables.js'
+import { createFinder } from './survey/lookup.js'
 import { add, isSame, noDigest, type Digest } from './survey/row-digest.js'
 import type { FindingKind, SurveyVisitor } from './survey/visitor.js'
 import type { Inspection } from './verify-findings.js'
@@ -27,6 +41,12 @@ const sumIn = (sums: Sums, section: string): Sum => {
   return sum
 }
 
+const addTo = (sums: Sums, section: string, row: Row): void => {
+  const sum = sumIn(sums, section)
+  sum.rows += 1
+  add(sum.digest, row)
+}
+
 interface Compared {
   /** What the tables have, and what the records call for. */
   readonly has: Sums
@@ -34,14 +54,21 @@ interface Compared {
   readonly file: string
   readonly spec: CollectionSpec<object>
   readonly indexes: readonly string[]
+  /** Finds the row of an id, in a collection that forgets. */
+  readonly find: ((id: string) => Row | undefined) | undefined
 }
+
+/** Lines with records, of a collection that forgets: as many of each id as its row says. */
+const lines = 'lines'
 
 export const watchTables = (
   { report, count }: { readonly report: Report; readonly count: Inspection['count'] },
   specs: ReadonlyMap<string, CollectionSpec<object>>,
 ) => {
   const compared = new Map<string, Compared>()
-  const tables: SurveyVisitor['tables'] = ({ kind, name }, { tables: { files }, file }) => {
+  const buried = new Set<string>()
+  const tables: SurveyVisitor['tables'] = ({ kind, name }, { tables: all, file }) => {
+    const { files } = all
     const has: Sums = new Map()
     const broken = files.flatMap((one) => {
       const rules = Object.keys(one.footer.sections).flatMap((section) => check(one, section, has))
@@ -53,24 +80,57 @@ export const watchTables = (
     if (spec === undefined) return
     // Rows by another declaration cannot be held against the records; the next start makes them again.
     const marks = fingerprints(spec)
-    if (files.every(({ footer }) => marks.includes(footer.mark)))
-      compared.set(name, { has, wants: new Map(), file, spec, indexes: Object.keys(spec.indexes).map(sectionOf) })
+    if (!files.every(({ footer }) => marks.includes(footer.mark))) return
+    if (forgets(spec)) has.set(lines, linesOf(all))
+    const indexes = Object.keys(spec.indexes).map(sectionOf)
+    compared.set(name, {
+      has,
+      wants: new Map(),
+      file,
+      spec,
+      indexes,
+      find: forgets(spec) ? createFinder(all) : undefined,
+    })
   }
   const record = (collection: string, line: RecordLine<object>): void => {
     const known = compared.get(collection)
     if (known === undefined) return
     const { spec, wants, indexes } = known
-    const want = (section: string, row: Row): void => {
-      const sum = sumIn(wants, section)
-      sum.rows += 1
-      add(sum.digest, row)
-    }
+    const want = (section: string, row: Row): void => addTo(wants, section, row)
+    if (known.find !== undefined) want(lines, [line.id])
     if (!isSettled(spec, line.r)) return want(openSection.name, [line.id])
     placesIn(spec, line).forEach(({ group, sort }, at) => {
       if (group !== undefined) want(indexes[at] ?? '', [group, sort, line.id])
     })
   }
-  return { tables, record, finish: (): void => compared.forEach((one) => compare(one, report)) }
+  /** Made again from the pages, the tables would have a line of which they know nothing. */
+  const dead = (collection: string, id: string, { file, offset }: LinePlace): void => {
+    const known = compared.get(collection)
+    if (known?.find === undefined) return
+    if (known.find(id) !== undefined) return addTo(known.wants, lines, [id])
+    const rule = `${id} of ${collection} is gone, and nothing on the pages says so: this old line would bring it back`
+    report('record', { file, offset, rule })
+  }
+  const tombstone = (collection: string): void => {
+    const known = compared.get(collection)
+    if (known?.find === undefined || buried.has(collection)) return
+    buried.add(collection)
+    const rule = `${collection} has tombstones, though it forgets what is removed`
+    report('index', { file: known.file, offset: 0, rule })
+  }
+  return { tables, record, dead, tombstone, finish: (): void => compared.forEach((one) => compare(one, report)) }
+}
+
+/** How many lines with records there should be of each id. */
+const linesOf = (all: Tables): Sum => {
+  const sum: Sum = { rows: 0, digest: noDigest() }
+  for (const row of all.all(idSection)) {
+    if (isRemoval(idSection, row)) continue
+    const times = deadOf(row) + (isRemovedRow(row) ? 0 : 1)
+    sum.rows += times
+    add(sum.digest, row.slice(0, 1), times)
+  }
+  return sum
 }
 
 const sectionOf = (index: string): string => indexSection(index).name

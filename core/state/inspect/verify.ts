@@ -21,6 +21,7 @@ import { readRoot, type RootFacts } from '../root/root-document.js'
 import { survey, type SurveyPlace } from './survey/survey.js'
 import { fallenOf } from './survey/fallen.js'
 import type { SurveyVisitor } from './survey/visitor.js'
+import { forgets } from '../memory/removals.js'
 import { watchChains } from './verify-chains.js'
 import { createInspection, type Checked, type Finding, type Inspection } from './verify-findings.js'
 import { noDeclarations, watchRecords, type Declarations } from './verify-records.js'
@@ -110,6 +111,13 @@ interface Content {
   readonly entries: Record<string, number>
 }
 
+const isForgettingIn =
+  ({ collections }: Declarations) =>
+  (collection: string): boolean => {
+    const spec = collections.get(collection)
+    return spec !== undefined && forgets(spec)
+  }
+
 const checkContent = (
   { disk, paths, live, inspection, declared }: Check,
   manifest: Manifest,
@@ -121,7 +129,7 @@ const checkContent = (
   const place: SurveyPlace = { disk, paths, manifest, watermark }
   const fallen = fallenOf(manifest)
   const [tombstones, entries, tables, chains] = [
-    watchTombstones(report),
+    watchTombstones(report, isForgettingIn(declared)),
     watchStreams(report, place, fallen.stream),
     watchTables({ report, count: inspection.count }, declared.collections),
     watchChains({ streams: declared.streams, mayBegin: fallen.stream }),
@@ -145,7 +153,11 @@ const checkContent = (
         if (area === 'data') records.settle()
         return run()
       }),
-    tombstone: tombstones.tombstone,
+    tombstone: (collection, id) => {
+      tombstones.tombstone(collection, id)
+      tables.tombstone(collection)
+    },
+    dead: tables.dead,
     entries: (stream, line, at) => {
       const { owner, from } = line
       entries.entries(stream, line, at)
@@ -155,7 +167,7 @@ const checkContent = (
     op: (op, _line, at) => {
       tombstones.op(op, at)
       if (op[0] === 'put') return records.put(op[1], { id: op[2], record: op[3] }, at)
-      if (op[0] === 'del') return records.remove(op[1], op[2])
+      if (op[0] !== 'app') return records.remove(op[1], op[2])
       const [, stream, owner, seq, entry] = op
       entries.append(stream, { owner, seq }, at)
       chains.entries(stream, { owner, from: seq, entries: [entry] })

@@ -14,6 +14,8 @@ import type { SegmentFile } from './segment-file.js'
 export interface Pending {
   /** `"t":…,"ops":[…]`; undefined: it changes nothing and only waits for those before it. */
   readonly text: string | undefined
+  /** It removes a record whose id is forgotten. */
+  readonly forgets: boolean
   /** The line is on disk. */
   settle(): void
   /** Takes it out of memory. */
@@ -50,6 +52,8 @@ export interface CommitLogOptions {
   readonly advanced: () => void
   /** Called before a batch; false: nothing may be written now. */
   readonly permitted: () => boolean
+  /** Called before a batch in which an id is forgotten, and waited for. */
+  readonly beforeForgetting: () => Promise<void>
   /** Called after a batch; true: it does not count. */
   readonly halted: () => boolean
 }
@@ -112,7 +116,7 @@ class BatchWriter implements CommitLog {
   drained(): Promise<void> {
     return new Promise((resolve) => {
       if (this.idle) resolve()
-      else this.push({ text: undefined, settle: resolve, undo: () => {}, reject: () => resolve() })
+      else this.push({ text: undefined, forgets: false, settle: resolve, undo: () => {}, reject: () => resolve() })
     })
   }
 
@@ -156,6 +160,7 @@ class BatchWriter implements CommitLog {
     let wrote = false
     try {
       if (this.#segment === undefined || !this.#options.permitted()) throw fault('there is no segment to write to')
+      if (this.#batch.some(({ forgets }) => forgets)) await this.#options.beforeForgetting()
       const count = this.#compose(this.#segment.seed)
       if (count > 0)
         await this.#segment.append(this.#lines.bytes(), () => {

@@ -26,6 +26,8 @@ export interface LogKeeperOptions {
   readonly sequence: number
   /** Asks whether the root is still ours. */
   readonly isHalted: () => boolean
+  /** Called before a batch in which an id is forgotten, and waited for. */
+  readonly beforeForgetting: () => Promise<void>
   /** Called after each durable batch. */
   readonly advanced: () => void
 }
@@ -64,7 +66,7 @@ class Keeper implements LogKeeper {
   #isClosed = false
 
   constructor(options: LogKeeperOptions) {
-    const { sequence, isHalted, manifest, tuning } = options
+    const { sequence, isHalted, manifest, tuning, beforeForgetting } = options
     this.#options = options
     this.#pause = tuning.retryMs
     this.commits = createCommitLog({
@@ -72,6 +74,7 @@ class Keeper implements LogKeeper {
       failed: (reason, error) => this.#failed(reason, error),
       advanced: () => this.#advanced(),
       permitted: () => !isHalted() && !manifest.uncertain,
+      beforeForgetting,
       halted: isHalted,
     })
     this.#segments = new Segments(options, this.commits)

@@ -8,7 +8,9 @@ import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { GroupRange } from '../tables/section-tables.js'
+import { listed } from './listed.js'
 import { mergedPage } from './merged-page.js'
+import { forgets, Removals } from './removals.js'
 import { createRecordIndex, placeOf, type Place, type RecordIndex } from './record-index.js'
 import type { CheckpointedRecords, DirtyRecord, DirtyRecords, StoredCollection } from './stored-collection.js'
 import { createShadows, type Shadows } from './shadows.js'
@@ -27,9 +29,9 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #shadows: Shadows
   readonly #name: string
   readonly #hot = new Map<string, T>()
-  readonly #deleted = new Set<string>()
+  readonly #removals: Removals
+  readonly #source = { page: (query: PageQuery) => this.page(query), find: (id: string) => this.find(id) }
   #dirty = new Map<string, DirtyRecord<T>>()
-  #tombstones = new Map<string, string>()
 
   constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>) {
     this.spec = spec
@@ -37,6 +39,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     this.#pages = pages
     this.#shadows = createShadows(Object.keys(spec.indexes))
     this.#name = JSON.stringify(spec.name)
+    this.#removals = new Removals(forgets(spec))
   }
 
   has(id: string): boolean {
@@ -48,11 +51,11 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   isDeleted(id: string): boolean {
-    return this.#deleted.has(id)
+    return this.#removals.isBuried(id)
   }
 
   hasFallen(id: string): boolean {
-    return isMadeBy(id, this.#pages.fell) && !this.#deleted.has(id) && !this.has(id)
+    return isMadeBy(id, this.#pages.fell) && !this.isDeleted(id) && !this.has(id)
   }
 
   count(index: string, group: string): number {
@@ -73,12 +76,12 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return mergedPage(query, {
       warm: this.#index(query.index),
       cold: this.#pages.range(query.index, rangeOf(query)),
-      isCold: (id) => !this.#hot.has(id) && !this.#deleted.has(id),
+      isCold: (id) => !this.#hot.has(id) && !this.#removals.hides(id),
     })
   }
 
   list(query: PageQuery): T[] {
-    return this.#list(query, 0)
+    return listed(query, this.#source)
   }
 
   latestIds(): Iterable<string> {
@@ -87,41 +90,55 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   insert(record: T): Change {
     const id = this.spec.id(record)
-    if (this.#deleted.has(id) || this.has(id)) throw storageErrors.id_taken()
+    if (this.#removals.isBuried(id) || this.has(id)) throw storageErrors.id_taken()
     return this.#write(id, record, undefined)
   }
 
   put(record: T): Change {
     const id = this.spec.id(record)
-    if (this.#deleted.has(id)) throw storageErrors.id_taken()
+    if (this.#removals.isBuried(id)) throw storageErrors.id_taken()
     return this.#write(id, record, this.#before(id))
   }
 
   remove(id: string, reason: string): Change | undefined {
     const before = this.#before(id)
     if (before === undefined) return undefined
+    const op = this.#removals.forgets ? 'rem' : 'del'
     this.#take(id, before)
-    this.#deleted.add(id)
+    const number = this.#removals.add(id)
     return {
-      op: `["del",${this.#name},${JSON.stringify(id)},${serialise(reason)}]`,
+      op: `["${op}",${this.#name},${JSON.stringify(id)},${serialise(reason)}]`,
       undo: () => {
-        this.#deleted.delete(id)
+        this.#removals.takeBack(id)
         this.#giveBack(id, before)
       },
-      onDurable: () => this.#addTombstone(id, reason),
+      onDurable: () => {
+        this.#dirty.delete(id)
+        this.#removals.settle(id, { reason, number })
+      },
     }
   }
 
   replayPut(id: string, record: T): void {
     this.#replace(id, this.#before(id), record)
-    this.#dirty.set(id, { record, text: undefined })
+    this.#removals.comeBack(id)
+    this.#setDirty(id, { record, text: undefined })
   }
 
   replayRemove(id: string, reason: string): void {
+    if (this.#removals.forgets) return this.replayForget(id)
     const before = this.#before(id)
     if (before !== undefined) this.#take(id, before)
-    this.#deleted.add(id)
-    this.#addTombstone(id, reason)
+    this.#dirty.delete(id)
+    this.#removals.settle(id, { reason, number: this.#removals.add(id) })
+  }
+
+  replayForget(id: string): void {
+    const before = this.#before(id)
+    if (before === undefined) return
+    this.#take(id, before)
+    this.#dirty.delete(id)
+    this.#removals.forget(id)
   }
 
   loadHot(id: string, record: T): void {
@@ -130,7 +147,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   loadTombstone(id: string): void {
-    this.#deleted.add(id)
+    this.#removals.bury(id)
   }
 
   settleIndexes(): void {
@@ -138,24 +155,26 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   takeDirty(): DirtyRecords<T> {
-    const taken = { records: this.#dirty, tombstones: this.#tombstones }
+    const taken = { records: this.#dirty, ...this.#removals.take() }
     this.#dirty = new Map()
-    this.#tombstones = new Map()
     return taken
   }
 
-  restoreDirty({ records, tombstones }: DirtyRecords<T>): void {
-    for (const [id, record] of records)
-      if (!this.#dirty.has(id) && !this.#tombstones.has(id)) this.#dirty.set(id, record)
-    for (const [id, reason] of tombstones) this.#tombstones.set(id, reason)
+  restoreDirty(dirty: DirtyRecords<T>): void {
+    for (const [id, record] of dirty.records)
+      if (!this.#dirty.has(id) && !this.#removals.isDirty(id)) this.#dirty.set(id, record)
+    this.#removals.restore(dirty, (id) => this.#dirty.has(id))
   }
 
   forgetFallen(): void {
     this.#shadows.keepOnly((id) => this.#pages.has(id))
   }
 
-  evict({ records, tombstones }: DirtyRecords<T>): void {
+  evict(dirty: DirtyRecords<T>): void {
+    const { records, tombstones, forgotten } = dirty
     for (const id of tombstones.keys()) this.#shadows.drop(id)
+    for (const id of forgotten.keys()) this.#shadows.drop(id)
+    this.#removals.evict(dirty)
     const leaving = new Map<string, T>()
     for (const [id, { record }] of records) {
       this.#shadows.drop(id)
@@ -177,7 +196,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   #isOnPage(id: string): boolean {
-    return !this.#deleted.has(id) && this.#pages.has(id)
+    return !this.#removals.hides(id) && this.#pages.has(id)
   }
 
   *#eachLatest(): Iterator<string> {
@@ -252,41 +271,21 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   #write(id: string, record: T, before: Before<T> | undefined): Change {
     const text = serialise(record)
     this.#replace(id, before, record)
+    const gone = this.#removals.comeBack(id)
     return {
       op: `["put",${this.#name},${JSON.stringify(id)},${text}]`,
       undo: () => {
         this.#remember(id, record, undefined)
         if (before !== undefined) this.#giveBack(id, before)
+        else if (gone !== undefined) this.#removals.leave(id, gone)
       },
-      onDurable: () => void this.#dirty.set(id, { record, text }),
+      onDurable: () => this.#setDirty(id, { record, text }),
     }
   }
 
-  #addTombstone(id: string, reason: string): void {
-    this.#dirty.delete(id)
-    this.#tombstones.set(id, reason)
-  }
-
-  /** Records that are left out make room for others, so that a page is short only at the end. */
-  #list(query: PageQuery, skipped: number): T[] {
-    const ids = this.page(skipped === 0 ? query : { ...query, limit: query.limit + skipped })
-    const found: T[] = []
-    for (const id of ids) {
-      const record = this.#findOr(id, query.skip)
-      if (record !== undefined) found.push(record)
-    }
-    const missing = ids.length - found.length
-    return missing === skipped || ids.length < query.limit + skipped ? found : this.#list(query, missing)
-  }
-
-  #findOr(id: string, skip: PageQuery['skip']): T | undefined {
-    try {
-      return this.find(id)
-    } catch (error) {
-      if (skip === undefined) throw error
-      skip(id, error)
-      return undefined
-    }
+  #setDirty(id: string, record: DirtyRecord<T>): void {
+    this.#dirty.set(id, record)
+    this.#removals.isBack(id)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Collection } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { GroupRange } from '../tables/section-tables.js'
 import type { Change } from './change.js'
+import type { DirtyRemovals } from './removals.js'
 
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
 export interface CheckpointedRecords<T> {
@@ -25,13 +26,9 @@ export interface DirtyRecord<T> {
   /** Its JSON; made when needed if it came from the log. */ readonly text: string | undefined
 }
 
-/**
- * What a checkpoint has to write of a collection as of one sequence: changed records, and ids with their tombstones'
- * reasons.
- */
-export interface DirtyRecords<T> {
+/** What a checkpoint has to write of a collection as of one sequence: changed records, and ids of removed ones. */
+export interface DirtyRecords<T> extends DirtyRemovals {
   readonly records: ReadonlyMap<string, DirtyRecord<T>>
-  readonly tombstones: ReadonlyMap<string, string>
 }
 
 /** Records in memory that take what a checkpoint holds, at start. */
@@ -49,6 +46,7 @@ export interface StoredCollection<T extends object> extends Collection<T>, Loade
   /** Applies operations of the log at start. */
   replayPut(id: string, record: T): void
   replayRemove(id: string, reason: string): void
+  replayForget(id: string): void
   /** Adds an id that was deleted, at start. */
   loadTombstone(id: string): void
   /** Takes what became durable since the last call. */

@@ -6,6 +6,7 @@ import type { Json } from '../../base/schema.js'
 import type { Log } from '../../base/text/log.js'
 import type { Change } from './change.js'
 import type { CommitLog } from '../log/commit-log.js'
+import { forgets } from './removals.js'
 import type { Collection, Stream, Tx } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
@@ -55,6 +56,7 @@ type Effect = (bytes: number) => void
 interface Filled<R> {
   readonly result: R
   readonly text: string | undefined
+  readonly forgets: boolean
 }
 
 /** What one commit does: it is in memory at once, and taken back if the callback throws or the line is not written. */
@@ -64,6 +66,7 @@ class Transaction implements Tx {
   readonly #changes: Change[] = []
   readonly #effects: Effect[] = []
   #events = 0
+  #forgets = false
   #isOpen = true
 
   constructor(options: TransactionOptions, now: number) {
@@ -81,7 +84,9 @@ class Transaction implements Tx {
 
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void {
     const change = this.#shapes.collection(collection).remove(id, reason)
-    if (change !== undefined) this.#changes.push(change)
+    if (change === undefined) return
+    this.#changes.push(change)
+    this.#forgets ||= forgets(collection.spec)
   }
 
   append<E extends Json>(stream: Stream<E>, owner: string, entry: E): number {
@@ -103,7 +108,7 @@ class Transaction implements Tx {
   /** Runs the callback; what it did is undone if it throws. */
   fill<R>(change: (tx: Tx) => R): Filled<R> {
     try {
-      return { result: change(this), text: this.#text() }
+      return { result: change(this), text: this.#text(), forgets: this.#forgets }
     } catch (error) {
       this.undo()
       throw error
@@ -185,7 +190,7 @@ class Committer implements Transactions {
       return Promise.reject(storageErrors.storage_write_failed({ retryAfter: 5 }))
     if (commits.idle) return Promise.resolve()
     return new Promise((resolve, reject) => {
-      commits.push({ text: undefined, settle: resolve, undo: () => {}, reject })
+      commits.push({ text: undefined, forgets: false, settle: resolve, undo: () => {}, reject })
     })
   }
 
@@ -193,10 +198,10 @@ class Committer implements Transactions {
     const { mode, clock } = this.#options
     if (!mode.takesChanges) throw mode.problem()
     const transaction = new Transaction(this.#options, stampAfter(this.#last, clock.now()))
-    const { result, text } = this.#fill(transaction, change)
+    const filled = this.#fill(transaction, change)
     this.#last = transaction.now
     this.#latest = Math.max(this.#latest, transaction.now)
-    return this.#enqueue(transaction, result, text)
+    return this.#enqueue(transaction, filled)
   }
 
   #fill<R>(transaction: Transaction, change: (tx: Tx) => R): Filled<R> {
@@ -208,13 +213,13 @@ class Committer implements Transactions {
     }
   }
 
-  #enqueue<R>(transaction: Transaction, result: R, text: string | undefined): Promise<R> {
+  #enqueue<R>(transaction: Transaction, { result, text, forgets: forgetting }: Filled<R>): Promise<R> {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         transaction.settle(text?.length ?? 0)
         resolve(result)
       }
-      this.#options.commits().push({ text, settle, undo: () => transaction.undo(), reject })
+      this.#options.commits().push({ text, forgets: forgetting, settle, undo: () => transaction.undo(), reject })
     })
   }
 }

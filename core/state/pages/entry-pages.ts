@@ -142,7 +142,9 @@ const loader = <E>(): PageLoader<EntryLine<E>> => ({
       get size() {
         return rows.length
       },
-      addLine: (line, location) => void rows.push(entryRow(line.owner, extentOfLine(line, location))),
+      addLine: (line, location) => rows.push(entryRow(line.owner, extentOfLine(line, location))) > 0,
+      drop: extentOf,
     }
   },
+  needless: () => [],
 })

@@ -4,19 +4,36 @@ import type { SizedCache } from '../../base/sized-cache.js'
 import type { CollectionSpec } from '../contract.js'
 import type { Row } from '../tables/rows.js'
 import type { PageStore } from './page-store.js'
-import { idSection, isOpenRow, isSettled, locationOf, openSection, placesIn, type RecordLine } from './record-codec.js'
+import {
+  idSection,
+  isOpenRow,
+  isRemovalLine,
+  isRemovedRow,
+  isSettled,
+  locationOf,
+  openSection,
+  placesIn,
+  type PageLine,
+  type RecordLine,
+} from './record-codec.js'
 import type { RecordState } from './record-rows.js'
 
 /** The parts of a collection's checkpointed records. */
 export interface Records<T extends object> {
   readonly spec: CollectionSpec<T>
-  readonly store: PageStore<RecordLine<T>>
+  readonly store: PageStore<PageLine<T>>
   readonly cache: SizedCache<T>
 }
 
-/** Where a record stands and whether it can still change; undefined: it is on no page, or was removed. */
+/** Where the line of an id that counts stands, and what it is; undefined: none does. */
 export const rowOf = <T extends object>({ store }: Records<T>, id: string): Row | undefined =>
   store.tables.find(idSection, [id])
+
+/** False of a record that is on no page, or was removed. */
+export const isKept = <T extends object>(records: Records<T>, id: string): boolean => {
+  const row = rowOf(records, id)
+  return row !== undefined && !isRemovedRow(row)
+}
 
 /** Bytes that a record takes in memory beside those of its line, about: many are small, and few are texts. */
 const overhead = 1024
@@ -28,9 +45,10 @@ export const readRecord = <T extends object>(records: Records<T>, id: string): T
   const row = rowOf(records, id)
   assert(row, 'a record is read that no row names')
   const location = locationOf(row)
-  const record = store.pages.read(location).r
-  cache.set(id, record, location.length + overhead)
-  return record
+  const line = store.pages.read(location)
+  assert(!isRemovalLine(line), 'a record is read that was removed')
+  cache.set(id, line.r, location.length + overhead)
+  return line.r
 }
 
 /** What the tables know of a record beside where it is: its places in the indexes once it is settled. */

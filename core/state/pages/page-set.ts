@@ -75,6 +75,11 @@ export class PageSet<Line> {
     this.#reader.keep((page) => refs.some((ref) => ref.no === page))
   }
 
+  /** Sets how many bytes of each page are of use. */
+  recount(live: ReadonlyMap<number, number>): void {
+    this.#refs = this.#refs.map((ref) => ({ ...ref, live: live.get(ref.no) ?? 0 }))
+  }
+
   /** The first page that has fewer bytes than count. */
   missing(): Fault | undefined {
     for (const { no, length } of this.#refs) {

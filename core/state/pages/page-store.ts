@@ -10,6 +10,7 @@ import type { PageDraft } from './page-draft.js'
 import { makePagesFolder, type Location, type PageOptions, type ReadOrder } from './page-file.js'
 import { PageSet } from './page-set.js'
 import type { RowSet } from './row-set.js'
+import type { Row } from '../tables/rows.js'
 import { TableSet } from './table-set.js'
 import { keptBehind, stays, type Target } from './target.js'
 
@@ -27,7 +28,17 @@ export interface PageLoader<Line> {
   /** Reads what belongs into memory; the first damage among the lines that it had to read. */
   readOpen(): Fault | undefined
   /** Rows of many lines that are taken one after the other. */
-  begin(): { readonly size: number; addLine(line: Line, location: Location): void; rows(): RowSet }
+  begin(): LoadedRows<Line>
+  /** When every line was taken: rows in the tables that are to be dropped. */
+  needless(): Iterable<Row>
+}
+
+export interface LoadedRows<Line> {
+  readonly size: number
+  /** True if the line counts; `drop` may say later that it does not. */
+  addLine(line: Line, location: Location): boolean
+  drop(row: Row): Location
+  rows(): RowSet
 }
 
 /** What one checkpoint changes. */
@@ -132,7 +143,7 @@ export class PageStore<Line> {
     }
   }
 
-  /** Writes tables of every sound line of the pages; returns what cannot be read. */
+  /** Writes tables of every sound line of the pages, and counts what is of use; returns what cannot be read. */
   async #rebuild(loader: PageLoader<Line>): Promise<readonly Fault[]> {
     const { refs } = this.pages
     const { progress = noProgress, of } = this.#options
@@ -143,6 +154,9 @@ export class PageStore<Line> {
     const faults: Fault[] = []
     let tables: readonly TableRef[] = []
     let rows = loader.begin()
+    const live = new Map<number, number>()
+    const count = ({ page, length }: Location, sign: 1 | -1): void =>
+      void live.set(page, (live.get(page) ?? 0) + sign * length)
     const put = async (page: PageRef | undefined): Promise<void> => {
       tables = await this.#tables.add(rows.rows(), page?.part)
       this.#tables.apply(tables)
@@ -153,13 +167,19 @@ export class PageStore<Line> {
       const scan = this.pages.scan(page, loader.order)
       faults.push(...scan.faults)
       for (const [line, location] of scan.lines) {
-        rows.addLine(line, location)
+        if (rows.addLine(line, location)) count(location, 1)
         if (rows.size >= rebuiltAtOnce) await put(page)
       }
       progress.advance(page.length)
       if (rows.size > 0 && ordered[at + 1]?.part !== page.part) await put(page)
     }
     if (rows.size > 0 || tables.length === 0) await put(ordered.at(-1))
+    for (const row of loader.needless()) {
+      count(rows.drop(row), -1)
+      if (rows.size >= rebuiltAtOnce) await put(undefined)
+    }
+    if (rows.size > 0) await put(undefined)
+    this.pages.recount(live)
     this.#isStale = true
     progress.end()
     return faults

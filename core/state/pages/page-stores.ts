@@ -6,6 +6,7 @@ import { assert } from '../../base/assert.js'
 import type { Ids } from '../../base/ids.js'
 import type { Progress } from '../../base/text/progress.js'
 import type { Json } from '../../base/schema.js'
+import { forgets } from '../memory/removals.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
@@ -95,8 +96,13 @@ export class PageStores {
   async loadRecords(collection: StoredCollection<object>): Promise<void> {
     const { manifest } = this.#options
     const { name } = collection.spec
-    this.#loadTombstones(collection)
+    const forgotten: string[] = []
+    this.#readTombstones(name, (id) =>
+      forgets(collection.spec) ? void forgotten.push(id) : collection.loadTombstone(id),
+    )
     this.#note(await this.records(name).load(manifest.current.collections[name] ?? empty, collection))
+    // They are from a time when it buried what it removed: the next checkpoint leaves nothing of them.
+    for (const id of forgotten) collection.replayForget(id)
   }
 
   async loadEntries(name: string): Promise<void> {
@@ -138,12 +144,10 @@ export class PageStores {
     return { disk, folder: join(folder, name), ids, root, of: name, version, pageBytes, tables, ...shared }
   }
 
-  #loadTombstones(collection: StoredCollection<object>): void {
+  #readTombstones(name: string, visit: (id: string) => void): void {
     const { disk, paths, manifest } = this.#options
-    const { name } = collection.spec
     const length = manifest.current.tombstones[name] ?? 0
     if (length === 0) return
-    const visit = (id: string): void => collection.loadTombstone(id)
     const faults = readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit })
     this.#note(withFaults(faults))
   }

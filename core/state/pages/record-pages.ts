@@ -4,16 +4,29 @@ import type { CollectionSpec } from '../contract.js'
 import type { Fault } from '../format/line.js'
 import { faultIn } from '../format/line-file.js'
 import type { PagesRef } from '../format/manifest.js'
+import { forgets } from '../memory/removals.js'
 import type { CheckpointedRecords, DirtyRecords, LoadedRecords } from '../memory/stored-collection.js'
-import { openIds, readRecord, rowOf, stateOf, type Records } from './kept-records.js'
-import type { SectionShape } from '../tables/rows.js'
-import type { PageOptions } from './page-file.js'
+import { isKept, openIds, readRecord, rowOf, stateOf, type Records } from './kept-records.js'
+import type { Row, SectionShape } from '../tables/rows.js'
+import type { Location, PageOptions } from './page-file.js'
 import type { Target } from './target.js'
 import { anyMark } from './table-set.js'
 import { PageStore, type Loaded, type PageLoader, type PagesDraft } from './page-store.js'
-import { fingerprints, idSection, indexSection, isOpenRow, locationOf, type RecordLine } from './record-codec.js'
+import {
+  deadOf,
+  fingerprints,
+  idSection,
+  indexSection,
+  isOpenRow,
+  isRemovalLine,
+  isRemovedRow,
+  lineStateOf,
+  locationOf,
+  type PageLine,
+  type RecordLine,
+} from './record-codec.js'
 import { RecordChanges } from './record-changes.js'
-import { createRecordRows } from './record-rows.js'
+import { createRecordRows, type RecordRows } from './record-rows.js'
 
 export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   load(ref: PagesRef, memory: LoadedRecords<T>): Promise<Loaded>
@@ -39,14 +52,14 @@ export const createRecordPages = <T extends object>(
   spec: CollectionSpec<T>,
   { room, isDeclared = true }: RecordPagesOptions,
 ): RecordPages<T> => {
-  const store = new PageStore<RecordLine<T>>(options, isDeclared ? fingerprints(spec) : [anyMark])
+  const store = new PageStore<PageLine<T>>(options, isDeclared ? fingerprints(spec) : [anyMark])
   const records: Records<T> = { spec, store, cache: room.cache() }
   const { tables } = store
   let fell = ''
   const sections = new Map(Object.keys(spec.indexes).map((index) => [index, indexSection(index)]))
   const section = (index: string): SectionShape => sections.get(index) ?? indexSection(index)
   return {
-    has: (id) => rowOf(records, id) !== undefined,
+    has: (id) => isKept(records, id),
     latest: () => [...tables.files.map((file) => file.footer.latest), fell],
     get fell() {
       return fell
@@ -80,8 +93,8 @@ const loaderInto = <T extends object>(
   records: Records<T>,
   memory: LoadedRecords<T>,
   isDeclared: boolean,
-): PageLoader<RecordLine<T>> => {
-  const { spec, store } = records
+): PageLoader<PageLine<T>> => {
+  const { spec } = records
   const readOpen = (): Fault | undefined => {
     if (!isDeclared) return undefined
     const faults = Array.from(openIds(records), (id) => faultOf(() => memory.loadHot(id, readRecord(records, id))))
@@ -93,20 +106,44 @@ const loaderInto = <T extends object>(
     readOpen,
     begin: () => {
       const rows = createRecordRows(spec)
-      const seen = new Set<string>()
       return {
         rows: () => rows.rows(),
         get size() {
-          return seen.size
+          return rows.size
         },
-        addLine: ({ id, r: record }, location) => {
-          if (seen.has(id) || memory.isDeleted(id) || store.tables.find(idSection, [id]) !== undefined) return
-          seen.add(id)
-          rows.put(id, location, { before: undefined, after: stateOf(spec, id, record) })
+        addLine: (line, location) => !memory.isDeleted(line.id) && addLine(records, rows, { line, location }),
+        drop: (row) => {
+          rows.drop(String(row[0]))
+          return locationOf(row)
         },
       }
     },
+    needless: () => (forgets(spec) ? needlessRemovals(records) : []),
   }
+}
+
+/** Lines come from the newest back: the first of an id counts, and those behind it are dead. True if it counts. */
+const addLine = <T extends object>(
+  records: Records<T>,
+  rows: RecordRows,
+  { line, location }: { readonly line: PageLine<T>; readonly location: Location },
+): boolean => {
+  const { spec } = records
+  const { id } = line
+  const known = rows.find(id) ?? rowOf(records, id)
+  if (known !== undefined) {
+    if (forgets(spec) && !isRemovalLine(line))
+      rows.locate(id, locationOf(known), { ...lineStateOf(known), dead: deadOf(known) + 1 })
+    return false
+  }
+  if (isRemovalLine(line)) rows.forget(id, location, { before: undefined, dead: 0 })
+  else rows.put(id, location, { before: undefined, after: stateOf(spec, id, line.r), dead: 0 })
+  return true
+}
+
+/** Removals behind which no older line of their id was found. */
+function* needlessRemovals<T extends object>({ store }: Records<T>): Iterable<Row> {
+  for (const row of store.tables.all(idSection)) if (isRemovedRow(row) && deadOf(row) === 0) yield row
 }
 
 function* carriedIn<T extends object>(records: Records<T>, fall: number): Iterable<readonly [string, T]> {
@@ -121,6 +158,7 @@ function* settledIn<T extends object>(records: Records<T>, part: number): Iterab
   const { pages } = records.store
   for (const ref of pages.refs.filter((one) => one.part === part))
     for (const [line, { page, offset }] of pages.scanSound(ref)) {
+      if (isRemovalLine(line)) continue
       const row = rowOf(records, line.id)
       if (row !== undefined && !isOpenRow(row) && row[1] === page && row[2] === offset) yield line
     }

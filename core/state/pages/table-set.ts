@@ -12,6 +12,7 @@ import { createTable, type TableDraft } from '../tables/table-writer.js'
 import { Tables } from '../tables/tables.js'
 import type { PageOptions } from './page-file.js'
 import { PageReader } from './page-reader.js'
+import { idSection } from './record-codec.js'
 import type { RowSet, TableFacts } from './row-set.js'
 import { stays, type Target } from './target.js'
 
@@ -99,7 +100,8 @@ export class TableSet {
     const first = start === -1 ? at : start
     const own = files.slice(first, at).map(({ ref }) => ref)
     const count = Math.max(...rows.sections.map((section) => section.rows.length))
-    const from = first + firstTaken(own, count, this.#options.tables)
+    const isWhole = own.length === files.length && isWorn(files, rows)
+    const from = isWhole ? 0 : first + firstTaken(own, count, this.#options.tables)
     const ref = await this.#merge(files.slice(from, at), rows, { isOldest: from === 0, part })
     return [...files.slice(0, from), undefined, ...files.slice(at)].map((file) => file?.ref ?? ref)
   }
@@ -204,6 +206,21 @@ const mergedFacts = (all: readonly TableFacts[]): TableFacts => {
   )
   const reach = Math.min(...all.map((one) => one.reach ?? Infinity))
   return { ...(oldest !== undefined && { oldest }), ...(reach !== Infinity && { reach }) }
+}
+
+/**
+ * A quarter of all rows of ids takes others away: so that removals do not outlast what was removed, all tables become
+ * one.
+ */
+const isWorn = (files: readonly TableFile[], { sections }: RowSet): boolean => {
+  const added = sections.find(({ shape }) => shape.name === idSection.name)?.rows ?? []
+  let [all, removals] = [added.length, added.filter((row) => isRemoval(idSection, row)).length]
+  for (const file of files) {
+    const { rows = 0, net = 0 } = file.info(idSection) ?? {}
+    all += rows
+    removals += (rows - net) / 2
+  }
+  return removals > 0 && removals * 4 >= all
 }
 
 interface Remaining extends Omit<Place, 'part'> {

@@ -9,10 +9,14 @@ import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
 
 const format = 1
-/** Formats that a reader must know or leave the root alone. One that is not listed here is refused. */
-const knownIncompat: readonly string[] = ['partitions']
-/** Partitions fell: an earlier version would find streams that do not begin with their first entry. */
-const fallen = 'partitions'
+/**
+ * Forms that a reader must know or leave the root alone; one that is not listed here is refused. `partitions`: some
+ * fell, and streams do not begin with their first entry. `forgotten-records`: lines say that a record is gone and that
+ * its id may come again.
+ */
+const knownForms = ['partitions', 'forgotten-records'] as const
+export type RootForm = (typeof knownForms)[number]
+const isKnown = (flag: string): boolean => knownForms.some((form) => form === flag)
 
 const facts = open({
   format: integer({ min: 1 }),
@@ -35,7 +39,7 @@ export const readRoot = ({ root, disk }: { readonly root: string; readonly disk:
   const parsed = parse(facts, unseal(bytes))
   if (!parsed.ok) throw errors.state_root_damaged({ details: { path } })
   const { format: found, incompat } = parsed.value
-  const unknown = incompat.find((flag) => !knownIncompat.includes(flag))
+  const unknown = incompat.find((flag) => !isKnown(flag))
   if (unknown !== undefined) throw errors.state_root_incompatible({ details: { path, flag: unknown } })
   if (found !== format) throw errors.state_root_incompatible({ details: { path, flag: `format ${found}` } })
   return parsed.value
@@ -47,8 +51,8 @@ export const isMade = (disk: Disk, root: string): boolean => disk.stat(join(root
 /** Facts of a root that never was, or whose file was lost. */
 export const createRootFacts = (
   known: Pick<RootFacts, 'root_id' | 'created_at_ms' | 'generation'>,
-  hasFallen = false,
-): RootFacts => ({ format, ...known, compat: [], incompat: hasFallen ? [fallen] : [] })
+  forms: readonly RootForm[] = [],
+): RootFacts => ({ format, ...known, compat: [], incompat: [...forms] })
 
 export interface RootOpening {
   readonly root: string
@@ -70,15 +74,18 @@ export const openRootDocument = async ({ root, disk, clock, ids }: RootOpening):
   return next
 }
 
-/** Keeps earlier versions from opening a root of which something is to fall. A root without its document has none. */
-export const markFallen = async ({ root, disk }: Pick<RootOpening, 'root' | 'disk'>): Promise<void> => {
+/**
+ * Names a form before the first of it is written, so that earlier versions leave the root alone. A root without its
+ * document names none.
+ */
+export const nameForm = async ({ root, disk }: Pick<RootOpening, 'root' | 'disk'>, form: RootForm): Promise<void> => {
   const facts = readRoot({ root, disk })
-  if (facts === undefined || facts.incompat.includes(fallen)) return
-  await disk.replace(join(root, 'root.json'), seal({ ...facts, incompat: [...facts.incompat, fallen] }))
+  if (facts === undefined || facts.incompat.includes(form)) return
+  await disk.replace(join(root, 'root.json'), seal({ ...facts, incompat: [...facts.incompat, form] }))
 }
 
 export const isMarkedFallen = (place: Pick<RootOpening, 'root' | 'disk'>): boolean =>
-  readRoot(place)?.incompat.includes(fallen) === true
+  readRoot(place)?.incompat.includes('partitions') === true
 
 /** Runs a first write and turns what a read-only or full folder or file system answers into its problem. */
 export const refusable = async <R>(path: string, write: () => R | Promise<R>): Promise<R> => {

@@ -5,6 +5,7 @@ import type { Fall, Holder, PartitionLimits } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import type { Layout } from '../format/layout.js'
 import type { KeptRef, Manifest, ManifestHolder, PagesRef } from '../format/manifest.js'
+import { forgets } from '../memory/removals.js'
 import type { DirtyRecords, StoredCollection } from '../memory/stored-collection.js'
 import type { DirtyEntries, StoredStream } from '../memory/stream.js'
 import type { PagesDraft } from '../pages/page-store.js'
@@ -95,10 +96,17 @@ export class CheckpointPass {
       segments: current.segments.filter(({ first }) => first > sequence),
       collections: { ...current.collections, ...collections },
       streams: { ...current.streams, ...streams },
-      tombstones: { ...current.tombstones, ...tombstones },
+      tombstones: this.#buried({ ...current.tombstones, ...tombstones }),
       kinds: { ...current.kinds, ...kinds },
     }
     return { ...next, kinds: pruned(next) }
+  }
+
+  /** Collections that forget have none: those from before are on no page any more. */
+  #buried(tombstones: Manifest['tombstones']): Manifest['tombstones'] {
+    const { records } = this.#load
+    const forgetting = new Set(records.flatMap(({ collection: { spec } }) => (forgets(spec) ? [spec.name] : [])))
+    return Object.fromEntries(Object.entries(tombstones).filter(([name]) => !forgetting.has(name)))
   }
 
   /** What fell with it. */

@@ -9,7 +9,7 @@ import type { Fall } from '../contract.js'
 import type { LogKeeper } from '../log/log-keeper.js'
 import type { Manifest } from '../format/manifest.js'
 import type { Transactions } from '../memory/transaction.js'
-import { markFallen } from '../root/root-document.js'
+import type { RootForms } from '../root/root-forms.js'
 import { lastingReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
 import { CheckpointPass, type Load, type PassOptions, type Wanted, type Written } from './checkpoint-pass.js'
@@ -21,6 +21,7 @@ export interface CheckpointerOptions extends PassOptions {
   readonly mode: StorageMode
   readonly store: Store
   readonly keeper: LogKeeper
+  readonly forms: RootForms
   /** Bytes of log that are worth a checkpoint. */
   readonly segmentBytes: number
   readonly transactions: Pick<Transactions, 'last' | 'latest'>
@@ -132,10 +133,11 @@ class CheckpointWriter implements Checkpointer {
   }
 
   async #write(load: Load, wanted: Wanted | undefined): Promise<Fall | undefined> {
-    const { manifest, log, pageStores, disk, paths } = this.#options
+    const { manifest, log, pageStores, forms } = this.#options
     const pass = new CheckpointPass(this.#options, load, wanted)
     await pass.write()
-    if (wanted !== undefined) await markFallen({ root: paths.root, disk })
+    if (wanted !== undefined) await forms.name('partitions')
+    if (load.records.some(({ dirty }) => dirty.forgotten.size > 0)) await forms.name('forgotten-records')
     let before = manifest.current
     let after = before
     await manifest.update((current) => {

@@ -68,7 +68,7 @@ const begin = async (root: Root, { sealed, replay, latest }: LogRecovery): Promi
 }
 
 const run = (root: Root, sequence: number): Running => {
-  const { options, tuning, paths, access, pins, manifest, store, pageStores, transactions } = root
+  const { options, tuning, paths, access, pins, manifest, forms, store, pageStores, transactions } = root
   const { clock, ids, log, generation } = options
   const parts = { disk: pins.disk, paths, manifest, mode: access.mode, ids, log }
   const keeper: LogKeeper = createLogKeeper({
@@ -78,6 +78,7 @@ const run = (root: Root, sequence: number): Running => {
     generation,
     sequence,
     isHalted: () => isHalted(access),
+    beforeForgetting: () => forms.name('forgotten-records'),
     advanced: () => checkpointer.consider(),
   })
   const checkpointer = createCheckpointer({
@@ -85,6 +86,7 @@ const run = (root: Root, sequence: number): Running => {
     store,
     pageStores,
     keeper,
+    forms,
     segmentBytes: tuning.segmentBytes,
     transactions,
     limits: root.limits,

@@ -15,6 +15,7 @@ import type { ManifestHolder } from '../format/manifest.js'
 import type { LogKeeper } from '../log/log-keeper.js'
 import { createPins, type Pins } from '../disk/pins.js'
 import { prepareRoot } from '../root/prepare.js'
+import { createRootForms, type RootForms } from '../root/root-forms.js'
 import { PageStores } from '../pages/page-stores.js'
 import { createSideFiles, type SideFiles } from '../side/side-files.js'
 import type { ReadOnlyReason } from '../storage-errors.js'
@@ -65,6 +66,7 @@ export interface Root {
   readonly pins: Pins
   readonly ballast: Ballast
   readonly manifest: ManifestHolder
+  readonly forms: RootForms
   /** Why the manifest cannot be used. */
   readonly broken: Fault | undefined
   readonly pageStores: PageStores
@@ -107,6 +109,7 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
   const store = createStore(pageStores)
   return {
     ...parts,
+    forms: createRootForms({ disk, root }),
     broken: damage,
     ballast: createBallast(disk, paths.ballast, tuning.ballastBytes),
     pageStores,

@@ -2,6 +2,7 @@
 import { assert, fault } from '../../base/assert.js'
 import { unsafeCast, type Json } from '../../base/schema.js'
 import { createCollection } from '../memory/collection.js'
+import { forgets } from '../memory/removals.js'
 import type { StoredCollection } from '../memory/stored-collection.js'
 import type { Collection, CollectionSpec, Stream, StreamSpec } from '../contract.js'
 import { isName } from '../format/layout.js'
@@ -42,6 +43,10 @@ export const createStore = (pageStores: PageStores): Store => {
   const addCollection = <T extends object>(spec: CollectionSpec<T>, isDeclared: boolean): StoredCollection<T> => {
     assert(isName(spec.name), `${spec.name} is no name for a collection`)
     assert(!collections.has(spec.name), `collection ${spec.name} is declared twice`)
+    assert(
+      !forgets(spec) || spec.kept === undefined,
+      `collection ${spec.name} forgets what is removed and is of a kind`,
+    )
     const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared))
     collections.set(spec.name, unsafeCast(made))
     return made
@@ -62,6 +67,7 @@ export const createStore = (pageStores: PageStores): Store => {
     }
     const collection = collections.get(op[1]) ?? addCollection(undeclared(op[1]), false)
     if (op[0] === 'put') collection.replayPut(op[2], op[3])
+    else if (op[0] === 'rem') collection.replayForget(op[2])
     else collection.replayRemove(op[2], op[3])
     return undefined
   }

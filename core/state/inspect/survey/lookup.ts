@@ -3,7 +3,7 @@ import type { Disk } from '../../disk/disk.js'
 import type { TableRef } from '../../format/manifest.js'
 import type { OpenPages } from '../../pages/open-pages.js'
 import { PageReader } from '../../pages/page-reader.js'
-import { idSection } from '../../pages/record-codec.js'
+import { idSection, isRemovedRow } from '../../pages/record-codec.js'
 import { createBlockCache } from '../../tables/block-cache.js'
 import { compareKeys, isRemoval, type Row } from '../../tables/rows.js'
 import { rowIn, TableFile } from '../../tables/table-file.js'
@@ -71,7 +71,10 @@ export const createHas = ({ tombstones, written, tables, paged }: Lookup): Has =
     const known = written.get(collection)?.get(id)
     if (known !== undefined) return known
     const find = finders.get(collection)
-    if (find !== undefined) return find(id) !== undefined
+    if (find !== undefined) {
+      const row = find(id)
+      return row !== undefined && !isRemovedRow(row)
+    }
     if (tombstones.get(collection)?.has(id) === true) return false
     return paged.has(collection) ? undefined : false
   }

@@ -7,7 +7,7 @@ import { valueOf, type LineFileHeader } from '../../format/line-file.js'
 import type { PageRef, PagesRef } from '../../format/manifest.js'
 import { entryRow, extentOf, extentOfLine, extentSection, type EntryLine } from '../../pages/entry-codec.js'
 import type { ReadOrder } from '../../pages/page-file.js'
-import { idSection, locationOf, type RecordLine } from '../../pages/record-codec.js'
+import { idSection, isRemovalLine, locationOf, type PageLine } from '../../pages/record-codec.js'
 import { isRemoval } from '../../tables/rows.js'
 import type { Tables } from '../../tables/tables.js'
 import { createPageRows, type PageRows } from './page-rows.js'
@@ -142,10 +142,12 @@ export const readCollection = (options: SurveyOptions, pageStore: PageStore, loo
     const expected = { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root), order } as const
     const isWhole = readLines(options, expected, (found) => {
       visitor.count?.({ items: 1 })
-      const line = valueOf<RecordLine<JsonObject>>(found)
+      const line = valueOf<PageLine<JsonObject>>(found)
       const place = { file: path, offset: found.offset, page: no, length: found.bytes.length }
-      if (!counts(line.id, place)) return
-      counted += place.length
+      const isCounted = counts(line.id, place)
+      if (isCounted) counted += place.length
+      if (isRemovalLine(line)) return isCounted ? visitor.removal?.(name, line.id) : undefined
+      if (!isCounted) return order === 'oldest first' ? visitor.dead?.(name, line.id, place) : undefined
       visitor.record?.(name, line, { ...place, counts: newer?.has(line.id) !== true })
     })
     if (order === 'oldest first' && isWhole && counted !== live)

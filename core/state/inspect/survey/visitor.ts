@@ -57,6 +57,10 @@ export interface SurveyVisitor {
   matched?(pageStore: PageStoreName): void
   /** The newest line of a record on the pages, unless the log or a tombstone says otherwise: `counts` is false then. */
   record?(collection: string, line: RecordLine<JsonObject>, place: PagePlace & { readonly counts: boolean }): void
+  /** A line that counts and says that the record of this id is gone. */
+  removal?(collection: string, id: string): void
+  /** A record's line that does not count, where tables say which do. */
+  dead?(collection: string, id: string, place: PagePlace): void
   /** The log was read: told before any record, what tells which records are there. */
   found?(has: Has): void
   /** The tables of a collection or stream, all of whose lines are sound; who reads them counts their bytes. */

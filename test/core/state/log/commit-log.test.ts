@@ -10,6 +10,7 @@ test('a batch is counted in bytes, so that no batch is longer than the tail that
     failed: (_, error) => t.fail(String(error)),
     advanced: () => {},
     permitted: () => true,
+    beforeForgetting: async () => {},
     halted: () => false,
   })
   log.use({
@@ -23,7 +24,13 @@ test('a batch is counted in bytes, so that no batch is longer than the tail that
   })
   const mebibyte = 1024 * 1024
   const text = `"t":1,"ops":["${'€'.repeat(mebibyte)}"]`
-  const pending = (resolve: () => void): Pending => ({ text, settle: resolve, undo: () => {}, reject: () => t.fail() })
+  const pending = (resolve: () => void): Pending => ({
+    text,
+    forgets: false,
+    settle: resolve,
+    undo: () => {},
+    reject: () => t.fail(),
+  })
   await Promise.all(Array.from({ length: 6 }, () => new Promise<void>((resolve) => log.push(pending(resolve)))))
   t.deepEqual(
     batches.map((bytes) => Math.floor(bytes / mebibyte)),
