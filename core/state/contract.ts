@@ -49,9 +49,8 @@ export interface CollectionSpec<T extends object> {
   /** Absent: its records are kept until they are removed. One that can still change never falls. */
   readonly kept?: KeptWith<T>
   /**
-   * What becomes of the id of a removed record. `buried`, where it is not said: it is never used again, and its
-   * tombstone stays for ever, on disk and in memory. `forgotten`: nothing of it stays, and it may be inserted again;
-   * such a collection is of no kind.
+   * What becomes of a removed record's id. `buried`, the default: its tombstone stays, and it is never used again.
+   * `forgotten`: nothing stays, and it may be inserted again. What belongs to a kind cannot be forgotten.
    */
   readonly removed?: 'buried' | 'forgotten'
   /** Checked by `state verify`, never on the hot path. */
@@ -260,18 +259,16 @@ export interface State {
   blobs(area: string): Blobs
   spools(area: string): Spools
   /**
-   * Runs `change` synchronously against the current state and appends what it
-   * did as one line. Resolves with its result when the line is on disk.
-   * Rejects with the problem `storage_read_only` when storage refuses writes,
-   * with what `change` threw, or with `storage_write_failed`; then nothing of
-   * it is left in memory. After `storage_sync_failed` the outcome is unknown.
+   * Runs `change` synchronously against the current state and appends what it did as one line. Resolves with its result
+   * when the line is on disk. Rejects with the problem `storage_read_only` when storage refuses writes, with what
+   * `change` threw, or with `storage_write_failed`; then nothing of it is left in memory. After `storage_sync_failed`
+   * the outcome is unknown.
    */
   commit<R>(change: (tx: Tx) => R): Promise<R>
   /**
-   * Resolves when everything committed so far is on disk: what a reader saw
-   * may then leave the daemon. Rejects if it was undone. With `since`, the
-   * value of `health.undone` when the reader began, it also rejects if
-   * something was undone between then and this call.
+   * Resolves when everything committed so far is on disk: what a reader saw may then leave the daemon. Rejects if it was
+   * undone. With `since`, the value of `health.undone` when the reader began, it also rejects if something was undone
+   * between then and this call.
    */
   durable(since?: number): Promise<void>
   /** What is kept in partitions, and their fall. */
