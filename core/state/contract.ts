@@ -266,9 +266,9 @@ export interface State {
    */
   commit<R>(change: (tx: Tx) => R): Promise<R>
   /**
-   * Resolves when everything committed so far is on disk: what a reader saw may then leave the daemon. Rejects if it was
-   * undone. With `since`, the value of `health.undone` when the reader began, it also rejects if something was undone
-   * between then and this call.
+   * Resolves when everything committed so far is on disk: what a reader saw may then leave the daemon. Rejects if it
+   * was undone. With `since`, the value of `health.undone` when the reader began, it also rejects if something was
+   * undone between then and this call.
    */
   durable(since?: number): Promise<void>
   /** What is kept in partitions, and their fall. */
