@@ -50,6 +50,7 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'runs.external_actions.acknowledge': 'admin',
   'runs.retry': 'admin',
   'daemon.release': 'admin',
+  'retention.run': 'admin',
   'findings.list': 'read',
   'deliveries.replay': 'admin',
   'permissions.check': 'admin',
