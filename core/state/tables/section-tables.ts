@@ -16,7 +16,7 @@ export interface GroupRange {
 export const none: Iterable<Row> = []
 
 /** Groups of which something is known; when there are more, all are forgotten. */
-const mostKnown = 4096
+const mostKnown = 2048
 
 const remember = <V>(known: Map<string, V>, group: string, value: V): V => {
   if (known.size >= mostKnown) known.clear()
