@@ -4,16 +4,20 @@
  * showing and salvage are visitors of this one walk.
  */
 import { join } from 'node:path'
-import { segmentName } from '../../format/layout.js'
+import { indexName, segmentName } from '../../format/layout.js'
 import { valueOf } from '../../format/line-file.js'
 import { replayLog, type Replay } from '../../log/replay.js'
 import type { LinePlace, LogLine } from '../../format/segment.js'
 import { OpenPages } from '../../pages/open-pages.js'
 import { tombstonePath } from '../../pages/tombstones.js'
 import { readLines } from './lines.js'
-import { createHas, type Lookup } from './lookup.js'
+import { createFinder, createHas, type Lookup } from './lookup.js'
 import { pageStores, readCollection, readStream, readTablesOf } from './pages.js'
 import type { SurveyOptions } from './visitor.js'
+
+/** The newest table of a collection. */
+const indexPath = ({ paths, manifest }: SurveyOptions, name: string): string =>
+  join(paths.data, name, indexName(manifest.collections[name]?.tables.at(-1)?.no ?? 0))
 
 /** Ids of collections whose tables cannot tell what is there are kept. */
 const readEveryTombstone = (
@@ -23,13 +27,18 @@ const readEveryTombstone = (
   const { paths, manifest, visitor } = options
   const tombstones = new Map<string, Set<string>>()
   for (const [of, length] of Object.entries(manifest.tombstones)) {
-    const deleted = tables.has(of) ? undefined : new Set<string>()
+    const sound = tables.get(of)
+    const find = sound === undefined ? undefined : createFinder(sound)
+    const deleted = sound === undefined ? new Set<string>() : undefined
+    const index = indexPath(options, of)
     if (deleted !== undefined) tombstones.set(of, deleted)
     const file = tombstonePath(paths.tombstones, of)
     const header = { k: 'tombstones', of, root: manifest.root } as const
     readLines(options, { path: file, length, kind: 'tombstones', header }, (line) => {
       const { id, reason } = valueOf<{ id: string; reason: string }>(line)
       deleted?.add(id)
+      if (find?.(id) !== undefined)
+        visitor.fault('index', { file: index, offset: 0, rule: `a row names ${id}, whose id was buried` })
       visitor.tombstone?.(of, id, { reason, place: { file, offset: line.offset } })
       visitor.count?.({ items: 1 })
     })
