@@ -9,6 +9,7 @@ import { goldenFolder, imageOf } from './golden-root.js'
 
 export const expected = `i1 ann 1 true gold d249b8beb7a58794c75abe3498bcc32d56040fafa42d79d570c13d1628ecc051
 i3 ann 3 false tin \ni2
+
 ann: e1 e2
 golden bytes
 7`
