@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fault } from '../../core/base/assert.js'
+import { churn } from './churn.js'
 import { explore, type Exploration, type Tally } from './explore.js'
 import { loadEngine, type Engine } from './life.js'
 import type { FaultKind, Operation } from './simulated-disk.js'
@@ -23,7 +24,7 @@ export interface Mutant {
   /** Calls that the disk forgets. */
   readonly forget?: (operation: Operation) => boolean
   /** Which suite is to catch it; the crash suite when absent. */
-  readonly by?: 'errors' | 'splice' | 'cut'
+  readonly by?: 'errors' | 'splice' | 'cut' | 'churn'
 }
 
 export const patch = (file: string, from: string, to: string): Patch => ({ file: `core/state/${file}.js`, from, to })
@@ -97,26 +98,27 @@ export const mutants: readonly Mutant[] = [
         'this.#rows.forget(id, location, { before, dead: this.#deadBehind(row) });',
       'if (before) this.#rows.remove(id, before);',
     ),
+    by: 'churn',
   },
   {
     name: 'a removal is dropped while an older line of its id still stands',
     patch: patch('pages/record-changes', 'if (dead > 0 || !isRemovedRow(row))', 'if (dead > 1 || !isRemovedRow(row))'),
+    by: 'churn',
   },
   {
     name: 'a removal goes with its page while an older line of its id still stands on another',
     patch: patch('pages/record-changes', 'await this.#copyRemoval(page, id);', 'this.#rows.drop(id);'),
+    by: 'churn',
   },
   {
     name: 'older lines are not counted when tables are made again',
     patch: patch('pages/record-pages', 'dead: deadOf(known) + 1', 'dead: deadOf(known)'),
+    by: 'churn',
   },
   {
     name: 'an id that comes again stays removed',
     patch: patch('memory/collection', 'const gone = this.#removals.comeBack(id);', 'const gone = undefined;'),
-  },
-  {
-    name: 'a record that is removed again while a checkpoint writes its first removal is there again',
-    patch: patch('memory/removals', 'if (this.#gone.get(id) === number)', 'if (number > 0)'),
+    by: 'churn',
   },
   {
     name: 'old segments are unlinked before the manifest forgets them',
@@ -236,6 +238,7 @@ const suites = {
   errors: (engine: Engine) => failures(engine, 150),
   splice: (engine: Engine) => acceptsForeignLine(engine),
   cut: (engine: Engine) => cutsAcknowledged(engine),
+  churn: (engine: Engine) => churn(engine, 200),
 }
 
 export interface Verdict {
@@ -270,4 +273,5 @@ export const tryUnchanged = async (): Promise<readonly Verdict[]> => [
   await tryMutant({ name: 'unchanged, errors', by: 'errors' }, (engine) => failures(engine, 25)),
   await tryMutant({ name: 'unchanged, splice', by: 'splice' }),
   await tryMutant({ name: 'unchanged, cut', by: 'cut' }),
+  await tryMutant({ name: 'unchanged, churn', by: 'churn' }),
 ]
