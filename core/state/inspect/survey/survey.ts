@@ -9,6 +9,7 @@ import { valueOf } from '../../format/line-file.js'
 import { replayLog, type Replay } from '../../log/replay.js'
 import type { LinePlace, LogLine } from '../../format/segment.js'
 import { OpenPages } from '../../pages/open-pages.js'
+import { isRemovedRow } from '../../pages/record-codec.js'
 import { tombstonePath } from '../../pages/tombstones.js'
 import { readLines } from './lines.js'
 import { createFinder, createHas, type Lookup } from './lookup.js'
@@ -37,7 +38,8 @@ const readEveryTombstone = (
     readLines(options, { path: file, length, kind: 'tombstones', header }, (line) => {
       const { id, reason } = valueOf<{ id: string; reason: string }>(line)
       deleted?.add(id)
-      if (find?.(id) !== undefined)
+      const row = find?.(id)
+      if (row !== undefined && !isRemovedRow(row))
         visitor.fault('index', { file: index, offset: 0, rule: `a row names ${id}, whose id was buried` })
       visitor.tombstone?.(of, id, { reason, place: { file, offset: line.offset } })
       visitor.count?.({ items: 1 })
