@@ -43,6 +43,9 @@ const none: Background = {
 
 const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms = 300 } = {}) => {
   const workspace = await makeFolder(t)
+  // A daemon has its listener: timers that it waits for keep no process alive.
+  const listener = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(listener))
   const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
     processes: processesFor(t),
