@@ -146,15 +146,18 @@ class Story {
 
   /**
    * What goes on now: until it is over either is allowed, then what is seen. Behind a failure the next life tells;
-   * whether a fall that failed in a sync took place is not known before.
+   * whether a commit or a fall that failed in a sync took place is not known before.
    */
   async #during(action: () => Promise<unknown>, mayBe: (seen: string) => boolean = () => false): Promise<void> {
-    const done = await action().then(
-      () => true,
-      () => false,
+    const under = action()
+    const going = describe(this.#lives, this.ever)
+    const failure = await under.then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error && 'code' in error ? error.code : 'unknown'),
     )
     const { before, after } = this.#allowed
-    const failed = !done || this.#lives.state.health.mode !== 'ok'
+    const failed = failure !== undefined || this.#lives.state.health.mode !== 'ok'
+    if (failure === 'storage_sync_failed') after.push(going)
     if (failed) {
       after.push(describe(this.#lives, this.ever))
       this.#disk = this.#makeDisk(this.#disk.image())

@@ -126,6 +126,7 @@ export const mutants: readonly Mutant[] = [
       'store/checkpoint',
       'await pass.write();',
       'await pass.write(); ' +
+        'const { disk, paths } = this.#options; ' +
         "for (const old of disk.list(paths.log).slice(0, -1)) await disk.unlink(paths.log + '/' + old);",
     ),
   },
