@@ -13,6 +13,9 @@ const growth = 50
 /** To be called before anything is allocated that counts. */
 export const boundHeap = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)
 
+/** V8 takes kept code only under the flags under which it was kept, and a start has none. */
+export const unboundHeap = (): void => setFlagsFromString('--heap-growing-percent=0')
+
 export interface Heap {
   /** Bytes that V8 has taken for it. */
   readonly bytes: () => number

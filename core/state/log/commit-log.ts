@@ -14,7 +14,7 @@ import type { SegmentFile } from './segment-file.js'
 export interface Pending {
   /** `"t":…,"ops":[…]`; undefined: it changes nothing and only waits for those before it. */
   readonly text: string | undefined
-  /** It removes a record whose id is forgotten. */
+  /** It changes a collection that forgets. */
   readonly forgets: boolean
   /** The line is on disk. */
   settle(): void
@@ -52,7 +52,7 @@ export interface CommitLogOptions {
   readonly advanced: () => void
   /** Called before a batch; false: nothing may be written now. */
   readonly permitted: () => boolean
-  /** Called before a batch in which an id is forgotten, and waited for. */
+  /** Called before a batch that changes a collection that forgets, and waited for. */
   readonly beforeForgetting: () => Promise<void>
   /** Called after a batch; true: it does not count. */
   readonly halted: () => boolean

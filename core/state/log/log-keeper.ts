@@ -26,7 +26,7 @@ export interface LogKeeperOptions {
   readonly sequence: number
   /** Asks whether the root is still ours. */
   readonly isHalted: () => boolean
-  /** Called before a batch in which an id is forgotten, and waited for. */
+  /** Called before a batch that changes a collection that forgets, and waited for. */
   readonly beforeForgetting: () => Promise<void>
   /** Called after each durable batch. */
   readonly advanced: () => void

@@ -76,10 +76,12 @@ class Transaction implements Tx {
 
   insert<T extends object>(collection: Collection<T>, record: T): void {
     this.#changes.push(this.#shapes.collection(collection).insert(record))
+    this.#forgets ||= forgets(collection.spec)
   }
 
   put<T extends object>(collection: Collection<T>, record: T): void {
     this.#changes.push(this.#shapes.collection(collection).put(record))
+    this.#forgets ||= forgets(collection.spec)
   }
 
   remove<T extends object>(collection: Collection<T>, id: string, reason: string): void {

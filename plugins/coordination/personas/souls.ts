@@ -1,9 +1,8 @@
 /** Souls by digest, each kept once: a persona and the sessions that are bound to it name the same text. */
 import { hash } from 'node:crypto'
-import { fault, object, optional, string, type CollectionSpec, type State, type Tx } from '../../../core/plugin.js'
+import { fault, object, string, type CollectionSpec, type State, type Tx } from '../../../core/plugin.js'
 
-/** Without its text nobody names it any more. */
-type SoulRecord = { readonly sha256: string; readonly text?: string }
+type SoulRecord = { readonly sha256: string; readonly text: string }
 
 const soulCollection: CollectionSpec<SoulRecord> = {
   name: 'souls',
@@ -11,7 +10,8 @@ const soulCollection: CollectionSpec<SoulRecord> = {
   id: ({ sha256 }) => sha256,
   indexes: {},
   settled: () => true,
-  schema: object({ sha256: string(), text: optional(string()) }),
+  removed: 'forgotten',
+  schema: object({ sha256: string(), text: string() }),
 }
 
 export interface Souls {
@@ -25,20 +25,19 @@ export interface Souls {
 
 export const declareSouls = (state: State, isNamed: (sha256: string) => boolean): Souls => {
   const souls = state.collection(soulCollection)
-  const find = (sha256: string): string | undefined => souls.find(sha256)?.text
   return {
     text(sha256) {
-      const text = find(sha256)
-      if (text === undefined) throw fault(`the soul ${sha256} is named and not kept`)
-      return text
+      const soul = souls.find(sha256)
+      if (soul === undefined) throw fault(`the soul ${sha256} is named and not kept`)
+      return soul.text
     },
     keep(tx, text) {
       const sha256 = hash('sha256', text)
-      if (find(sha256) === undefined) tx.put(souls, { sha256, text })
+      if (!souls.has(sha256)) tx.insert(souls, { sha256, text })
       return sha256
     },
     letGo(tx, sha256) {
-      if (!isNamed(sha256) && find(sha256) !== undefined) tx.put(souls, { sha256 })
+      if (!isNamed(sha256)) tx.remove(souls, sha256, 'nobody names it')
     },
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { makeProgram } from '../../../core/build/one-file.js'
-import { dist, programFolder } from '../../../core/build/program.js'
+import { dist, filesOf, programFolder } from '../../../core/build/program.js'
 import { version } from '../../../core/base/version.js'
 import { shippedPlugins } from '../../../core/shipped.js'
 import { ownerOf } from '../../../core/host/context/faults.js'
@@ -55,6 +55,19 @@ test.serial('code that this version of node cannot use, or none, makes a start s
   for (const name of readdirSync(program)) if (name.endsWith('.code')) writeFileSync(path.join(program, name), 'x')
   t.is((await run([path.join(folder, 'core/main.js'), '--version'])).trim(), version)
 })
+
+for (const life of ['serve', 'client'] as const)
+  test.serial(`a start of ${life} takes the code that was kept for it`, async (t) => {
+    const folder = programFolder() ?? ''
+    const { program, code } = filesOf(folder)
+    const script = `
+      const { readFileSync } = await import('node:fs')
+      const { compile } = await import(${JSON.stringify(path.join(dist, 'core/build/program.js'))})
+      const text = readFileSync(${JSON.stringify(program)}, 'latin1')
+      const cachedData = readFileSync(${JSON.stringify(code(life))})
+      console.log(compile(${JSON.stringify(folder)}, text, { cachedData }).script.cachedDataRejected)`
+    t.is((await run(['--input-type=module', '-e', script])).trim(), 'false')
+  })
 
 test.serial('what tsc does alone is noticed, and npm start and npm run build end with the program', (t) => {
   const { compilerOptions } = JSON.parse(readFileSync(path.join(repository, 'tsconfig.json'), 'utf8'))

@@ -26,7 +26,7 @@ const recordsOf = (root: string, collection: string): Record<string, any> => {
 /** Souls that are there, by digest. */
 const soulsOf = (root: string): Record<string, string> =>
   Object.fromEntries(
-    Object.values(recordsOf(root, 'souls')).flatMap(({ sha256, text }) => (text === undefined ? [] : [[sha256, text]])),
+    Object.values(recordsOf(root, 'souls')).flatMap((soul) => (soul === null ? [] : [[soul.sha256, soul.text]])),
   )
 
 /** A daemon on a root whose model says what it was told. */
