@@ -1,19 +1,14 @@
 /** A real root with one of everything: pages, tombstones, streams, a log behind them, a document and a blob. */
 import type { ExecutionContext } from 'ava'
-import { createClock } from '../../core/base/clock.js'
-import { createIds } from '../../core/base/ids.js'
 import { object, string, boolean, unsafeCast } from '../../core/base/schema.js'
 import type { CollectionSpec, StreamSpec } from '../../core/state/contract.js'
 import type { Disk } from '../../core/state/disk/disk.js'
-import { acquireLock } from '../../core/state/root/lock.js'
-import { createDisk } from '../../core/state/disk/real-disk.js'
-import { openState } from '../../core/state/store/root.js'
 import type { Tuning } from '../../core/state/tuning.js'
 import type { Declarations } from '../../core/state/inspect/verify.js'
 import { note, notesSpec, tempRoot, type Note } from './notes.js'
+import { clock, disk, takeRoot } from './taken-root.js'
 
-export const clock = createClock()
-export const disk = createDisk()
+export { clock, disk }
 /** Files that grow can only be read in pieces on it, as if each were larger than a buffer can be (A6). */
 export const smallReads: Disk = {
   ...disk,
@@ -22,8 +17,6 @@ export const smallReads: Disk = {
     return disk.readFile(path)
   },
 }
-
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 interface Person {
   readonly name: string
@@ -51,44 +44,16 @@ export const declared: Declarations = {
   streams: new Map([['journal', unsafeCast(journal)]]),
 }
 
-/**
- * Takes a root as a daemon does. `end` closes in order, `die` leaves it as a kill would: nothing is being written then,
- * so no watermark is written behind the test's back.
- */
+/** Takes a root as a daemon does. */
 export const holdRoot = async (root: string, on: Disk = disk, tuning: Partial<Tuning> = {}) => {
-  const lock = await acquireLock({ root, clock, log: silent, disk: on })
-  const opened = await openState({
-    root,
-    disk: on,
-    clock,
-    ids: createIds(clock),
-    log: silent,
-    publish: () => undefined,
-    generation: lock.generation,
-    rootId: lock.facts.root_id,
-    tuning: { ballastBytes: 4096, freeBytes: 0, watermarkMs: 60_000, ...tuning },
-  })
+  const taken = await takeRoot(root, { on, tuning })
   const shapes = {
-    people: opened.state.collection(people),
-    notes: opened.state.collection(notes),
-    journal: opened.state.stream(journal),
+    people: taken.state.collection(people),
+    notes: taken.state.collection(notes),
+    journal: taken.state.stream(journal),
   }
-  const report = await opened.load()
-  return {
-    ...opened,
-    ...shapes,
-    lock,
-    report,
-    end: async () => {
-      await opened.close()
-      await lock.release()
-    },
-    die: async () => {
-      opened.halt('lock_lost')
-      await opened.close()
-      await lock.release()
-    },
-  }
+  const report = await taken.load()
+  return { ...taken, ...shapes, report }
 }
 export type HeldRoot = Awaited<ReturnType<typeof holdRoot>>
 

@@ -1,16 +1,13 @@
 /** The state of a root as the daemon's plugins declare it, without a daemon, and at any time of day. */
-import { createIds } from '../../../core/base/ids.js'
 import type { Clock } from '../../../core/base/clock.js'
 import type { State, Tx } from '../../../core/state/contract.js'
-import { createDisk } from '../../../core/state/disk/real-disk.js'
-import { acquireLock } from '../../../core/state/root/lock.js'
-import { openState } from '../../../core/state/store/root.js'
 import { declareStore as declareDeliveries } from '../../../plugins/execution/deliveries/store.js'
 import { declareStore as declareLedger } from '../../../plugins/execution/external-actions/store.js'
 import { declareStore as declareMemory } from '../../../plugins/execution/memory/recording/store.js'
 import { declareStore as declareRuns } from '../../../plugins/execution/runs/record/store.js'
 import { sessionJournal } from '../../../plugins/execution/sessions/record/journal.js'
 import { sessionCollection } from '../../../plugins/execution/sessions/record/store.js'
+import { takeRoot } from '../../support/taken-root.js'
 import type { Clone } from './clone.js'
 
 const declareAll = (state: State) => {
@@ -25,30 +22,12 @@ const declareAll = (state: State) => {
 }
 export type Stores = ReturnType<typeof declareAll>
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-
 /** No checkpoint comes by itself: whoever writes asks for them, so that no more waits in memory than one takes. */
 export const holdKept = async (root: string, clock: Clock) => {
-  const [disk, ids] = [createDisk(), createIds(clock)]
-  const lock = await acquireLock({ root, clock, log: quiet, disk })
-  const opened = await openState({
-    root: lock.root,
-    disk,
-    clock,
-    ids,
-    log: quiet,
-    publish: () => undefined,
-    generation: lock.generation,
-    rootId: lock.facts.root_id,
-    tuning: { segmentBytes: Number.MAX_SAFE_INTEGER },
-  })
-  const stores = declareAll(opened.state)
-  await opened.load()
-  const close = async (): Promise<void> => {
-    await opened.close()
-    await lock.release()
-  }
-  return { state: opened.state, checkpoint: opened.checkpoint, stores, ids, close }
+  const taken = await takeRoot(root, { at: clock, tuning: { segmentBytes: Number.MAX_SAFE_INTEGER } })
+  const stores = declareAll(taken.state)
+  await taken.load()
+  return { ...taken, stores, close: taken.end }
 }
 export type Kept = Awaited<ReturnType<typeof holdKept>>
 

@@ -12,15 +12,12 @@ import { repairRoot } from '../../../../core/state/inspect/repair.js'
 import { listState, showRecords } from '../../../../core/state/inspect/show.js'
 import { verifyRoot, type Declarations } from '../../../../core/state/inspect/verify.js'
 import { writeTombstones } from '../../../../core/state/pages/tombstones.js'
-import { acquireLock } from '../../../../core/state/root/lock.js'
 import { readRoot } from '../../../../core/state/root/root-document.js'
-import { openState } from '../../../../core/state/store/root.js'
 import type { Tuning } from '../../../../core/state/tuning.js'
-import { clock, disk } from '../../../support/kept-root.js'
 import { note, notesSpec, tempRoot, type Note } from '../../../support/notes.js'
+import { clock, disk, silent, takeRoot } from '../../../support/taken-root.js'
 import { createWrappedDisk, diskError } from '../../../support/wrapped-disk.js'
 
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const spec: CollectionSpec<Note> = { ...notesSpec, removed: 'forgotten' }
 const declared: Declarations = { collections: new Map([['notes', unsafeCast(spec)]]), streams: new Map() }
 const small: Partial<Tuning> = {
@@ -35,28 +32,12 @@ interface Holding {
 }
 
 const hold = async (root: string, { spec: more = {}, on = disk, tuning = small }: Holding = {}) => {
-  const lock = await acquireLock({ root, clock, log: silent, disk: on })
-  const opened = await openState({
-    root,
-    disk: on,
-    clock,
-    ids: createIds(clock),
-    log: silent,
-    publish: () => undefined,
-    generation: lock.generation,
-    rootId: lock.facts.root_id,
-    tuning: { ballastBytes: 0, freeBytes: 0, watermarkMs: 60_000, ...tuning },
-  })
-  const notes = opened.state.collection<Note>({ ...spec, ...more })
-  const report = await opened.load()
-  const put = (n: number, also: Partial<Note> = {}) => opened.state.commit((tx) => tx.put(notes, note(n, also)))
-  const remove = (n: number) => opened.state.commit((tx) => tx.remove(notes, `n${n}`, 'test'))
-  const leave = async (how: 'end' | 'die'): Promise<void> => {
-    if (how === 'die') opened.halt('lock_lost')
-    await opened.close()
-    await lock.release()
-  }
-  return { ...opened, notes, report, put, remove, end: () => leave('end'), die: () => leave('die') }
+  const taken = await takeRoot(root, { on, tuning: { ballastBytes: 0, ...tuning } })
+  const notes = taken.state.collection<Note>({ ...spec, ...more })
+  const report = await taken.load()
+  const put = (n: number, also: Partial<Note> = {}) => taken.state.commit((tx) => tx.put(notes, note(n, also)))
+  const remove = (n: number) => taken.state.commit((tx) => tx.remove(notes, `n${n}`, 'test'))
+  return { ...taken, notes, report, put, remove }
 }
 type Held = Awaited<ReturnType<typeof hold>>
 

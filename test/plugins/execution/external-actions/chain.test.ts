@@ -1,40 +1,22 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { createClock } from '../../../../core/base/clock.js'
-import { createIds } from '../../../../core/base/ids.js'
 import { unsafeCast, type Json } from '../../../../core/base/schema.js'
 import type { CollectionSpec, StreamSpec } from '../../../../core/plugin.js'
-import { acquireLock } from '../../../../core/state/root/lock.js'
-import { createDisk } from '../../../../core/state/disk/real-disk.js'
-import { openState } from '../../../../core/state/store/root.js'
 import { planRepair } from '../../../../core/state/inspect/repair-plan.js'
 import { verifyRoot, type Declarations, type VerifyReport } from '../../../../core/state/inspect/verify.js'
 import { createLedger } from '../../../../plugins/execution/external-actions/ledger.js'
 import { declareStore, hashOf } from '../../../../plugins/execution/external-actions/store.js'
 import { rewriteEntries, rewriteRecord, standing, type Place } from '../../../support/rewrite.js'
 import { tempRoot } from '../../../support/notes.js'
+import { clock, disk, takeRoot } from '../../../support/taken-root.js'
 
-const clock = createClock()
-const disk = createDisk()
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 const stream = 'external_actions'
 
 /** Two sessions with ten entries each: in the log, on pages, or half and half. */
 const ledgerRoot = async (t: ExecutionContext, where: string): Promise<{ root: string; declared: Declarations }> => {
   const root = join(tempRoot(t), 'root')
-  const lock = await acquireLock({ root, clock, log: quiet, disk })
-  const opened = await openState({
-    root,
-    disk,
-    clock,
-    ids: createIds(clock),
-    log: quiet,
-    publish: () => undefined,
-    generation: lock.generation,
-    rootId: lock.facts.root_id,
-    tuning: { ballastBytes: 4096, freeBytes: 0 },
-  })
+  const opened = await takeRoot(root)
   const store = declareStore(opened.state)
   const ledger = createLedger({ store, listeners: () => [] })
   await opened.load()
@@ -55,9 +37,7 @@ const ledgerRoot = async (t: ExecutionContext, where: string): Promise<{ root: s
       )
     }
   }
-  if (where !== 'on pages') opened.halt('lock_lost')
-  await opened.close()
-  await lock.release()
+  await (where === 'on pages' ? opened.end() : opened.die())
   const declared = {
     collections: new Map(
       [store.heads, store.ranges].map(({ spec }) => [
