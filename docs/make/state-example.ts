@@ -132,7 +132,7 @@ const filesOf = (root: string): string[] =>
     .toSorted()
 
 /** What belongs to one machine or one life. */
-const passing = new Set(['ballast', 'daemon.lock', 'owner.json'])
+const passing = new Set(['ballast', 'daemon.lock', 'lock', 'owner.json'])
 
 const row = (path: string): string => {
   const kind = kindOf(path)
