@@ -15,7 +15,7 @@ const known: Readonly<Record<string, string>> = {
   'run_memories 1': 'b1c26bd83da3f229',
   'run_memory_marks 1': 'efbf355109c8cd06',
   'runs 1': '31faacd70011760b',
-  'schedule_histories 2': '3cfea001a09dd2aa',
+  'schedule_histories 3': 'e139ae07d7ae1050',
   'schedules 1': '7710dacee6d5af08',
   'session_bindings 1': '3cfea001a09dd2aa',
   'session_control_states 1': '7f12f59175c46616',

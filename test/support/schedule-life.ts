@@ -184,7 +184,7 @@ export const openScheduleLife = async ({
     submit,
     admit,
     find,
-    replayed,
+    isUsed: (receipt: ReceiptKey) => receipts.has(receiptId(receipt)),
     onEnded: (listener: (run: TerminalRun) => void) => (listeners.add(listener), () => void listeners.delete(listener)),
   })
   const store = declareStore(state)

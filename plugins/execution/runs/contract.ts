@@ -122,9 +122,12 @@ export interface Runs {
    */
   deciderOf(run: RunRecord, request_id: string): Decider | undefined
   /**
-   * The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409).
+   * The run an earlier request with this key led to; undefined if the key is new. Throws `idempotency_conflict` (409),
+   * and `run_expired` (404) where that run fell.
    */
   replayed(receipt: ReceiptKey | undefined): RunRecord | undefined
+  /** True if an earlier request had this key, also where the run that it led to fell. */
+  isUsed(receipt: ReceiptKey): boolean
   /**
    * Records decisions and goes on when none is open. The caller has checked that the requests are open, in the same
    * turn of the event loop.

@@ -8,7 +8,7 @@ import { editRun } from './lifecycle/run-changes.js'
 import { getRun } from './record/get-run.js'
 import type { ControlContext } from './lifecycle/executor.js'
 import type { Waiters } from './lifecycle/waiters.js'
-import { replayed } from './record/receipts.js'
+import { isUsed, replayed } from './record/receipts.js'
 import { sessionOfBinding } from './submission/bindings.js'
 import { openStatuses } from './record/run-record.js'
 import { entryAt, type RunStore } from './record/store.js'
@@ -41,6 +41,7 @@ export const createRuns = (
     openQuestions: (run) => openQuestions(store, run),
     deciderOf: (run, request_id) => deciderOf(store, run, request_id),
     replayed: (receipt) => replayed(store, receipt),
+    isUsed: (receipt) => isUsed(store, receipt),
     decide: (decision) => decide(context, decision),
     answer: (given) => answer(context, given),
     cancelWait: (cancellation) => cancelWait(context, cancellation),

@@ -7,6 +7,7 @@ import { Tools } from '../tools/contract.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
+import { scheduleRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
 import { schedulesHealth, schedulesSection } from './status.js'
@@ -40,6 +41,7 @@ export default definePlugin({
     const unreadable = createUnreadable(log, 'schedules')
     ctx.routes(...scheduleRoutes({ ...parts, service, skip: unreadable.skip }))
     ctx.health(unreadable.health)
+    ctx.repair(scheduleRepair(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config

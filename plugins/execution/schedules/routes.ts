@@ -19,6 +19,7 @@ import { noRun, runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
+import { noSchedule } from './record/errors.js'
 import { previewCount, previewOf, SchedulePreview } from './preview.js'
 import { scheduleActions, type ScheduleAction, type Schedules } from './service.js'
 import { viewSchedule } from './view.js'
@@ -116,7 +117,7 @@ const read = ({ service }: ScheduleRouteParts): Route =>
     access: 'read',
     params,
     reply: jsonReply(ScheduleView),
-    problems: [scheduleErrors.schedule_not_found],
+    problems: noSchedule,
     handler: (input) => viewSchedule(service.get(input.params.schedule_id), input.caller),
   })
 
@@ -130,7 +131,7 @@ const preview = ({ service, clock }: ScheduleRouteParts): Route =>
     params,
     query: object({ count: defaulted(previewCount, 5) }),
     reply: jsonReply(SchedulePreview),
-    problems: [scheduleErrors.schedule_not_found],
+    problems: noSchedule,
     handler: (input) => previewOf(service.get(input.params.schedule_id), input.query.count, clock.now()),
   })
 
@@ -151,7 +152,7 @@ const act = ({ store: { state }, service }: ScheduleRouteParts, action: Schedule
     params,
     reply: jsonReply(object({ schedule: ScheduleView })),
     problems: [
-      scheduleErrors.schedule_not_found,
+      ...noSchedule,
       scheduleErrors.schedule_state_conflict,
       ...(action === 'trigger' ? [scheduleErrors.schedule_busy] : []),
     ],

@@ -14,7 +14,7 @@ export const scheduleActions = ['cancel', 'pause', 'resume', 'trigger'] as const
 export type ScheduleAction = (typeof scheduleActions)[number]
 
 export interface Schedules {
-  /** Throws `schedule_not_found` (404). */
+  /** Throws `schedule_not_found` (404), or `schedule_expired` (404) for one that was here and fell. */
   get(schedule_id: string): ScheduleRecord
   /** Checks a request; throws what is wrong with it. */
   draft(request: ScheduleCreateRequest): ScheduleRecord
@@ -28,8 +28,9 @@ export const createSchedules = (parts: ScheduleParts, commits: ScheduleCommits, 
   const { store, runs, clock } = parts
   const get = (schedule_id: string): ScheduleRecord => {
     const record = store.find(schedule_id)
-    if (record === undefined) throw scheduleErrors.schedule_not_found({ details: { schedule_id } })
-    return record
+    if (record !== undefined) return record
+    const { schedule_expired, schedule_not_found } = scheduleErrors
+    throw (store.schedules.hasFallen(schedule_id) ? schedule_expired : schedule_not_found)({ details: { schedule_id } })
   }
   const changed = (action: ScheduleAction, schedule_id: string): ScheduleRecord => {
     const record = get(schedule_id)
@@ -46,8 +47,7 @@ export const createSchedules = (parts: ScheduleParts, commits: ScheduleCommits, 
           record,
           now,
           ({ fire_at_ms }) =>
-            !commits.isDispatching(schedule_id, fire_at_ms) &&
-            runs.replayed(receiptOf(record, fire_at_ms)) === undefined,
+            !commits.isDispatching(schedule_id, fire_at_ms) && !runs.isUsed(receiptOf(record, fire_at_ms)),
         )
     }
   }

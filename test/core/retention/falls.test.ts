@@ -5,26 +5,10 @@ import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../core/base/schema.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { createCommandLine } from '../../support/command-line.js'
-import { createLeapingClock, type LeapingClock } from '../../support/leaping-clock.js'
+import { createLeapingClock } from '../../support/leaping-clock.js'
+import { day, retain, stand, weekOfRuns, type Stand } from '../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../support/runs.js'
 
-const day = 86_400_000
-
-interface Stand extends TestDaemon {
-  readonly clock: LeapingClock
-}
-const stand = async (t: ExecutionContext, retention: JsonObject, root?: string): Promise<Stand> => {
-  const clock = createLeapingClock()
-  const daemon = await startTestDaemon(t, { clock, config: { retention }, ...(root !== undefined && { root }) })
-  return { ...daemon, clock }
-}
-const weekOfRuns = { kinds: { runs: { max_age: '8d' } } }
-
-const retain = async ({ request }: TestDaemon, dry_run: boolean): Promise<any> => {
-  const { status, body } = await request('POST', '/v1/retention', { dry_run })
-  if (status !== 200) throw new Error(JSON.stringify(body))
-  return body
-}
 const complete = async (daemon: TestDaemon, content: string, session_id = 's1'): Promise<string> => {
   const { run_id } = await submit(daemon, session_id, content)
   await until(daemon, run_id, 'completed')

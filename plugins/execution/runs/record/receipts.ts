@@ -31,6 +31,9 @@ export const replayed = (store: RunStore, receipt: ReceiptKey | undefined): RunR
   return run
 }
 
+export const isUsed = (store: Pick<RunStore, 'receipts'>, receipt: ReceiptKey): boolean =>
+  store.receipts.has(receiptId(receipt))
+
 /** Records the key beside its effect. */
 export const recordReceipt = (
   store: RunStore,

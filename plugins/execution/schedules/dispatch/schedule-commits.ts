@@ -93,8 +93,7 @@ const take = (
   due: readonly ScheduleRecord[],
   { now, awake_since, make }: Look & { readonly make: typeof dispatchNow },
 ): Promise<Due[]> => {
-  const has_run = (record: ScheduleRecord, fire: number): boolean =>
-    context.runs.replayed(receiptOf(record, fire)) !== undefined
+  const has_run = (record: ScheduleRecord, fire: number): boolean => context.runs.isUsed(receiptOf(record, fire))
   return context.store.state.commit((tx) => {
     const left: Due[] = []
     const change: Change = (record) => {

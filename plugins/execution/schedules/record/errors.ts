@@ -7,6 +7,13 @@ export const scheduleErrors = defineErrors({
     detail: 'There is no schedule {schedule_id}.',
     action: 'List the schedules with GET /v1/schedules.',
   },
+  schedule_expired: {
+    status: 404,
+    domain: 'schedules',
+    detail:
+      'Schedule {schedule_id} was here and is no longer kept: it has been over for longer than retention keeps it.',
+    action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
+  },
   invalid_schedule: {
     status: 400,
     domain: 'schedules',
@@ -50,3 +57,6 @@ export const scheduleErrors = defineErrors({
     action: 'Use the target self, or session with a session_id.',
   },
 })
+
+/** Why a schedule that somebody names may not be there, for the problems of a route. */
+export const noSchedule = [scheduleErrors.schedule_not_found, scheduleErrors.schedule_expired] as const

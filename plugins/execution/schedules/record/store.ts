@@ -110,6 +110,8 @@ export const isTerminal = ({ status }: ScheduleRecord): boolean => status === 'c
 export const isOpen = ({ status }: ScheduleExecution): boolean =>
   status === 'claimed' || status === 'retrying' || status === 'dispatched'
 export const openOf = ({ executions }: ScheduleRecord): ScheduleExecution[] => executions.filter(isOpen)
+/** Nothing of it changes any more: neither the schedule nor an execution. */
+export const isOver = (record: ScheduleRecord): boolean => isTerminal(record) && openOf(record).length === 0
 /** Whose limit a schedule counts against. */
 export const ownerOf = ({
   owner_session_id,
@@ -160,28 +162,31 @@ const scheduleCollection: CollectionSpec<ScheduleRecord> = {
     queued: { group: (record) => when(record.queued_fire_at_ms !== undefined, 'queued') },
     failing: { group: (record) => when(!isTerminal(record) && record.consecutive_failures >= manyFailures, 'failing') },
   },
-  settled: (record) => isTerminal(record) && openOf(record).length === 0,
+  settled: isOver,
+  kept: { kind: 'schedules', since: (record) => record.created_at_ms },
 }
 
 /**
- * The executions of a schedule that are over, oldest first: apart, so that a fire does not write them again with each
- * of its steps.
+ * The executions that are over of a schedule that is not, oldest first: apart, so that a fire does not write them again
+ * with each of its steps. The record of a schedule that is over has them, so that they fall with it.
  */
 export type ScheduleHistory = { readonly schedule_id: string; readonly executions: readonly ScheduleExecution[] }
 
 const historyCollection: CollectionSpec<ScheduleHistory> = {
   name: 'schedule_histories',
-  version: 2,
+  version: 3,
   id: ({ schedule_id }) => schedule_id,
-  indexes: {},
+  indexes: { all: { group: () => 'all' } },
   settled: () => true,
+  removed: 'forgotten',
   references: ({ schedule_id }) => [{ collection: 'schedules', id: schedule_id }],
 }
 
 export interface ScheduleStore {
   readonly state: State
-  /** Schedules with those of their executions that are not over. */
+  /** Schedules; those that are not over with those of their executions alone that are not. */
   readonly schedules: Collection<ScheduleRecord>
+  readonly histories: Collection<ScheduleHistory>
   /** With its history. */
   find(schedule_id: string): ScheduleRecord | undefined
   /** The same for a record of the collection. */
@@ -200,6 +205,7 @@ export const declareStore = (state: State): ScheduleStore => {
   return {
     state,
     schedules,
+    histories,
     whole,
     find(schedule_id) {
       const stored = schedules.find(schedule_id)
@@ -207,6 +213,10 @@ export const declareStore = (state: State): ScheduleStore => {
     },
     put(tx, record) {
       const { schedule_id } = record
+      if (isOver(record)) {
+        tx.put(schedules, record)
+        return tx.remove(histories, schedule_id, 'its schedule is over')
+      }
       const over = record.executions.filter((execution) => !isOpen(execution))
       const known = historyOf(schedule_id)
       tx.put(schedules, { ...record, executions: openOf(record) })

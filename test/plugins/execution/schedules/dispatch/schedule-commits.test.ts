@@ -64,7 +64,7 @@ const bench = (record = due, enter: () => RunRecord = () => run, clock = createC
         submit: async () => ((kept.submitted += 1), run),
         admit: () => () => ((kept.entered += 1), enter()),
         find: () => run,
-        replayed: () => undefined,
+        isUsed: () => false,
       },
       clock,
       ids: createIds(clock),

@@ -1,0 +1,23 @@
+/** Daemons with a configuration of retention, whose clock leaps. */
+import type { ExecutionContext } from 'ava'
+import type { JsonObject } from '../../core/base/schema.js'
+import { startTestDaemon, type TestDaemon } from './daemon.js'
+import { createLeapingClock, type LeapingClock } from './leaping-clock.js'
+
+export const day = 86_400_000
+
+export interface Stand extends TestDaemon {
+  readonly clock: LeapingClock
+}
+export const stand = async (t: ExecutionContext, retention: JsonObject, root?: string): Promise<Stand> => {
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { clock, config: { retention }, ...(root !== undefined && { root }) })
+  return { ...daemon, clock }
+}
+export const weekOfRuns = { kinds: { runs: { max_age: '8d' } } }
+
+export const retain = async ({ request }: TestDaemon, dry_run: boolean): Promise<any> => {
+  const { status, body } = await request('POST', '/v1/retention', { dry_run })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body
+}
