@@ -65,15 +65,18 @@ const firstLife = async (daemon: SpawnedDaemon): Promise<void> => {
     '/tool enter_plan_mode {"note":"Where to plant the apple trees"}',
     '/say I look around first.',
   )
-  await post(daemon, '/v1/schedules', {
-    name: 'once',
+  const { schedule_id } = await post(daemon, '/v1/schedules', {
+    name: 'first frost',
     target_session_id: 'orchard',
-    cadence: { type: 'once', fire_at_ms: 1 },
+    cadence: { type: 'cron', expression: '0 6 1 11 *', timezone: 'Europe/Berlin' },
+    misfire_policy: { type: 'skip_missed' },
     request: { content: 'Is there frost tonight?' },
   })
-  await until(
-    async () => (await daemon.request('GET', '/v1/schedules?session_id=orchard')).body[0].status === 'completed',
-  )
+  await post(daemon, `/v1/schedules/${schedule_id}/trigger`, {})
+  await until(async () => {
+    const { recent_executions } = (await daemon.request('GET', `/v1/schedules/${schedule_id}`)).body
+    return recent_executions[0]?.status === 'settled'
+  })
   await daemon.request('GET', '/v1/runs', undefined, { authorization: 'Bearer not-the-token' })
 }
 

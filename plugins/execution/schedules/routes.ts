@@ -19,9 +19,8 @@ import { noRun, runErrors } from '../runs/contract.js'
 import { SessionId, sessionErrors } from '../sessions/contract.js'
 import { ScheduleCreateRequest, scheduleErrors, ScheduleView } from './contract.js'
 import type { ScheduleParts } from './dispatch/parts.js'
-import { noSchedule } from './record/errors.js'
 import { previewCount, previewOf, SchedulePreview } from './preview.js'
-import { scheduleActions, type ScheduleAction, type Schedules } from './service.js'
+import { noSchedule, scheduleActions, type ScheduleAction, type Schedules } from './service.js'
 import { viewSchedule } from './view.js'
 
 export interface ScheduleRouteParts extends ScheduleParts {

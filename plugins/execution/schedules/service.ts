@@ -13,6 +13,9 @@ import type { Worker } from './dispatch/worker.js'
 export const scheduleActions = ['cancel', 'pause', 'resume', 'trigger'] as const
 export type ScheduleAction = (typeof scheduleActions)[number]
 
+/** What `get` throws, for the problems of a route. */
+export const noSchedule = [scheduleErrors.schedule_not_found, scheduleErrors.schedule_expired] as const
+
 export interface Schedules {
   /** Throws `schedule_not_found` (404), or `schedule_expired` (404) for one that was here and fell. */
   get(schedule_id: string): ScheduleRecord

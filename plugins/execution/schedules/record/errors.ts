@@ -57,6 +57,3 @@ export const scheduleErrors = defineErrors({
     action: 'Use the target self, or session with a session_id.',
   },
 })
-
-/** Why a schedule that somebody names may not be there, for the problems of a route. */
-export const noSchedule = [scheduleErrors.schedule_not_found, scheduleErrors.schedule_expired] as const
