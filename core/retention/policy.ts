@@ -88,15 +88,21 @@ export const readConfig = (table: JsonObject, root: string): RetentionConfig => 
   return config
 }
 
+const notHere = (known: readonly string[], settings: string | undefined): string =>
+  settings === undefined
+    ? `is no kind: there are ${known.toSorted().join(', ')}`
+    : `is not set here: what is kept of it is said by ${settings}`
+
 /** What plugins declare, and what is there though its plugin is missing now. */
-export type KnownKinds = Pick<Retention, 'declared' | 'kinds'>
+export type KnownKinds = Pick<Retention, 'declared' | 'kinds' | 'bounded'>
 
 /** Throws `config_invalid` also for a kind that nobody knows. */
-export const policyFor = (config: RetentionConfig, { declared: given, kinds }: KnownKinds): Policy => {
+export const policyFor = (config: RetentionConfig, { declared: given, kinds, bounded }: KnownKinds): Policy => {
   const declared = given()
-  const known = [...new Set([...declared, ...kinds()].map(({ kind }) => kind))]
+  const known = new Set([...declared, ...kinds()].map(({ kind }) => kind))
+  const settings = bounded()
   for (const kind of Object.keys(config.kinds))
-    if (!known.includes(kind)) refuse(`kinds.${kind}`, `is no kind: there are ${known.toSorted().join(', ')}`)
+    if (!known.has(kind)) refuse(`kinds.${kind}`, notHere([...known], settings.get(kind)))
   return {
     minAge: ageOf(config.min_age) ?? 0,
     maxBytes: config.max_bytes === undefined ? undefined : sizeOf(config.max_bytes),

@@ -6,18 +6,7 @@ import type { AnyStruct, Json, JsonObject } from '../base/schema.js'
 import type { EventSpec, EventKeys } from '../events/contract.js'
 import type { KeptWith, Retention } from './kept.js'
 
-export type {
-  DeclaredKind,
-  Fall,
-  FallingLine,
-  Holder,
-  KeptKind,
-  KeptWith,
-  Partition,
-  PartitionLimits,
-  PartitionShare,
-  Retention,
-} from './kept.js'
+export type * from './kept.js'
 
 /**
  * An ordered view of a collection. Records that share a group are listed by
@@ -53,6 +42,11 @@ export interface CollectionSpec<T extends object> {
    * `forgotten`: nothing stays, and it may be inserted again. What belongs to a kind cannot be forgotten.
    */
   readonly removed?: 'buried' | 'forgotten'
+  /**
+   * What of it is bounded otherwise than by its kind, by the name under which somebody looks for it in
+   * `config/retention.toml`: the settings that do it, in words.
+   */
+  readonly bounded?: Readonly<Record<string, string>>
   /** Checked by `state verify`, never on the hot path. */
   readonly schema?: AnyStruct
   /** Ids of other collections that this record names; `state verify` checks that they exist. */

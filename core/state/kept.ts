@@ -89,6 +89,8 @@ export type DeclaredKind = Pick<KeptWith<never>, 'kind' | 'promise'>
 /** What is kept, in partitions that fall as a whole and leave no tombstones. Nothing falls by itself. */
 export interface Retention {
   declared(): readonly DeclaredKind[]
+  /** What is bounded by settings of its own, in words, by its name. */
+  bounded(): ReadonlyMap<string, string>
   /** As of the last checkpoint; reads nothing. */
   kinds(): readonly KeptKind[]
   /** When partitions of a kind close from now on; kinds that nobody sets close theirs after 30 days or 1 GiB. */

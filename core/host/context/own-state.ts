@@ -53,6 +53,7 @@ const ownSpools = (spools: Spools, late: Late): Spools => ({
 
 const ownRetention = (retention: Retention, late: Late): Retention => ({
   declared: () => retention.declared(),
+  bounded: () => retention.bounded(),
   kinds: () => retention.kinds(),
   closeAt: (kind, limits) => retention.closeAt(kind, limits),
   preview: (kind, upto) => retention.preview(kind, upto),

@@ -1,6 +1,6 @@
 /** What plugins see of partitions: which there are, what would fall, and the fall. */
 import { fault } from '../../base/assert.js'
-import type { DeclaredKind, Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
+import type { CollectionSpec, DeclaredKind, Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
 import { earliest, fallOf, freeUpto, holderIn } from '../partitions/falls.js'
 import { kindIn, kindsIn, type KindFacts } from '../partitions/listing.js'
 import { newestOf } from '../partitions/partitions.js'
@@ -8,6 +8,7 @@ import { runningOf, type Root } from './open-root.js'
 
 export const createRetention = (root: Root): Retention => ({
   declared: () => declaredIn(root),
+  bounded: () => new Map(specsIn(root).flatMap(({ bounded = {} }) => Object.entries(bounded))),
   kinds: () => kindsIn(root.manifest.current, factsOf(root)),
   closeAt: (kind, limits) => void root.limits.set(kind, limits),
   checkpoint: () => runningOf(root.access).checkpointer.run(),
@@ -19,8 +20,9 @@ export const createRetention = (root: Root): Retention => ({
   },
 })
 
-const declaredIn = ({ store }: Root): DeclaredKind[] =>
-  [...store.collections.values()].flatMap(({ spec: { kept } }) => (kept?.since === undefined ? [] : [kept]))
+const specsIn = ({ store }: Root): CollectionSpec<object>[] => [...store.collections.values()].map(({ spec }) => spec)
+const declaredIn = (root: Root): DeclaredKind[] =>
+  specsIn(root).flatMap(({ kept }) => (kept?.since === undefined ? [] : [kept]))
 
 const factsOf = ({ pageStores }: Root): KindFacts => ({
   leads: pageStores.leads,

@@ -99,9 +99,12 @@ const blank = ({ run_id, session_id, level }: Piece): DebugRecord => ({
   artifacts: [],
 })
 
+/** The evidence of the run was dropped after it had ended. */
+const isLate = ({ dropped }: DebugStore, run_id: string): boolean => dropped.get(run_id) === true
+
 const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
   const { store, config } = parts
-  if (store.runs.isDeleted(piece.run_id)) return
+  if (isLate(store, piece.run_id)) return
   const record = store.runs.find(piece.run_id) ?? blank(piece)
   const made = record.made + 1
   const artifact_id = `${String(made).padStart(4, '0')}-${piece.kind}`
@@ -133,13 +136,13 @@ const keep = async (parts: CaptureParts, piece: Piece): Promise<void> => {
 }
 
 const put = async (
-  { state, runs }: DebugStore,
+  store: DebugStore,
   run_id: string,
   change: (tx: { readonly now: number }, before: DebugRecord | undefined) => DebugRecord,
 ): Promise<boolean> =>
-  state.commit((tx) => {
-    if (runs.isDeleted(run_id)) return false
-    tx.put(runs, change(tx, runs.find(run_id)))
+  store.state.commit((tx) => {
+    if (isLate(store, run_id)) return false
+    tx.put(store.runs, change(tx, store.runs.find(run_id)))
     return true
   })
 

@@ -14,14 +14,14 @@ export interface RetentionParts {
   readonly signal: AbortSignal
 }
 
-/** When a run ended; undefined while it may go on. */
+/** When a run ended, long ago if it fell; undefined while it may go on. */
 const endOf = (run: RunRecord | undefined): number | undefined =>
-  run !== undefined && 'finished_at_ms' in run ? run.finished_at_ms : undefined
+  run === undefined ? 0 : 'finished_at_ms' in run ? run.finished_at_ms : undefined
 
 /**
  * Drops the evidence of a run: first the record, then the bytes. A kill in
  * between leaves bytes that no record names, which the next start removes.
- * A run that may go on keeps its record, because a deleted id takes no more.
+ * A run that may go on keeps its record, so that its artifacts are numbered on.
  */
 export const dropEvidence = async (
   { store, runs, log }: Pick<RetentionParts, 'store' | 'runs' | 'log'>,
@@ -32,7 +32,10 @@ export const dropEvidence = async (
     const record = store.runs.find(run_id)
     if (record === undefined) return undefined
     if (endOf(runs.find(run_id)) === undefined) tx.put(store.runs, { ...record, bytes: 0, artifacts: [] })
-    else tx.remove(store.runs, run_id, reason)
+    else {
+      tx.remove(store.runs, run_id, reason)
+      store.dropped.set(run_id, true)
+    }
     return record
   })
   store.held.add(-(gone?.bytes ?? 0))
@@ -72,8 +75,20 @@ const expired = (store: DebugStore, { now, ttl }: { now: number; ttl: number }):
   return [...old, ...ahead.filter(({ run_id }) => run_id < newestOld)]
 }
 
+/** Pieces are written behind their run, by so much at most. Milliseconds, no more than runs are kept for at least. */
+const behindMs = 3_600_000
+
+/** Evidence whose run fell. Those runs were written last before the oldest part began that is left. */
+const orphaned = ({ store, runs }: Pick<RetentionParts, 'store' | 'runs'>): DebugRecord[] => {
+  const kept = store.state.retention.kinds().find(({ kind }) => kind === 'runs')
+  const since = kept?.partitions.find(({ no }) => no > kept.fell)?.from ?? 0
+  return (['all', 'empty'] as const)
+    .flatMap((group) => firstOf(byAge(store, { group }), ({ updated_at_ms }) => updated_at_ms <= since + behindMs))
+    .filter(({ run_id }) => runs.find(run_id) === undefined)
+}
+
 export interface Retention {
-  /** Drops what is older than its time to live. */
+  /** Drops what is older than its time to live, and what has no run any more. */
   expire(): Promise<void>
   /** Makes room for so many bytes, at the cost of the oldest ended runs; false if there is none. */
   room(bytes: number): Promise<boolean>
@@ -103,7 +118,8 @@ const sum = (records: readonly DebugRecord[]): number => records.reduce((all, { 
 export const createRetention = (parts: RetentionParts): Retention => {
   const { store, runs, config, clock, signal } = parts
   const expire = async (): Promise<void> => {
-    for (const { run_id, artifacts } of expired(store, { now: clock.now(), ttl: config.ttl_ms })) {
+    const old = expired(store, { now: clock.now(), ttl: config.ttl_ms })
+    for (const { run_id, artifacts } of [...old, ...orphaned(parts)]) {
       if (signal.aborted) return
       if (artifacts.length > 0 || endOf(runs.find(run_id)) !== undefined) await dropEvidence(parts, run_id, 'expired')
     }

@@ -1,7 +1,9 @@
 import {
+  createCache,
   timeKey,
   type BlobRef,
   type Blobs,
+  type Cache,
   type Collection,
   type CollectionSpec,
   type State,
@@ -34,6 +36,8 @@ const debugRuns: CollectionSpec<DebugRecord> = {
     },
   },
   settled: () => true,
+  removed: 'forgotten',
+  bounded: { debug_evidence: 'ttl_ms and max_store_bytes in config/debug.toml' },
   references: (record) => [{ collection: 'runs', id: record.run_id }],
   blobs: ({ artifacts }) => artifacts.map((artifact) => ({ area: 'debug', ...refOf(artifact) })),
 }
@@ -44,7 +48,12 @@ export interface DebugStore {
   readonly blobs: Blobs
   /** Bytes of evidence on disk: counted once, then kept up with each change. */
   readonly held: { bytes(): number; add(bytes: number): void }
+  /** Ended runs whose evidence was dropped, the latest of this life: a piece of it that comes late is not kept. */
+  readonly dropped: Cache<true>
 }
+
+/** So many runs later no piece is on its way any more; one that is all the same is kept for its time to live. */
+const mostDropped = 4096
 export const declareStore = (state: State): DebugStore => {
   const runs = state.collection(debugRuns)
   let total: number | undefined
@@ -58,6 +67,7 @@ export const declareStore = (state: State): DebugStore => {
         if (total !== undefined) total += more
       },
     },
+    dropped: createCache(mostDropped),
   }
 }
 

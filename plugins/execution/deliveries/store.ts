@@ -89,6 +89,7 @@ const deliveryCollection: CollectionSpec<DeliveryRecord> = {
     delivery.status === 'delivered' ||
     (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
   kept: { kind: 'deliveries', since: payloadTime },
+  bounded: { dead_letters: 'dead_letter_max_age_ms in config/deliveries.toml' },
   references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],
 }
 

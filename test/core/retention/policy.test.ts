@@ -5,7 +5,11 @@ import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 const day = 86_400_000
 const declared = [{ kind: 'runs' }, { kind: 'receipts', promise: 90 * day }]
 const read = (table: Parameters<typeof readConfig>[0]) =>
-  policyFor(readConfig(table, '/root'), { declared: () => declared, kinds: () => [] })
+  policyFor(readConfig(table, '/root'), {
+    declared: () => declared,
+    kinds: () => [],
+    bounded: () => new Map([['notes', 'notes_max_age_ms in config/notes.toml']]),
+  })
 
 test('without a configuration only what is promised for a time falls, when that is over', (t) => {
   const { minAge, maxBytes, archiveDir, kinds } = read({})
@@ -46,6 +50,11 @@ const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], strin
     'a kind that is not there',
     { kinds: { rusn: { max_age: '90d' } } },
     'kinds.rusn is no kind: there are receipts, runs',
+  ],
+  [
+    'what has settings of its own',
+    { kinds: { notes: { max_age: '90d' } } },
+    'kinds.notes is not set here: what is kept of it is said by notes_max_age_ms in config/notes.toml',
   ],
   [
     'a max_age below min_age',

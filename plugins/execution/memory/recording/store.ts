@@ -83,6 +83,7 @@ const memoryCollection: CollectionSpec<MemoryRecord> = {
     size: { group: ({ memories }) => (memories.length === 0 ? undefined : String(memories.length)) },
   },
   settled: () => true,
+  bounded: { run_memories: 'retention_ms and max_tracked_per_session in config/memory.toml' },
   schema: object({ session_id: string(), scope_keys: optional(array(string())), memories: array(RunMemory) }),
   references: ({ session_id }) => [{ collection: 'sessions', id: session_id }],
 }

@@ -3,7 +3,11 @@ import { unsafeCast } from '../../../../core/base/schema.js'
 import { createRetention } from '../../../../plugins/execution/debug/retention.js'
 import { declareStore, type DebugRecord } from '../../../../plugins/execution/debug/store.js'
 
-const bench = (count: number) => {
+/** What evidence may be written behind its run. */
+const behind = 3_600_000
+
+/** `fallen`: so many of the oldest runs fell. */
+const bench = (count: number, fallen = 0) => {
   const records = new Map<string, DebugRecord>()
   for (let at = 0; at < count; at += 1) {
     const run_id = `r${String(at).padStart(5, '0')}`
@@ -20,6 +24,7 @@ const bench = (count: number) => {
         find: (id: string) => ((seen.reads += 1), records.get(id)),
       }),
       blobs: () => ({ remove: () => Promise.resolve() }),
+      retention: { kinds: () => [{ kind: 'runs', fell: 3, partitions: [{ no: 4, from: fallen - behind }] }] },
       commit: (change: (tx: object) => unknown) =>
         Promise.resolve(
           change({
@@ -32,7 +37,12 @@ const bench = (count: number) => {
   const retention = createRetention(
     unsafeCast({
       store,
-      runs: { find: (run_id: string) => (run_id === 'r00001' ? { run_id } : { finished_at_ms: 1 }) },
+      runs: {
+        find: (run_id: string) => {
+          if (Number(run_id.slice(1)) < fallen) return undefined
+          return run_id === 'r00001' ? { run_id } : { finished_at_ms: 1 }
+        },
+      },
       config: { max_store_bytes: count * 10, ttl_ms: 10_000 },
       clock: { now: () => 10_002 },
       signal: { aborted: false },
@@ -62,4 +72,23 @@ test('a look for old evidence reads what is old and no more', async (t) => {
   await retention.expire()
   t.deepEqual([...records.keys()].slice(0, 2), ['r00001', 'r00003'], 'a run that goes on keeps its record')
   t.true(seen.reads < 20, `${seen.reads} records were read`)
+})
+
+test('evidence whose run fell goes at the next look, which reads no more than that', async (t) => {
+  const { records, seen, store, retention } = bench(5000, 40)
+  store.held.bytes()
+  seen.reads = 0
+  await retention.expire()
+  t.is([...records.keys()][0], 'r00040')
+  t.is(store.held.bytes(), 49_600)
+  t.true(seen.reads < 250, `${seen.reads} records were read`)
+})
+
+test('evidence whose run fell makes room, and is pruned', async (t) => {
+  const { records, retention } = bench(100, 3)
+  t.true(await retention.room(25))
+  t.deepEqual([...records.keys()][0], 'r00003')
+  const next = bench(100, 3)
+  const report = await next.retention.prune({ older_than_ms: 10_001, limit: 3, dry_run: false })
+  t.deepEqual(report.pruned_debug_run_ids, ['r00000', 'r00001', 'r00002'])
 })

@@ -1,0 +1,66 @@
+/** What of debug evidence is left when it goes. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { unsafeCast } from '../../../../core/base/schema.js'
+import { RunObserver } from '../../../../plugins/execution/engine/contract.js'
+import { verifyShipped } from '../../../support/copied-root.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { createLeapingClock } from '../../../support/leaping-clock.js'
+import { lender } from '../../../support/plugins.js'
+import { day, retain, weekOfRuns } from '../../../support/retention.js'
+import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+
+const start = async (t: ExecutionContext) => {
+  const [root, clock, lent] = [await freshRoot(), createLeapingClock(), lender({ observer: RunObserver })]
+  const config = { retention: weekOfRuns, debug: { debug_level: 'on', ttl_ms: 365 * day } }
+  const daemon = await startTestDaemon(t, { root, clock, config, plugins: [lent.plugin] })
+  await openSession(daemon)
+  const run = async (content: string, status = 'completed'): Promise<string> => {
+    const { run_id } = await submit(daemon, 's1', content)
+    await until(daemon, run_id, status)
+    return run_id
+  }
+  const debugOf = (run_id: string) => daemon.request('GET', `/v1/runs/${run_id}/debug`)
+  const blobs = (): number =>
+    readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length
+  return { ...daemon, root, clock, run, debugOf, blobs, observer: () => lent.services().observer }
+}
+
+test('debug-17: evidence goes with its run when that falls; that of a run that is kept stays', async (t) => {
+  const daemon = await start(t)
+  const old = await daemon.run('one')
+  t.is((await daemon.debugOf(old)).body.artifacts.length, 1)
+  await retain(daemon, true)
+  daemon.clock.leap(20 * day)
+  const kept = await daemon.run('two')
+  t.is((await daemon.debugOf(kept)).body.artifacts.length, 1)
+  t.is(daemon.blobs(), 2)
+  t.like((await retain(daemon, false)).parts, [{ kind: 'runs', records: 1 }])
+  daemon.clock.leap(3_600_000)
+  for (let tries = 0; tries < 500 && daemon.blobs() > 1; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  t.is(daemon.blobs(), 1)
+  t.deepEqual(codeOf(await daemon.debugOf(old)), [404, 'run_expired'])
+  t.is((await daemon.debugOf(kept)).body.artifacts.length, 1)
+  await daemon.stop()
+  t.deepEqual((await verifyShipped(daemon.root)).findings, [])
+})
+
+test('debug-17: what was pruned leaves no tombstone, and a piece that comes late is not kept', async (t) => {
+  const daemon = await start(t)
+  const run_id = await daemon.run('one')
+  t.is((await daemon.debugOf(run_id)).status, 200)
+  daemon.clock.leap(day)
+  const { body } = await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1000 })
+  t.deepEqual(body.pruned_debug_run_ids, [run_id])
+  daemon.observer().observe(
+    unsafeCast({ kind: 'model', name: 'demo', run_id, session_id: 's1', request: 'asked', answer: 'answered' }),
+  )
+  t.deepEqual(codeOf(await daemon.debugOf(run_id)), [404, 'run_debug_not_found'])
+  t.is(daemon.blobs(), 0)
+  await retain(daemon, true)
+  await daemon.stop()
+  t.false(existsSync(join(daemon.root, 'tombstones/debug_runs.ndjson')))
+  t.deepEqual((await verifyShipped(daemon.root)).findings, [])
+})
