@@ -23,7 +23,8 @@ const start = async (t: ExecutionContext) => {
   }
   const debugOf = (run_id: string) => daemon.request('GET', `/v1/runs/${run_id}/debug`)
   const blobs = (): number =>
-    readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length
+    readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+      .length
   return { ...daemon, root, clock, run, debugOf, blobs, observer: () => lent.services().observer }
 }
 
@@ -54,9 +55,11 @@ test('debug-17: what was pruned leaves no tombstone, and a piece that comes late
   daemon.clock.leap(day)
   const { body } = await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1000 })
   t.deepEqual(body.pruned_debug_run_ids, [run_id])
-  daemon.observer().observe(
-    unsafeCast({ kind: 'model', name: 'demo', run_id, session_id: 's1', request: 'asked', answer: 'answered' }),
-  )
+  daemon
+    .observer()
+    .observe(
+      unsafeCast({ kind: 'model', name: 'demo', run_id, session_id: 's1', request: 'asked', answer: 'answered' }),
+    )
   t.deepEqual(codeOf(await daemon.debugOf(run_id)), [404, 'run_debug_not_found'])
   t.is(daemon.blobs(), 0)
   await retain(daemon, true)
