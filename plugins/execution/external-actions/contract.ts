@@ -74,7 +74,10 @@ export interface ExternalActions {
   intend(tx: Tx, ...intents: readonly ActionIntent[]): void
   /** Must be part of the commit that records what came of the attempts. */
   conclude(tx: Tx, ...outcomes: readonly ActionOutcome[]): void
-  /** Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. */
+  /**
+   * Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. Listeners
+   * are told if it has unknown ones.
+   */
   abandon(tx: Tx, run_id: string, code: string): void
   /** Runs with an action whose outcome is unknown and that nobody has acknowledged, in order of submission. */
   unknown(): readonly string[]
@@ -141,6 +144,11 @@ export interface ActionListener {
   readonly id: string
   /** Called in the commit of an entry about an action of a run. Must not throw. */
   entered(tx: Tx, action: EnteredAction): void
+  /**
+   * Called in the commit from which on a run has actions with an unknown outcome that nobody has acknowledged, or has
+   * none any more, and again when a run ends that has some. The run may have fallen. Must not throw.
+   */
+  unknown?(tx: Tx, run_id: string, isUnknown: boolean): void
 }
 /** Everything that looks at what is entered. */
 export const ActionListeners: Point<ActionListener> = definePoint<ActionListener>(

@@ -48,6 +48,8 @@ interface Standing {
   readonly tx: Tx
   readonly heads: Map<string, ActionHead>
   readonly ranges: Map<string, ActionRange>
+  /** Runs that have unknown actions now and had none before, or the other way round. */
+  readonly turned: Set<string>
 }
 
 const headOf = ({ heads, store }: Standing, session_id: string): ActionHead | undefined =>
@@ -55,10 +57,19 @@ const headOf = ({ heads, store }: Standing, session_id: string): ActionHead | un
 const rangeOf = ({ ranges, store }: Standing, run_id: string): ActionRange | undefined =>
   ranges.get(run_id) ?? store.ranges.find(run_id)
 
-const put = ({ store, tx, heads, ranges }: Standing): void => {
+const setRange = (standing: Standing, before: ActionRange, after: ActionRange): void => {
+  standing.ranges.set(after.run_id, after)
+  if (isUnknown(before) !== isUnknown(after)) standing.turned.add(after.run_id)
+}
+
+const put = ({ listeners }: LedgerParts, { store, tx, heads, ranges, turned }: Standing): void => {
   for (const head of heads.values()) tx.put(store.heads, head)
   for (const range of ranges.values()) tx.put(store.ranges, range)
+  for (const run_id of turned)
+    for (const listener of listeners()) listener.unknown?.(tx, run_id, isUnknown(ranges.get(run_id)))
 }
+
+const isUnknown = (range: ActionRange | undefined): boolean => range !== undefined && range.unknown.length > 0
 
 const append = (
   standing: Standing,
@@ -92,7 +103,7 @@ const extend = (
   const range = rangeOf(standing, run_id) ?? { run_id, session_id, first: seq, last: seq, open: [], unknown: [] }
   const stands = (ids: readonly string[], within: boolean): readonly string[] =>
     within ? [...ids.filter((id) => id !== action_id), action_id] : without(ids, action_id)
-  standing.ranges.set(run_id, {
+  setRange(standing, range, {
     run_id,
     session_id,
     first: range.first,
@@ -127,7 +138,7 @@ const keyOf = (session_id: string, action_id: string): string => `${session_id} 
 export const createLedger = (parts: LedgerParts): ExternalActions => {
   const { store } = parts
   const recent = createCache<IntentEntry>(mostRecent)
-  const stand = (tx: Tx): Standing => ({ store, tx, heads: new Map(), ranges: new Map() })
+  const stand = (tx: Tx): Standing => ({ store, tx, heads: new Map(), ranges: new Map(), turned: new Set() })
   const enterIntent = (standing: Standing, intent: ActionIntent): void => {
     const { session_id, request_digest, action_id } = intent
     const { seq, entry } = append(standing, { type: 'intent', ...intent })
@@ -149,24 +160,25 @@ export const createLedger = (parts: LedgerParts): ExternalActions => {
   const intend = (tx: Tx, ...intents: readonly ActionIntent[]): void => {
     const standing = stand(tx)
     for (const intent of intents) enterIntent(standing, intent)
-    put(standing)
+    put(parts, standing)
   }
   const conclude = (tx: Tx, ...outcomes: readonly ActionOutcome[]): void => {
     const standing = stand(tx)
     for (const outcome of outcomes) enterOutcome(standing, outcome)
-    put(standing)
+    put(parts, standing)
   }
   const attemptOf = (session_id: string, action_id: string): number =>
     intentOf(store, session_id, action_id)?.attempt ?? 1
   const abandon = (tx: Tx, run_id: string, code: string): void => {
     const range = store.ranges.find(run_id)
-    if (range === undefined || range.open.length === 0) return
+    if (range === undefined) return
     const { session_id, open } = range
     const lost = (action_id: string): ActionOutcome => {
       const attempt = attemptOf(session_id, action_id)
       return { action_id, session_id, attempt, outcome: 'unknown', code }
     }
-    conclude(tx, ...open.map(lost))
+    if (open.length > 0) conclude(tx, ...open.map(lost))
+    if (isUnknown(range)) for (const listener of parts.listeners()) listener.unknown?.(tx, run_id, true)
   }
   const acknowledge = (tx: Tx, { run_id, by, note }: ActionAcknowledgement): void => {
     const standing = stand(tx)
@@ -177,9 +189,9 @@ export const createLedger = (parts: LedgerParts): ExternalActions => {
       const attempt = attemptOf(session_id, action_id)
       const entry = { type: 'acknowledgement' as const, action_id, attempt, by, ...(note !== undefined && { note }) }
       const { seq } = append(standing, { session_id, ...entry })
-      standing.ranges.set(run_id, { ...range, unknown: [], last: seq })
+      setRange(standing, range, { ...range, unknown: [], last: seq })
     }
-    put(standing)
+    put(parts, standing)
   }
   return {
     intend,

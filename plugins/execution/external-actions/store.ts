@@ -68,10 +68,10 @@ const heads: CollectionSpec<ActionHead> = {
 }
 const ranges: CollectionSpec<ActionRange> = {
   name: 'external_action_runs',
-  version: 1,
+  version: 2,
   id: (range) => range.run_id,
   indexes: { unknown: { group: ({ unknown }) => (unknown.length > 0 ? 'unknown' : undefined) } },
-  settled: () => true,
+  settled: ({ unknown }) => unknown.length === 0,
   kept: { kind: 'runs' },
   references: (range) => [{ collection: 'runs', id: range.run_id }],
 }

@@ -18,6 +18,7 @@ import { isTerminal } from './record/machine.js'
 import { runRoutes } from './routes.js'
 import { tellEnd, tellingVerdicts, tellLeft } from './lifecycle/run-log.js'
 import { createRuns } from './service.js'
+import { holdUnknown, unknownRepair } from './lifecycle/unacknowledged.js'
 import { createWaiters } from './lifecycle/waiters.js'
 import { sessionRunRoutes } from './session-routes.js'
 import { streamRoutes } from './stream-routes.js'
@@ -57,7 +58,7 @@ export default definePlugin({
     ctx.routes(...runRoutes(routed), ...sessionRunRoutes(routed), ...streamRoutes(routed))
     ctx.health(unreadable.health)
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
-    ctx.contribute(ActionListeners, traceActions(store))
+    ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
     ctx.contribute(RuntimeSections, {
       name: 'system_prompt',
@@ -73,6 +74,7 @@ export default definePlugin({
     )
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
+    ctx.repair(unknownRepair(context))
     ctx.onStart(() => outbox()?.onSettled(announceDeliveries(store)))
     ctx.onStart(() => {
       const end = host.whenActing(() => {

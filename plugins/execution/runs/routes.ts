@@ -184,7 +184,8 @@ const acknowledge = ({ context, runs }: RouteContext): Route =>
     problems: noRun,
     durability: 'A',
     handler: async ({ params: { run_id }, body: { note }, caller }) => {
-      runs.get(run_id)
+      // A delivery may outlive its run, and what came of it is still to be looked at.
+      if (context.ledger()?.unknown().includes(run_id) !== true) runs.get(run_id)
       await context.store.state.commit((tx) => context.ledger()?.acknowledge(tx, { run_id, by: caller.role, note }))
       return actionsOf(context, run_id)
     },

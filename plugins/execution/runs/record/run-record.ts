@@ -150,6 +150,8 @@ export type TerminalRun = RunBase & {
   readonly started_at_ms?: number
   readonly finished_at_ms: number
   readonly error?: string
+  /** Of an effect of it nobody can tell whether it happened, and nobody has acknowledged that: it may not fall. */
+  readonly unacknowledged?: true
 }
 /** What the daemon keeps of a run. */
 export type RunRecord = QueuedRun | RunningRun | WaitingRun | TerminalRun

@@ -68,7 +68,7 @@ const runCollection: CollectionSpec<RunRecord> = {
     spoken: { group: (run) => (hasSpoken(run) ? run.session_id : undefined) },
     answered: { group: (run) => (hasSpoken(run) && run.said !== 0 ? run.session_id : undefined) },
   },
-  settled: isSettled,
+  settled: (run) => isSettled(run) && run.unacknowledged === undefined,
   kept: { kind: 'runs', since: (run) => run.submitted_at_ms },
   references: (run) => [{ collection: 'sessions', id: run.session_id }],
 }
