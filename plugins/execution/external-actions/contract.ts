@@ -75,8 +75,8 @@ export interface ExternalActions {
   /** Must be part of the commit that records what came of the attempts. */
   conclude(tx: Tx, ...outcomes: readonly ActionOutcome[]): void
   /**
-   * Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come. Listeners
-   * are told if it has unknown ones.
+   * Concludes every tool call of a run that has no outcome as `unknown`: the run has ended, so none will come.
+   * Listeners are told if it has unknown ones.
    */
   abandon(tx: Tx, run_id: string, code: string): void
   /** Runs with an action whose outcome is unknown and that nobody has acknowledged, in order of submission. */
