@@ -234,6 +234,7 @@ const assemble = (
   // Probes are answered until the plugins have stopped.
   boot.own('listener', controlPlane.server.close)
   boot.own('plugins', host.stop)
+  boot.own('acting', () => hold.end(patienceMs + host.stopMs()))
   context.onHost?.(host)
   return { host, view, controlPlane }
 }

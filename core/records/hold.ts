@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { Warning } from '../base/health.js'
+import { within } from '../base/within.js'
 import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import type { Log } from '../base/text/log.js'
 import { boolean, doc, named, object } from '../base/schema.js'
@@ -15,8 +16,13 @@ export interface Hold {
   load(asked: boolean): Promise<void>
   /** Lets everything begin; false if the daemon did not hold. */
   release(): Promise<boolean>
-  /** Begins now, or when the daemon is released. The undo of what has begun, or forgets it. */
+  /** Begins now, or when the daemon is released. The undo of what has begun, or forgets it; it works once. */
   whenActing(begin: () => () => void | Promise<void>): () => void | Promise<void>
+  /**
+   * Ends what acts, the latest first, and lets nothing begin any more. What acts uses what plugins have, so it ends
+   * before any of them stops. Never rejects: the plugin whose undo fails or does not end hears of it when it stops.
+   */
+  end(ms: number): Promise<void>
   warnings(): readonly Warning[]
 }
 
@@ -35,6 +41,8 @@ const sentences: Readonly<Record<HoldReason, string>> = {
 export const createHold = ({ state, clock, log }: HoldParts): Hold => {
   let held: StoredHold | undefined
   const waiting = new Set<() => void>()
+  const acting = new Set<() => Promise<void>>()
+  let over = false
   const document = () => state.document<StoredHold>(holdDocument)
   return {
     async load(asked) {
@@ -59,15 +67,28 @@ export const createHold = ({ state, clock, log }: HoldParts): Hold => {
     },
     whenActing(begin) {
       let undo: () => void | Promise<void> = () => {}
+      let ending: Promise<void> | undefined
       const start = (): void => {
+        if (over) return
         undo = begin()
+        acting.add(end)
+      }
+      const end = (): Promise<void> => (ending ??= undoing())
+      const undoing = async (): Promise<void> => {
+        waiting.delete(start)
+        acting.delete(end)
+        await undo()
       }
       if (held === undefined) start()
       else waiting.add(start)
-      return () => {
-        waiting.delete(start)
-        return undo()
+      return end
+    },
+    async end(ms) {
+      over = true
+      const endAll = async (): Promise<void> => {
+        for (const end of [...acting].toReversed()) await end().catch(() => {})
       }
+      await within(clock, ms, endAll())
     },
     warnings: () =>
       held === undefined

@@ -82,6 +82,11 @@ export const changeLazily = (execution: Execution, apply: Apply): void => {
   })
 }
 
+/** Ends the run as failed. */
+export const failRun = async (execution: Execution, error: string): Promise<void> => {
+  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
+}
+
 /** Milliseconds of execution so far. */
 export const activeMs = (execution: Execution, run: RunRecord): number =>
   Math.round((run.active_ms ?? 0) + execution.context.clock.elapsed() - execution.since)

@@ -1,12 +1,22 @@
 /** The loop of a run: look at the journal, take the next step, write it down. */
 import { observed } from './observe.js'
 import { assertNever, fault, Problem } from '../../../core/plugin.js'
-import type { ModelFailure, ModelRoute, ToolCallPart } from '../models/contract.js'
+import type { ModelRoute, ToolCallPart } from '../models/contract.js'
 import { type RunRecord, type RunEdit, callErrors, entryAt } from '../runs/contract.js'
 import type { RunEvent } from '../sessions/contract.js'
 import { askModel, generationOf, modelRequest, textOf, type Answer } from './model-step.js'
-import { attemptsOf, endRouteWait, routeWait, untilNextAttempt } from './route-wait.js'
-import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
+import { modelFailed } from './model-failed.js'
+import { endRouteWait, untilNextAttempt } from './route-wait.js'
+import {
+  activeMs,
+  change,
+  changeLazily,
+  failRun,
+  isCut,
+  trace,
+  type EngineContext,
+  type Execution,
+} from './execution.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
@@ -108,7 +118,7 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   await untilNextAttempt(execution, run)
   if (execution.stop !== undefined) return
   const turn = progress.turns + 1
-  const attempt = attemptsOf(run) + 1
+  const attempt = progress.failed + 1
   trace(execution, { type: 'model_attempt_started', turn, attempt })
   const request = modelRequest(run, thread, {
     tools: execution.context.tools,
@@ -124,7 +134,8 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   })
   trace(execution, { type: 'model_attempt_finished', turn, attempt })
   if (isCut(execution)) return
-  if (answer.type === 'failed') return modelFailed(execution, { run, progress, failure: answer.failure })
+  if (answer.type === 'failed')
+    return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted })
   try {
     await takeAnswer(execution, run, answer)
   } catch (error) {
@@ -139,43 +150,6 @@ const takeAnswer = (execution: Execution, run: RunRecord, answer: Parts): Promis
   return run.completion === undefined
     ? completeRun(execution, answer)
     : completeIfMet(execution, { run, completion: run.completion, answer })
-}
-
-interface Failed {
-  readonly run: RunRecord
-  readonly progress: Progress
-  readonly failure: ModelFailure
-}
-
-const modelFailed = async (execution: Execution, { run, progress, failure }: Failed): Promise<void> => {
-  const turn = progress.turns + 1
-  const other = run.fallback_model !== undefined && run.fallback_model !== run.model ? run.fallback_model : undefined
-  const wait = routeWait(execution, run, { failure, patient: other === undefined && !progress.acted })
-  if (wait === undefined) {
-    if (other !== undefined) return fallBack(execution, { turn, model: other })
-    const code = failure.retryable ? 'model_retries_exhausted' : `model_${failure.class}`
-    return failRun(execution, `${code}: ${failure.message}`)
-  }
-  const { attempts: attempt, code, message, next_attempt_at_ms } = wait
-  trace(execution, { type: 'model_retry_scheduled', turn, attempt: attempt + 1, reason: code })
-  await change(execution, (edit) => {
-    edit.note({ type: 'attempt', turn, attempt, code, message, next_attempt_at_ms })
-    edit.amend((now) => (now.status === 'running' ? { ...now, route_wait: wait } : now))
-    edit.show()
-  })
-}
-
-/**
- * The other model takes over for the rest of the run, which shows it from now on. That happens once, since then both
- * names are equal.
- */
-const fallBack = async (execution: Execution, { turn, model }: { turn: number; model: string }): Promise<void> => {
-  trace(execution, { type: 'model_retry_scheduled', turn, attempt: 1, reason: 'fallback_model' })
-  await change(execution, (edit) => {
-    edit.note({ type: 'fallback', from: edit.run.model, to: model })
-    edit.amend((run) => ({ ...run, model }))
-    endRouteWait(edit)
-  })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
@@ -278,10 +252,6 @@ const takeTurn = async (execution: Execution, answer: Parts, calls: readonly Too
 }
 
 const largeAnswer = 1024 * 1024
-
-const failRun = async (execution: Execution, error: string): Promise<void> => {
-  await change(execution, (edit) => edit.step({ to: 'failed', error }, { type: 'failed', error }))
-}
 
 /** Ends a run that was told to stop. A stop of the daemon leaves it running for the next life. */
 const stopRun = async (execution: Execution): Promise<void> => {

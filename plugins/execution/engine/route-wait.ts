@@ -9,9 +9,6 @@ const passing: ReadonlySet<FailureClass> = new Set(['network', 'overloaded', 'ra
 
 const waitOf = (run: RunRecord): RouteWait | undefined => (run.status === 'running' ? run.route_wait : undefined)
 
-/** Failed attempts at the current model answer. */
-export const attemptsOf = (run: RunRecord): number => waitOf(run)?.attempts ?? 0
-
 /** How long to wait before the next attempt: what the provider asks for, else doubled each time. */
 export const retryDelay = (
   failure: ModelFailure,

@@ -64,8 +64,10 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
     case 'audit':
       return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
     case 'attempt':
-    case 'baseline':
     case 'fallback':
+      if (thread.progress !== undefined) thread.progress.failed += 1
+      return
+    case 'baseline':
     case 'recovery':
     case 'session':
       return
@@ -153,6 +155,7 @@ const foldMessage = (thread: Thread, message: ModelMessage): void => {
   if (message.role !== 'assistant') return
   const parts = message.content.filter((part) => part.type === 'tool_call')
   thread.progress.turns += 1
+  thread.progress.failed = 0
   thread.progress.output_bytes = 0
   thread.progress.envelope_bytes = 0
   thread.progress.called += parts.length

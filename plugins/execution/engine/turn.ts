@@ -24,6 +24,8 @@ export interface Progress {
   readonly run_id: string
   /** Model answers so far. */
   turns: number
+  /** Attempts at the next answer that failed, of the model that was given up too. */
+  failed: number
   /** Calls of the last answer; empty if it had none. */
   calls: Call[]
   /** True if a call that acts on the outside was begun. */
@@ -41,6 +43,7 @@ export interface Progress {
 export const beginProgress = (run_id: string): Progress => ({
   run_id,
   turns: 0,
+  failed: 0,
   calls: [],
   acted: false,
   called: 0,

@@ -91,6 +91,7 @@ export const broken = (error: unknown, answered: boolean): ModelFailure => {
       : failure('bad_request', false, error.message)
   const marks = [...causes(error)].flatMap((link) => [link['code'], link['name']])
   const some = (pattern: RegExp): boolean => marks.some((mark) => typeof mark === 'string' && pattern.test(mark))
+  if (some(stopped)) return failures.aborted()
   if (some(untrusted))
     return failure('network', false, 'The TLS certificate or protocol of the provider cannot be trusted.')
   if (some(unreachable)) return failure('network', true, 'The provider cannot be reached.')
@@ -176,6 +177,8 @@ const rowOf = (seen: Seen, status: number, asked: Asked): Row => {
 const cut = /UND_ERR_SOCKET|ECONNRESET|EPIPE|UND_ERR_ABORTED|ERR_STREAM_PREMATURE_CLOSE|HPE_/u
 const unreachable =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EADDRNOTAVAIL/u
+/** Our own end of the transport: it says nothing about the provider. */
+const stopped = /UND_ERR_DESTROYED|UND_ERR_CLOSED/u
 const untrusted = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/u
 
 /** An error that the server put into its stream without a status. */

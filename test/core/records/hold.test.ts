@@ -5,6 +5,8 @@ import test, { type ExecutionContext } from 'ava'
 import { createClock } from '../../../core/base/clock.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { restoreBackup } from '../../../core/state/inspect/backup-restore.js'
+import { definePlugin, Host, object, type AnyPlugin } from '../../../core/plugin.js'
+import { defineTool, Tools } from '../../../plugins/execution/tools/contract.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { openSession, submit, until } from '../../support/runs.js'
 import { makeSchedule } from '../../support/schedules.js'
@@ -60,4 +62,76 @@ test('runtime-16: a restored root holds at its first start, and the original doe
   t.true(held(restored))
   t.false(held(original))
   t.is((await restored.request('GET', '/v1/sessions/s1')).status, 200)
+})
+
+test('runtime-20: what acts ends before any plugin stops: a tool that a run still uses has all that its plugin owns', async (t) => {
+  const seen: string[] = []
+  let [entered, leave] = [(): void => {}, (): void => {}]
+  const inside = new Promise<void>((resolve) => void (entered = resolve))
+  const out = new Promise<void>((resolve) => void (leave = resolve))
+  const late = definePlugin({
+    id: 'late',
+    version: '1.0.0',
+    api: 1,
+    summary: 'A tool with a connection, and an observer of the stop.',
+    needs: { host: Host },
+    register(ctx, { host }) {
+      ctx.own(() => void seen.push('what register owns is closed'))
+      ctx.onStart(() => () => void seen.push('what the start opened is closed'))
+      ctx.onStart(() => host.whenActing(() => () => void setTimeout(leave, 50)))
+      ctx.contribute(
+        Tools,
+        defineTool({
+          name: 'ask_late',
+          description: 'Asks.',
+          input: object({}),
+          effect: 'read',
+          parallel: false,
+          timeout_ms: 10_000,
+          sandbox: 'inherited',
+          async run() {
+            entered()
+            await out
+            seen.push(ctx.signal.aborted ? 'used after its signal' : 'used')
+            return { type: 'result', output: {} }
+          },
+        }),
+      )
+    },
+  })
+  const daemon = await startTestDaemon(t, { plugins: [late] })
+  await openSession(daemon)
+  await submit(daemon, 's1', '/tool ask_late {}\n/say Over.')
+  await inside
+  t.deepEqual(await daemon.daemon.stop(), { reason: 'stopped', clean: true })
+  t.deepEqual(seen, ['used', 'what the start opened is closed', 'what register owns is closed'])
+})
+
+test('runtime-20: what cannot be ended is charged to its plugin, and the others end', async (t) => {
+  const ended: string[] = []
+  const actor = (id: string, end: () => void): AnyPlugin =>
+    definePlugin({
+      id,
+      version: '1.0.0',
+      api: 1,
+      summary: 'Acts.',
+      needs: { host: Host },
+      register(ctx, { host }) {
+        ctx.onStart(() => host.whenActing(() => end))
+      },
+    })
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      actor('calm', () => void ended.push('calm')),
+      actor('broken', () => {
+        throw new TypeError('cannot end')
+      }),
+    ],
+  })
+  await daemon.stop()
+  t.deepEqual(ended, ['calm'])
+  t.deepEqual(
+    daemon.daemon.host.reports().flatMap(({ id, last_fault: last }) => (last === undefined ? [] : [id])),
+    ['broken'],
+  )
 })

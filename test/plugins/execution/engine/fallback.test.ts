@@ -41,13 +41,31 @@ test('models-9: a fallback model takes over once, on the same route, when the fi
     request: { provider: 'scripted', model: 'large', fallback_model: 'large' },
   })
   t.deepEqual(models(), ['small', 'large'])
-  const scheduled = () =>
+  const kinds = (type: string): any[] =>
     stream.frames.flatMap(({ event, data }) =>
-      event === 'trace' && data.trace.kind.type === 'model_retry_scheduled' ? [data.trace.kind.reason] : [],
+      event === 'trace' && data.trace.kind.type === type ? [data.trace.kind] : [],
     )
+  const scheduled = () => kinds('model_retry_scheduled').map(({ reason }) => reason)
   while (scheduled().length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
   t.deepEqual(scheduled(), ['fallback_model'])
+  const attempts = (from: number) =>
+    kinds('model_attempt_started')
+      .slice(from)
+      .map(({ turn, attempt }) => [turn, attempt])
+  t.deepEqual(attempts(0), [
+    [1, 1],
+    [1, 2],
+  ])
+  t.deepEqual(
+    kinds('model_retry_scheduled').map(({ attempt }) => attempt),
+    [2],
+  )
   await until(daemon, (await send('busy')).run_id, 'completed')
+  while (attempts(2).length < 4) await new Promise((resolve) => setTimeout(resolve, 2))
+  t.deepEqual(
+    attempts(2),
+    [1, 2, 3, 4].map((attempt) => [1, attempt]),
+  )
   t.deepEqual(models(2), ['small', 'small', 'small', 'large'])
   t.is((await until(daemon, (await send('both')).run_id, 'failed')).error, 'model_bad_request: It is busy.')
   t.deepEqual(models(6), ['small', 'small', 'small', 'large'])
