@@ -26,6 +26,8 @@ interface Known {
   readonly additionalProperties?: JsonSchema | false
   readonly enum?: readonly unknown[]
   readonly const?: unknown
+  readonly anyOf?: readonly JsonSchema[]
+  readonly oneOf?: readonly JsonSchema[]
 }
 
 /** Lengths count code points: a text of n units has between n / 2 and n of them. */
@@ -44,19 +46,21 @@ const fitsNumber = ({ type, minimum = -Infinity, maximum = Infinity }: Known): F
   return (value) => typeof value === 'number' && isKind(value) && value >= minimum && value <= maximum
 }
 
-const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known): Fits => {
-  const item = items === undefined ? unsure : fitsSchema(items)
+const fitsList = ({ items, minItems = 0, maxItems = Infinity }: Known, named: NamedSchemas): Fits => {
+  const item = items === undefined ? unsure : fitsSchema(items, named)
   return (value) => Array.isArray(value) && value.length >= minItems && value.length <= maxItems && value.every(item)
 }
 
-const fitsObject = ({ properties = {}, required = [], additionalProperties }: Known): Fits => {
-  const fields = new Map(Object.entries(properties).map(([key, schema]) => [key, fitsSchema(schema)]))
+const fitsObject = ({ properties = {}, required = [], additionalProperties }: Known, named: NamedSchemas): Fits => {
+  const fields = new Map(Object.entries(properties).map(([key, schema]) => [key, fitsSchema(schema, named)]))
   const needed = [
     ...required,
     ...Object.keys(properties).filter((key) => Object.hasOwn(properties[key] ?? {}, 'default')),
   ]
   const other =
-    additionalProperties === undefined || additionalProperties === false ? unsure : fitsSchema(additionalProperties)
+    additionalProperties === undefined || additionalProperties === false
+      ? unsure
+      : fitsSchema(additionalProperties, named)
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
     for (const key of needed) if (!Object.hasOwn(value, key)) return false
@@ -64,9 +68,38 @@ const fitsObject = ({ properties = {}, required = [], additionalProperties }: Kn
   }
 }
 
+/** Nothing but its own fields, none of them filled in: what fits it fits no other by half. */
+const isExact = (schema: JsonSchema): boolean =>
+  schema['type'] === 'object' &&
+  schema['additionalProperties'] === false &&
+  !/"(?:default|\$ref)":/u.test(JSON.stringify(schema))
+
+const fitsAny = (variants: readonly JsonSchema[], named: NamedSchemas): Fits => {
+  const whole = variants.map((variant) => resolved(variant, named))
+  if (!whole.every(isExact)) return unsure
+  const checks = whole.map((variant) => fitsSchema(variant, named))
+  return (value) => checks.some((fits) => fits(value))
+}
+
+const resolved = (schema: JsonSchema, named: NamedSchemas): JsonSchema => named.get(String(schema['$ref'])) ?? schema
+
+/** A schema may mention itself: its check is made when it is first used. */
+const fitsNamed = (schema: JsonSchema, named: NamedSchemas): Fits => {
+  let fits: Fits | undefined
+  return (value) => (fits ??= fitsSchema(schema, named))(value)
+}
+
+/** Schemas by what a `$ref` calls them. */
+export type NamedSchemas = ReadonlyMap<string, JsonSchema>
+const none: NamedSchemas = new Map()
+
 /** The check of a schema; one that is always unsure for what is not known here. */
-export const fitsSchema = (schema: JsonSchema): Fits => {
+export const fitsSchema = (schema: JsonSchema, named: NamedSchemas = none): Fits => {
   const known: Known = schema
+  const variants = known.anyOf ?? known.oneOf
+  if (variants !== undefined) return fitsAny(variants, named)
+  const meant = resolved(schema, named)
+  if (meant !== schema) return fitsNamed(meant, named)
   if (known.enum !== undefined) return (value) => known.enum?.includes(value) === true
   if (Object.hasOwn(schema, 'const')) return (value) => value === known.const
   switch (known.type) {
@@ -78,9 +111,9 @@ export const fitsSchema = (schema: JsonSchema): Fits => {
     case 'boolean':
       return (value) => typeof value === 'boolean'
     case 'array':
-      return fitsList(known)
+      return fitsList(known, named)
     case 'object':
-      return fitsObject(known)
+      return fitsObject(known, named)
     default:
       return Object.keys(schema).length === 0 ? () => true : unsure
   }

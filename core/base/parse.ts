@@ -2,7 +2,7 @@
 import { ruleOf } from './issue-rule.js'
 import { fitsSchema, type Fits } from './json-schema.js'
 import { walk } from './schema-walk.js'
-import { inlineSchema, isRuled, unsafeCast, type AnyStruct, type StructOf } from './schema.js'
+import { inlineSchema, isRuled, namedSchemas, unsafeCast, type AnyStruct, type StructOf } from './schema.js'
 
 /** One place where a value breaks its struct: a dotted path and the rule, never the value. */
 export interface Issue {
@@ -15,7 +15,7 @@ const quick = new WeakMap<object, Fits>()
 const quickCheck = (struct: AnyStruct): Fits => {
   const known = quick.get(struct)
   if (known !== undefined) return known
-  const made = isRuled(struct) ? () => false : fitsSchema(inlineSchema(struct))
+  const made = isRuled(struct) ? () => false : fitsSchema(inlineSchema(struct), namedSchemas(struct))
   quick.set(struct, made)
   return made
 }

@@ -11,7 +11,15 @@ import type { JsonSchema } from './json-schema.js'
 import { derive, inlineSchema, insideOf, isOptional, jsonSchema, makeOptional, giveName, note } from './struct-notes.js'
 
 export type { Struct, Infer, JsonSchema }
-export { inlineSchema, inputSchema, isObjectStruct, isOptional, jsonSchema, schemaName } from './struct-notes.js'
+export {
+  inlineSchema,
+  inputSchema,
+  isObjectStruct,
+  isOptional,
+  jsonSchema,
+  namedSchemas,
+  schemaName,
+} from './struct-notes.js'
 /** A JSON value. A member that is undefined is left out when it is written. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [key: string]: Json | undefined }
@@ -229,7 +237,8 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
   return note(struct as never, schema, () => Object.values(variants))
 }
 /**
- * One struct for objects that have a field, another for everything else; errors are those of the one that was chosen.
+ * One struct for objects that have a field, another for everything else, which does not know the field; errors are those
+ * of the one that was chosen.
  */
 export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struct<B, any>): Struct<A | B, any> => {
   const struct = ss.dynamic(

@@ -1,7 +1,7 @@
 /** What is noted beside structs, which superstruct forgets: their JSON Schema, their name and what they are made of. */
 import type { Struct } from 'superstruct'
 import { fault } from './assert.js'
-import { allowNulls, type JsonSchema } from './json-schema.js'
+import { allowNulls, type JsonSchema, type NamedSchemas } from './json-schema.js'
 
 interface Facts {
   /** Most structs are made at the start and described later or never: a schema is made when it is asked for. */
@@ -62,6 +62,19 @@ export const inlineSchema = (struct: Noted): JsonSchema => {
   const noted = factsOf(struct)
   if (typeof noted.schema === 'function') noted.schema = noted.schema()
   return noted.schema
+}
+
+/** The schemas of the named structs that this one is made of, by what its JSON Schema calls them. */
+export const namedSchemas = (
+  struct: Noted,
+  found = new Map<string, JsonSchema>(),
+  seen = new Set<Noted>(),
+): NamedSchemas => {
+  if (seen.has(struct)) return found
+  seen.add(struct)
+  if (schemaName(struct) !== undefined) found.set(String(jsonSchema(struct)['$ref']), inlineSchema(struct))
+  for (const part of insideOf(struct)) namedSchemas(part, found, seen)
+  return found
 }
 
 /** True for a struct of ours whose values are objects. */

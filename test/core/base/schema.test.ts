@@ -62,7 +62,15 @@ const structs: Record<string, AnyStruct> = {
     b: s.open({ type: s.literal('b'), x: s.boolean() }),
   }),
   having: s.having('type', s.tagged('type', { a: s.object({ type: s.literal('a') }) }), s.object({ name: s.string() })),
+  havingNamed: s.having(
+    'type',
+    s.tagged('type', { a: s.object({ type: s.literal('a') }), b: s.object({ type: s.literal('b') }) }),
+    s.named('Handle', s.object({ name: s.string() })),
+  ),
   union: s.union(s.string(), s.array(s.string())),
+  exact: s.union(s.object({ a: s.integer() }), s.object({ a: s.optional(s.integer()), b: s.boolean() })),
+  filled: s.union(s.object({ a: s.defaulted(s.integer(), 4) }), s.object({ b: s.optional(s.integer()) })),
+  listOfNamed: s.object({ list: s.array(s.named('Item', s.object({ a: s.integer() }))) }),
   named: s.named('Name', s.object({ a: s.integer() })),
   inNamed: s.object({ n: s.named('Inner', s.enums(['x', 'y'])) }),
   lazy: tree,
@@ -86,8 +94,10 @@ test('a quick yes is only given to what the struct gives back as it is', (t) => 
   const seed = fc.sample(fc.integer({ min: 0 }), 1)[0] ?? 0
   t.log(`seed ${seed}`)
   let quick = 0
+  const wanted = new Set(['tagged', 'having', 'havingNamed', 'exact', 'named', 'inNamed', 'lazy', 'listOfNamed'])
   for (const [name, struct] of Object.entries(structs)) {
-    const fits = fitsSchema(s.inlineSchema(struct))
+    const fits = fitsSchema(s.inlineSchema(struct), s.namedSchemas(struct))
+    if (wanted.has(name)) t.true(fc.sample(valuesNear(struct), { numRuns: 200, seed }).some(fits), `${name} is known`)
     for (const value of fc.sample(valuesNear(struct), { numRuns: 200, seed }).filter(fits)) {
       t.deepEqual(validate(value, struct, { coerce: true }), [undefined, value], `${name}: ${JSON.stringify(value)}`)
       quick += 1
@@ -262,13 +272,8 @@ test('keys of the prototype are ordinary keys', (t) => {
 test('every emitted schema is a strict JSON Schema', (t) => {
   for (const [name, struct] of Object.entries(structs)) {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
-    const components = {
-      schemas: {
-        Tree: s.inlineSchema(tree),
-        Inner: s.jsonSchema(s.enums(['x', 'y'])),
-        Name: s.jsonSchema(s.object({ a: s.integer() })),
-      },
-    }
+    const named = [...s.namedSchemas(struct)].map(([reference, schema]) => [reference.split('/').at(-1), schema])
+    const components = { schemas: Object.fromEntries(named) }
     ajv.addKeyword('components')
     t.notThrows(() => ajv.compile({ ...s.inlineSchema(struct), components }), name)
     t.notThrows(() => ajv.compile({ ...s.inputSchema(struct), components }), `${name} as input`)
