@@ -7,22 +7,15 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../base/clock.js'
-import { isInCidrs, isLocalName, isPublicAddress, literalAddress } from './address-rules.js'
+import { destinationOf, isReachable, type Destination, type OutboundReach } from './destination.js'
 import { Exchange, failure, type OutboundAnswer } from './exchange.js'
 import { outboundFailure } from './outbound-failure.js'
 import { createNames, type Resolve, type ResolvedAddress } from './names.js'
 import { createPools, type Pools } from './pools.js'
 
+export type { OutboundReach } from './destination.js'
 export type { OutboundAnswer } from './exchange.js'
 export type { Resolve, ResolvedAddress } from './names.js'
-
-/** Where a request may go. */
-export interface OutboundReach {
-  /** Lifts the check of addresses and nothing else. */
-  readonly allow_private_network?: boolean | undefined
-  /** Ranges that are reachable although they are special, such as the one a proxy answers names from. */
-  readonly allow_cidrs?: readonly string[] | undefined
-}
 
 /** One request to the outside. */
 export interface OutboundRequest extends OutboundReach {
@@ -56,44 +49,17 @@ export interface OutboundOptions {
   readonly resolve?: Resolve
 }
 
-interface Refused {
-  readonly rule: string
-  readonly code: 'outbound_url_invalid' | 'outbound_address_refused'
-}
-
-/** The URL, or why it cannot be asked. */
-const readUrl = (text: string, reach: OutboundReach): URL | Refused => {
-  const invalid = (rule: string): Refused => ({ rule, code: 'outbound_url_invalid' })
-  if (!URL.canParse(text)) return invalid('must be an absolute URL')
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return invalid('must begin with http:// or https://')
-  if (url.username !== '' || url.password !== '') return invalid('must carry no user name and no password')
-  return isRefusedHost(url.hostname, reach)
-    ? { rule: 'must not name a private, local or special address', code: 'outbound_address_refused' }
-    : url
-}
-
 /**
  * Why a URL cannot be asked, in words that can follow the name of a field; undefined if nothing speaks against it
  * before its name is resolved.
  */
 export const refusedUrl = (text: string, reach: OutboundReach = {}): string | undefined => {
-  const read = readUrl(text, reach)
+  const read = destinationOf(text, reach)
   return 'rule' in read ? read.rule : undefined
 }
 
 /** What may be told of a URL: `http:<scheme>://<host>[:<port>]`. */
 export const outboundTarget = (text: string): string => `http:${URL.canParse(text) ? new URL(text).origin : 'invalid'}`
-
-const isReachable = (address: string, { allow_private_network = false, allow_cidrs = [] }: OutboundReach): boolean =>
-  allow_private_network || isPublicAddress(address) || isInCidrs(address, allow_cidrs)
-
-const isRefusedHost = (hostname: string, reach: OutboundReach): boolean => {
-  const literal = literalAddress(hostname)
-  return literal === undefined
-    ? isLocalName(hostname) && reach.allow_private_network !== true
-    : !isReachable(literal, reach)
-}
 
 /** What the requests of one `Outbound` share. */
 interface OutboundClient {
@@ -143,25 +109,24 @@ const perform = (client: OutboundClient, request: OutboundRequest): Promise<Outb
 
 const send = async (client: OutboundClient, request: OutboundRequest, exchange: Exchange): Promise<void> => {
   const { method, headers, body } = request
-  const url = readUrl(request.url, request)
-  if ('rule' in url) return exchange.end(failure(url.code))
+  const destination = destinationOf(request.url, request)
+  if ('rule' in destination) return exchange.end(failure(destination.code))
   if (body !== undefined && Buffer.byteLength(body) > mostRequestBytes)
     return exchange.end(failure('outbound_request_invalid'))
-  const addresses = await addressesOf(client, url)
+  const addresses = await addressesOf(client, destination)
   if (addresses.length === 0) return exchange.end(failure('outbound_name_not_found'))
   if (!addresses.every(({ address }) => isReachable(address, request)))
     return exchange.end(failure('outbound_address_refused'))
   if (exchange.isOver) return
   await client.pools.dispatch(
-    { origin: url.origin, addresses },
-    { method, path: `${url.pathname}${url.search}`, headers: headers ?? null, body: body ?? null },
+    { origin: destination.origin, addresses },
+    { method, path: destination.path, headers: headers ?? null, body: body ?? null },
     exchange,
   )
 }
 
 /** The only lookup of a request; what it gives is checked, and is what is connected to. */
-const addressesOf = async ({ resolve }: OutboundClient, { hostname }: URL): Promise<readonly ResolvedAddress[]> => {
-  const literal = literalAddress(hostname)
-  if (literal !== undefined) return [{ address: literal, family: literal.includes(':') ? 6 : 4 }]
-  return resolve(hostname).catch(() => [])
-}
+const addressesOf = async (
+  { resolve }: OutboundClient,
+  { hostname, literal }: Destination,
+): Promise<readonly ResolvedAddress[]> => (literal === undefined ? resolve(hostname).catch(() => []) : [literal])

@@ -51,22 +51,39 @@ const takeLanes = ({ ended, queue }: Lanes, places: number): Turn => {
   return { ended: done, waiting, places: isNextAlone ? 0 : Math.min(places, batch) }
 }
 
-/** Records one turn. Gives what begins; nothing if it could not be recorded. */
-export const takeTurn = async (parts: TurnParts, places: number): Promise<readonly Begun[]> => {
+/** A turn that was taken and is on its way to the disk. */
+export interface Taken {
+  /** Attempts that it lets begin. */
+  readonly begins: number
+  /** What begins when it is durable; nothing if it could not be recorded. */
+  readonly begun: Promise<readonly Begun[]>
+}
+
+/** Records one turn. */
+export const takeTurn = (parts: TurnParts, places: number): Taken => {
   const turn = takeLanes(parts.lanes, places)
   const lanes = [...turn.ended, ...turn.waiting]
   for (const lane of lanes) lane.state = 'busy'
-  try {
-    const begun = await parts.store.state.commit((tx) => record(parts, tx, turn))
-    for (const lane of lanes) release(lane)
-    for (const { lane } of begun) lane.state = 'busy'
-    for (const lane of lanes) parts.lanes.look(lane)
-    return begun
-  } catch (error) {
+  let recorded: readonly Begun[] = []
+  const commit = parts.store.state.commit((tx) => {
+    recorded = record(parts, tx, turn)
+  })
+  return { begins: recorded.length, begun: commit.then(() => begin(parts, lanes, recorded), giveUp(parts, lanes)) }
+}
+
+const begin = ({ lanes: { look } }: TurnParts, lanes: readonly Lane[], begun: readonly Begun[]): readonly Begun[] => {
+  for (const lane of lanes) release(lane)
+  for (const { lane } of begun) lane.state = 'busy'
+  for (const lane of lanes) look(lane)
+  return begun
+}
+
+const giveUp =
+  (parts: TurnParts, lanes: readonly Lane[]) =>
+  (error: unknown): readonly Begun[] => {
     for (const lane of lanes) setAside(parts, lane, { error, several: lanes.length > 1 })
     return []
   }
-}
 
 const record = (parts: TurnParts, tx: Tx, { ended, waiting, places }: Turn): Begun[] => {
   conclude(parts, tx, ...ended.flatMap(({ unwritten }) => unwritten ?? []))

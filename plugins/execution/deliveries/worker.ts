@@ -1,6 +1,6 @@
 /**
  * Takes deliveries to their targets: one turn after another records what lanes have to record, and attempts begin when
- * that is durable. While a turn is written, further outcomes gather for the one behind it.
+ * that is durable. While one turn goes to the disk the next is filled, and further outcomes gather for the one behind.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { DeliveryOutcome } from './contract.js'
@@ -29,7 +29,12 @@ interface Life {
   readonly rounds: Set<Round>
   /** Attempts under way. */
   readonly running: Set<Promise<void>>
-  turns: Promise<void> | undefined
+  /** Turns that gather or are being written. */
+  readonly turns: Set<Promise<void>>
+  /** The latest of them gathers still. */
+  gathers: boolean
+  /** Attempts whose intents are being written. */
+  beginning: number
   /** `cut`: nothing is attempted any more. */
   phase: 'new' | 'running' | 'draining' | 'cut'
   beat: { started_at_ms: number | undefined; at_ms: number | undefined; elapsed: number }
@@ -41,7 +46,9 @@ export const createWorker = (parts: WorkerParts): Worker => {
     parts: { ...parts, lanes },
     rounds: new Set(),
     running: new Set(),
-    turns: undefined,
+    turns: new Set(),
+    gathers: false,
+    beginning: 0,
     phase: 'new',
     beat: { started_at_ms: undefined, at_ms: undefined, elapsed: 0 },
   }
@@ -83,32 +90,44 @@ const drain = async (life: Life): Promise<void> => {
     life.phase = 'cut'
     for (const round of life.rounds) round.abort()
   })
-  while (life.running.size > 0 || life.turns !== undefined) await Promise.all([life.turns, ...life.running])
+  while (life.running.size > 0 || life.turns.size > 0) await Promise.all([...life.turns, ...life.running])
   lanes.close()
   late.abort()
   await patience
 }
 
 /** Attempts that may begin now. */
-const places = ({ phase, parts: { config }, running }: Life): number =>
-  phase === 'running' ? config.max_parallel - running.size : 0
+const places = ({ phase, parts: { config }, running, beginning }: Life): number =>
+  phase === 'running' ? config.max_parallel - running.size - beginning : 0
+
+/** Turns at a time: one on its way to the disk, and the one that is filled meanwhile. */
+const ahead = 2
 
 /** Something can be recorded: what comes in this turn of the event loop is recorded together. */
 const kick = (life: Life): void => {
-  life.turns ??= setImmediate()
-    .then(() => takeTurns(life))
+  if (life.gathers || life.turns.size === ahead) return
+  life.gathers = true
+  const turn: Promise<void> = setImmediate()
+    .then(() => {
+      life.gathers = false
+      return take(life)
+    })
     .finally(() => {
-      life.turns = undefined
+      life.turns.delete(turn)
       if (hasTurn(life.parts, places(life))) kick(life)
     })
+  life.turns.add(turn)
 }
 
-const takeTurns = async (life: Life): Promise<void> => {
+const take = async (life: Life): Promise<void> => {
   const { parts } = life
-  while (hasTurn(parts, places(life))) {
-    const begun = await takeTurn(parts, places(life))
-    if (life.phase !== 'cut' && begun.length > 0) attemptAll(life, begun)
-  }
+  if (!hasTurn(parts, places(life))) return
+  const { begins, begun } = takeTurn(parts, places(life))
+  life.beginning += begins
+  if (hasTurn(parts, places(life))) kick(life)
+  const all = await begun
+  life.beginning -= begins
+  if (life.phase !== 'cut' && all.length > 0) attemptAll(life, all)
 }
 
 const attemptAll = (life: Life, begun: readonly Begun[]): void => {

@@ -493,3 +493,13 @@ test('deliveries-30: an answer of unknown length is an answer, whatever of it is
   }
   for (const answer of await Promise.all(lengths.map(ask))) t.like(answer, { type: 'answer', status: 200 })
 })
+
+test('a URL that one request may ask another may not, however often it was read', (t) => {
+  for (const url of ['http://127.0.0.1:1/again', 'http://localhost:1/again'])
+    for (let n = 0; n < 2; n += 1) {
+      t.is(refusedUrl(url, { allow_private_network: true }), undefined)
+      t.truthy(refusedUrl(url))
+    }
+  t.is(refusedUrl('http://10.1.2.3/again', { allow_cidrs: ['10.0.0.0/8'] }), undefined)
+  t.truthy(refusedUrl('http://10.1.2.3/again', { allow_cidrs: ['10.2.0.0/16'] }))
+})

@@ -8,6 +8,7 @@ import type { DiskFile } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { fillableDisk } from '../../../support/fillable-disk.js'
+import { createHeldDisk } from '../../../support/held-disk.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { answering, startReceiver, type Receiver } from '../../../support/receiver.js'
 import { openSession } from '../../../support/runs.js'
@@ -396,6 +397,36 @@ test('what many targets have to record at one time is one commit, in the ledger 
   t.true(holding('"put","deliveries"') <= 6, `${holding('"put","deliveries"')} commits`)
   const heads = lines.join('').split('"put","external_action_heads"').length - 1
   t.true(heads <= 6, `the end of the ledger was put ${heads} times for 64 entries`)
+})
+
+test('while outcomes go to the disk the next are recorded, and those behind them gather', async (t) => {
+  const { disk, hold, reached, release } = createHeldDisk()
+  const ends = new Map<string, () => void>()
+  const deliver: ReplyPlugin['deliver'] = ({ address }) =>
+    new Promise((resolve) => ends.set(address, () => resolve({ type: 'delivered' })))
+  const lender = lendOutbox(replyPlugin('teller', deliver))
+  const daemon = await startTestDaemon(t, { disk, plugins: [lender.plugin] })
+  t.teardown(() => release())
+  await openSession(daemon)
+  const settled: number[] = []
+  lender.get().outbox.onSettled((_tx, { length }) => void settled.push(length))
+  const addresses = ['a', 'b', 'c', 'd']
+  await lender.enqueue([], { targets: addresses.map((address) => ({ plugin: 'teller', address })) })
+  const turns = async (until: () => boolean): Promise<void> => {
+    for (let n = 0; n < 1000 && !until(); n += 1) await createClock().sleep(2)
+  }
+  await turns(() => ends.size === 4)
+  hold()
+  ends.get('a')?.()
+  await reached()
+  ends.get('b')?.()
+  await turns(() => settled.length === 2)
+  for (const address of ['c', 'd']) ends.get(address)?.()
+  await createClock().sleep(20)
+  t.deepEqual(settled, [1, 1])
+  release()
+  await turns(() => settled.length === 3)
+  t.deepEqual(settled, [1, 1, 2])
 })
 
 test('a target whose attempt cannot be recorded holds no other that would be in the same commit', async (t) => {
