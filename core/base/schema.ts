@@ -237,8 +237,8 @@ export const tagged = <K extends string, V extends Record<string, AnyStruct>>(
   return note(struct as never, schema, () => Object.values(variants))
 }
 /**
- * One struct for objects that have a field, another for everything else, which does not know the field; errors are those
- * of the one that was chosen.
+ * One struct for objects that have a field, another for everything else, which does not know the field; errors are
+ * those of the one that was chosen.
  */
 export const having = <A, B>(key: string, present: Struct<A, any>, absent: Struct<B, any>): Struct<A | B, any> => {
   const struct = ss.dynamic(
