@@ -4,8 +4,10 @@
  * text from two of these and are read by the field's JSON Schema type.
  */
 import { defineErrors } from './errors.js'
+import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
-import { fieldSchemas, type AnyStruct, type Json, type JsonObject } from './schema.js'
+import { fieldSchemas, inlineSchema, type AnyStruct, type Json, type JsonObject, type JsonSchema } from './schema.js'
+import { nearest } from './text/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -53,12 +55,17 @@ const typeOf = (struct: AnyStruct, field: string): unknown => {
   return fieldSchemas(struct)[field]?.['type']
 }
 
+/** Text for a boolean, in small letters. */
 const booleans = new Map<string, boolean>([
   ['true', true],
   ['1', true],
   ['false', false],
   ['0', false],
 ])
+
+/** What a switch is set to by its value, if there is one; undefined for a value that is neither true nor false. */
+export const readSwitch = (text: string | true): boolean | undefined =>
+  text === true ? true : booleans.get(text.toLowerCase())
 
 /** Text that does not read as its type stays text, so that the struct names what is wrong. */
 const readText = (text: string | true, type: unknown): Json => {
@@ -68,7 +75,7 @@ const readText = (text: string | true, type: unknown): Json => {
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '')
-  if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text
+  if (type === 'boolean') return readSwitch(text) ?? text
   if (type === 'number' || type === 'integer') return /^-?\d+(\.\d+)?$/u.test(text) ? Number(text) : text
   return text
 }
@@ -108,12 +115,29 @@ const fromFlags =
     return text === undefined ? undefined : { source: `--${flag}`, text }
   }
 
-const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, file: string): never => {
-  const { path, rule } = issue ?? { path: '', rule: 'is wrong' }
+const membersOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
+  (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
+
+const insideOf = (schema: JsonSchema, key: string): JsonSchema =>
+  membersOf(schema)[key] ?? ((schema['additionalProperties'] || {}) as JsonSchema)
+
+/** `; did you mean max_age?` for a field that is none. */
+const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
+  if (rule !== unknownField) return ''
+  const outer = path.split('.')
+  const field = outer.pop() ?? ''
+  const at = outer.reduce(insideOf, inlineSchema(struct))
+  const meant = nearest(field, Object.keys(membersOf(at)))
+  return meant === undefined ? '' : `; did you mean ${[...outer, meant].join('.')}?`
+}
+
+const refuse = (issue: Issue | undefined, given: ReadonlyMap<string, Given>, { struct, file }: Sources): never => {
+  const { path, rule: broken } = issue ?? { path: '', rule: 'is wrong' }
+  const rule = broken + hintFor(struct, path, broken)
   const [field = ''] = path.split('.')
   const source = given.get(field)?.source
   throw errors.config_invalid({
-    details: source === undefined ? { source: file, problem: `${path} ${rule}` } : { source, problem: rule },
+    details: source === undefined ? { source: file.name, problem: `${path} ${rule}` } : { source, problem: rule },
   })
 }
 
@@ -128,5 +152,5 @@ export const readLayers = <T>(sources: Sources): T => {
   const given = new Map([...layer(sources, fromEnvironment(sources)), ...layer(sources, fromFlags(sources))])
   const values = Object.fromEntries([...given].map(([field, { value }]) => [field, value]))
   const parsed = parse(sources.struct, { ...sources.file.table, ...values })
-  return freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources.file.name))
+  return freeze(parsed.ok ? parsed.value : refuse(parsed.issues[0], given, sources))
 }

@@ -1,9 +1,12 @@
 /** What a value had to be, said without the value. */
 import type { Failure } from 'superstruct'
 
+/** The rule that a member breaks which there is none of. */
+export const unknownField = 'is not a known field'
+
 /** The rule that a value broke, to stand behind its path. */
 export const ruleOf = (failure: Failure): string => {
-  if (failure.type === 'never') return 'is not a known field'
+  if (failure.type === 'never') return unknownField
   if (failure.value === undefined) return 'is required'
   if (failure.refinement !== undefined && !failure.message.startsWith('Expected')) return failure.message
   return `must be ${kindOf(failure)}`

@@ -24,6 +24,29 @@ interface Place {
   readonly path: Key[]
 }
 
+/**
+ * superstruct puts a refused value into a message that nobody sees, which fails for a table without a prototype and for
+ * `{ "toString": 1 }`: an empty one breaks the same rule.
+ */
+const refusals = (check: Checks['validator'], value: unknown, context: Context): readonly Failure[] => {
+  try {
+    return [...check(value, context)]
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const found = [...check(Array.isArray(value) ? [] : {}, context)]
+    return found.length > 0 ? found : [unspeakable(value, context)]
+  }
+}
+const unspeakable = (value: unknown, { path }: Context): Failure => ({
+  value,
+  key: path.at(-1),
+  type: 'value',
+  refinement: 'value',
+  message: 'is of a wrong kind',
+  branch: [],
+  path: [...path],
+})
+
 /** Defaults are filled in, in copies: the value itself stays as it is. */
 export const walk = (checks: Checks, value: unknown, most: number): Walked => {
   const failures: Failure[] = []
@@ -35,13 +58,13 @@ export const walk = (checks: Checks, value: unknown, most: number): Walked => {
     const context = { path, branch: [], mask: false }
     const made = own.coercer(place.value, context)
     const before = failures.length
-    collect(own.validator(made, context))
+    collect(refusals(own.validator, made, context))
     for (const [key, inner, part] of own.entries(made, context)) {
       if (failures.length >= most) return made
       const read = visit({ value: inner, checks: part, path: [...path, key] })
       if (read !== inner) Reflect.set(Object(made), key, read)
     }
-    if (failures.slice(before).every(({ refinement }) => refinement !== undefined)) collect(own.refiner(made, context))
+    if (failures.slice(before).every(({ refinement }) => refinement !== undefined)) collect(refusals(own.refiner, made, context))
     return made
   }
   const made = visit({ value, checks, path: [] })

@@ -1,6 +1,7 @@
 /** Words and flags of a command line: `--name value`, `--name=value`, `--switch`; `--` ends the flags. */
 import type { Command, CommandInput } from '../plugin/command.js'
-import { errors, type Flags } from '../base/config.js'
+import { errors as configErrors, readSwitch, type Flags } from '../base/config.js'
+import { errors } from './errors.js'
 
 export interface Arguments {
   readonly words: readonly string[]
@@ -27,6 +28,13 @@ export const switchesOf = (commands: readonly Command[]): ReadonlySet<string> =>
     ),
   ])
 
+/** True or false: a value that is neither is refused, not taken for the switch's being there. */
+export const switchValue = (flag: string, value: string | true): boolean => {
+  const on = readSwitch(value)
+  if (on === undefined) throw errors.flag_invalid({ details: { flag, problem: 'must be true or false' } })
+  return on
+}
+
 const isFlag = (word: string | undefined): boolean => word !== undefined && word.startsWith('--')
 
 /** `switches` never take the next word as their value. */
@@ -34,7 +42,8 @@ export const parseArguments = (args: readonly string[], switches: ReadonlySet<st
   const words: string[] = []
   const flags = new Map<string, string | true>()
   const set = (flag: string, value: string | true): void => {
-    if (flags.has(flag)) throw errors.flag_twice({ details: { flag } })
+    if (flag === 'help' && !switchValue(flag, value)) return
+    if (flags.has(flag)) throw configErrors.flag_twice({ details: { flag } })
     flags.set(flag, value)
   }
   let rest = [...args]

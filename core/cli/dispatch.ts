@@ -6,7 +6,7 @@ import { errors as configErrors, type Environment, type Flags } from '../base/co
 import { nearest } from '../base/text/nearest.js'
 import { unknownFlag } from '../base/text/unknown-flag.js'
 import { parse } from '../base/parse.js'
-import { globals, type Arguments } from './arguments.js'
+import { globals, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './own-words.js'
@@ -75,15 +75,19 @@ const refuseStrangeFlags = (flags: Flags, commands: readonly Command[]): void =>
   if (strange !== undefined) throw strangeFlag(strange, known)
 }
 
+/** The command's own flags; a switch that is turned off is as good as none. */
 const flagsOf = (command: Command, flags: Flags): Readonly<Record<string, string | boolean>> => {
   const own = command.flags ?? {}
   const known = [...Object.keys(own), ...globals]
+  const given: Record<string, string | boolean> = {}
   for (const [flag, value] of flags) {
     if (!known.includes(flag)) throw strangeFlag(flag, known)
-    if (value === true && flag !== 'help' && own[flag]?.kind !== 'switch')
-      throw errors.flag_value_missing({ details: { flag } })
+    if (own[flag]?.kind === 'switch') {
+      if (switchValue(flag, value)) given[flag] = true
+    } else if (value === true && flag !== 'help') throw errors.flag_value_missing({ details: { flag } })
+    else if (Object.hasOwn(own, flag)) given[flag] = value
   }
-  return Object.fromEntries([...flags].filter(([flag]) => Object.hasOwn(own, flag)))
+  return given
 }
 
 /** `--to <folder>`; `--at, --every or --cron`. */

@@ -16,7 +16,7 @@ const bytesIn = new Map([
 ])
 
 const amountOf = (text: string, units: ReadonlyMap<string, number>): number | undefined => {
-  const [, digits, unit] = /^(\d{1,9}) ?([A-Za-z]{1,3})$/u.exec(text) ?? []
+  const [, digits, unit] = /^(\d{1,15})([A-Za-z]{1,3})$/u.exec(text) ?? []
   const size = unit === undefined ? undefined : units.get(unit)
   const amount = size === undefined ? NaN : Number(digits) * size
   return Number.isSafeInteger(amount) && amount > 0 ? amount : undefined
@@ -27,16 +27,25 @@ export const ageOf = (text: string): number | undefined => amountOf(text, msIn)
 /** `500MiB`, `50GiB` in bytes; undefined for anything else. */
 export const sizeOf = (text: string): number | undefined => amountOf(text, bytesIn)
 
+/** Longer than anybody keeps anything, and short enough that a moment so long ago is a date. */
+const longest = '36500d'
+const largestSize = '1024TiB'
+
 /** An age of at least `least`, which is one itself. */
 export const age = (least: string, sentence: string): StructOf<string> => {
-  const fits = (text: string): boolean => (ageOf(text) ?? 0) >= (ageOf(least) ?? 0)
-  return doc(rule(string(), `must be an age such as 12h, 90d or 52w, and at least ${least}`, fits), sentence)
+  const [from, to] = [ageOf(least) ?? 0, ageOf(longest) ?? 0]
+  const fits = (text: string): boolean => isWithin(ageOf(text), from, to)
+  return doc(rule(string(), `must be an age such as 45m, 12h, 90d or 52w, from ${least} to ${longest}`, fits), sentence)
 }
 /** A size of at least `least`, which is one itself. */
 export const size = (least: string, sentence: string): StructOf<string> => {
-  const fits = (text: string): boolean => (sizeOf(text) ?? 0) >= (sizeOf(least) ?? 0)
-  return doc(rule(string(), `must be a size such as 500MiB or 50GiB, and at least ${least}`, fits), sentence)
+  const [from, to] = [sizeOf(least) ?? 0, sizeOf(largestSize) ?? 0]
+  const fits = (text: string): boolean => isWithin(sizeOf(text), from, to)
+  const sentenceOfRule = `must be a size such as 500MiB or 50GiB, from ${least} to ${largestSize}`
+  return doc(rule(string(), sentenceOfRule, fits), sentence)
 }
+const isWithin = (amount: number | undefined, from: number, to: number): boolean =>
+  amount !== undefined && amount >= from && amount <= to
 
 const largest = [...bytesIn].toReversed()
 /** Bytes for a person: `1.5 GiB`. */

@@ -4,7 +4,9 @@ import { errors, readLayers } from '../base/config.js'
 import {
   defaulted,
   doc,
+  fieldSchemas,
   integer,
+  isJsonObject,
   object,
   optional,
   record,
@@ -13,6 +15,7 @@ import {
   type Infer,
   type JsonObject,
 } from '../base/schema.js'
+import { nearest } from '../base/text/nearest.js'
 import type { DeclaredKind, Retention } from '../state/contract.js'
 import { age, ageOf, size, sizeOf } from './amounts.js'
 
@@ -73,8 +76,18 @@ const policyOf = (config: RetentionConfig, { kind, promise }: DeclaredKind): Kin
 
 const isInside = (folder: string, at: string): boolean => !/^\.\.(?:\/|$)/u.test(path.relative(folder, at))
 
+/** Who writes `[runs]` means a kind: no field is near it. */
+const refuseBareKind = (table: JsonObject): void => {
+  const fields = Object.keys(fieldSchemas(RetentionConfig))
+  const isBare = (name: string): boolean =>
+    isJsonObject(table[name]) && !fields.includes(name) && nearest(name, fields) === undefined
+  const bare = Object.keys(table).find(isBare)
+  if (bare !== undefined) refuse(bare, `is not a known field; did you mean kinds.${bare}?`)
+}
+
 /** Throws `config_invalid`, which names the member that is wrong. */
 export const readConfig = (table: JsonObject, root: string): RetentionConfig => {
+  refuseBareKind(table)
   const config = readLayers<RetentionConfig>({
     struct: RetentionConfig,
     settings: [],

@@ -66,7 +66,7 @@ test('runtime-2: what is wrong is named by its source and rule, never by its val
   t.is(refused({ environment: { SERVICE_PROVIDER_RETRIES: '12' } }), 'SERVICE_PROVIDER_RETRIES must be at most 9')
   t.is(
     refused({ file: { name: 'config/models.toml', table: { retrys: 1 } } }),
-    'config/models.toml retrys is not a known field',
+    'config/models.toml retrys is not a known field; did you mean retries?',
   )
   t.is(refused({ flags: new Map([['provider-base-url', true]]) }), '--provider-base-url must be a string')
 })

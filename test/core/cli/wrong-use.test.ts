@@ -8,6 +8,9 @@ import { explain } from '../../../core/cli/explain.js'
 import { Problem } from '../../../core/base/errors.js'
 import { allCommands, runClient } from '../../../core/cli/client-line.js'
 import { shipped } from '../../../core/shipped.js'
+import { parseArguments, switchesOf } from '../../../core/cli/arguments.js'
+import { runCommand } from '../../../core/cli/dispatch.js'
+import type { CommandInput } from '../../../core/plugin/command.js'
 import { createCommandLine } from '../../support/command-line.js'
 
 const holdfast = createCommandLine({ url: 'http://127.0.0.1:9' })
@@ -81,6 +84,38 @@ test('what a command cannot do without is in its usage line, and is asked for be
     const { code, err } = await holdfast(...line)
     t.deepEqual([code, err], [2, `holdfast: ${line.slice(0, 2).join(' ')} needs ${needs} (flag_required)\n`])
   }
+})
+
+/** What each switch is set to when the line says so of all of them. */
+const switchesWith = async (value: string) => {
+  const told: (readonly [string, number, string])[] = []
+  for (const { path, args = [], flags = {} } of await allCommands(shipped))
+    for (const [flag] of Object.entries(flags).filter(([, { kind }]) => kind === 'switch')) {
+      const needed = args.filter((name) => !name.endsWith('?')).map(() => 'x')
+      const { code, err } = await holdfast(...path, ...needed, `--${flag}=${value}`)
+      told.push([flag, code, err])
+    }
+  return told
+}
+
+test('a switch with a value that is neither true nor false is refused by its name, for every command', async (t) => {
+  const told = await switchesWith('yes')
+  t.true(told.length > 10)
+  for (const [flag, code, err] of told)
+    t.deepEqual([code, err], [2, `holdfast: --${flag} must be true or false (flag_invalid)\n`])
+  t.is((await holdfast('status', '--help=yes')).err, 'holdfast: --help must be true or false (flag_invalid)\n')
+})
+
+test('a switch may say true or false, and false is as good as none', async (t) => {
+  const command = (await allCommands(shipped)).find(({ path }) => path.join(' ') === 'state retention')
+  const seen: unknown[] = []
+  const spy = { ...command, path: ['x'], summary: '', run: async ({ flags }: CommandInput) => void seen.push(flags) }
+  for (const value of ['=true', '=1', '=TRUE', '', '=false', '=0']) {
+    const { words, flags } = parseArguments(['x', `--dry-run${value}`], switchesOf([spy]))
+    const line = { words, flags, commands: [spy], environment: {}, signal: new AbortController().signal }
+    await runCommand(spy, { ...line, print: () => {} })
+  }
+  t.deepEqual(seen, [...Array.from({ length: 4 }, () => ({ 'dry-run': true })), {}, {}])
 })
 
 test('no flag calls itself required outside of the usage line', async (t) => {

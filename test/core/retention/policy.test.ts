@@ -1,4 +1,6 @@
 import test from 'ava'
+import { parse } from 'smol-toml'
+import { unsafeCast, type JsonObject } from '../../../core/base/schema.js'
 import { policyFor, readConfig } from '../../../core/retention/policy.js'
 import { showSize, sizeOf } from '../../../core/retention/amounts.js'
 
@@ -34,11 +36,27 @@ test('retention-2: ages and sizes are read as they are written', (t) => {
   t.is(kinds.get('receipts')?.maxAge, 7 * day)
 })
 
+const written = (text: string): JsonObject => unsafeCast(parse(text))
 const wrong: readonly (readonly [string, Parameters<typeof readConfig>[0], string])[] = [
   ['an age without a unit', { min_age: '90' }, 'min_age must be an age'],
   ['an age below an hour', { min_age: '59m' }, 'min_age must be an age'],
   ['a number for an age', { kinds: { runs: { max_age: 90 } } }, 'kinds.runs.max_age must be'],
   ['an age of nothing', { kinds: { runs: { max_age: '0d' } } }, 'kinds.runs.max_age must be an age'],
+  ['an age with a blank', { min_age: '3 d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from 1h to 36500d'],
+  ['an age beyond all dates', { min_age: '99999999999d' }, 'min_age must be an age such as 45m, 12h, 90d or 52w, from'],
+  ['a size beyond all disks', { max_bytes: '1025TiB' }, 'max_bytes must be a size such as 500MiB or 50GiB, from 64MiB'],
+  ['a kind as a table', written('[runs]\nmax_age = "90d"'), 'runs is not a known field; did you mean kinds.runs?'],
+  ['kinds by another name', written('[kind.runs]\nmax_age = "90d"'), 'kind is not a known field; did you mean kinds?'],
+  ['a plugin kind as a table', written('[receipts]'), 'receipts is not a known field; did you mean kinds.receipts?'],
+  ['kinds as a list', written('[[kinds]]\nname = "runs"'), 'kinds must be an object'],
+  ['a kind as a list', written('[[kinds.runs]]\nmax_age = "90d"'), 'kinds.runs must be an object'],
+  ['a table for an age', written('[min_age]\ndays = 3'), 'min_age must be a string'],
+  ['a date for an age', written('min_age = 2027-01-01'), 'min_age must be a string'],
+  [
+    'a member of a kind with a slip',
+    written('[kinds.runs]\nmaxage = "90d"'),
+    'kinds.runs.maxage is not a known field; did you mean kinds.runs.max_age?',
+  ],
   ['a count of nothing', { kinds: { runs: { max_count: 0 } } }, 'kinds.runs.max_count must be at least 1'],
   ['a size in another unit', { max_bytes: '50GB' }, 'max_bytes must be a size'],
   ['a size that no root fits into', { max_bytes: '1MiB' }, 'max_bytes must be a size'],
