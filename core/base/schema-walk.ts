@@ -64,7 +64,8 @@ export const walk = (checks: Checks, value: unknown, most: number): Walked => {
       const read = visit({ value: inner, checks: part, path: [...path, key] })
       if (read !== inner) Reflect.set(Object(made), key, read)
     }
-    if (failures.slice(before).every(({ refinement }) => refinement !== undefined)) collect(refusals(own.refiner, made, context))
+    if (failures.slice(before).every(({ refinement }) => refinement !== undefined))
+      collect(refusals(own.refiner, made, context))
     return made
   }
   const made = visit({ value, checks, path: [] })
