@@ -6,8 +6,8 @@
 import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
-import { fieldSchemas, inlineSchema, type AnyStruct, type Json, type JsonObject, type JsonSchema } from './schema.js'
-import { nearest } from './text/nearest.js'
+import { fieldNames, fieldSchemas, type AnyStruct, type Json, type JsonObject } from './schema.js'
+import { nearest } from './nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */
@@ -115,19 +115,12 @@ const fromFlags =
     return text === undefined ? undefined : { source: `--${flag}`, text }
   }
 
-const membersOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
-  (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
-
-const insideOf = (schema: JsonSchema, key: string): JsonSchema =>
-  membersOf(schema)[key] ?? ((schema['additionalProperties'] || {}) as JsonSchema)
-
 /** `; did you mean max_age?` for a field that is none. */
 const hintFor = (struct: AnyStruct, path: string, rule: string): string => {
   if (rule !== unknownField) return ''
   const outer = path.split('.')
   const field = outer.pop() ?? ''
-  const at = outer.reduce(insideOf, inlineSchema(struct))
-  const meant = nearest(field, Object.keys(membersOf(at)))
+  const meant = nearest(field, fieldNames(struct, outer))
   return meant === undefined ? '' : `; did you mean ${[...outer, meant].join('.')}?`
 }
 

@@ -34,6 +34,13 @@ export type StructOf<T> = Struct<T, any>
 export const fieldSchemas = (struct: AnyStruct): Readonly<Record<string, JsonSchema>> =>
   (inlineSchema(struct)['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
 
+/** The names of the fields behind some keys of the struct's values; none where there may be any. */
+export const fieldNames = (struct: AnyStruct, keys: readonly string[]): readonly string[] => {
+  const inside = ({ properties, additionalProperties }: JsonSchema, key: string): JsonSchema =>
+    (properties as Record<string, JsonSchema> | undefined)?.[key] ?? ((additionalProperties || {}) as JsonSchema)
+  return Object.keys(keys.reduce(inside, inlineSchema(struct))['properties'] ?? {})
+}
+
 /** The structs that this one is made of. */
 export const partsOf = (struct: AnyStruct): readonly AnyStruct[] => insideOf(struct) as readonly AnyStruct[]
 

@@ -4,7 +4,7 @@ import { errors, readLayers } from '../base/config.js'
 import {
   defaulted,
   doc,
-  fieldSchemas,
+  fieldNames,
   integer,
   isJsonObject,
   object,
@@ -15,7 +15,7 @@ import {
   type Infer,
   type JsonObject,
 } from '../base/schema.js'
-import { nearest } from '../base/text/nearest.js'
+import { nearest } from '../base/nearest.js'
 import type { DeclaredKind, Retention } from '../state/contract.js'
 import { age, ageOf, size, sizeOf } from './amounts.js'
 
@@ -78,7 +78,7 @@ const isInside = (folder: string, at: string): boolean => !/^\.\.(?:\/|$)/u.test
 
 /** Who writes `[runs]` means a kind: no field is near it. */
 const refuseBareKind = (table: JsonObject): void => {
-  const fields = Object.keys(fieldSchemas(RetentionConfig))
+  const fields = fieldNames(RetentionConfig, [])
   const isBare = (name: string): boolean =>
     isJsonObject(table[name]) && !fields.includes(name) && nearest(name, fields) === undefined
   const bare = Object.keys(table).find(isBare)
