@@ -7,7 +7,7 @@ import { defineErrors } from './errors.js'
 import { unknownField } from './issue-rule.js'
 import { parse, type Issue } from './parse.js'
 import { fieldNames, fieldSchemas, type AnyStruct, type Json, type JsonObject } from './schema.js'
-import { nearest } from './nearest.js'
+import { nearest } from './words/nearest.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 /** Flags by name; `true` for one without a value. */

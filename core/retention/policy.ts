@@ -15,7 +15,7 @@ import {
   type Infer,
   type JsonObject,
 } from '../base/schema.js'
-import { nearest } from '../base/nearest.js'
+import { nearest } from '../base/words/nearest.js'
 import type { DeclaredKind, Retention } from '../state/contract.js'
 import { age, ageOf, size, sizeOf } from './amounts.js'
 

@@ -2,7 +2,7 @@
  * The lists that plugins fill: services, points, routes, repair steps and health checks. Each `add` returns its undo.
  */
 import type { HealthCheck } from '../../base/health.js'
-import { nearest } from '../../base/nearest.js'
+import { nearest } from '../../base/words/nearest.js'
 import type { RepairStep } from '../../plugin/contract.js'
 import type { Route } from '../../http/routes/route.js'
 import type { RouteTable } from '../../http/routes/table.js'

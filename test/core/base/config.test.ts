@@ -1,6 +1,6 @@
 import test from 'ava'
 import { readLayers, settingsOf, variableOf, type Sources } from '../../../core/base/config.js'
-import { nearest } from '../../../core/base/nearest.js'
+import { nearest } from '../../../core/base/words/nearest.js'
 import { array, boolean, defaulted, integer, object, optional, string } from '../../../core/base/schema.js'
 import { parseBind, readSettings } from '../../../core/base/settings.js'
 
