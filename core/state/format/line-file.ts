@@ -14,6 +14,8 @@ export interface LineFileHeader {
   readonly salt: string
   readonly [more: string]: unknown
 }
+/** What tells a file from all others. */
+export type FileIdentity = Partial<LineFileHeader>
 
 export interface LineFile {
   readonly path: string
@@ -87,11 +89,15 @@ export const createLineFile = async (disk: Disk, path: string, header: LineFileH
 }
 
 /** Opens a file to append behind the bytes that count; what a failed checkpoint left behind them is cut. */
-export const openLineFile = async (disk: Disk, path: string, length: number): Promise<LineFile> => {
+export const openLineFile = async (
+  disk: Disk,
+  path: string,
+  { length, identity }: { readonly length: number; readonly identity: FileIdentity },
+): Promise<LineFile> => {
   const file = await disk.open(path, 'write')
   try {
     if (file.size() > length) await file.truncate(length)
-    const header = readHeader(path, file.read(0, Math.min(length, 4096)))
+    const header = readHeader(path, file.read(0, Math.min(length, 4096)), identity)
     if (!header.ok) throw damaged(header.fault)
     return appendTo(file, length, saltSeed(header.header.salt))
   } catch (error) {
@@ -104,10 +110,13 @@ export type HeaderRead =
   | { readonly ok: true; readonly header: LineFileHeader; readonly end: number }
   | { readonly ok: false; readonly fault: Fault }
 
-export const readHeader = (file: string, bytes: Uint8Array): HeaderRead => {
+export const readHeader = (file: string, bytes: Uint8Array, identity: FileIdentity = {}): HeaderRead => {
+  const none = (rule: string): HeaderRead => ({ ok: false, fault: { file, offset: 0, rule } })
   const check = checkLine(bytes, 0, 0)
-  if (!check.ok) return { ok: false, fault: { file, offset: 0, rule: `the header: ${check.rule}` } }
-  return { ok: true, header: lineValue<LineFileHeader>(bytes, 0, check.end), end: check.end }
+  if (!check.ok) return none(`the header: ${check.rule}`)
+  const header = lineValue<LineFileHeader>(bytes, 0, check.end)
+  const isOther = Object.entries(identity).some(([member, value]) => header[member] !== value)
+  return isOther ? none('the header is that of another file') : { ok: true, header, end: check.end }
 }
 
 /** The header, and what is wrong with the file as a whole or with single lines, as far as it was read. */
@@ -121,12 +130,16 @@ export interface SoundLine {
 }
 
 /** Begins to read the bytes that count. Lines that are not sound become faults as `lines` comes to them. */
-export const beginLines = (lines: FileLines, length: number): LineRead & { readonly lines: Iterable<SoundLine> } => {
+export const beginLines = (
+  lines: FileLines,
+  length: number,
+  identity: FileIdentity,
+): LineRead & { readonly lines: Iterable<SoundLine> } => {
   const file = lines.path
   const none = (fault: Fault) => ({ header: undefined, faults: [fault], lines: [] })
   if (lines.length < length)
     return none({ file, offset: lines.length, rule: `the file ends before its ${length} bytes` })
-  const read = readHeader(file, lines.line(0, length) ?? new Uint8Array())
+  const read = readHeader(file, lines.line(0, length) ?? new Uint8Array(), identity)
   if (!read.ok) return none(read.fault)
   const faults: Fault[] = []
   const place = { begin: read.end, end: length, seed: saltSeed(read.header.salt) }
@@ -151,8 +164,8 @@ export interface LineScan extends LineRead {
 }
 
 /** Checks every line of the bytes that count. With faults, the sound lines around them are still named. */
-export const scanLineFile = (lines: FileLines, length: number): LineScan => {
-  const { header, faults, lines: sound } = beginLines(lines, length)
+export const scanLineFile = (lines: FileLines, length: number, identity: FileIdentity): LineScan => {
+  const { header, faults, lines: sound } = beginLines(lines, length, identity)
   return { header, faults, starts: Array.from(sound, ({ offset }) => offset) }
 }
 

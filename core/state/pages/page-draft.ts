@@ -1,4 +1,5 @@
 /** Pages being written by one checkpoint. Nothing of them counts before the manifest names it. */
+import { pageIdentity } from '../format/identity.js'
 import { openLineFile, type LineFile } from '../format/line-file.js'
 import type { PageRef } from '../format/manifest.js'
 import { createPage, pagePath, type Location, type PageOptions } from './page-file.js'
@@ -93,7 +94,10 @@ export class PageDraft {
     const goesOn = this.#files.length === 0 && hasRoom
     const ref: DraftRef = goesOn ? last : newRef(takeNo(), target)
     const file = goesOn
-      ? await openLineFile(options.disk, pagePath(options, ref.no), ref.length)
+      ? await openLineFile(options.disk, pagePath(options, ref.no), {
+          length: ref.length,
+          identity: pageIdentity(options, ref.no),
+        })
       : await createPage(options, ref.no)
     this.#refs.set(ref.no, ref)
     this.#files.push(file)

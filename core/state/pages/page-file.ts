@@ -5,6 +5,7 @@ import type { Progress } from '../../base/text/progress.js'
 import type { Disk } from '../disk/disk.js'
 import { pageName } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
+import { pageIdentity } from '../format/identity.js'
 import { createLineFile, type LineFile } from '../format/line-file.js'
 import type { BlockCache } from '../tables/block-cache.js'
 import type { TableTuning } from '../tuning.js'
@@ -42,8 +43,9 @@ export interface PageOptions {
 export const pagePath = ({ folder }: PageOptions, page: number): string => join(folder, pageName(page))
 
 export const createPage = (options: PageOptions, no: number): Promise<LineFile> => {
-  const { disk, ids, root, of, version } = options
-  return createLineFile(disk, pagePath(options, no), { v: 1, k: 'page', of, salt: ids.random(4), no, root, version })
+  const { disk, ids, version } = options
+  const header = { v: 1, ...pageIdentity(options, no), salt: ids.random(4), version } as const
+  return createLineFile(disk, pagePath(options, no), header)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Reads lines of pages and tables, with the bytes around the last line in memory. */
 import type { DiskFile } from '../disk/disk.js'
 import { checkLine, lineValue, saltSeed, type Fault } from '../format/line.js'
-import { damaged, readHeader } from '../format/line-file.js'
+import { damaged, readHeader, type FileIdentity } from '../format/line-file.js'
 import type { OpenPage } from './open-pages.js'
 import type { Location, PageOptions } from './page-file.js'
 
@@ -15,8 +15,9 @@ const windowBytes = 32 * 1024
 const noWindow: Window = { page: 0, start: 0, bytes: new Uint8Array() }
 
 export interface PageReaderOptions extends Pick<PageOptions, 'disk' | 'files' | 'onDamage'> {
-  /** The file of a number. */
+  /** The file of a number, and what tells it from others. */
   readonly path: (no: number) => string
+  readonly identity: (no: number) => FileIdentity
 }
 
 export class PageReader {
@@ -57,10 +58,10 @@ export class PageReader {
   }
 
   #openPage(page: number): OpenPage {
-    const { disk, files } = this.#options
+    const { disk, files, path, identity } = this.#options
     files.makeRoom()
-    const file = disk.openSync(this.#options.path(page))
-    const header = readHeader(file.path, file.read(0, 4096))
+    const file = disk.openSync(path(page))
+    const header = readHeader(file.path, file.read(0, 4096), identity(page))
     if (!header.ok) {
       void file.close()
       throw this.damage(header.fault)

@@ -1,5 +1,6 @@
 /** The pages of one collection or stream: lines are read by location, and written by drafts. */
 import { unsafeCast } from '../../base/schema.js'
+import { pageIdentity } from '../format/identity.js'
 import { createFileLines } from '../format/file-lines.js'
 import { numberOf } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
@@ -24,7 +25,11 @@ export class PageSet<Line> {
 
   constructor(options: PageOptions) {
     this.#options = options
-    this.#reader = new PageReader({ ...options, path: (no) => pagePath(options, no) })
+    this.#reader = new PageReader({
+      ...options,
+      path: (no) => pagePath(options, no),
+      identity: (no) => pageIdentity(options, no),
+    })
   }
 
   get refs(): readonly PageRef[] {
@@ -45,7 +50,7 @@ export class PageSet<Line> {
 
   scan({ no, length: counted }: PageRef, order: ReadOrder): PageScan<Line> {
     const file = createFileLines(this.#options.disk, pagePath(this.#options, no))
-    const { starts, faults } = scanLineFile(file, counted)
+    const { starts, faults } = scanLineFile(file, counted, pageIdentity(this.#options, no))
     const lines = function* (): Iterable<readonly [Line, Location]> {
       for (const offset of order === 'newest first' ? starts.toReversed() : starts)
         yield [valueAt<Line>(file, offset), { page: no, offset, length: lengthAt(file, offset) }]

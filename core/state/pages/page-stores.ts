@@ -11,6 +11,7 @@ import type { StoredCollection } from '../memory/stored-collection.js'
 import type { CollectionSpec, StreamSpec } from '../contract.js'
 import type { Disk } from '../disk/disk.js'
 import { EntryPages } from './entry-pages.js'
+import { tombstoneIdentity } from '../format/identity.js'
 import type { Layout } from '../format/layout.js'
 import type { Fault } from '../format/line.js'
 import type { ManifestHolder, PagesRef } from '../format/manifest.js'
@@ -148,7 +149,11 @@ export class PageStores {
     const { disk, paths, manifest } = this.#options
     const length = manifest.current.tombstones[name] ?? 0
     if (length === 0) return
-    const faults = readTombstones(disk, tombstonePath(paths.tombstones, name), { length, visit })
+    const faults = readTombstones(disk, tombstonePath(paths.tombstones, name), {
+      length,
+      identity: tombstoneIdentity({ of: name, root: manifest.current.root }),
+      visit,
+    })
     this.#note(withFaults(faults))
   }
 

@@ -1,6 +1,7 @@
 /** The tables of one collection or stream: opened from what the manifest names, and written by checkpoints. */
 import { join } from 'node:path'
 import { latestId } from '../../base/ids.js'
+import { tableIdentity } from '../format/identity.js'
 import { indexName, numberOf } from '../format/layout.js'
 import { faultIn } from '../format/line-file.js'
 import type { Oldest, TableRef } from '../format/manifest.js'
@@ -37,6 +38,7 @@ export class TableSet {
     this.#reader = new PageReader({
       ...options,
       path: (no) => this.#path(no),
+      identity: (no) => tableIdentity(options, no),
       onDamage: (fault) => this.#isOpen && options.onDamage(fault),
     })
     this.tables = new Tables((ref) => this.#open(ref))
@@ -147,10 +149,10 @@ export class TableSet {
   }
 
   #begin(): Promise<TableDraft> {
-    const { disk, ids, root, of, tables } = this.#options
+    const { disk, ids, tables } = this.#options
     const no = this.#nextNo
     this.#nextNo += 1
-    const header = { v: 1, k: 'index', of, salt: ids.random(4), no, root } as const
+    const header = { v: 1, ...tableIdentity(this.#options, no), salt: ids.random(4) } as const
     return createTable(disk, this.#path(no), {
       no,
       header,

@@ -2,9 +2,10 @@
 import { join } from 'node:path'
 import type { Ids } from '../../base/ids.js'
 import type { Disk } from '../disk/disk.js'
+import { tombstoneIdentity } from '../format/identity.js'
 import type { Fault } from '../format/line.js'
 import { createFileLines } from '../format/file-lines.js'
-import { beginLines, createLineFile, openLineFile, valueOf } from '../format/line-file.js'
+import { beginLines, createLineFile, openLineFile, valueOf, type FileIdentity } from '../format/line-file.js'
 
 export const tombstonePath = (folder: string, collection: string): string => join(folder, `${collection}.ndjson`)
 
@@ -12,10 +13,14 @@ export const tombstonePath = (folder: string, collection: string): string => joi
 export const readTombstones = (
   disk: Disk,
   path: string,
-  { length, visit }: { readonly length: number; readonly visit: (id: string) => void },
+  {
+    length,
+    identity,
+    visit,
+  }: { readonly length: number; readonly identity: FileIdentity; readonly visit: (id: string) => void },
 ): readonly Fault[] => {
   const lines = createFileLines(disk, path)
-  const { lines: sound, faults } = beginLines(lines, length)
+  const { lines: sound, faults } = beginLines(lines, length, identity)
   for (const line of sound) visit(valueOf<{ id: string }>(line).id)
   return faults
 }
@@ -33,11 +38,11 @@ export const writeTombstones = async (
   collection: string,
   { length, tombstones }: { length: number; tombstones: ReadonlyMap<string, string> },
 ): Promise<number> => {
-  const path = tombstonePath(folder, collection)
+  const [path, identity] = [tombstonePath(folder, collection), tombstoneIdentity({ of: collection, root })]
   const file =
     length > 0
-      ? await openLineFile(disk, path, length)
-      : await createLineFile(disk, path, { v: 1, k: 'tombstones', of: collection, salt: ids.random(4), root })
+      ? await openLineFile(disk, path, { length, identity })
+      : await createLineFile(disk, path, { v: 1, ...identity, salt: ids.random(4) })
   try {
     for (const [id, reason] of tombstones) {
       file.add(`{"id":${JSON.stringify(id)},"reason":${JSON.stringify(reason)}`)

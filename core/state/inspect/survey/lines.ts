@@ -1,6 +1,6 @@
 /** Files of lines as a walk over a root reads them. */
 import { createFileLines, type FileLines } from '../../format/file-lines.js'
-import { beginLines, lineOf, type LineFileHeader, type SoundLine } from '../../format/line-file.js'
+import { beginLines, lineOf, type FileIdentity, type SoundLine } from '../../format/line-file.js'
 import type { ReadOrder } from '../../pages/page-file.js'
 import type { FindingKind, SurveyOptions } from './visitor.js'
 
@@ -9,14 +9,9 @@ interface Expected {
   readonly path: string
   readonly length: number
   readonly kind: FindingKind
-  readonly header: Partial<LineFileHeader>
+  readonly header: FileIdentity
   readonly order?: ReadOrder
 }
-
-const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): string | undefined =>
-  Object.entries(expected).some(([member, value]) => header[member] !== value)
-    ? 'the header is that of another file'
-    : undefined
 
 /**
  * Takes the sound lines of a page, index or tombstone file; tells the visitor everything that is wrong with it. True if
@@ -24,7 +19,7 @@ const headerRule = (header: LineFileHeader, expected: Partial<LineFileHeader>): 
  */
 export const readLines = (
   { disk, visitor }: SurveyOptions,
-  { path, length, kind, header: wanted, order = 'oldest first' }: Expected,
+  { path, length, kind, header, order = 'oldest first' }: Expected,
   take: (line: SoundLine) => void,
 ): boolean => {
   const lines = createFileLines(disk, path)
@@ -38,9 +33,8 @@ export const readLines = (
       }),
       false
     )
-  const { header, lines: sound, faults } = beginLines(lines, Math.min(lines.length, length))
-  const rule = header === undefined ? undefined : headerRule(header, wanted)
-  if (rule === undefined) for (const line of order === 'oldest first' ? sound : backwards(lines, sound)) take(line)
+  const { lines: sound, faults } = beginLines(lines, Math.min(lines.length, length), header)
+  for (const line of order === 'oldest first' ? sound : backwards(lines, sound)) take(line)
   if (kind !== 'index') visitor.count?.({ bytes: Math.min(lines.length, length) })
   for (const fault of faults) visitor.fault(kind, fault)
   if (lines.length < length)
@@ -51,8 +45,7 @@ export const readLines = (
       offset: length,
       rule: 'bytes behind those that count: a checkpoint was cut off',
     })
-  if (rule !== undefined) visitor.fault(kind, { file: path, offset: 0, rule })
-  return rule === undefined && faults.length === 0 && lines.length >= length
+  return faults.length === 0 && lines.length >= length
 }
 
 const backwards = function* (lines: FileLines, sound: Iterable<SoundLine>): Iterable<SoundLine> {

@@ -1,5 +1,6 @@
 /** What tells which records are there, without a list of them: tables that were found sound, and what the log says. */
 import type { Disk } from '../../disk/disk.js'
+import type { FileIdentity } from '../../format/line-file.js'
 import type { TableRef } from '../../format/manifest.js'
 import type { OpenPages } from '../../pages/open-pages.js'
 import { PageReader } from '../../pages/page-reader.js'
@@ -31,6 +32,7 @@ interface TablePlace {
   /** Tables that are open. */
   readonly files: OpenPages
   readonly path: (no: number) => string
+  readonly identity: (no: number) => FileIdentity
 }
 
 /** Opens tables whose lines were all found sound. */

@@ -2,8 +2,9 @@
 import { join } from 'node:path'
 import type { Json, JsonObject } from '../../../base/schema.js'
 import { createScratch } from '../../disk/scratch.js'
+import { pageIdentity, tableIdentity } from '../../format/identity.js'
 import { indexName, pageName } from '../../format/layout.js'
-import { valueOf, type LineFileHeader } from '../../format/line-file.js'
+import { valueOf } from '../../format/line-file.js'
 import type { PageRef, PagesRef } from '../../format/manifest.js'
 import { entryRow, extentOf, extentOfLine, extentSection, type EntryLine } from '../../pages/entry-codec.js'
 import type { ReadOrder } from '../../pages/page-file.js'
@@ -30,28 +31,21 @@ export const pageStores = (kind: PageStore['kind'], { paths, manifest }: SurveyO
     folder: join(paths[kind], name),
   }))
 
-const pageHeader = ({ name }: PageStore, no: number, root: string): Partial<LineFileHeader> => ({
-  k: 'page',
-  of: name,
-  no,
-  root,
-})
-
 /** Checks every line of the tables; undefined where one of them cannot be used. */
 const readTables = (options: SurveyOptions, pageStore: PageStore): Tables | undefined => {
   const { visitor, manifest, disk, files } = options
   const { tables: refs } = pageStore.ref
   const path = (no: number): string => join(pageStore.folder, indexName(no))
-  const isSound = refs.map(({ no, length }) => {
-    const header = { k: 'index', of: pageStore.name, no, root: manifest.root } as const
-    return readLines(options, { path: path(no), length, kind: 'index', header }, () => {})
-  })
+  const identity = (no: number) => tableIdentity({ of: pageStore.name, root: manifest.root }, no)
+  const isSound = refs.map(({ no, length }) =>
+    readLines(options, { path: path(no), length, kind: 'index', header: identity(no) }, () => {}),
+  )
   const last = refs.at(-1)
   if (last === undefined || isSound.includes(false)) {
     visitor.count?.({ bytes: refs.reduce((sum, { length }) => sum + length, 0) })
     return undefined
   }
-  const tables = openTables({ disk, files, path }, refs)
+  const tables = openTables({ disk, files, path, identity }, refs)
   visitor.count?.({ items: refs.reduce((sum, { rows }) => sum + rows, 0) })
   visitor.tables?.(pageStore, { tables, file: path(last.no) })
   return tables
@@ -106,7 +100,7 @@ export const readStream = (options: SurveyOptions, pageStore: PageStore, tables:
     let [lines, isWhole] = [0, true]
     for (const { no, length } of pageStore.ref.pages) {
       const path = join(pageStore.folder, pageName(no))
-      const header = pageHeader(pageStore, no, manifest.root)
+      const header = pageIdentity({ of: pageStore.name, root: manifest.root }, no)
       const inPage = rows?.of(no)
       const isSound = readLines(options, { path, length, kind: 'page', header }, (found) => {
         const line = valueOf<EntryLine<Json>>(found)
@@ -139,7 +133,13 @@ export const readCollection = (options: SurveyOptions, pageStore: PageStore, loo
   const readPage = ({ no, length, live }: PageRef, order: ReadOrder, counts: Counts): boolean => {
     const path = join(folder, pageName(no))
     let counted = 0
-    const expected = { path, length, kind: 'page', header: pageHeader(pageStore, no, manifest.root), order } as const
+    const expected = {
+      path,
+      length,
+      kind: 'page',
+      header: pageIdentity({ of: pageStore.name, root: manifest.root }, no),
+      order,
+    } as const
     const isWhole = readLines(options, expected, (found) => {
       visitor.count?.({ items: 1 })
       const line = valueOf<PageLine<JsonObject>>(found)

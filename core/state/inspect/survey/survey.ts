@@ -4,6 +4,7 @@
  * showing and salvage are visitors of this one walk.
  */
 import { join } from 'node:path'
+import { tombstoneIdentity } from '../../format/identity.js'
 import { indexName, segmentName } from '../../format/layout.js'
 import { valueOf } from '../../format/line-file.js'
 import { replayLog, type Replay } from '../../log/replay.js'
@@ -34,7 +35,7 @@ const readEveryTombstone = (
     const index = indexPath(options, of)
     if (deleted !== undefined) tombstones.set(of, deleted)
     const file = tombstonePath(paths.tombstones, of)
-    const header = { k: 'tombstones', of, root: manifest.root } as const
+    const header = tombstoneIdentity({ of, root: manifest.root })
     readLines(options, { path: file, length, kind: 'tombstones', header }, (line) => {
       const { id, reason } = valueOf<{ id: string; reason: string }>(line)
       deleted?.add(id)

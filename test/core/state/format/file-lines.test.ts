@@ -42,7 +42,7 @@ test('a file is read in pieces, forwards and backwards, with lines across their 
   for (const piece of [64, 1000, 1_000_000]) {
     const { disk, reads } = countingDisk()
     const lines = createFileLines(disk, path, piece)
-    const { starts, faults } = scanLineFile(lines, bytes.length)
+    const { starts, faults } = scanLineFile(lines, bytes.length, {})
     t.deepEqual([starts.length, faults], [500, []], `pieces of ${piece}`)
     t.true(Math.max(...reads) <= 8 * piece, `pieces of ${piece}: ${Math.max(...reads)}`)
     const seen = starts.toReversed().map((start) => valueAt(lines, start))
@@ -61,7 +61,7 @@ test('backwards, a piece holds many lines: a file is not read once for each', (t
   writeFileSync(path, bytes)
   const { disk, reads } = countingDisk()
   const lines = createFileLines(disk, path, 20_000)
-  const { starts } = scanLineFile(lines, bytes.length)
+  const { starts } = scanLineFile(lines, bytes.length, {})
   reads.length = 0
   for (const start of starts.toReversed()) valueAt(lines, start)
   t.true(reads.length < 40, `${reads.length} reads`)
@@ -74,7 +74,7 @@ test('a changed line and a missing end are found whatever the size of the pieces
   bytes[at] = 57
   writeFileSync(path, bytes.subarray(0, -3))
   for (const piece of [64, 300, 100_000]) {
-    const { starts, faults } = scanLineFile(createFileLines(createDisk(), path, piece), bytes.length - 3)
+    const { starts, faults } = scanLineFile(createFileLines(createDisk(), path, piece), bytes.length - 3, {})
     t.is(starts.length, 48)
     t.deepEqual(
       faults.map(({ rule }) => rule),
