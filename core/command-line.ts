@@ -3,6 +3,7 @@ import { outputOf, parseArguments, serveSwitches, type Arguments } from './cli/a
 import { explain } from './cli/explain.js'
 import { afterPrinting, isAttended, onReaderGone, print, printError, screen, write } from './cli/terminal.js'
 import { environment } from './base/config.js'
+import { boundHeap } from './heap.js'
 
 const exit = (code: number): never => process.exit(code)
 
@@ -63,6 +64,7 @@ const told = (error: unknown): number => {
 
 /** Runs the process's command line and ends the process with its exit code. */
 export const main = (): void => {
+  boundHeap()
   onReaderGone(() => {
     if (!serves) exit(0)
   })

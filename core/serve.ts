@@ -1,6 +1,6 @@
 /** `holdfast serve`: one daemon in the foreground, from its first line to its exit code. */
 import { createClock, type Clock } from './base/clock.js'
-import { boundHeap, collectAtRest } from './heap.js'
+import { collectAtRest } from './heap.js'
 import { errors as configErrors, type Environment, type Flags } from './base/config.js'
 import { startDaemon, type Daemon, type Ending } from './daemon.js'
 import { Problem } from './base/errors.js'
@@ -102,7 +102,6 @@ const preparedMs = 1_000
 
 /** Resolves with the exit code: 0 after a clean stop, 1 otherwise. */
 export const serve = async ({ flags, environment, exit, print }: ServeInput): Promise<number> => {
-  boundHeap()
   const guarded: string[] = []
   const settings = readSettings({ environment, flags, guard: (value) => guarded.push(value) })
   const disk = createDisk()
