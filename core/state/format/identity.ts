@@ -1,4 +1,4 @@
-/** What the headers of files say, so that none is taken for another: a page that was swapped, or one of another root. */
+/** What headers of files say, so that none is taken for another: a swapped page, or one of another root. */
 import type { FileIdentity } from './line-file.js'
 
 /** What a file belongs to: a collection or stream, and a root. */
