@@ -91,6 +91,8 @@ export interface Runs {
    * that is known. Completion requirements are not looked at: a submission with such must be submitted.
    */
   admit(submission: Submission): (tx: Tx) => RunRecord
+  /** Lets the first queued run of a session start if there is room: what submissions that are patient wait for. */
+  wake(session_id: string): void
   /**
    * Throws what `submit` would refuse whenever it is called: wrong input, an unknown route, targets and keys that
    * cannot be. For those who keep a submission for later.

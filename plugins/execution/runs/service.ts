@@ -28,6 +28,7 @@ export const createRuns = (
   return {
     submit: async (submission) => (await submitRun(context, submission)).run,
     admit: (submission) => admitRun(context, submission),
+    wake: (session_id) => context.executor.wake(session_id),
     check: (submission) => checkSubmission(context, submission),
     find: (run_id) => store.runs.find(run_id),
     get,

@@ -100,6 +100,8 @@ export interface Submission {
   readonly receipt?: ReceiptKey
   /** True to refuse with `session_busy` instead of queueing. */
   readonly alone?: boolean
+  /** True for a run that stays queued until its session is woken: one of very many that are submitted at once. */
+  readonly patient?: boolean
   /** The ended run that this one repeats. */
   readonly retry_of?: string
 }

@@ -112,7 +112,7 @@ const admit = (context: ControlContext, submission: Submission): Admitted | { re
   if (submission.alone === true && busy) throw runErrors.session_busy({ details: { session_id } })
   if (queued >= config.max_queued_runs)
     throw runErrors.run_queue_full({ details: { session_id, limit: config.max_queued_runs } })
-  const starts = !busy && executor.free()
+  const starts = submission.patient !== true && !busy && executor.free()
   return { submission, text, agent_id: session.agent_id, route, reply_targets, keys, queued, starts }
 }
 
@@ -127,7 +127,7 @@ const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord =
   if (starts) edit.step({ to: 'running' }, { type: 'started' })
   recordReceipt(store, tx, { receipt, run_id: edit.run.run_id })
   const run = edit.save()
-  tx.after(() => (starts ? executor.launch(run.run_id) : executor.wake(session_id)))
+  if (submission.patient !== true) tx.after(() => (starts ? executor.launch(run.run_id) : executor.wake(session_id)))
   return run
 }
 

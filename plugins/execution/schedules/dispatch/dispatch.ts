@@ -11,6 +11,8 @@ import type { Payload, ScheduleExecution, ScheduleRecord } from '../record/store
 export interface Due {
   readonly record: ScheduleRecord
   readonly execution: ScheduleExecution
+  /** Its run waits until it is let go. */
+  readonly patient?: boolean
 }
 /** What became of its dispatch. */
 export type Dispatched = { readonly schedule_id: string; readonly fire: number } & (
@@ -35,11 +37,12 @@ export const receiptOf = ({ schedule_id, payload }: ScheduleRecord, fire: number
 
 const nameOf = ({ record: { schedule_id }, execution: { fire_at_ms: fire } }: Due) => ({ schedule_id, fire })
 
-const submissionOf = ({ record, execution }: Due, request: SubmitInputRequest): Submission => ({
+const submissionOf = ({ record, execution, patient }: Due, request: SubmitInputRequest): Submission => ({
   session_id: record.target_session_id,
   kind: 'scheduled_input',
   input: { source_plugin: 'schedules', source_kind: 'schedule', actor_id: record.schedule_id, ...request },
   receipt: receiptOf(record, execution.fire_at_ms),
+  ...(patient === true && { patient }),
 })
 
 /**

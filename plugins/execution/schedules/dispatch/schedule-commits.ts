@@ -2,7 +2,7 @@
  * The commits by which schedules move on. A kill between any two of them leaves records from which the next start goes
  * on. A fire and its run are one commit where a commit is enough to make the run.
  */
-import type { Tx } from '../../../../core/plugin.js'
+import { createPause, type Tx } from '../../../../core/plugin.js'
 import { dispatch, dispatchNow, endingOf, noted, receiptOf, type Dispatched, type Due } from './dispatch.js'
 import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
@@ -12,13 +12,22 @@ import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 /** Schedules that one commit moves on: between two of them, requests are served. */
 export const batch = 64
 /** How long one commit may take to be filled: code that has just begun to run is slow. */
-const sliceMs = 8
+const sliceMs = 4
+
+/** When schedules are looked at; `patient`: very many are due, so their runs wait for `release`. */
+export interface Look {
+  readonly now: number
+  readonly awake_since: number
+  readonly patient: boolean
+}
 
 export interface ScheduleCommits {
   /** The first schedules that are due. */
   due(now: number): ScheduleRecord[]
   /** Takes the fires that are due, makes their runs, and gives the executions whose runs need more than that. */
-  claim(due: readonly ScheduleRecord[], moment: { readonly now: number; readonly awake_since: number }): Promise<Due[]>
+  claim(due: readonly ScheduleRecord[], moment: Look): Promise<Due[]>
+  /** Lets the runs of patient claims start, a few in each turn of the event loop. */
+  release(): Promise<void>
   /** Makes the runs, the oldest fire first, and notes what became of it. */
   send(due: readonly Due[]): Promise<void>
   /** Reckons again what was reckoned later than this. */
@@ -39,10 +48,12 @@ interface State extends ScheduleParts {
   readonly dispatching: Set<string>
   /** Schedules by run, for executions that have been dispatched: derived, made again by `sweep`. */
   readonly executing: Map<string, string>
+  /** Sessions with runs that wait for `release`. */
+  readonly held: Set<string>
 }
 
 export const createScheduleCommits = (parts: ScheduleParts): ScheduleCommits => {
-  const context: State = { ...parts, dispatching: new Set(), executing: new Map() }
+  const context: State = { ...parts, dispatching: new Set(), executing: new Map(), held: new Set() }
   const { schedules } = parts.store
   return {
     due: (now) =>
@@ -50,6 +61,7 @@ export const createScheduleCommits = (parts: ScheduleParts): ScheduleCommits => 
         .list({ index: 'due', group: 'due', limit: batch })
         .filter((record) => (wakeOf(record) ?? Infinity) <= now),
     claim: (due, moment) => claim(context, due, moment),
+    release: () => release(context),
     send: (due) => send(context, due),
     reckon: (now, later) => reckon(context, now, later),
     sweep: () => sweep(context),
@@ -73,11 +85,6 @@ const update = (
   return changed
 }
 
-interface Look {
-  readonly now: number
-  readonly awake_since: number
-}
-
 const claim = async (context: State, due: readonly ScheduleRecord[], look: Look): Promise<Due[]> => {
   try {
     return await take(context, due, { ...look, make: dispatchNow })
@@ -91,7 +98,7 @@ const claim = async (context: State, due: readonly ScheduleRecord[], look: Look)
 const take = (
   context: State,
   due: readonly ScheduleRecord[],
-  { now, awake_since, make }: Look & { readonly make: typeof dispatchNow },
+  { now, awake_since, patient, make }: Look & { readonly make: typeof dispatchNow },
 ): Promise<Due[]> => {
   const has_run = (record: ScheduleRecord, fire: number): boolean => context.runs.isUsed(receiptOf(record, fire))
   return context.store.state.commit((tx) => {
@@ -99,7 +106,8 @@ const take = (
     const change: Change = (record) => {
       let changed = advance(record, { now, awake_since, has_run })
       for (const one of wanting(changed, now)) {
-        const outcome = make(context, tx, one)
+        if (patient) context.held.add(record.target_session_id)
+        const outcome = make(context, tx, { ...one, patient })
         if (outcome === undefined) left.push(one)
         else changed = note(context, changed, { outcome, now })
       }
@@ -113,6 +121,18 @@ const take = (
     }
     return left
   })
+}
+
+/** Runs that one turn of the event loop lets start. */
+const atOnce = 4
+
+const release = async ({ held, runs }: State): Promise<void> => {
+  const pause = createPause(atOnce)
+  for (const session_id of held) {
+    held.delete(session_id)
+    runs.wake(session_id)
+    await pause()
+  }
 }
 
 /** What became of a dispatch. Of a run that is over nobody will hear. */

@@ -35,6 +35,7 @@ interface Watch extends ScheduleParts {
   /** Runs that have ended and whose ends are not noted. */
   readonly heard: string[]
   settling: Promise<void> | undefined
+  releasing: Promise<void> | undefined
   cancelTimer: () => void
 }
 
@@ -54,6 +55,7 @@ export const createWorker = (parts: ScheduleParts, commits: ScheduleCommits, lon
     ended: true,
     heard: [],
     settling: undefined,
+    releasing: undefined,
     cancelTimer: () => {},
   }
   return { begin: () => begin(watch), poke: () => look(watch) }
@@ -71,8 +73,8 @@ const begin = (watch: Watch): (() => Promise<void>) => {
     watch.ended = true
     unhook()
     watch.cancelTimer()
-    while (watch.running !== undefined || watch.settling !== undefined)
-      await Promise.all([watch.running, watch.settling])
+    while ((watch.running ?? watch.settling ?? watch.releasing) !== undefined)
+      await Promise.all([watch.running, watch.settling, watch.releasing])
   }
 }
 
@@ -109,25 +111,41 @@ const work = async (watch: Watch): Promise<void> => {
 /** Commits on their way to the disk, behind which the next one is filled. */
 const ahead = 4
 
-/** What a commit has taken is due no more, whether it is on the disk or not. Between two of them others are served. */
+/**
+ * What a commit has taken is due no more, whether it is on the disk or not. Between two of them others are served. Of
+ * very many, all are dispatched before the first is executed.
+ */
 const fireAll = async (watch: Watch, began: number): Promise<void> => {
   const { clock, commits } = watch
   const written: Promise<void>[] = []
+  let patient = false
   const faults: unknown[] = []
   for (
     let due = commits.due(began);
     due.length > 0 && !watch.ended && faults.length === 0;
     due = commits.due(clock.now())
   ) {
-    written.push(fire(watch, due).catch((error: unknown) => void faults.push(error)))
+    patient ||= due.length === batch
+    written.push(fire(watch, due, patient).catch((error: unknown) => void faults.push(error)))
     await (written.length < ahead ? setImmediate() : written.shift())
   }
   await Promise.all(written)
+  if (patient && !watch.ended) release(watch)
   if (faults.length > 0) throw faults[0]
 }
 
-const fire = async ({ clock, commits, awakeSince }: Watch, due: readonly ScheduleRecord[]): Promise<void> => {
-  const left = await commits.claim(due, { now: clock.now(), awake_since: awakeSince })
+const release = (watch: Watch): void => {
+  watch.releasing ??= watch.commits.release().finally(() => {
+    watch.releasing = undefined
+  })
+}
+
+const fire = async (
+  { clock, commits, awakeSince }: Watch,
+  due: readonly ScheduleRecord[],
+  patient: boolean,
+): Promise<void> => {
+  const left = await commits.claim(due, { now: clock.now(), awake_since: awakeSince, patient })
   if (left.length > 0) await commits.send(left)
 }
 
@@ -172,7 +190,7 @@ const settleHeard = (watch: Watch): void => {
 
 const settle = async (watch: Watch): Promise<void> => {
   while (watch.heard.length > 0)
-    await watch.commits.settle(watch.heard.splice(0, batch / 2)).catch(() => {
+    await watch.commits.settle(watch.heard.splice(0, batch / 4)).catch(() => {
       watch.mustSweep = true
     })
 }

@@ -94,3 +94,28 @@ test(
     await daemon.stop()
   },
 )
+
+test(`a process that is killed while very many fires are dispatched makes one run of each (seed ${seed})`, async (t) => {
+  t.timeout(300_000)
+  const random = createRandom(seed)
+  const root = await freshRoot()
+  let daemon = await spawnDaemon({ root })
+  t.teardown(() => daemon.kill('SIGKILL'))
+  const sessions = Array.from({ length: 10 }, (_, n) => `s${n}`)
+  for (const session of sessions) await openSession(daemon, session)
+  for (let kill = 0; kill < 3; kill += 1) {
+    const fire_at_ms = Date.now() + 6000
+    const cadence = { type: 'once', fire_at_ms }
+    for (let n = 0; n < 20; n += 1)
+      await Promise.all(sessions.map((target_session_id) => makeSchedule(daemon, { target_session_id, cadence })))
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, fire_at_ms - Date.now()) + random.below(150)))
+    await daemon.kill('SIGKILL')
+    daemon = await spawnDaemon({ root })
+    for (const { schedule_id } of (await daemon.request('GET', '/v1/schedules')).body)
+      await scheduleUntil(daemon, schedule_id, ({ status }) => status === 'completed')
+  }
+  const made = (await Promise.all(sessions.map((session) => scheduledRuns(daemon, session)))).flat()
+  t.is(made.length, 600)
+  t.is(new Set(made.map(({ request }) => request.actor_id)).size, 600)
+  t.true(made.every(({ status }) => status === 'completed'))
+})

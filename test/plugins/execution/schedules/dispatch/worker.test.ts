@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { createClock } from '../../../../../core/base/clock.js'
@@ -131,6 +133,11 @@ test('many that are due at once are dispatched in order of their fires, and requ
     (await scheduledRuns(again)).map(({ request }) => names.get(request.actor_id)),
     Array.from({ length: 300 }, (_, n) => n),
   )
+  const folder = join(root, 'log')
+  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+  const dispatched = lines.findLastIndex((line) => line.includes('"status":"dispatched"'))
+  const started = lines.findIndex((line) => line.includes('"type":"started"'))
+  t.true(dispatched > 0 && started > dispatched, `all are dispatched before the first is executed: ${started}`)
 })
 
 test('schedules-30: a fire while storage takes no changes is made up for when it does again, once', async (t) => {
