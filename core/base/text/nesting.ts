@@ -1,25 +1,38 @@
-/** How deeply a JSON text is nested, before anything walks it: a walk that calls itself ends at some depth. */
+/** How much a JSON text holds, before anything reads it: to read many values takes long, and deep ones end at some depth. */
 
 /** Deepest nesting of values that come from outside. */
 export const maxDepth = 64
+/** Most values in one text that comes from outside. */
+const maxValues = 100_000
 
-/** Skips a text from after its opening quote to after the closing one. */
+const [quote, comma, backslash] = [0x22, 0x2c, 0x5c]
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** From after its opening quote to after the closing one; the end if it never closes. */
 const afterText = (json: string, from: number): number => {
-  let at = from
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at + 1
+  const near = json.indexOf('"', from)
+  if (near < 0 || json.charCodeAt(near - 1) !== backslash) return near < 0 ? json.length : near + 1
+  for (let at = from; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at)
+    if (sign === quote) return at + 1
+    if (sign === backslash) at += 1
+  }
+  return json.length
 }
 
-/** False if a JSON text is nested more than 64 levels deep. */
-export const isShallow = (json: string): boolean => {
-  let depth = 0
-  for (let at = 0; at < json.length;) {
-    const sign = json[at]
-    at += 1
-    if (sign === '"') at = afterText(json, at)
-    else if (sign === '[' || sign === '{') depth += 1
-    else if (sign === ']' || sign === '}') depth -= 1
-    if (depth > maxDepth) return false
+/** False if a JSON text is nested more than `depth` levels deep (64) or has more than about `most` values (100,000). */
+export const isModest = (json: string, { depth = maxDepth, most = maxValues } = {}): boolean => {
+  let [level, values] = [0, 0]
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json.charCodeAt(at)
+    if (sign === quote) at = afterText(json, at + 1) - 1
+    else if (sign === comma) values += 1
+    else if (sign === openList || sign === openObject) {
+      level += 1
+      values += 1
+      if (level > depth) return false
+    } else if (sign === closeList || sign === closeObject) level -= 1
+    if (values > most) return false
   }
   return true
 }

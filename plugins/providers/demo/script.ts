@@ -1,5 +1,5 @@
 /** The language of the demo model. See docs/demo.md. */
-import { isShallow, type Json } from '../../../core/plugin.js'
+import { isModest, type Json } from '../../../core/plugin.js'
 
 export type Step =
   | { readonly type: 'say'; readonly text: string }
@@ -42,7 +42,7 @@ const readTool = (match: RegExpExecArray | null): Read => {
 }
 
 const parseJson = (text: string): { value: Json } | undefined => {
-  if (!isShallow(text)) return undefined
+  if (!isModest(text)) return undefined
   try {
     const value: Json = JSON.parse(text)
     return { value }

@@ -1,7 +1,7 @@
 /** Collects what the server streams and decides at its end what the answer is. Nothing acts before that. */
-import { isShallow, type Json } from '../../../core/plugin.js'
+import { isModest, type Json } from '../../../core/plugin.js'
 import type { AssistantPart, ModelEvent, ModelFailure, ToolCallPart, Usage } from '../../execution/models/contract.js'
-import { readChunk, type Chunk } from './chunk.js'
+import { excess, readChunk, type Chunk, type Piece } from './chunk.js'
 import { failures, told, type Asked } from './failure.js'
 import { createToolPieces, type ToolDraft, type ToolPieces } from './tool-pieces.js'
 import { thoughtSignature } from './thought-signature.js'
@@ -9,12 +9,17 @@ import { thoughtSignature } from './thought-signature.js'
 export type Delta = Extract<ModelEvent, { type: 'text_delta' | 'reasoning_delta' }>
 
 export interface Answer {
-  /** Takes the data of one event. */
+  /** Takes the data of one event. What stands behind the end counts no more. */
   take(data: string): void
+  /** An event is larger than any that is read. */
+  overflow(): void
   /** What became visible since the last time, neighbours of one kind joined. */
   fresh(): readonly Delta[]
-  /** `done`: the server said that nothing follows. `failed`: nothing that may follow mends it. */
-  state(): 'open' | 'done' | 'failed'
+  /**
+   * `finished`: the model has ended, and its usage may follow. `done`: the server said that nothing follows. `failed`:
+   * nothing that may follow mends it.
+   */
+  state(): 'open' | 'finished' | 'done' | 'failed'
   /** What it is, now that nothing follows. */
   end(): ModelEvent[]
 }
@@ -44,9 +49,11 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
   }
   return {
     take(data) {
-      if (data.trim() === '[DONE]') so.isDone = true
-      else if (so.fault === undefined) takeChunk(so, readChunk(data), asked)
+      if (so.isDone || so.fault !== undefined) return
+      if (isLastEvent(data)) so.isDone = true
+      else takeChunk(so, readChunk(data), asked)
     },
+    overflow: () => takeChunk(so, excess, asked),
     fresh() {
       if (so.fresh.length === 0) return none
       const deltas = so.fresh.map(({ type, text }): Delta => ({ type: `${type}_delta`, text }))
@@ -55,7 +62,8 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
     },
     state() {
       if (so.fault !== undefined) return 'failed'
-      return so.isDone ? 'done' : 'open'
+      if (so.isDone) return 'done'
+      return so.finish === undefined ? 'open' : 'finished'
     },
     end: () => end(so, newId),
   }
@@ -63,23 +71,33 @@ export const createAnswer = (asked: Asked, newId: () => string): Answer => {
 
 const none: readonly Delta[] = []
 
+const isLastEvent = (data: string): boolean => data.length < 100 && data.trim() === '[DONE]'
+
 const takeChunk = (so: Collected, chunk: Chunk, asked: Asked): void => {
   switch (chunk.type) {
     case 'garbage':
-      so.fault = failures.invalid('It does not follow the protocol.')
+      if (so.finish === undefined) so.fault = failures.invalid('It does not follow the protocol.')
+      return
+    case 'excess':
+      if (so.finish === undefined) so.fault = failures.excessive()
       return
     case 'error':
       so.fault = told(chunk.error, asked)
       return
     case 'piece':
       so.usage = chunk.usage ?? so.usage
-      if (chunk.reasoning !== '') say(so, 'reasoning', chunk.reasoning)
-      if (chunk.text !== '') say(so, 'text', chunk.text)
-      for (const call of chunk.calls)
-        if (!(so.calls ??= createToolPieces()).take(call))
-          so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
-      so.finish = finishOf(so.finish, chunk.finish)
+      if (so.finish === undefined) takePiece(so, chunk)
+      else so.finish = finishBehind(so.finish, chunk.finish)
   }
+}
+
+const takePiece = (so: Collected, { reasoning, text, calls, finish }: Piece): void => {
+  if (reasoning !== '') say(so, 'reasoning', reasoning)
+  if (text !== '') say(so, 'text', text)
+  for (const call of calls)
+    if (!(so.calls ??= createToolPieces()).take(call))
+      so.fault ??= failures.invalid('The pieces of its tool calls cannot be told apart.')
+  so.finish = finishOf(finish)
 }
 
 const say = (so: Collected, type: Said['type'], text: string): void => {
@@ -107,10 +125,14 @@ const finishes = new Map<string, Finish>([
   ['insufficient_system_resource', 'broken'],
 ])
 
-/** A later word counts, but no answer becomes whole again by one. */
-const finishOf = (before: Finish | undefined, word: string): Finish | undefined => {
-  if (word === '' || before === 'length' || before === 'filtered' || before === 'broken') return before
-  return finishes.get(word) ?? 'other'
+const finishOf = (word: string): Finish | undefined => (word === '' ? undefined : (finishes.get(word) ?? 'other'))
+
+const flawed: ReadonlySet<Finish | undefined> = new Set<Finish>(['length', 'filtered', 'broken'])
+
+/** Behind the first reason only one counts that says the answer is not whole, and no answer becomes whole again. */
+const finishBehind = (before: Finish, word: string): Finish => {
+  const later = finishOf(word)
+  return later !== undefined && flawed.has(later) && !flawed.has(before) ? later : before
 }
 
 const end = (so: Collected, newId: () => string): ModelEvent[] => {
@@ -147,7 +169,7 @@ const toolCall = ({ id, name = '', input, signature }: ToolDraft, newId: () => s
 
 /** Servers send an empty text for a call without parameters. */
 const parseInput = (text: string): { input: Json; unparsed?: string } => {
-  if (!isShallow(text)) return { input: {}, unparsed: text }
+  if (!isModest(text)) return { input: {}, unparsed: text }
   try {
     const input: Json = JSON.parse(text.trim() === '' ? '{}' : text)
     return { input }

@@ -4,6 +4,7 @@ import type { ModelEvent, ModelFailure } from '../../execution/models/contract.j
 import { createAnswer, type Answer } from './answer.js'
 import type { AnswerShare } from './answer-budget.js'
 import { answerErrors } from './errors.js'
+import { largestEvent } from './chunk.js'
 import { createEventReader } from './event-stream.js'
 import { broken, failures, refused, type Asked, type Refusal } from './failure.js'
 import { createOutlet } from './outlet.js'
@@ -28,8 +29,17 @@ const largest = 32 * 1024 * 1024
 const largestRefusal = 100_000
 /** Bytes that are read at once, within so many milliseconds; what exceeds them waits for a turn. */
 const [atOnce, atOnceMs] = [64 * 1024, 10]
-/** How long a server may take to end an answer that is complete. */
+/** How long a server may take to tell the usage, and to end the answer, when the model has ended. */
 const lingerMs = 1000
+
+/** How an answer is compressed; undefined if it is not. */
+const packing = ({ 'content-encoding': encoding }: Headers): string | undefined => {
+  const word = String(encoding ?? '')
+    .trim()
+    .toLowerCase()
+  if (word === '' || word === 'identity') return undefined
+  return /^[a-z0-9-]{1,20}$/u.test(word) ? word : 'an unknown encoding'
+}
 
 /**
  * Nothing is asked before the first event is. What comes is read when it comes, also while the reader does something
@@ -53,12 +63,13 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
   #stretch = { began: 0, bytes: 0 }
   /** Pieces that wait for their turn; undefined while none does. */
   #late: Buffer[] | undefined
-  #hasEnded = false
+  /** What happens when they have been read. */
+  #afterLate: (() => void) | undefined
 
   constructor(options: CallOptions) {
     this.#options = options
     this.#answer = createAnswer(options.asked, options.newId)
-    this.#feed = createEventReader((data) => this.#answer.take(data))
+    this.#feed = createEventReader(this.#answer, largestEvent)
   }
 
   [Symbol.asyncIterator](): this {
@@ -94,7 +105,7 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     this.#cancelIdle = clock.after(ms, () => {
       const left = this.#seen + idle_timeout_ms - clock.elapsed()
       if (left > 0) this.#watch(left)
-      else this.#fail(failures.silent())
+      else this.#breakOff(failures.silent())
     })
   }
 
@@ -102,10 +113,13 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     this.#seen = this.#options.clock.elapsed()
     this.#state = 'answered'
     const type = String(headers['content-type'] ?? '')
+    const packed = packing(headers)
     if (status >= 400) this.#refusal = { status, headers, body: '' }
     else if (status >= 300) this.#fail(broken(answerErrors.provider_redirected({ details: { status } }), true))
     else if (status === 204 || status === 205 || /^(?:text\/html|application\/json)\b/iu.test(type))
       this.#fail(broken(answerErrors.provider_not_streaming(), true))
+    else if (packed !== undefined)
+      this.#fail(broken(answerErrors.provider_compressed({ details: { encoding: packed } }), true))
   }
 
   bytes(bytes: Buffer): void {
@@ -113,9 +127,10 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     this.#seen = now
     this.#bytes += bytes.length
     if (this.#refusal !== undefined) return this.#refuse(bytes)
-    if (this.#bytes > largest) return this.#fail(broken(answerErrors.provider_answer_too_large(), true))
+    if (this.#answer.state() === 'done') return
+    if (this.#bytes > largest) return this.#breakOff(broken(answerErrors.provider_answer_too_large(), true))
     if (this.#share?.holds(this.#bytes) === true)
-      return this.#fail(broken(answerErrors.provider_answers_too_large(), true))
+      return this.#breakOff(broken(answerErrors.provider_answers_too_large(), true))
     if (this.#late !== undefined) return void this.#late.push(bytes)
     if (this.#fits(bytes, now)) return this.#read(bytes)
     this.#late = [bytes]
@@ -136,7 +151,7 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
       if (piece !== undefined) this.#read(piece)
     }
     this.#late = undefined
-    if (this.#hasEnded) this.#conclude()
+    this.#afterLate?.()
   }
 
   #read(bytes: Buffer): void {
@@ -145,25 +160,33 @@ export class Call implements AsyncIterableIterator<ModelEvent, undefined>, Liste
     for (const delta of this.#answer.fresh()) this.#outlet.put(delta)
     const state = this.#answer.state()
     if (state === 'failed') return this.#conclude()
-    if (state === 'done') this.#cancelLinger ??= this.#options.clock.after(lingerMs, () => this.#conclude())
+    if (state !== 'open') this.#cancelLinger ??= this.#options.clock.after(lingerMs, () => this.#conclude())
   }
 
   #refuse(bytes: Buffer): void {
-    if (this.#refusal === undefined) return
+    if (this.#refusal === undefined || packing(this.#refusal.headers) !== undefined) return
     this.#refusal = { ...this.#refusal, body: this.#refusal.body + bytes.toString('utf8') }
     if (this.#bytes > largestRefusal) this.#conclude()
   }
 
   end(): void {
-    this.#hasEnded = true
     this.#cancelIdle?.()
     // What others say is heard first: to take an answer down costs more than to show many.
     if (this.#late === undefined) setImmediate(() => this.#conclude())
+    else this.#afterLate = () => this.#conclude()
   }
 
   broken(error: unknown): void {
-    if (this.#refusal !== undefined || this.#answer.state() === 'done') return this.#conclude()
-    this.#fail(broken(error, this.#state === 'answered'))
+    const end = (): void => this.#breakOff(broken(error, this.#state === 'answered'))
+    if (this.#late === undefined) end()
+    else this.#afterLate = end
+  }
+
+  /** Nothing more comes. An answer that the model had ended is whole all the same. */
+  #breakOff(failure: ModelFailure): void {
+    const state = this.#answer.state()
+    if (this.#refusal !== undefined || state === 'finished' || state === 'done') this.#conclude()
+    else this.#fail(failure)
   }
 
   #conclude(): void {

@@ -1,27 +1,40 @@
 /** From the data of one event to what it says. Servers differ: what is absent, null or blank says nothing. */
+import { isModest } from '../../../core/plugin.js'
 import type { Usage } from '../../execution/models/contract.js'
 import type { ToolPiece } from './tool-pieces.js'
 import { isLink, type Link } from './link.js'
 import { thoughtSignature } from './thought-signature.js'
 
+export interface Piece {
+  readonly type: 'piece'
+  readonly text: string
+  readonly reasoning: string
+  readonly calls: readonly ToolPiece[]
+  /** Why the model stopped, in the server's word; empty while it goes on. */
+  readonly finish: string
+  readonly usage: Usage | undefined
+}
 export type Chunk =
-  | {
-      readonly type: 'piece'
-      readonly text: string
-      readonly reasoning: string
-      readonly calls: readonly ToolPiece[]
-      /** Why the model stopped, in the server's word; empty while it goes on. */
-      readonly finish: string
-      readonly usage: Usage | undefined
-    }
+  | Piece
   /** What the server put into its stream instead of an answer. */
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'garbage' }
+  /** More than is read: others would wait meanwhile. */
+  | { readonly type: 'excess' }
 
+/** Code units of one event: more than models say in one answer, also where a server sends all of it at once. */
+export const largestEvent = 4 * 1024 * 1024
+/** Code units from which an event is looked at before it is read. */
+const looked = 2048
+/** What one event may hold; an input that is JSON itself has some of it. */
+const bounds = { depth: 128, most: 20_000 }
+
+export const excess: Chunk = { type: 'excess' }
 const garbage: Chunk = { type: 'garbage' }
 const nothing: Link = {}
 
 export const readChunk = (data: string): Chunk => {
+  if (data.length > largestEvent || (data.length > looked && !isModest(data, bounds))) return excess
   const value = parsed(data)
   if (!isLink(value) || Array.isArray(value)) return garbage
   const error = errorIn(value)

@@ -89,6 +89,8 @@ const headersOf = (api_key: string | undefined): string[] => [
   'application/json',
   'user-agent',
   'holdfast',
+  'accept-encoding',
+  'identity',
   ...(api_key === undefined ? [] : ['authorization', `Bearer ${api_key}`]),
 ]
 

@@ -29,6 +29,10 @@ export const answerErrors = defineErrors({
     status: 502,
     detail: 'The provider did not answer with an event stream; the base URL may lack its path, such as /v1.',
   },
+  provider_compressed: {
+    status: 502,
+    detail: 'The provider compressed its answer ({encoding}), which was not asked for and is not understood.',
+  },
   provider_answer_too_large: { status: 502, detail: 'The answer of the provider is larger than 32 MiB.' },
   provider_answers_too_large: {
     status: 503,

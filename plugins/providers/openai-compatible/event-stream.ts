@@ -2,18 +2,34 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
 
+interface EventListener {
+  /** Is given the data of an event that is whole. */
+  take(data: string): void
+  /** An event is larger than it may be: nothing more is read. */
+  overflow(): void
+}
+
 /**
  * Takes bytes as they come, cut anywhere, and tells the data of each event that is whole. What stands behind the last
- * empty line is no event.
+ * empty line is no event. `most` code units are kept of one that is not.
  */
-export const createEventReader = (take: (data: string) => void): ((bytes: Buffer) => void) => {
+export const createEventReader = ({ take, overflow }: EventListener, most: number): ((bytes: Buffer) => void) => {
   const decoder = new StringDecoder('utf8')
-  const parser = createParser({ onEvent: ({ data }) => take(data) })
+  let isOver = false
+  const parser = createParser({
+    onEvent: ({ data }) => take(data),
+    onError({ type }) {
+      if (type !== 'max-buffer-size-exceeded') return
+      isOver = true
+      overflow()
+    },
+    maxBufferSize: most,
+  })
   let isFirst = true
   let endedInReturn = false
   return (bytes) => {
     let text = decoder.write(bytes)
-    if (text === '') return
+    if (text === '' || isOver) return
     if (isFirst) text = withoutMark(text)
     isFirst = false
     // The parser searches for both kinds of line ends at each line, where there is one carriage return: it gets none.

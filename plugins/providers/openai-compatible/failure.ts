@@ -20,6 +20,12 @@ export const failures = {
   overloaded: () => failure('overloaded', true, 'The provider broke off its answer.'),
   filtered: () => failure('bad_request', false, 'The content filter of the provider stopped the answer.'),
   invalid: (why: string) => failure('invalid_output', true, `The answer of the provider cannot be used. ${why}`),
+  excessive: () =>
+    failure(
+      'invalid_output',
+      false,
+      'The provider sent an event with more in it than is read at once (4 MiB, 128 levels).',
+    ),
 } as const
 
 /** What is known of a failure. */

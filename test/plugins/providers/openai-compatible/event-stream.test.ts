@@ -3,9 +3,14 @@ import fc from 'fast-check'
 import { createEventReader } from '../../../../plugins/providers/openai-compatible/event-stream.js'
 import { isLinear } from '../../../support/linear.js'
 
+const most = 1_000_000
+
 const read = (...pieces: readonly Buffer[]): string[] => {
   const events: string[] = []
-  const feed = createEventReader((data) => events.push(data))
+  const feed = createEventReader(
+    { take: (data) => void events.push(data), overflow: () => void events.push('too large') },
+    most,
+  )
   for (const piece of pieces) feed(piece)
   return events
 }
@@ -49,4 +54,10 @@ test('however a stream is cut, the same events come', (t) => {
 
 test('one carriage return among very many lines does not make each line cost the rest of them', (t) => {
   t.true(isLinear((size) => void read(Buffer.from(`${'\n'.repeat(size)}\r`)), 400_000))
+})
+
+test('models-27: of an event that does not end so much is kept and no more, and nothing behind it is read', (t) => {
+  const piece = Buffer.from('x'.repeat(60_000))
+  const pieces = Array.from({ length: 20 }, () => piece)
+  t.deepEqual(read(Buffer.from('data: a\n\ndata: '), ...pieces, Buffer.from('\n\ndata: b\n\n')), ['a', 'too large'])
 })

@@ -1,0 +1,42 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { isModest } from '../../../../core/base/text/nesting.js'
+import { isLinear } from '../../../support/linear.js'
+
+const depthOf = (value: unknown): number =>
+  typeof value !== 'object' || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf))
+const countOf = (value: unknown): number =>
+  typeof value !== 'object' || value === null
+    ? 1
+    : Object.values(value).reduce((sum: number, one) => sum + countOf(one), 1)
+
+test('depth is counted wherever texts, escapes and brackets in texts stand', (t) => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.nat({ max: 7 }), (json, depth) =>
+      t.is(isModest(json, { depth }), depthOf(JSON.parse(json)) <= depth),
+    ),
+  )
+  for (const text of ['"[[[["', '"\\"[[[["', '"\\\\\\"[[[["', '["a\\\\",[]]'])
+    t.true(isModest(text, { depth: 2 }), text)
+})
+
+test('values are counted, nearly', (t) => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (json) => {
+      const count = countOf(JSON.parse(json))
+      t.true(isModest(json, { most: count + 1 }))
+      t.is(isModest(json, { most: Math.floor(count / 2) - 1 }), false)
+    }),
+  )
+})
+
+for (const [name, unit] of Object.entries({
+  quotes: '\\"',
+  backslashes: '\\\\',
+  texts: '"",',
+  blanks: ' ',
+  depth: '[',
+}))
+  test(`a look at very many ${name} costs in proportion to them`, (t) => {
+    t.true(isLinear((size) => void isModest(`"${unit.repeat(size)}`, { depth: Infinity, most: Infinity }), 400_000))
+  })
