@@ -1,4 +1,4 @@
-/** How much a JSON text holds, before anything reads it: to read many values takes long, and deep ones end at some depth. */
+/** How much a JSON text holds, before anything reads it: many values take long, and a walk ends at some depth. */
 
 /** Deepest nesting of values that come from outside. */
 export const maxDepth = 64

@@ -32,11 +32,11 @@ for (const [name, chunks, tokens] of unended)
 
 test('models-26: an answer that the model has ended counts though its provider falls silent or its connection breaks', async (t) => {
   const chunks = [chunk({ content: 'x' }), chunk({}, 'stop')]
-  const silent = await converseWith(t, { ...stream(...chunks), keep_open: true }, { idle_timeout_ms: 800 })
-  t.like(await silent.ask(), { text: 'x', done: { outcome: 'stop' } })
   const cut = { bytes: bytesOf(chunks).length, how: 'destroy' } as const
   const torn = await converseWith(t, { ...stream(...chunks), cut })
   t.like(await torn.ask(), { text: 'x', done: { outcome: 'stop' } })
+  const silent = await converseWith(t, { ...stream(...chunks), keep_open: true }, { idle_timeout_ms: 800 })
+  t.like(await silent.ask(), { text: 'x', done: { outcome: 'stop' } })
 })
 
 const behind: [string, Chunk[]][] = [
