@@ -16,11 +16,12 @@ import { rootFlag, rootOf } from './state-commands.js'
 const archived = (archive: string | undefined): string =>
   archive === undefined ? '' : `\n  kept in ${visibleLine(archive)}`
 
-const showRun = ({ dry_run, parts, stays }: RetentionRun): string =>
+const showRun = ({ dry_run, parts, failed, stays }: RetentionRun): string =>
   [
     ...parts.map(
       ({ words, archive }) => `${dry_run ? 'would fall' : 'fell'}: ${visibleLine(words)}${archived(archive)}`,
     ),
+    ...failed.map(({ kind, words, code }) => `did not fall: ${kind}: ${visibleLine(words)} (${code})`),
     ...stays.map((sentence) => `stays: ${visibleLine(sentence)}`),
     ...(parts.length === 0 ? [`Nothing ${dry_run ? 'would fall' : 'fell'}.`] : []),
     ...(dry_run && parts.length > 0 ? ['Nothing was changed: repeat without --dry-run.'] : []),
@@ -45,4 +46,5 @@ export const retentionCommand = (shipped: ShippedView): Command =>
     },
     answer: RetentionRun,
     show: showRun,
+    status: ({ failed }) => (failed.length > 0 ? 1 : 0),
   })

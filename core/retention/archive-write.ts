@@ -4,7 +4,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { FallingLine } from '../state/contract.js'
-import type { Disk } from '../state/disk/disk.js'
+import type { Disk, DiskFile } from '../state/disk/disk.js'
+import { codeOf } from '../state/errors.js'
 import { archiveBytes, type ArchiveCounts, type ArchiveHeader } from './archive-lines.js'
 
 export interface ArchiveTarget {
@@ -19,26 +20,63 @@ export interface Archived extends ArchiveCounts {
   readonly bytes: number
 }
 
-/** `runs-2027-01-31T09-00-00-000Z.ndjson.gz`, in a folder of the root's own. */
-const placeOf = (folder: string, { of, root, archived_at_ms }: ArchiveHeader): string =>
-  path.join(folder, root, `${of}-${new Date(archived_at_ms).toISOString().replaceAll(/[:.]/gu, '-')}.ndjson.gz`)
+/** `runs-2027-01-31T09-00-00-000Z.ndjson.gz`, in a folder of the root's own; others of the moment are numbered. */
+const placeOf = (folder: string, { of, root, archived_at_ms }: ArchiveHeader, no: number): string => {
+  const moment = new Date(archived_at_ms).toISOString().replaceAll(/[:.]/gu, '-')
+  return path.join(folder, root, `${of}-${moment}${no === 1 ? '' : `-${no}`}.ndjson.gz`)
+}
 
 /** What was cut off in its middle has this behind its name, and is no archive. */
 const unfinished = '.part'
+const isUnfinished = (name: string): boolean =>
+  /^[a-z][a-z0-9_]*-\d{4,}-\d\d-\d\dT[\d-]+Z(?:-\d+)?\.ndjson\.gz\.part$/u.test(name)
 
-const writeWhole = async (disk: Disk, file: string, bytes: Iterable<Uint8Array>): Promise<number> => {
-  if (disk.stat(file) !== undefined) await disk.unlink(file)
-  const out = await disk.open(file, 'create')
+/** Of lives of this root that were killed while they wrote. */
+const sweep = async (disk: Disk, own: string): Promise<void> => {
+  for (const name of disk.list(own).filter(isUnfinished)) await disk.unlink(path.join(own, name))
+}
+
+/** Made by nobody else, and no archive has its name: none gets it before this is renamed or removed. */
+const beginUnfinished = async (
+  disk: Disk,
+  place: { readonly folder: string; readonly header: ArchiveHeader },
+  no = 1,
+): Promise<{ readonly to: string; readonly out: DiskFile }> => {
+  const to = placeOf(place.folder, place.header, no)
+  const isTaken = (): boolean => disk.stat(to) !== undefined
+  const out = isTaken()
+    ? undefined
+    : await disk.open(to + unfinished, 'create').catch((error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return undefined
+        throw error
+      })
+  if (out !== undefined && !isTaken()) return { to, out }
+  if (out !== undefined) {
+    await out.close()
+    await disk.unlink(to + unfinished)
+  }
+  return beginUnfinished(disk, place, no + 1)
+}
+
+const writeWhole = async (out: DiskFile, bytes: Iterable<Uint8Array>): Promise<number> => {
   let written = 0
+  /** What the disk said first: the pipeline tells that it was aborted. */
+  let said: unknown
+  const write = async (piece: Uint8Array): Promise<void> => {
+    await out.write(piece, written).catch((error: unknown) => {
+      said ??= error
+      throw error
+    })
+    written += piece.length
+  }
   try {
     await pipeline(Readable.from(bytes), createGzip(), async (source: AsyncIterable<Uint8Array>) => {
-      for await (const piece of source) {
-        await out.write(piece, written)
-        written += piece.length
-      }
+      for await (const piece of source) await write(piece)
     })
     await out.sync()
     return written
+  } catch (error) {
+    throw said ?? error
   } finally {
     await out.close()
   }
@@ -50,14 +88,14 @@ export const writeArchive = async (
   header: ArchiveHeader,
   lines: Iterable<FallingLine>,
 ): Promise<Archived> => {
-  const to = placeOf(folder, header)
-  const own = path.dirname(to)
+  const own = path.join(folder, header.root)
   await disk.makeFolder(own)
   await disk.syncFolder(folder)
+  await sweep(disk, own)
+  const { to, out } = await beginUnfinished(disk, { folder, header })
   let counts: ArchiveCounts = { records: 0, entries: 0 }
   const bytes = await writeWhole(
-    disk,
-    to + unfinished,
+    out,
     archiveBytes(header, lines, (found) => {
       counts = found
     }),

@@ -1,15 +1,16 @@
 /** What is to fall now: the plan, and for each kind exactly what the state would take away for it. */
-import type { Fall, Holder, Retention } from '../state/contract.js'
+import type { Fall, Holder, KeptKind, Retention } from '../state/contract.js'
 import { bytesIn, factsOf, recordsIn } from './kinds.js'
-import { plan, type Cause, type Staying } from './plan.js'
+import { plan, type Cause, type Plan } from './plan.js'
 import type { Policy } from './policy.js'
+import { sayHeld, sayOver, sayStaying, sayUnled } from './words.js'
 
 /** One fall of a kind. */
 export interface Due {
   readonly kind: string
   readonly upto: number
   readonly cause: Cause
-  /** Unix ms of the first and the last change in it. */
+  /** Unix ms of the oldest record and of the last change in it. */
   readonly from: number
   readonly to: number
   /** Of what leads the kind. */
@@ -20,9 +21,16 @@ export interface Due {
   readonly held: { readonly by: Holder; readonly bytes: number } | undefined
   readonly fall: Fall
 }
+/** Something that is due and stays. */
+export interface Stay {
+  /** Absent: the root as a whole. */
+  readonly kind?: string
+  /** What, and why. */
+  readonly sentence: string
+}
 export interface DueNow {
   readonly falls: readonly Due[]
-  readonly stays: readonly Staying[]
+  readonly stays: readonly Stay[]
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -31,7 +39,7 @@ export const dueOf = (fall: Fall, cause: Cause): Due => ({
   kind: fall.kind,
   upto: fall.upto,
   cause,
-  from: Math.min(...fall.partitions.map(({ from }) => from)),
+  from: Math.min(...fall.partitions.map(({ from, since = from }) => since)),
   to: Math.max(...fall.partitions.map(({ to }) => to)),
   records: sum(fall.partitions.map(recordsIn)),
   bytes: sum(fall.partitions.map(bytesIn)),
@@ -40,7 +48,7 @@ export const dueOf = (fall: Fall, cause: Cause): Due => ({
 })
 
 export interface DueInput {
-  readonly retention: Pick<Retention, 'kinds' | 'preview'>
+  readonly retention: Pick<Retention, 'kinds' | 'preview' | 'heldBy'>
   readonly policy: Policy
   /** Of the whole root. */
   readonly bytes: number
@@ -54,14 +62,38 @@ export interface DueInput {
  */
 export const dueNow = ({ retention, policy, bytes, now }: DueInput): DueNow => {
   const kinds = retention.kinds()
-  const { falls, stays } = plan({ partitions: kinds.flatMap(factsOf), bytes, policy, now })
-  const last = new Map(falls.map((falling) => [falling.kind, falling]))
-  const wanted = kinds.flatMap(({ kind, fell, partitions, undeclared }) => {
-    const found = last.get(kind)
-    if (found !== undefined) return [{ kind, upto: found.no, cause: found.cause }]
-    const isLagging = undeclared === undefined && partitions.some(({ no }) => no <= fell)
-    return isLagging ? [{ kind, upto: fell, cause: 'age' as const }] : []
-  })
-  const due = wanted.map(({ kind, upto, cause }) => dueOf(retention.preview(kind, upto), cause))
-  return { falls: due.filter(({ fall }) => fall.partitions.length > 0), stays }
+  const partitions = kinds.flatMap((kept) => factsOf(kept, retention.heldBy(kept.kind)))
+  const planned = plan({ partitions, bytes, policy, now })
+  const due = kinds.flatMap((kept) =>
+    wantedOf(kept, planned).map(({ upto, cause }) => dueOf(retention.preview(kept.kind, upto), cause)),
+  )
+  const falls = due.filter(({ fall }) => fall.partitions.length > 0)
+  const lagging = due.filter(({ fall }) => fall.partitions.length === 0)
+  return { falls, stays: staysOf(planned, { kinds, lagging, policy }) }
 }
+
+/** One, or none. */
+const wantedOf = ({ kind, fell, partitions, undeclared }: KeptKind, { falls }: Plan): Pick<Due, 'upto' | 'cause'>[] => {
+  const found = falls.findLast((falling) => falling.kind === kind)
+  if (found !== undefined) return [{ upto: found.no, cause: found.cause }]
+  const isLagging = undeclared === undefined && partitions.some(({ no }) => no <= fell)
+  return isLagging ? [{ upto: fell, cause: 'age' }] : []
+}
+
+interface StayFacts {
+  readonly kinds: readonly KeptKind[]
+  /** Of them nothing falls now. */
+  readonly lagging: readonly Due[]
+  readonly policy: Policy
+}
+
+const staysOf = ({ stays, over }: Plan, { kinds, lagging, policy }: StayFacts): Stay[] => [
+  ...stays.map((staying) => ({ kind: staying.kind, sentence: sayStaying(staying) })),
+  ...lagging.flatMap(({ kind, held }) => (held === undefined ? [] : [{ kind, sentence: `${kind}: ${sayHeld(held)}` }])),
+  ...kinds.flatMap(({ kind, partitions, undeclared }) => {
+    const bytes = sum(partitions.map(bytesIn))
+    const isLed = policy.kinds.has(kind) || bytes === 0
+    return isLed ? [] : [{ kind, sentence: sayUnled({ kind, bytes, undeclared }) }]
+  }),
+  ...(over > 0 ? [{ sentence: sayOver(over) }] : []),
+]

@@ -16,7 +16,7 @@ export const errors = defineErrors({
   archive_not_written: {
     status: 409,
     domain: 'storage',
-    detail: 'Nothing fell, because the archive could not be written to {path}: {reason}.',
+    detail: 'Of {kind} nothing fell, because its archive could not be written to {path}: {reason}.',
     action: 'Make archive_dir a folder that this daemon may write to and that has room, or take it out.',
   },
 })

@@ -29,10 +29,10 @@ export interface FallParts {
 const mostKept = 32
 
 /** A folder that cannot be written to is the operator's to mend; what the root itself says is passed on. */
-const notWritten = (path: string, cause: unknown): unknown => {
+const notWritten = (kind: string, path: string, cause: unknown): unknown => {
   const reason = codeOf(cause)
   if (cause instanceof Problem || reason === undefined) return cause
-  return errors.archive_not_written({ details: { path, reason }, cause })
+  return errors.archive_not_written({ details: { kind, path, reason }, cause })
 }
 
 const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): Promise<Archived | undefined> => {
@@ -51,7 +51,7 @@ const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): P
     archived_at_ms: clock.now(),
   } as const
   return writeArchive({ disk, folder }, header, retention.contents(fall)).catch((error: unknown) => {
-    throw notWritten(folder, error)
+    throw notWritten(kind, folder, error)
   })
 }
 
@@ -59,7 +59,7 @@ const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): P
 export const letFall = async (parts: FallParts, due: Due): Promise<Fallen> => {
   const { retention, document, clock, log } = parts
   const archived = await archive(parts, due)
-  const { fall: _, upto: __, held: ___, ...facts } = dueOf(await retention.fall(due.kind, due.upto), due.cause)
+  const { fall: _, upto: __, held: ___, ...facts } = dueOf(await retention.fall(due.fall), due.cause)
   const fallen: Fallen = {
     at_ms: clock.now(),
     ...facts,

@@ -1,6 +1,7 @@
 /** What the state knows of kinds, as facts that a plan is made of, and what it is asked to divide them into. */
-import type { KeptKind, Partition, PartitionLimits } from '../state/contract.js'
+import type { Holder, KeptKind, Partition, PartitionLimits } from '../state/contract.js'
 import { usualLimits } from '../state/partitions/partitions.js'
+import { showDay } from './amounts.js'
 import type { KindPolicy, Policy } from './policy.js'
 import type { PartitionFacts } from './plan.js'
 
@@ -16,7 +17,10 @@ export const kindBytes = (kinds: readonly KeptKind[]): Readonly<Record<string, n
   Object.fromEntries(kinds.map(({ kind, partitions }) => [kind, sum(partitions.map(bytesIn))]))
 
 /** Partitions that can fall. */
-export const factsOf = ({ kind, fell, partitions, undeclared }: KeptKind): PartitionFacts[] =>
+export const factsOf = (
+  { kind, fell, partitions, undeclared }: KeptKind,
+  holder: Holder | undefined = undefined,
+): PartitionFacts[] =>
   partitions
     // Of earlier ones something stays because of a record that is kept; it goes with the next that fall.
     .filter(({ no }) => no > fell)
@@ -29,8 +33,18 @@ export const factsOf = ({ kind, fell, partitions, undeclared }: KeptKind): Parti
       to: partition.to,
       records: recordsIn(partition),
       bytes: bytesIn(partition),
-      ...(undeclared !== undefined && { held: `Nobody declares ${undeclared} now: a plugin is missing.` }),
+      ...heldWith(partition, { undeclared, holder }),
     }))
+
+const heldWith = (
+  { to }: Partition,
+  { undeclared, holder }: { readonly undeclared: string | undefined; readonly holder: Holder | undefined },
+): { held?: string } => {
+  if (undeclared !== undefined) return { held: `Nobody declares ${undeclared} now: a plugin is missing.` }
+  if (holder === undefined || holder.since > to) return {}
+  const { collection, id, since } = holder
+  return { held: `In ${collection}, ${id} is not over, and belongs to what was written since ${showDay(since)}.` }
+}
 
 /** Parts of what is kept that fall one after the other: enough that little more is kept than was asked for. */
 const parts = 8

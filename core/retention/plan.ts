@@ -31,6 +31,8 @@ export interface Plan {
   /** In the order in which they fall: of each kind the oldest first. */
   readonly falls: readonly Falling[]
   readonly stays: readonly Staying[]
+  /** Bytes that the root holds beyond max_bytes when everything that may fall has fallen; 0: none. */
+  readonly over: number
 }
 
 export interface PlanInput {
@@ -55,11 +57,26 @@ const recordsIn = (partitions: readonly PartitionFacts[]): number =>
 const dueCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
   const [oldest, ...newer] = left
   if (oldest === undefined) return undefined
-  if (maxAge !== undefined && oldest.to <= now - maxAge) return 'age'
+  // What was written under a clock that was ahead is as old as what came behind it.
+  const last = isAhead(oldest, now) ? newer.find((one) => !isAhead(one, now)) : oldest
+  if (maxAge !== undefined && last !== undefined && last.to <= now - maxAge) return 'age'
   return maxCount !== undefined && recordsIn(newer) >= maxCount ? 'count' : undefined
 }
 
+/** The cause by which a part of the oldest is due, more of it than one partition that the policy makes would be. */
+const partCause = ({ policy: { maxAge, maxCount }, left }: Queue, now: number): Cause | undefined => {
+  const [oldest] = left
+  if (oldest === undefined) return undefined
+  if (maxCount !== undefined && recordsIn(left) > maxCount && oldest.records > maxCount / 4) return 'count'
+  return maxAge !== undefined && oldest.from <= now - maxAge * 1.25 ? 'age' : undefined
+}
+
 const ageText = 'It is younger than min_age.'
+const aheadText = 'Its stamps are ahead of the clock: that was wrong when it was written.'
+const wholeText = 'It falls as a whole, and what is to stay stands in it too.'
+
+/** Later than any clock that is right could say. */
+const isAhead = ({ to }: PartitionFacts, now: number): boolean => to > now + 3_600_000
 
 class Planner {
   readonly #input: PlanInput
@@ -76,7 +93,8 @@ class Planner {
     const [oldest] = queue.left
     if (oldest === undefined) return false
     const { held, ...facts } = oldest
-    const reason = held ?? (facts.to > now - policy.minAge ? ageText : undefined)
+    const tooYoung = isAhead(facts, now) ? aheadText : ageText
+    const reason = held ?? (facts.to > now - policy.minAge ? tooYoung : undefined)
     if (reason !== undefined) {
       queue.blocked = true
       this.stays.push({ ...facts, cause, held: reason })
@@ -91,22 +109,32 @@ class Planner {
   dropDue(queue: Queue): void {
     for (let cause = dueCause(queue, this.#input.now); cause !== undefined && this.drop(queue, cause);)
       cause = dueCause(queue, this.#input.now)
+    this.#tellWhole(queue)
+  }
+
+  #tellWhole(queue: Queue): void {
+    const cause = queue.blocked ? undefined : partCause(queue, this.#input.now)
+    const [oldest] = queue.left
+    if (cause === undefined || oldest === undefined) return
+    const { held = wholeText, ...facts } = oldest
+    this.stays.push({ ...facts, cause, held })
   }
 
   /** Room for the whole root: the partition that ended first, of whatever kind, falls first. */
-  makeRoom(queues: readonly Queue[]): void {
+  makeRoom(queues: readonly Queue[]): number {
     const { policy, bytes } = this.#input
-    if (policy.maxBytes === undefined) return
+    if (policy.maxBytes === undefined) return 0
     let over = bytes - policy.maxBytes - this.falls.reduce((sum, one) => sum + one.bytes, 0)
     const endOf = ({ left: [oldest] }: Queue): number => oldest?.to ?? 0
     while (over > 0) {
       const [next] = queues
         .filter(({ blocked, left, policy: { isPromise } }) => !blocked && !isPromise && left.length > 0)
         .toSorted((a, b) => endOf(a) - endOf(b))
-      if (next === undefined) return
+      if (next === undefined) return over
       const size = next.left[0]?.bytes ?? 0
       if (this.drop(next, 'bytes')) over -= size
     }
+    return 0
   }
 }
 
@@ -122,6 +150,6 @@ export const plan = (input: PlanInput): Plan => {
   const planner = new Planner(input)
   const queues = queuesOf(input)
   for (const queue of queues) planner.dropDue(queue)
-  planner.makeRoom(queues)
-  return { falls: planner.falls, stays: planner.stays }
+  const over = planner.makeRoom(queues)
+  return { falls: planner.falls, stays: planner.stays, over }
 }

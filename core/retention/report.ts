@@ -5,7 +5,7 @@ import type { DueNow } from './due.js'
 import { bytesIn, recordsIn } from './kinds.js'
 import type { Policy } from './policy.js'
 import { Fallen } from './retention-document.js'
-import { sayHeld, sayStaying } from './words.js'
+import { sayHeld } from './words.js'
 
 const KindReport = named(
   'KeptKind',
@@ -14,7 +14,7 @@ const KindReport = named(
     growth_bytes_per_day: doc(optional(number()), 'Over the last week; absent while it is not known.'),
     records: doc(integer({ min: 0 }), 'Records that lead the kind and no longer change.'),
     partitions: doc(integer({ min: 0 }), 'Parts that can fall one after the other.'),
-    oldest_ms: doc(optional(integer({ min: 1 })), 'When its oldest part began, Unix ms; absent where nobody knows.'),
+    oldest_ms: doc(optional(integer({ min: 1 })), 'Of the oldest of it, Unix ms; absent where nobody knows.'),
     max_age_ms: optional(integer({ min: 1 })),
     max_count: optional(integer({ min: 1 })),
     falls_at_ms: doc(optional(integer({ min: 0 })), 'When something of it falls for the first time, Unix ms.'),
@@ -43,21 +43,21 @@ export interface ReportParts {
 }
 
 const reasonOf = ({ falls, stays }: DueNow, kind: string): string | undefined => {
-  const staying = stays.find((one) => one.kind === kind)
   const held = falls.find((one) => one.kind === kind)?.held
-  return staying === undefined ? held && sayHeld(held) : sayStaying(staying)
+  return stays.find((one) => one.kind === kind)?.sentence ?? (held && sayHeld(held))
 }
 
 const kindReport = (parts: ReportParts, { kind, partitions }: KeptKind): Infer<typeof KindReport> => {
   const { policy, found, growthOf, fallsAt } = parts
   const { maxAge, maxCount } = policy.kinds.get(kind) ?? {}
   const [oldest] = partitions
+  const since = oldest?.since ?? oldest?.from
   return {
     bytes: partitions.reduce((sum, partition) => sum + bytesIn(partition), 0),
     growth_bytes_per_day: growthOf(kind),
     records: partitions.reduce((sum, partition) => sum + recordsIn(partition), 0),
     partitions: partitions.length,
-    oldest_ms: oldest === undefined || oldest.from === 0 ? undefined : oldest.from,
+    oldest_ms: since === 0 ? undefined : since,
     max_age_ms: maxAge,
     max_count: maxCount,
     falls_at_ms: fallsAt(kind),

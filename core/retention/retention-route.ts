@@ -1,12 +1,12 @@
 /** `POST /v1/retention`: what would fall, or the fall. */
 import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import { array, boolean, defaulted, doc, named, object, optional, string, type Infer } from '../base/schema.js'
-import { errors as stateErrors } from '../state/errors.js'
+import { codeOf, errors as stateErrors } from '../state/errors.js'
 import type { Due } from './due.js'
 import { errors } from './errors.js'
-import type { Retention } from './retention.js'
+import type { Failed, Retention } from './retention.js'
 import { Fallen } from './retention-document.js'
-import { sayFalling, sayStaying } from './words.js'
+import { sayError, sayFalling } from './words.js'
 
 const Body = object({
   dry_run: doc(defaulted(boolean(), true), 'Only say what would fall.'),
@@ -22,7 +22,11 @@ export const RetentionRun = named(
   'RetentionRun',
   object({
     dry_run: boolean(),
-    parts: doc(array(Part), 'What falls, or would: of each kind one part.'),
+    parts: doc(array(Part), 'What fell, or would: of each kind one part.'),
+    failed: doc(
+      array(object({ kind: string(), code: doc(string(), 'Of the problem.'), words: string() })),
+      'Kinds of which nothing fell though it was to fall, and why; what stands in `parts` fell nevertheless.',
+    ),
     stays: doc(array(string()), 'What is due and stays, and why, one sentence each.'),
   }),
 )
@@ -43,11 +47,24 @@ const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ 
 export const runRetention = async (retention: Retention, dry_run: boolean): Promise<RetentionRun> => {
   if (dry_run) {
     const { falls, stays } = await retention.due()
-    return { dry_run, parts: falls.map(partOf), stays: stays.map(sayStaying) }
+    return { dry_run, parts: falls.map(partOf), failed: [], stays: stays.map(({ sentence }) => sentence) }
   }
-  const { fallen, stays } = await retention.run()
-  return { dry_run, parts: fallen.map(fallenPart), stays: stays.map(sayStaying) }
+  const { fallen, failed, stays } = await retention.run()
+  const [first] = failed
+  if (first !== undefined && fallen.length === 0) throw first.error
+  return {
+    dry_run,
+    parts: fallen.map(fallenPart),
+    failed: failed.map(failure),
+    stays: stays.map(({ sentence }) => sentence),
+  }
 }
+
+const failure = ({ kind, error }: Failed): RetentionRun['failed'][number] => ({
+  kind,
+  code: codeOf(error) ?? 'internal_error',
+  words: sayError(error),
+})
 
 export interface RetentionRouteParts {
   readonly rootId: string
@@ -64,7 +81,7 @@ export const retentionRoute = ({ rootId, retention }: RetentionRouteParts): Rout
     summary: 'Says what is older, more or larger than retention keeps; with `dry_run` false it falls now.',
     body: Body,
     reply: jsonReply(RetentionRun),
-    problems: [stateErrors.backup_root_differs, errors.archive_not_written],
+    problems: [stateErrors.backup_root_differs, stateErrors.fall_outdated, errors.archive_not_written],
     example: { body: { dry_run: true } },
     handler: ({ body: { dry_run, root_id } }) => {
       if (root_id !== undefined && root_id !== rootId)

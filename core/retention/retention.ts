@@ -1,10 +1,12 @@
 /** How much the root holds, and how much of it stays: put together for one daemon. Rules: docs/rules/retention.md. */
 import type { Clock } from '../base/clock.js'
+import { Problem } from '../base/errors.js'
 import type { Warning } from '../base/health.js'
 import type { Ids } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
 import type { State } from '../state/contract.js'
 import type { Disk } from '../state/disk/disk.js'
+import { storageErrors } from '../state/storage-errors.js'
 import { createAnnouncements, type Announcements } from './announcements.js'
 import { dueNow, type Due, type DueNow } from './due.js'
 import { letFall } from './falls.js'
@@ -14,6 +16,7 @@ import type { Policy } from './policy.js'
 import { reportOf, type RetentionReport } from './report.js'
 import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
+import { sayError } from './words.js'
 
 export interface RetentionParts {
   readonly root: string
@@ -27,14 +30,26 @@ export interface RetentionParts {
   readonly policy: Policy
 }
 
+/** A kind of which nothing fell, and why. */
+export interface Failed {
+  readonly kind: string
+  readonly error: unknown
+}
+export interface Outcome {
+  readonly fallen: readonly Fallen[]
+  readonly failed: readonly Failed[]
+  /** Behind what fell. */
+  readonly stays: DueNow['stays']
+}
+
 export interface Retention {
   readonly usage: Usage
   /** Looks now and then from now on. Returns the end, which waits for a fall under way. */
   begin(): () => Promise<void>
   /** What would fall now, and what stays though it is due. */
   due(): Promise<DueNow>
-  /** Lets fall what is due, told before or not. Rejects where the disk refuses; what fell until then fell. */
-  run(): Promise<{ readonly fallen: readonly Fallen[]; readonly stays: DueNow['stays'] }>
+  /** Lets fall what is due, told before or not. Rejects where storage refuses changes: then nothing fell. */
+  run(): Promise<Outcome>
   /** The `retention` member of `/v1/status`. */
   report(): RetentionReport
   warnings(): readonly Warning[]
@@ -50,15 +65,28 @@ const createTurn = () => {
   }
 }
 
+/** A look of so long ago still says what stays. Milliseconds on the monotonic clock. */
+const freshMs = 10_000
+
+const warningOf = ({ kind, error }: Failed): Warning => ({
+  severity: 'warning',
+  code: 'retention_failed',
+  related_id: kind,
+  message: error instanceof Problem ? error.message : `Of ${kind} nothing fell: ${sayError(error)}`,
+  action:
+    (error instanceof Problem ? error.spec.action : undefined) ?? 'Look at the log, then: holdfast state retention',
+})
+
 class Keeper implements Retention {
   readonly usage: Usage
   readonly #parts: RetentionParts
   readonly #document: RetentionDocument
   readonly #announcements: Announcements
   readonly #inTurn = createTurn()
-  #failure: Warning | undefined
-  /** By the last look. */
-  #found: DueNow = { falls: [], stays: [] }
+  #failures: readonly Warning[] = []
+  #found: { readonly at: number; readonly due: DueNow } | undefined
+  /** Of the root, when it was measured last. */
+  #bytes = 0
   /** On the monotonic clock. */
   #checkpointedAt: number
 
@@ -78,19 +106,20 @@ class Keeper implements Retention {
   }
 
   report(): RetentionReport {
-    const { state, policy } = this.#parts
+    const { state, policy, clock } = this.#parts
+    const isFresh = this.#found !== undefined && clock.elapsed() - this.#found.at < freshMs
     return reportOf({
       policy,
       kinds: state.retention.kinds(),
       fallen: this.#document.value.fallen,
-      found: this.#found,
+      found: isFresh && this.#found !== undefined ? this.#found.due : this.#see(),
       growthOf: this.usage.growthOf,
       fallsAt: this.#announcements.fallsAt,
     })
   }
 
   begin(): () => Promise<void> {
-    return lookNowAndThen(this.#parts, () => this.#inTurn(() => this.#look()))
+    return lookNowAndThen(this.#parts, (which) => this.#inTurn(() => this.#look(which)))
   }
 
   due(): Promise<DueNow> {
@@ -98,27 +127,27 @@ class Keeper implements Retention {
   }
 
   run(): ReturnType<Retention['run']> {
-    return this.#inTurn(async () => {
-      const { falls, stays } = await this.#findDue()
+    const fall = async (): ReturnType<Retention['run']> => {
+      const { falls } = await this.#findDue()
       await this.#announcements.settle(falls.map(({ kind }) => kind))
-      return { fallen: await this.#letFall(falls), stays }
-    })
+      const { fallen, failed } = await this.#letFall(falls)
+      return { fallen, failed, stays: (await this.#foundSoFar()).stays }
+    }
+    return this.#inTurn(() => this.#parts.state.retention.withRoom(fall))
   }
 
   warnings(): readonly Warning[] {
-    return [
-      ...this.usage.warnings(),
-      ...this.#announcements.warnings(),
-      ...(this.#failure === undefined ? [] : [this.#failure]),
-    ]
+    return [...this.usage.warnings(), ...this.#announcements.warnings(), ...this.#failures]
   }
 
-  async #look(): Promise<void> {
+  async #look(which: 'first' | 'later'): Promise<void> {
     await this.usage.sample()
     if (this.#parts.state.health.mode !== 'ok') return
     const { falls } = this.#isStale() ? await this.#findDue() : await this.#foundSoFar()
     const ripe = await this.#announcements.ripe(falls)
-    if (ripe.length > 0) await this.#letFall(ripe)
+    if (which === 'first' || ripe.length === 0) return
+    await this.#letFall(ripe)
+    await this.#foundSoFar()
   }
 
   /** Something may be older than the state knows that it is, because it is still in the log. */
@@ -131,9 +160,16 @@ class Keeper implements Retention {
 
   /** As of the last checkpoint. */
   async #foundSoFar(): Promise<DueNow> {
+    const { root_bytes } = await this.usage.report()
+    this.#bytes = root_bytes
+    return this.#see()
+  }
+
+  #see(): DueNow {
     const { state, policy, clock } = this.#parts
-    const { root_bytes: bytes } = await this.usage.report()
-    return (this.#found = dueNow({ retention: state.retention, policy, bytes, now: clock.now() }))
+    const due = dueNow({ retention: state.retention, policy, bytes: this.#bytes, now: clock.now() })
+    this.#found = { at: clock.elapsed(), due }
+    return due
   }
 
   async #findDue(): Promise<DueNow> {
@@ -141,21 +177,41 @@ class Keeper implements Retention {
     return this.#foundSoFar()
   }
 
-  async #letFall(falls: readonly Due[]): Promise<readonly Fallen[]> {
-    const { state, log } = this.#parts
+  /** What is written to ends first, and then it is asked again: more may have come until then. */
+  async #ended(falls: readonly Due[]): Promise<readonly Due[]> {
+    const { retention } = this.#parts.state
+    const newest = new Map(retention.kinds().map(({ kind, partitions }) => [kind, partitions.at(-1)?.no ?? 0]))
+    const closing = new Set(falls.flatMap(({ kind, upto }) => (upto >= (newest.get(kind) ?? 0) ? [kind] : [])))
+    if (closing.size === 0) return falls
+    if (!(await retention.checkpoint(closing))) throw storageErrors.storage_write_failed()
+    const wanted = new Map(falls.map(({ kind, upto }) => [kind, upto]))
+    return (await this.#foundSoFar()).falls.filter(({ kind, upto }) => upto <= (wanted.get(kind) ?? 0))
+  }
+
+  /** One kind after the other: what one refuses holds back no other. */
+  async #letFall(falls: readonly Due[]): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
+    const { state } = this.#parts
     const fallen: Fallen[] = []
-    try {
-      for (const due of falls) {
-        fallen.push(await letFall({ ...this.#parts, retention: state.retention, document: this.#document }, due))
-      }
-      this.#failure = undefined
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      this.#failure = { severity: 'warning', code: 'retention_failed', message: `Nothing falls: ${message}` }
-      log.warn('what is due could not fall', { error })
-      throw error
+    const failed: Failed[] = []
+    for (const due of await this.#ended(falls)) {
+      await letFall({ ...this.#parts, retention: state.retention, document: this.#document }, due).then(
+        (one) => fallen.push(one),
+        (error: unknown) => failed.push({ kind: due.kind, error }),
+      )
     }
-    return fallen
+    this.#tell(failed)
+    return { fallen, failed }
+  }
+
+  /** Once until something else is wrong; with what nobody has foreseen, whole. */
+  #tell(failed: readonly Failed[]): void {
+    const known = new Set(this.#failures.map(({ message }) => message))
+    this.#failures = failed.map(warningOf)
+    for (const [at, { message, code, related_id: kind }] of this.#failures.entries()) {
+      const error = failed[at]?.error
+      const detail = error instanceof Problem ? { problem: error.code } : { error }
+      if (!known.has(message)) this.#parts.log.warn(message, { code, kind, ...detail })
+    }
   }
 }
 

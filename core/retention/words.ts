@@ -38,4 +38,14 @@ export const sayHeld = ({ by: { collection, id, since }, bytes }: Held): string 
 export const sayFalling = ({ held, ...part }: Part & { readonly held?: Held | undefined }): string =>
   `${sayPart(part)}${held === undefined ? '' : `; ${sayHeld(held)}`}`
 
+/** Of what nobody leads nobody says how old it is. */
+export const sayUnled = (one: { kind: string; bytes: number; undeclared: string | undefined }): string =>
+  `${one.kind}: ${showSize(one.bytes)} stay: nobody declares ${one.undeclared ?? 'what leads it'} now: ` +
+  'a plugin is missing.'
+
+export const sayOver = (bytes: number): string =>
+  `The root holds ${showSize(bytes)} more than max_bytes, and nothing else of it may fall now.`
+
 export const sayStaying = ({ held, ...part }: Staying): string => `${sayPart(part)}, stay: ${held}`
+
+export const sayError = (error: unknown): string => (error instanceof Error ? error.message : String(error))

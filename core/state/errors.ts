@@ -104,6 +104,12 @@ export const errors = defineErrors({
     detail: 'The repair would take acknowledged data away, first at {path} byte {offset}.',
     action: 'Restore a backup instead, or repeat with --accept-loss.',
   },
+  fall_outdated: {
+    status: 409,
+    domain: 'storage',
+    detail: 'Of {kind} nothing fell: more was written to what was to fall than had been told.',
+    action: 'Ask again what is to fall.',
+  },
   shape_absent: {
     status: 404,
     domain: 'storage',

@@ -14,6 +14,11 @@ export interface KeptWith<T> {
    */
   since?(record: T): number
   /**
+   * While a record of this collection can still change, nothing of another kind falls that was written since then.
+   * `since`: Unix ms; undefined: it holds nothing. Must be pure.
+   */
+  readonly holds?: { readonly kind: string; since(record: T): number | undefined }
+  /**
    * Of one that leads: how long somebody was promised that it is kept, ms. Unless the configuration says otherwise it
    * falls when it is older, and never to make room. Absent: kept for ever unless the configuration says otherwise.
    */
@@ -48,6 +53,8 @@ export interface Partition {
   readonly from: number
   /** Stamp of its last checkpoint so far, Unix ms: nothing in it was committed later. */
   readonly to: number
+  /** What leads the kind in it is not older, by what its records say, Unix ms; absent where nobody knows. */
+  readonly since?: number
   /** Those of which nothing is left in it are not there. */
   readonly shares: readonly PartitionShare[]
 }
@@ -73,6 +80,8 @@ export interface Fall {
   readonly kind: string
   /** What leads the kind falls up to this partition. */
   readonly upto: number
+  /** What follows falls up to this one, because nothing that stays may have a part in it. */
+  readonly free: number
   /** What leaves each partition; records that can still change are not counted. */
   readonly partitions: readonly Partition[]
   /** Of partitions up to there, what stays because of the holder. */
@@ -95,17 +104,31 @@ export interface Retention {
   kinds(): readonly KeptKind[]
   /** When partitions of a kind close from now on; kinds that nobody sets close theirs after 30 days or 1 GiB. */
   closeAt(kind: string, limits: PartitionLimits): void
-  /** Moves the log to pages, so that partitions that are due close and `kinds` is up to date; false if that failed. */
-  checkpoint(): Promise<boolean>
+  /**
+   * Moves the log to pages, so that partitions that are due close and `kinds` is up to date; false if that failed. The
+   * newest partition of each kind in `closing` closes whether it is due or not: nothing is written to it from then on.
+   */
+  checkpoint(closing?: ReadonlySet<string>): Promise<boolean>
+  /**
+   * As of the last checkpoint, the record of another kind that holds the most of this one: what was written since then
+   * does not fall.
+   */
+  heldBy(kind: string): Holder | undefined
+  /**
+   * Runs `work` with the room that is kept for a full disk, where storage refuses changes because of that. What falls
+   * makes room.
+   */
+  withRoom<R>(work: () => Promise<R>): Promise<R>
   /** What `fall` would take as of the last checkpoint. Reads records that can still change, and changes nothing. */
   preview(kind: string, upto: number): Fall
   /** What `fall` would take, as it stands on pages. Throws `storage_damaged` where a line cannot be read. */
   contents(fall: Fall): Iterable<FallingLine>
   /**
-   * Lets the partitions up to `upto`, which may be the newest, fall in one commit of a checkpoint; it was all or
-   * nothing also where the daemon dies. Records that can still change are carried; what may belong to a record that is
-   * kept stays until a later call, also one with the same `upto`. Rejects with the problem of the disk, or with a fault
-   * where the kind is unknown or not declared; then nothing fell. After `storage_sync_failed` the next start knows.
+   * Lets fall what a preview has told, and never more, in one commit of a checkpoint; it was all or nothing also where
+   * the daemon dies. Records that can still change are carried; what may belong to a record that is kept stays until a
+   * later call, also one with the same `upto`. Rejects with `fall_outdated` where a partition is still written to or
+   * holds more than was told, with the problem of the disk, or with a fault where the kind is unknown or not declared;
+   * then nothing fell. After `storage_sync_failed` the next start knows.
    */
-  fall(kind: string, upto: number): Promise<Fall>
+  fall(told: Fall): Promise<Fall>
 }

@@ -186,6 +186,10 @@ class Story {
     const upto = retention.kinds()[0]?.partitions.at(-1 - this.#random.below(2))?.no
     if (upto === undefined) return
     this.falls += 1
+    if (upto === retention.kinds()[0]?.partitions.at(-1)?.no) {
+      await this.#during(() => retention.checkpoint(new Set([kind])))
+      if (!this.#lives.state.retention.kinds()[0]?.partitions.some(({ no }) => no > upto)) return
+    }
     await this.#fall(upto)
   }
 
@@ -195,13 +199,16 @@ class Story {
     const going = new Set(
       Array.from(this.#lives.state.retention.contents(preview), (line) => ('id' in line ? line.id : '')),
     )
+    // What is written while it is archived does not fall.
+    if (this.#random.chance(0.5)) await this.#during(() => this.#write())
+    if (this.#random.chance(0.5)) await this.#during(() => this.#checkpoint())
     const { notes, journal } = this.#lives
     const open = new Map(notes.list(everything).map((note) => [note.id, note.done]))
     const lengths = [...journal.owners()].map((owner) => [owner, journal.length(owner)] as const)
     let isWhole = false
     const left = [...open.keys()].filter((id) => !going.has(id)).join(' ')
     const fall = async (): Promise<void> => {
-      await this.#lives.fall(upto)
+      await this.#lives.state.retention.fall(preview)
       isWhole = true
     }
     await this.#during(fall, () => this.#lives.notes.ids('all', 'all').join(' ') === left)
@@ -285,6 +292,17 @@ const nothingFound = async (disk: SimulatedDisk, what: string): Promise<void> =>
   assert(findings.length === 0, `${what} finds ${JSON.stringify(findings)}`)
 }
 
+/** Lets one of the newest partitions that have ended fall; false if none has. */
+const fallOne = async (life: KeptNotes, random: Random): Promise<boolean> => {
+  const { retention } = life.state
+  if (retention.kinds().length === 0) return false
+  await retention.checkpoint(new Set([kind]))
+  const upto = retention.kinds()[0]?.partitions.at(-2 - random.below(2))?.no
+  if (upto === undefined) return false
+  await life.fall(upto)
+  return true
+}
+
 const judge = async (
   { engine }: FallExploration,
   image: Image,
@@ -300,9 +318,7 @@ const judge = async (
   const known = before === '' ? [] : (JSON.parse(before) as [unknown, string[]])[1]?.length
   const text = describe(life, ever.slice(0, Number(known)))
   assert(before === '' || text === before || after.includes(text), departs(text, before, ...after))
-  const newest = life.state.retention.kinds()[0]?.partitions.at(-1)?.no
-  const falls = newest !== undefined && random.chance(0.2)
-  if (falls) await life.fall(Math.max(1, newest - random.below(2)))
+  const falls = random.chance(0.2) && (await fallOne(life, random))
   const seen = falls ? describe(life, ever) : found
   await life.close()
   await nothingFound(disk, falls ? 'a check behind a fall' : 'a check')

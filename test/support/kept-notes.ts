@@ -142,7 +142,11 @@ export const openKept = async (
     clock.advance(days * day)
     times.set(root, clock.now())
   }
-  const fall = (upto: number): Promise<Fall> => state.retention.fall(kind, upto)
+  const fall = async (upto: number): Promise<Fall> => {
+    const newest = state.retention.kinds()[0]?.partitions.at(-1)?.no
+    if (upto === newest) await state.retention.checkpoint(new Set([kind]))
+    return state.retention.fall(state.retention.preview(kind, upto))
+  }
   return { ...opened, root, clock, ids, report, notes, marks, plain, journal, write, change, pass, fall }
 }
 

@@ -1,6 +1,7 @@
 /** Daemons with a configuration of retention, whose clock leaps. */
 import type { ExecutionContext } from 'ava'
 import type { JsonObject } from '../../core/base/schema.js'
+import type { Disk } from '../../core/state/disk/disk.js'
 import { startTestDaemon, type TestDaemon } from './daemon.js'
 import { createLeapingClock, type LeapingClock } from './leaping-clock.js'
 
@@ -9,9 +10,10 @@ export const day = 86_400_000
 export interface Stand extends TestDaemon {
   readonly clock: LeapingClock
 }
-export const stand = async (t: ExecutionContext, retention: JsonObject, root?: string): Promise<Stand> => {
+export const stand = async (t: ExecutionContext, retention: JsonObject, root?: string, disk?: Disk): Promise<Stand> => {
   const clock = createLeapingClock()
-  const daemon = await startTestDaemon(t, { clock, config: { retention }, ...(root !== undefined && { root }) })
+  const where = { ...(root !== undefined && { root }), ...(disk !== undefined && { disk }) }
+  const daemon = await startTestDaemon(t, { clock, config: { retention }, ...where })
   return { ...daemon, clock }
 }
 export const weekOfRuns = { kinds: { runs: { max_age: '8d' } } }

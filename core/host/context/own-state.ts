@@ -56,10 +56,12 @@ const ownRetention = (retention: Retention, late: Late): Retention => ({
   bounded: () => retention.bounded(),
   kinds: () => retention.kinds(),
   closeAt: (kind, limits) => retention.closeAt(kind, limits),
+  heldBy: (kind) => retention.heldBy(kind),
+  withRoom: (work) => retention.withRoom(work),
   preview: (kind, upto) => retention.preview(kind, upto),
   contents: (fall) => retention.contents(fall),
-  checkpoint: () => late<boolean>('a checkpoint') ?? retention.checkpoint(),
-  fall: (kind, upto) => late<Fall>('a fall') ?? retention.fall(kind, upto),
+  checkpoint: (closing) => late<boolean>('a checkpoint') ?? retention.checkpoint(closing),
+  fall: (told) => late<Fall>('a fall') ?? retention.fall(told),
 })
 
 /** A transaction whose effects are charged to the plugin if they throw. */

@@ -38,8 +38,13 @@ export interface Transactions {
   resumeAt(last: number, latest: number): void
   /** Stamp of the last commit. */
   readonly last: number
-  /** The latest stamp of all commits that may be in the log: above the last where the clock was set back. */
-  readonly latest: number
+  /**
+   * The latest stamp of all commits that may be in the log and were not when this was asked last: above the last where
+   * the clock was set back.
+   */
+  takeLatest(): number
+  /** What was taken is still in the log. */
+  restoreLatest(latest: number): void
 }
 
 /**
@@ -160,7 +165,9 @@ class Transaction implements Tx {
 class Committer implements Transactions {
   readonly #options: TransactionOptions
   #last = 0
+  /** Since it was taken last, and before: what was queued then is in the log since. */
   #latest = 0
+  #before = 0
   #isOpen = false
 
   constructor(options: TransactionOptions) {
@@ -171,8 +178,15 @@ class Committer implements Transactions {
     return this.#last
   }
 
-  get latest(): number {
-    return this.#latest
+  takeLatest(): number {
+    const latest = Math.max(this.#before, this.#latest)
+    this.#before = this.#latest
+    this.#latest = this.#last
+    return latest
+  }
+
+  restoreLatest(latest: number): void {
+    this.#before = Math.max(this.#before, latest)
   }
 
   resumeAt(last: number, latest: number): void {

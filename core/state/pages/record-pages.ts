@@ -32,6 +32,8 @@ export interface RecordPages<T extends object> extends CheckpointedRecords<T> {
   load(ref: PagesRef, memory: LoadedRecords<T>): Promise<Loaded>
   /** Writes what changed; undefined if there is nothing to write. */
   write(dirty: DirtyRecords<T>, target: Target): Promise<PagesDraft | undefined>
+  /** Ids of the records that can still change. */
+  open(): Iterable<string>
   /** Reads the records that can still change and stand in partitions that would fall. */
   carried(fall: number): Iterable<readonly [string, T]>
   /** Settled records on pages of a partition, as they stand there. */
@@ -81,6 +83,7 @@ export const createRecordPages = <T extends object>(
       }
       return { ref: draft.ref, apply }
     },
+    open: () => openIds(records),
     carried: (fall) => carriedIn(records, fall),
     settledIn: (part) => settledIn(records, part),
     tableFiles: () => store.tableFiles(),

@@ -61,7 +61,19 @@ export const fallOf = (
   return {
     kind,
     upto,
+    free,
     partitions: falling.filter(({ shares }) => shares.length > 0),
     held: holder === undefined || held === 0 ? undefined : { by: holder, bytes: held },
   }
 }
+
+/** Whether a fall takes nothing but what another one tells, each partition as it ended then. */
+export const isWithin = (fall: Fall, told: Fall): boolean =>
+  fall.partitions.every(({ no, to, shares }) => {
+    const known = told.partitions.find((one) => one.no === no)
+    return shares.every(({ name, leads, records }) => {
+      if (!leads && no > told.free) return true
+      const share = known?.to === to ? known.shares.find((one) => one.name === name) : undefined
+      return share !== undefined && records <= share.records
+    })
+  })

@@ -39,6 +39,21 @@ const sharesIn = (
     ref.kept?.kind === kind ? (shareIn(ref, no, { name, leads: leads(name) }) ?? []) : [],
   )
 
+/** By the tables of what leads; those of earlier versions do not tell. */
+const sinceIn = (
+  { collections }: Pick<Manifest, 'collections'>,
+  { kind, no }: { readonly kind: string; readonly no: number },
+  leads: KindFacts['leads'],
+): { since?: number } => {
+  const told = Object.entries(collections).flatMap(([name, { kept, tables }]) =>
+    kept?.kind === kind && leads(name)
+      ? tables.flatMap(({ part, rows, oldest }) => (part === no && rows > 0 ? [oldest?.since] : []))
+      : [],
+  )
+  const known = told.filter((since) => since !== undefined)
+  return known.length === 0 || known.length < told.length ? {} : { since: Math.min(...known) }
+}
+
 /** One partition of a kind with everything of it. */
 export const partitionIn = (
   { collections, streams }: Manifest,
@@ -48,6 +63,7 @@ export const partitionIn = (
   no,
   from,
   to,
+  ...sinceIn({ collections }, { kind, no }, leads),
   shares: [...sharesIn(collections, { kind, no }, leads), ...sharesIn(streams, { kind, no }, () => false)],
 })
 
@@ -64,8 +80,12 @@ export const kindIn = (manifest: Manifest, kind: string, { leads, undeclared }: 
 export const kindsIn = (manifest: Manifest, facts: KindFacts): readonly KeptKind[] =>
   Object.keys(manifest.kinds).map((kind) => kindIn(manifest, kind, facts))
 
-/** Whether a partition takes no more at a moment, Unix ms. */
-export const isDue = ({ from, shares }: Partition, limits: PartitionLimits, now: number): boolean =>
+/**
+ * Whether a partition takes no more at a moment, Unix ms. One that was written to under a clock that was ahead ends when
+ * that is right again: nothing of it can fall before its stamps are old.
+ */
+export const isDue = ({ from, to, shares }: Partition, limits: PartitionLimits, now: number): boolean =>
   now - from >= limits.age ||
+  to - now >= limits.age ||
   sum(shares.map(({ bytes }) => bytes)) >= limits.bytes ||
   sum(shares.map(({ leads, records }) => (leads ? records : 0))) >= limits.records

@@ -27,7 +27,7 @@ const filledIn = ({ collections, streams }: Pick<Manifest, 'collections' | 'stre
 
 /** What a checkpoint does to the partitions of a kind. */
 export interface Turn {
-  /** The latest stamp of the commits that it writes. */
+  /** The latest stamp of the commits that it writes: before the end of the newest one where a clock was set back. */
   readonly t: number
   readonly isDue: boolean
   /** What falls with it, up to this one; 0: nothing. */
@@ -45,8 +45,9 @@ export const turned = (kind: KindRef | undefined, { t, isDue, fall, isFilled }: 
   if (last === undefined) return { partitions: [{ no: leaders + 1, from: t, to: t }], fell: leaders }
   const to = Math.max(last.to, t)
   if (last.no <= fall || (isDue && isFilled))
-    return { partitions: [...partitions, { no: last.no + 1, from: to, to }], fell: leaders }
-  return { partitions: [...earlier, { no: last.no, from: isFilled ? last.from : to, to }], fell: leaders }
+    return { partitions: [...partitions, { no: last.no + 1, from: t, to: t }], fell: leaders }
+  const grown = isFilled ? { ...last, to } : { no: last.no, from: t, to: t }
+  return { partitions: [...earlier, grown], fell: leaders }
 }
 
 /** Without partitions of which nothing is left, and without kinds that nothing is kept as. */

@@ -44,6 +44,14 @@ export interface Written {
 export interface Wanted {
   readonly kind: string
   readonly upto: number
+  /** What follows falls no further than up to this one. */
+  readonly free: number
+}
+/** What a checkpoint does beside moving the log to pages. */
+export interface Order {
+  readonly wanted?: Wanted
+  /** Kinds whose newest partition ends. */
+  readonly closing?: ReadonlySet<string> | undefined
 }
 
 export interface PassOptions {
@@ -61,15 +69,17 @@ export class CheckpointPass {
   readonly #options: PassOptions
   readonly #load: Load
   readonly #wanted: Wanted | undefined
+  readonly #closing: ReadonlySet<string>
   readonly #before: Manifest
   /** What holds dependents of the kind that falls, and up to where they fall. */
   #holder: Holder | undefined
   #free = 0
 
-  constructor(options: PassOptions, load: Load, wanted: Wanted | undefined) {
+  constructor(options: PassOptions, load: Load, { wanted, closing = new Set() }: Order) {
     this.#options = options
     this.#load = load
     this.#wanted = wanted
+    this.#closing = closing
     this.#before = options.manifest.current
   }
 
@@ -131,12 +141,14 @@ export class CheckpointPass {
     if (ref === undefined) return { isDue: false, isFilled: false }
     const partition = partitionIn(this.#before, { kind, ref }, this.#options.pageStores.leads)
     const limits = this.#options.limits.get(kind) ?? usualLimits
-    return { isDue: isDue(partition, limits, this.#load.latest), isFilled: partition.shares.length > 0 }
+    const isDueNow = this.#closing.has(kind) || isDue(partition, limits, this.#load.t)
+    return { isDue: isDueNow, isFilled: partition.shares.length > 0 }
   }
 
   #changedKinds(): ReadonlySet<string> {
     const { records, entries } = this.#load
-    const kinds = new Set(this.#wanted === undefined ? [] : [this.#wanted.kind])
+    const kinds = new Set(this.#closing)
+    if (this.#wanted !== undefined) kinds.add(this.#wanted.kind)
     for (const { collection, dirty } of records)
       if (dirty.records.size > 0 || dirty.tombstones.size > 0)
         this.#addKind(kinds, this.#keptAs('data', collection.spec))
@@ -163,12 +175,13 @@ export class CheckpointPass {
 
   #findHolder(): void {
     if (this.#wanted === undefined) return
-    const { kind, upto } = this.#wanted
+    const { kind, upto, free } = this.#wanted
     const { leads } = this.#options.pageStores
     const after = this.manifestBehind(this.#before)
     const ref = this.written.kinds[kind]
     this.#holder = holderIn(after, { kind, fall: ref?.fell ?? upto, leads })
-    this.#free = freeUpto(this.#before.kinds[kind] ?? { partitions: [], fell: 0 }, { upto, holder: this.#holder })
+    const known = this.#before.kinds[kind] ?? { partitions: [], fell: 0 }
+    this.#free = Math.min(free, freeUpto(known, { upto, holder: this.#holder }))
   }
 
   async #writeRecords({ collection: { spec }, dirty }: RecordPart): Promise<void> {

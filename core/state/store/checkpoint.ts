@@ -12,7 +12,14 @@ import type { Transactions } from '../memory/transaction.js'
 import type { RootForms } from '../root/root-forms.js'
 import { lastingReason } from '../storage-errors.js'
 import type { StorageMode } from '../disk/storage-mode.js'
-import { CheckpointPass, type Load, type PassOptions, type Wanted, type Written } from './checkpoint-pass.js'
+import {
+  CheckpointPass,
+  type Load,
+  type Order,
+  type PassOptions,
+  type Wanted,
+  type Written,
+} from './checkpoint-pass.js'
 import type { Store } from './store.js'
 import { namedFiles, unnamedFiles } from '../pages/sweep.js'
 
@@ -24,16 +31,22 @@ export interface CheckpointerOptions extends PassOptions {
   readonly forms: RootForms
   /** Bytes of log that are worth a checkpoint. */
   readonly segmentBytes: number
-  readonly transactions: Pick<Transactions, 'last' | 'latest'>
+  readonly transactions: Pick<Transactions, 'last' | 'takeLatest' | 'restoreLatest'>
 }
 
 export interface Checkpointer {
   /** Starts one in the background if the log has grown enough. */
   consider(): void
-  /** Runs one now, or waits for the one that runs. False: it failed and everything is still in the log. */
-  run(): Promise<boolean>
-  /** Runs one now in which partitions fall. Rejects with the reason where it failed: then nothing fell. */
-  fall(wanted: Wanted): Promise<Fall>
+  /**
+   * Runs one now, or waits for the one that runs unless the newest partitions of some kinds are to close. False: it
+   * failed and everything is still in the log.
+   */
+  run(closing?: ReadonlySet<string>): Promise<boolean>
+  /**
+   * Runs one now in which partitions fall; `wanted` says which when no other runs any more, and may throw. Rejects with
+   * the reason where it failed: then nothing fell.
+   */
+  fall(wanted: () => Wanted): Promise<Fall>
   /** Waits for one that runs. */
   idle(): Promise<void>
 }
@@ -70,16 +83,14 @@ class CheckpointWriter implements Checkpointer {
     this.#worth = options.segmentBytes
   }
 
-  run(): Promise<boolean> {
-    this.#running ??= this.#begin(undefined).then((outcome) => outcome.ok)
+  async run(closing?: ReadonlySet<string>): Promise<boolean> {
+    if (closing !== undefined) return (await this.#next(() => ({ closing }))).ok
+    this.#running ??= this.#begin({}).then((outcome) => outcome.ok)
     return this.#running
   }
 
-  async fall(wanted: Wanted): Promise<Fall> {
-    while (this.#running !== undefined) await this.#running
-    const done = this.#begin(wanted)
-    this.#running = done.then((outcome) => outcome.ok)
-    const outcome = await done
+  async fall(wanted: () => Wanted): Promise<Fall> {
+    const outcome = await this.#next(() => ({ wanted: wanted() }))
     if (!outcome.ok) throw outcome.error
     assert(outcome.fall, 'a checkpoint forgot what was to fall')
     return outcome.fall
@@ -94,25 +105,33 @@ class CheckpointWriter implements Checkpointer {
     await this.#running
   }
 
-  #begin(wanted: Wanted | undefined): Promise<Outcome> {
-    return this.#perform(wanted).finally(() => {
+  /** One that begins when no other runs; what it is to do is asked then. */
+  async #next(order: () => Order): Promise<Outcome> {
+    while (this.#running !== undefined) await this.#running
+    const done = this.#begin(order())
+    this.#running = done.then((outcome) => outcome.ok)
+    return done
+  }
+
+  #begin(order: Order): Promise<Outcome> {
+    return this.#perform(order).finally(() => {
       this.#running = undefined
     })
   }
 
-  async #perform(wanted: Wanted | undefined): Promise<Outcome> {
+  async #perform(order: Order): Promise<Outcome> {
     const { keeper, log, mode, segmentBytes } = this.#options
     let taken: Omit<Load, 'sequence'> | undefined
     try {
       const first = await keeper.rotate(() => {
         taken = this.#take()
       })
-      const fall = taken && (await this.#write({ ...taken, sequence: first - 1 }, wanted))
+      const fall = taken && (await this.#write({ ...taken, sequence: first - 1 }, order))
       this.#worth = segmentBytes
       return { ok: true, fall }
     } catch (error) {
       this.#worth = keeper.commits.written + segmentBytes
-      if (taken !== undefined) restoreDirty(taken)
+      if (taken !== undefined) this.#restore(taken)
       await this.#removeDrafts().catch((reason: unknown) => log.warn('a draft could not be removed', { error: reason }))
       mode.count()
       log.warn('a checkpoint failed; the log keeps everything', { error })
@@ -122,19 +141,25 @@ class CheckpointWriter implements Checkpointer {
     }
   }
 
+  #restore(taken: Omit<Load, 'sequence'>): void {
+    this.#options.transactions.restoreLatest(taken.latest)
+    restoreDirty(taken)
+  }
+
   #take(): Omit<Load, 'sequence'> {
     const { store, transactions } = this.#options
     return {
       t: transactions.last,
-      latest: transactions.latest,
+      latest: transactions.takeLatest(),
       records: Array.from(store.collections.values(), (collection) => ({ collection, dirty: collection.takeDirty() })),
       entries: Array.from(store.streams.values(), (stream) => ({ stream, dirty: stream.takeDirty() })),
     }
   }
 
-  async #write(load: Load, wanted: Wanted | undefined): Promise<Fall | undefined> {
+  async #write(load: Load, order: Order): Promise<Fall | undefined> {
     const { manifest, log, pageStores, forms } = this.#options
-    const pass = new CheckpointPass(this.#options, load, wanted)
+    const pass = new CheckpointPass(this.#options, load, order)
+    const { wanted } = order
     await pass.write()
     if (wanted !== undefined) await forms.name('partitions')
     if (load.records.some(({ dirty }) => dirty.forgotten.size > 0)) await forms.name('forgotten-records')

@@ -1,23 +1,27 @@
 /** What plugins see of partitions: which there are, what would fall, and the fall. */
 import { fault } from '../../base/assert.js'
 import type { CollectionSpec, DeclaredKind, Fall, FallingLine, Holder, KeptKind, Retention } from '../contract.js'
-import { earliest, fallOf, freeUpto, holderIn } from '../partitions/falls.js'
+import { errors } from '../errors.js'
+import { earliest, fallOf, freeUpto, holderIn, isWithin } from '../partitions/falls.js'
 import { kindIn, kindsIn, type KindFacts } from '../partitions/listing.js'
 import { newestOf } from '../partitions/partitions.js'
-import { runningOf, type Root } from './open-root.js'
+import type { Wanted } from './checkpoint-pass.js'
+import { refuse, runningOf, type Root } from './open-root.js'
 
 export const createRetention = (root: Root): Retention => ({
   declared: () => declaredIn(root),
   bounded: () => new Map(specsIn(root).flatMap(({ bounded = {} }) => Object.entries(bounded))),
   kinds: () => kindsIn(root.manifest.current, factsOf(root)),
   closeAt: (kind, limits) => void root.limits.set(kind, limits),
-  checkpoint: () => runningOf(root.access).checkpointer.run(),
+  checkpoint: (closing) => {
+    const run = (): Promise<boolean> => runningOf(root.access).checkpointer.run(closing)
+    return closing === undefined ? run() : withRoom(root, run)
+  },
+  heldBy: (kind) => heldBy(root, kind),
+  withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
   contents: (fall) => contentsOf(root, fall),
-  async fall(kind, upto) {
-    fallible(root, kind, upto)
-    return runningOf(root.access).checkpointer.fall({ kind, upto })
-  },
+  fall: (told) => withRoom(root, () => runningOf(root.access).checkpointer.fall(() => wantedOf(root, told))),
 })
 
 const specsIn = ({ store }: Root): CollectionSpec<object>[] => [...store.collections.values()].map(({ spec }) => spec)
@@ -39,6 +43,51 @@ const fallible = (root: Root, name: string, upto: number): KeptKind => {
   const kind = kindIn(root.manifest.current, name, factsOf(root))
   if (kind.undeclared !== undefined) throw fault(`${kind.undeclared} of ${name} is not declared`)
   return kind
+}
+
+/** What was told is what falls: a partition that is written to, and one that was meanwhile, is refused. */
+const wantedOf = (root: Root, told: Fall): Wanted => {
+  const { kind, upto, free } = told
+  const kept = fallible(root, kind, upto)
+  const isOpen = upto >= (kept.partitions.at(-1)?.no ?? 0)
+  const holder = heldBy(root, kind)
+  const isHeld = kept.partitions.some(
+    ({ no, to }) => no > kept.fell && no <= upto && holder !== undefined && holder.since <= to,
+  )
+  if (isOpen || isHeld || !isWithin(previewOf(root, kept, upto), told))
+    throw errors.fall_outdated({ details: { kind } })
+  return { kind, upto, free }
+}
+
+/** Records that can still change are in memory: no page is read. */
+const heldBy = ({ store, pageStores }: Root, kind: string): Holder | undefined => {
+  const holders = function* (): Iterable<Holder> {
+    for (const [collection, stored] of store.collections) {
+      const { holds } = stored.spec.kept ?? {}
+      if (holds?.kind !== kind) continue
+      for (const id of pageStores.records(collection).open()) {
+        const record = stored.find(id)
+        const since = record === undefined ? undefined : holds.since(record)
+        if (since !== undefined) yield { collection, id, since }
+      }
+    }
+  }
+  return earliest(holders())
+}
+
+const withRoom = async <R>(root: Root, work: () => Promise<R>): Promise<R> => {
+  const { access, ballast, options } = root
+  if (access.mode.reason !== 'disk_full') return work()
+  const { keeper } = runningOf(access)
+  await ballast.release()
+  await keeper.recover('at any cost')
+  try {
+    return await work()
+  } finally {
+    if (keeper.hasRoom())
+      await ballast.place().catch((error: unknown) => options.log.warn('the ballast could not be written', { error }))
+    else refuse(access, 'disk_full')
+  }
 }
 
 const previewOf = (root: Root, { kind, fell }: KeptKind, upto: number): Fall => {

@@ -88,7 +88,12 @@ const deliveryCollection: CollectionSpec<DeliveryRecord> = {
   settled: (delivery) =>
     delivery.status === 'delivered' ||
     (delivery.status === 'dead_lettered' && delivery.dead_letter_resolved_at_ms !== undefined),
-  kept: { kind: 'deliveries', since: payloadTime },
+  kept: {
+    kind: 'deliveries',
+    since: payloadTime,
+    // Whoever gets it may ask for its run.
+    holds: { kind: 'runs', since: (delivery) => (delivery.run_id === undefined ? undefined : payloadTime(delivery)) },
+  },
   bounded: { dead_letters: 'dead_letter_max_age_ms in config/deliveries.toml' },
   references: (delivery) => [{ collection: 'sessions', id: delivery.session_id }],
 }

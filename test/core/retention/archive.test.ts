@@ -147,6 +147,43 @@ test('a disk that fails leaves no archive and nothing half', async (t) => {
   }
 })
 
+test('two archives of one moment are two files, and each is whole', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const paths = []
+  for (const count of [1, 2, 3]) paths.push((await writeArchive({ disk, folder }, header, lines(count))).path)
+  t.deepEqual(
+    paths.map((path) => path.slice(folder.length)),
+    ['', '-2', '-3'].map((no) => `/ba21/runs-2027-01-31T09-00-00-000Z${no}.ndjson.gz`),
+  )
+  for (const [at, path] of paths.entries()) t.is((await readAll(path)).lines.length, 2 * (at + 1))
+})
+
+test('what a killed life left half-written goes with the next archive, and nothing else does', async (t) => {
+  const folder = await freshRoot()
+  const own = join(folder, 'ba21')
+  mkdirSync(own, { recursive: true })
+  mkdirSync(join(folder, 'other'))
+  const left = 'runs-2027-01-30T09-00-00-000Z-2.ndjson.gz.part'
+  const others = ['notes.part', 'runs-2027-01-30T09-00-00-000Z.ndjson.gz', 'x.ndjson.gz.part']
+  for (const name of [left, ...others]) writeFileSync(join(own, name), '')
+  writeFileSync(join(folder, 'other', left), '')
+  const { path } = await writeArchive({ disk, folder }, header, lines(1))
+  t.deepEqual(readdirSync(own).toSorted(), [...others, path.slice(own.length + 1)].toSorted())
+  t.deepEqual(readdirSync(join(folder, 'other')), [left])
+})
+
+test('what the disk says is the reason, not what it led to', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' })
+  const filling: Disk = {
+    ...disk,
+    open: async (at, how) => ({ ...(await disk.open(at, how)), write: () => Promise.reject(full) }),
+  }
+  await t.throwsAsync(writeArchive({ disk: filling, folder }, header, lines(50_000)), { code: 'ENOSPC' })
+})
+
 test('the file is synced before it gets its name, and its name after it', async (t) => {
   const folder = await freshRoot()
   mkdirSync(folder, { recursive: true })

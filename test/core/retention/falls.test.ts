@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../core/base/schema.js'
+import type { Disk } from '../../../core/state/disk/disk.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { createCommandLine } from '../../support/command-line.js'
 import { createLeapingClock } from '../../support/leaping-clock.js'
@@ -81,13 +83,15 @@ for (const [what, content, status] of waits)
     const [fallen] = await daysOfRuns(daemon, 'one', 'two')
     daemon.clock.leap(20 * day)
     await complete(daemon, 'three')
-    const { parts } = await retain(daemon, false)
+    const { parts, stays } = await retain(daemon, false)
     t.is(parts.length, 1)
+    const reason = new RegExp(`stay because runs ${run_id} is kept and may have a part`, 'u')
+    t.regex(stays[0], reason)
     t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${fallen}`)), [404, 'run_expired'])
     t.is((await daemon.request('GET', `/v1/runs/${run_id}`)).body.status, status)
     t.deepEqual(await journal(), before)
     const { stays_because } = (await statusOf(daemon)).retention.kinds.runs
-    t.regex(stays_because, new RegExp(`stay because runs ${run_id} is kept and may have a part`, 'u'))
+    t.regex(stays_because, reason)
     await daemon.request('POST', `/v1/runs/${run_id}/cancel`)
     await until(daemon, run_id, 'cancelled', 'interrupted')
   })
@@ -195,6 +199,35 @@ test('retention-7: where the archive cannot be written nothing falls, and the pr
   t.true(health.warnings.some(({ code }: any) => code === 'retention_failed'))
 })
 
+test('retention-7: of which kind nothing fell is told beside what fell, once, and with what to do', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' })
+  const disk: Disk = {
+    ...createDisk(),
+    open: (path, how) => (path.includes('/receipts-') ? Promise.reject(full) : createDisk().open(path, how)),
+  }
+  const daemon = await stand(t, { ...weekOfRuns, archive_dir: folder }, undefined, disk)
+  await openSession(daemon)
+  const { run_id } = (await withKey(daemon, 'one')).body
+  await until(daemon, run_id, 'completed')
+  await retain(daemon, true)
+  daemon.clock.leap(100 * day)
+  const { parts, failed } = await retain(daemon, false)
+  t.like(parts, [{ kind: 'runs', records: 1 }])
+  t.like(failed, [{ kind: 'receipts', code: 'archive_not_written' }])
+  t.regex(failed[0].words, /^Of receipts nothing fell, because its archive could not be written to .*: ENOSPC\.$/u)
+  const warnings = async () =>
+    (await statusOf(daemon)).health.warnings.filter(({ code }: any) => code === 'retention_failed')
+  t.like(await warnings(), [{ related_id: 'receipts', message: failed[0].words }])
+  t.regex((await warnings())[0].action, /Make archive_dir a folder/u)
+  const again = await daemon.request('POST', '/v1/retention', { dry_run: false })
+  t.deepEqual(codeOf(again), [409, 'archive_not_written'])
+  const told = daemon.log.filter(({ details }) => details['code'] === 'retention_failed')
+  t.is(told.length, 1)
+  t.is(told[0]?.details['error'], undefined)
+})
+
 /** Lets the clock go on by so much, an hour at a time, as far as looks see it. */
 const hours = async (daemon: Stand, count: number): Promise<void> => {
   for (let hour = 0; hour < count; hour += 6) {
@@ -238,6 +271,23 @@ test('retention-8: after a month without a look, and under another policy, it is
   t.truthy(await announcedIn(first))
   t.is((await first.request('GET', `/v1/runs/${one}`)).status, 200)
   t.is(first.log.filter(({ details }) => details['code'] === 'retention_announced').length, 2)
+})
+
+test('retention-8: a start under another policy tells soon what it will let fall, and lets nothing fall yet', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, {}, root)
+  await openSession(first)
+  const [one] = await daysOfRuns(first, 'one')
+  await first.stop()
+  const clock = createLeapingClock()
+  clock.jump(30 * day)
+  const second = await startTestDaemon(t, { root, clock, config: { retention: weekOfRuns } })
+  clock.leap(15_000)
+  const daemon = { ...second, clock }
+  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  t.like(await announcedIn(daemon), { related_id: 'runs' })
+  t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
 })
 
 test('retention-8: a daemon that holds lets nothing fall by itself', async (t) => {

@@ -46,6 +46,8 @@ interface Row {
   readonly stays?: readonly string[]
 }
 
+const whole = 'It falls as a whole, and what is to stay stands in it too.'
+
 const rows: readonly Row[] = [
   { title: 'nothing falls where nothing is said', partitions: months(), policy: policy({ runs: {} }) },
   {
@@ -59,6 +61,7 @@ const rows: readonly Row[] = [
     partitions: months(),
     policy: policy({ runs: { maxAge: 60 * day + 1 } }),
     falls: ['runs 1 by age'],
+    stays: [`runs 2 by age: ${whole}`],
   },
   {
     title: 'of a kind that is not in the policy nothing falls',
@@ -76,6 +79,18 @@ const rows: readonly Row[] = [
     partitions: months(),
     policy: policy({ runs: { maxCount: 21 } }),
     falls: ['runs 1 by count'],
+    stays: [`runs 2 by count: ${whole}`],
+  },
+  {
+    title: 'a partition no larger than the policy makes them needs no word',
+    partitions: partitions('runs', ...Array.from({ length: 6 }, () => ({ ended: 2 }))),
+    policy: policy({ runs: { maxCount: 55 } }),
+  },
+  {
+    title: 'a partition of a clock that was ahead stays with its reason when what came behind it is old',
+    partitions: partitions('runs', { ended: -3650 }, { ended: 90 }, {}),
+    policy: policy({ runs: { maxAge: 60 * day } }),
+    stays: ['runs 1 by age: Its stamps are ahead of the clock: that was wrong when it was written.'],
   },
   {
     title: 'what is younger than min_age stays though there are too many',
@@ -148,6 +163,12 @@ for (const { title, partitions: given, policy: own, falls = [], stays = [] } of 
   test(title, (t) => {
     t.deepEqual(told(plan({ partitions: given, bytes: 600, policy: own, now })), { falls, stays })
   })
+
+test('what the root holds beyond max_bytes when nothing more may fall is told', (t) => {
+  const given = { partitions: partitions('runs', { ended: 90 }, {}), bytes: 600, now }
+  const over = (maxBytes: number) => plan({ ...given, policy: policy({ runs: {} }, { maxBytes }) }).over
+  t.deepEqual([over(450), over(500), over(501)], [50, 0, 0])
+})
 
 test('what falls is told with its span, its records and its bytes', (t) => {
   const [fallen] = plan({

@@ -177,6 +177,66 @@ test('a record of a page that falls is as it was committed where a commit writes
   await (await isSound(t, life)).close()
 })
 
+test('what is written between what is told of a fall and the fall itself stays', async (t) => {
+  const life = await openKept(tempRoot(t))
+  const { retention } = life.state
+  const old = await life.write()
+  await life.checkpoint()
+  const open = retention.preview(kind, 1)
+  const second = await life.write()
+  await life.checkpoint()
+  await t.throwsAsync(retention.fall(open), { code: 'fall_outdated' }, 'it is still written to')
+  await retention.checkpoint(new Set([kind]))
+  t.deepEqual(nos(life), [1, 2])
+  await t.throwsAsync(retention.fall(open), { code: 'fall_outdated' }, 'more was written to it')
+  const told = retention.preview(kind, 1)
+  life.pass(1)
+  const third = await life.write()
+  await life.checkpoint()
+  t.deepEqual(await retention.fall(told), told)
+  t.deepEqual(life.notes.ids('all', 'all'), [third.id])
+  for (const { id } of [old, second]) t.true(life.notes.hasFallen(id))
+  await (await isSound(t, life)).close()
+})
+
+test('what follows falls no further than was told, also where what held it is gone meanwhile', async (t) => {
+  const life = await openKept(tempRoot(t))
+  const waits = await life.write({ done: false })
+  await life.write()
+  await life.checkpoint()
+  life.pass()
+  await life.write()
+  await life.checkpoint()
+  const told = life.state.retention.preview(kind, 1)
+  t.deepEqual([told.free, told.held?.by.id], [0, waits.id])
+  await life.state.commit((tx) => tx.remove(life.notes, waits.id, 'test'))
+  await life.checkpoint()
+  await life.state.retention.fall(told)
+  t.is(life.journal.first('ann'), 1)
+  await life.close()
+})
+
+test('a partition that was begun under a clock that was ahead ends when the clock is right again', async (t) => {
+  const years = 3650
+  const life = await openKept(tempRoot(t))
+  life.pass(years)
+  await life.write()
+  await life.checkpoint()
+  life.pass(-years)
+  const now = life.clock.now()
+  for (let n = 0; n < 6; n += 1) {
+    await life.write()
+    await life.checkpoint()
+  }
+  const partitions = life.state.retention.kinds()[0]?.partitions ?? []
+  t.like(partitions.at(-1), { from: now, to: now })
+  life.pass()
+  await life.write()
+  await life.checkpoint()
+  t.is(nos(life).length, partitions.length + 1)
+  await (await isSound(t, life)).close()
+})
+
 test('earlier versions are kept out from the first fall on, and not before', async (t) => {
   const root = tempRoot(t)
   const incompat = () => unseal<{ incompat: string[] }>(readFileSync(join(root, 'root.json')))?.incompat

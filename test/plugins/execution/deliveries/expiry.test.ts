@@ -5,7 +5,7 @@ import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contr
 import { startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { lendOutbox } from '../../../support/outbox.js'
-import { openSession } from '../../../support/runs.js'
+import { openSession, until } from '../../../support/runs.js'
 
 const day = 86_400_000
 
@@ -54,6 +54,47 @@ const stand = async (t: ExecutionContext, deliveries: JsonObject) => {
   await request('POST', '/v1/retention', { dry_run: true })
   return { clock, send, until, retain }
 }
+test('retention-4: a run of which a delivery has not arrived stays until somebody sees to that', async (t) => {
+  const clock = createLeapingClock()
+  let code: string | undefined = 'gone'
+  const deliver = () =>
+    Promise.resolve(code === undefined ? { type: 'delivered' as const } : { type: 'terminal' as const, code })
+  const { plugin } = lendOutbox({ ...fake, deliver })
+  const config = { retention: { kinds: { runs: { max_age: '8d' } } }, deliveries: { max_attempts: 10_000 } }
+  const daemon = await startTestDaemon(t, { clock, plugins: [plugin], config })
+  const { request } = daemon
+  await openSession(daemon)
+  const send = async (address: string): Promise<string> => {
+    const reply_targets = [{ plugin: 'fake', address }]
+    const { run_id } = (await request('POST', '/v1/sessions/s1/runs', { content: 'hello', reply_targets })).body
+    await until(daemon, run_id, 'completed')
+    return run_id
+  }
+  const retain = async (): Promise<any> => {
+    clock.leap(20 * day)
+    return (await request('POST', '/v1/retention', { dry_run: false })).body
+  }
+  const run_id = await send('dead')
+  const findOne = async (status: string): Promise<string> => {
+    for (let tries = 0; tries < 2000; tries += 1) {
+      const [found] = (await request('GET', `/v1/deliveries?status=${status}`)).body
+      if (found !== undefined) return found.delivery_id
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    throw new Error(`none is ${status}`)
+  }
+  const delivery_id = await findOne('dead_lettered')
+  await request('POST', '/v1/retention', { dry_run: true })
+  const { parts, stays } = await retain()
+  t.deepEqual(parts, [])
+  t.regex(stays[0], new RegExp(`^runs: 1 record .* stay: In deliveries, ${delivery_id} is not over, and belongs`, 'u'))
+  t.is((await request('GET', `/v1/runs/${run_id}/external-actions`)).status, 200)
+  code = undefined
+  await request('POST', `/v1/deliveries/${delivery_id}/replay`, {})
+  await findOne('delivered')
+  t.like((await retain()).parts, [{ kind: 'runs', records: 1 }])
+})
+
 const statuses = (rows: readonly any[]): string[] => rows.map(({ status }) => status).toSorted()
 
 test('retention-4: a delivery that has not arrived and an unresolved dead letter never fall, however old they are', async (t) => {

@@ -1,0 +1,88 @@
+/** What happens while something falls: it is written to, and its disk is full. */
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { openArchive } from '../../../core/retention/archive-read.js'
+import type { Policy } from '../../../core/retention/policy.js'
+import { createRetention } from '../../../core/retention/retention.js'
+import type { Disk } from '../../../core/state/disk/disk.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import { freshRoot } from '../../support/folders.js'
+import { kind, openKept, verifyKept, type KeptNotes } from '../../support/kept-notes.js'
+import { tempRoot } from '../../support/notes.js'
+
+const hour = 3_600_000
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+const retentionOf = (life: KeptNotes, disk: Disk, more: Partial<Policy>) => {
+  const policy = { minAge: hour, kinds: new Map([[kind, { isPromise: false }]]), ...more }
+  const { root, clock, ids, state } = life
+  return createRetention({ root, rootId: 'ba21', disk, clock, ids, log, state, policy })
+}
+const idsIn = async (path: string): Promise<string[]> => {
+  const ids = []
+  for await (const line of (await openArchive(createDisk(), path)).lines) if ('id' in line) ids.push(line.id)
+  return ids
+}
+
+test('retention-5: what is written while its partition is archived neither falls nor is lost', async (t) => {
+  const root = tempRoot(t)
+  const archiveDir = await freshRoot()
+  mkdirSync(archiveDir, { recursive: true })
+  const life = await openKept(root)
+  const old = await life.write()
+  await life.checkpoint()
+  life.clock.advance(3 * hour)
+  writeFileSync(join(root, 'quarantine', 'large'), '', { mode: 0o600 })
+  truncateSync(join(root, 'quarantine', 'large'), 100 * 1024 ** 2)
+  const young: string[] = []
+  const busy: Disk = {
+    ...createDisk(),
+    open: async (path, how) => {
+      if (path.endsWith('.part')) {
+        young.push((await life.write()).id)
+        await life.checkpoint()
+      }
+      return createDisk().open(path, how)
+    },
+  }
+  const { fallen, failed } = await retentionOf(life, busy, { archiveDir, maxBytes: 64 * 1024 ** 2 }).run()
+  t.deepEqual(failed, [])
+  t.like(fallen, [{ kind, records: 1, cause: 'bytes', from: old.at, to: old.at }])
+  t.is(young.length, 1)
+  t.deepEqual(life.notes.ids('all', 'all'), young)
+  const archived = await idsIn(fallen[0]?.archive ?? '')
+  t.true(archived.includes(old.id))
+  t.false(archived.includes(young[0] ?? ''))
+  await life.close()
+  t.deepEqual((await verifyKept(root)).findings, [])
+})
+
+test('what falls makes room on a full disk, with the room that was kept for that', async (t) => {
+  const root = tempRoot(t)
+  const ballast = await openKept(root, { tuning: { ballastBytes: 4096 } })
+  await ballast.write()
+  await ballast.close()
+  const real = createDisk()
+  const isFull = (): boolean => real.stat(join(root, 'ballast')) !== undefined
+  const refuse = (): Promise<never> => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }))
+  let fills = false
+  const disk: Disk = {
+    ...real,
+    space: (path) => (fills ? { free: isFull() ? 0 : 1, type: 0 } : real.space(path)),
+    replace: (path, bytes) => (fills && isFull() ? refuse() : real.replace(path, bytes)),
+    open: (path, how) => (fills && isFull() && how === 'create' ? refuse() : real.open(path, how)),
+  }
+  const life = await openKept(root, { disk, tuning: { ballastBytes: 4096, freeBytes: 10 } })
+  fills = true
+  life.clock.advance(3 * hour)
+  await t.throwsAsync(life.state.document('x').write({}), { code: 'storage_write_failed' })
+  t.is(life.state.health.reason, 'disk_full')
+  const kinds = new Map([[kind, { isPromise: false, maxAge: 2 * hour }]])
+  const { fallen, failed } = await retentionOf(life, disk, { kinds }).run()
+  t.deepEqual(failed, [])
+  t.like(fallen, [{ kind, records: 1 }])
+  t.deepEqual(life.notes.ids('all', 'all'), [])
+  t.is(life.state.health.reason, 'disk_full', 'there is still no room for others')
+  await life.close()
+})
