@@ -81,8 +81,8 @@ export const kindsIn = (manifest: Manifest, facts: KindFacts): readonly KeptKind
   Object.keys(manifest.kinds).map((kind) => kindIn(manifest, kind, facts))
 
 /**
- * Whether a partition takes no more at a moment, Unix ms. One that was written to under a clock that was ahead ends when
- * that is right again: nothing of it can fall before its stamps are old.
+ * Whether a partition takes no more at a moment, Unix ms. One of a clock that was ahead ends when that is right again:
+ * nothing of it falls before its stamps are old.
  */
 export const isDue = ({ from, to, shares }: Partition, limits: PartitionLimits, now: number): boolean =>
   now - from >= limits.age ||
