@@ -18,9 +18,6 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['content-length'] ?? 0)
 
-/** Only a body whose length is not told may become large without saying so. */
-const mayBeLarge = (length: number, limit: number): boolean => (length || limit) > defaultBodyLimit
-
 const acceptable = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/iu
 
 const checkType = ({ headers }: IncomingMessage): void => {
@@ -48,15 +45,18 @@ interface Progress {
   size: number
   /** It is not read, because there is no room for more of it yet. */
   waits: boolean
+  /** It was not read for a part of the time since the last look. */
+  waited: boolean
 }
 
-/** A body that hardly comes must not keep others from their turn. */
+/** A body that hardly comes must not keep others from their turn, nor its connection. */
 const watchStall = ({ clock, stall }: Receiving, progress: Progress, stalled: () => void): (() => void) => {
   let last = 0
   let cancel = (): void => {}
   const look = (): void => {
-    if (!progress.waits && progress.size - last < stallBytes) return stalled()
+    if (!progress.waited && progress.size - last < stallBytes) return stalled()
     last = progress.size
+    progress.waited = progress.waits
     cancel = clock.after(stall, look)
   }
   cancel = clock.after(stall, look)
@@ -76,21 +76,37 @@ const joined = (chunks: readonly Uint8Array[], size: number): Uint8Array => {
   return whole
 }
 
-/** Where chunks go: into one piece as they come if its size is known, so that there is nothing to join at the end. */
-const createStore = (length: number): { add(chunk: Uint8Array, at: number): void; whole(size: number): Uint8Array } => {
-  if (length > defaultBodyLimit) {
-    const whole = Buffer.allocUnsafeSlow(length)
-    return { add: (chunk, at) => whole.set(chunk, at), whole: () => whole }
+interface Store {
+  add(chunk: Uint8Array, at: number): void
+  whole(size: number): Uint8Array
+}
+
+/**
+ * Where chunks go. Of a long body whose length is told they go into one piece, so that there is nothing to join at the
+ * end; but only once so much has come that the piece is not had for a promise.
+ */
+const createStore = (length: number): Store => {
+  let chunks: Uint8Array[] = []
+  let piece: Uint8Array | undefined
+  return {
+    add(chunk, at) {
+      if (piece === undefined && length > defaultBodyLimit && at + chunk.length > defaultBodyLimit) {
+        piece = Buffer.allocUnsafeSlow(length)
+        piece.set(joined(chunks, at))
+        chunks = []
+      }
+      if (piece === undefined) chunks.push(chunk)
+      else piece.set(chunk, at)
+    },
+    whole: (size) => piece ?? joined(chunks, size),
   }
-  const chunks: Uint8Array[] = []
-  return { add: (chunk) => void chunks.push(chunk), whole: (size) => joined(chunks, size) }
 }
 
 const collect = (request: IncomingMessage, receiving: Receiving, length: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve, reject) => {
     const { limit, hold } = receiving
     const store = createStore(length)
-    const progress: Progress = { size: 0, waits: false }
+    const progress: Progress = { size: 0, waits: false, waited: false }
     const end = (settle: () => void): void => {
       unwatch()
       request.off('data', take)
@@ -102,12 +118,12 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
         reject(problem)
       })
     const stalled = (): void => refuse(httpErrors.request_timeout({ headers: closing }))
-    const unwatch = mayBeLarge(length, limit) ? watchStall(receiving, progress, stalled) : () => {}
-    /** Of a body whose length was told, all is held already. */
+    const unwatch = request.complete ? () => {} : watchStall(receiving, progress, stalled)
     const grow = (bytes: number): void => {
       const taken = hold.take(bytes)
       if (taken === true) return
       progress.waits = true
+      progress.waited = true
       request.pause()
       void taken.then((fits) => {
         progress.waits = false
@@ -119,7 +135,7 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
       if (progress.size + chunk.length > limit) return refuse(tooLarge(limit))
       store.add(chunk, progress.size)
       progress.size += chunk.length
-      if (length === 0) grow(chunk.length)
+      grow(chunk.length)
     }
     request.on('data', take)
     request.once('end', () => end(() => resolve(store.whole(progress.size))))
@@ -127,30 +143,15 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     request.once('close', () => end(() => resolve(undefined)))
   })
 
-/** Waits for the turn of a body whose length is told. False: the client went away. */
-const admitted = async (request: IncomingMessage, hold: Hold, length: number): Promise<boolean> => {
-  const taken = hold.take(length)
-  if (taken === true) return true
-  let gone = false
-  const leave = (): void => {
-    gone = true
-    hold.end()
-  }
-  for (const event of ['error', 'close']) request.once(event, leave)
-  const fits = await taken
-  for (const event of ['error', 'close']) request.off(event, leave)
-  if (!fits && !gone) throw noRoom()
-  return !gone
-}
-
 export const openHold = (budget: BodyBudget, request: IncomingMessage, limit: number): Hold =>
-  budget.open(mayBeLarge(lengthOf(request), limit) ? 'large' : 'small')
+  budget.open(lengthOf(request) || limit)
 
 /** The bytes; undefined if the client went away. */
 export const readBody = async (request: IncomingMessage, receiving: Receiving): Promise<Uint8Array | undefined> => {
   const length = lengthOf(request)
   if (length > receiving.limit) throw tooLarge(receiving.limit)
-  if (length > 0 && !(await admitted(request, receiving.hold, length))) return undefined
+  // What came with its headers is whole a turn later, and needs no watch.
+  await undefined
   const bytes = await collect(request, receiving, length)
   if (bytes !== undefined && bytes.length > 0) checkType(request)
   return bytes

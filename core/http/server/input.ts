@@ -113,7 +113,7 @@ export interface Intake {
   readonly clock: Clock
   readonly budget: BodyBudget
   readonly json: JsonReader
-  /** Ms in which 64 KiB of a large body must come. */
+  /** Ms in which 64 KiB of a body must come, or what is left of it. */
   readonly stall: number
 }
 

@@ -10,39 +10,51 @@ import { sendRaw } from './reply.js'
 interface Open {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** No earlier answer is owed on the connection. */
-  readonly alone: boolean
+  /** The answer ahead of it on the connection. */
+  readonly before: ServerResponse | undefined
 }
 
 /** How long a client may take to close a connection on which nothing more is served. */
 const lingerMs = 1000
 
-/** Requests that cannot be read are answered on the bare connection, unless another answer is under way there. */
+/** When an answer has left, and with it all those ahead of it; never if its connection goes first. */
+const whenSent = (response: ServerResponse | undefined, then: () => void): void => {
+  if (response === undefined || response.writableFinished) then()
+  else response.once('finish', then)
+}
+
+/** Requests that cannot be read are answered on the bare connection, behind the answers that are owed there. */
 export const answerMalformed = (server: Server, exchange: Exchange, clock: Clock): void => {
+  const latest = new WeakMap<object, Open>()
+  /** Connections whose last answer is known: what still comes there is of no use. */
+  const ending = new WeakSet<object>()
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const last = latest.get(request.socket)?.response
+    latest.set(request.socket, { request, response, before: last?.writableFinished === false ? last : undefined })
+  })
   /** The server may not know these connections any more: one that the client keeps would hold its close for ever. */
-  const answer = (socket: Socket, problem: Problem): void => {
-    sendRaw(socket, problem)
+  const end = (socket: Socket, problem?: Problem): void => {
+    if (!socket.writable) return
+    if (problem === undefined) socket.end()
+    else sendRaw(socket, problem)
     socket.once(
       'close',
       clock.after(lingerMs, () => socket.destroy()),
     )
   }
-  const latest = new WeakMap<object, Open>()
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    latest.set(request.socket, {
-      request,
-      response,
-      alone: latest.get(request.socket)?.response.writableFinished ?? true,
+  const answer = (socket: Socket, problem: Problem): void => {
+    ending.add(socket)
+    const { request, response, before } = latest.get(socket) ?? {}
+    if (request === undefined || request.complete) return whenSent(response, () => end(socket, problem))
+    // Of a request that breaks off this is the answer, unless it has one.
+    whenSent(before, () => {
+      if (response?.headersSent === true) whenSent(response, () => end(socket))
+      else end(socket, problem)
     })
-  })
-  const quiet = (socket: Socket): boolean => {
-    const open = latest.get(socket)
-    if (open === undefined) return true
-    return open.request.complete ? open.response.writableFinished : open.alone && !open.response.headersSent
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (socket.writable && error.code !== 'ECONNRESET' && quiet(socket)) answer(socket, unreadable(error.code))
-    else socket.destroy()
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else if (!ending.has(socket)) answer(socket, unreadable(error.code))
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())

@@ -107,16 +107,17 @@ test('http-35: a body waits for room in order, and a handler that goes on withou
 
 test('http-35: a client that goes away gives its place back, while it waits and while it sends', async (t) => {
   const { put, begin, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
-  const sends = await begin(`Content-Length: ${4 * mebibyte}`)
-  sends.socket.write('{"name":"')
-  await until(() => bytes() === 4 * mebibyte)
+  const sends = await begin(`Content-Length: ${8 * mebibyte}`)
+  sends.socket.write('x'.repeat(6 * mebibyte))
+  await until(() => bytes() === 6 * mebibyte)
   const waits = await begin(`Content-Length: ${5 * mebibyte}`)
+  waits.socket.write('x'.repeat(mebibyte))
   const behind = put('behind', 4 * mebibyte)
   await setTimeout(50)
   waits.socket.destroy()
   sends.socket.destroy()
   t.is((await behind).status, 200)
-  t.is(bytes(), 0)
+  await until(() => bytes() === 0)
 })
 
 test('http-35: a body that does not tell its length counts as it comes', async (t) => {
@@ -134,14 +135,58 @@ test('http-35: a body that does not tell its length counts as it comes', async (
   t.pass()
 })
 
-test('http-35: a large body that does not come along is 408 and gives its room back', async (t) => {
-  const { begin, until, bytes } = await setUp(t, { bodyStall: 100 })
-  const slow = await begin(`Content-Length: ${4 * mebibyte}`)
-  slow.socket.write('{"name":"')
-  await until(() => bytes() === 4 * mebibyte)
-  await until(() => slow.text() !== '')
-  t.regex(slow.text(), /^HTTP\/1\.1 408 [^]*request_timeout/u)
-  await until(() => bytes() === 0)
+test('http-35: a body that does not come along is 408, whatever its length, and gives its room and its connection back', async (t) => {
+  const { begin, until, bytes, server } = await setUp(t, { bodyStall: 200 })
+  for (const length of [16, 500 * 1024, 4 * mebibyte]) {
+    const slow = await begin(`Content-Length: ${length}`)
+    slow.socket.write('{"name":"')
+    await until(() => bytes() === 9)
+    await until(() => slow.text() !== '')
+    t.regex(slow.text(), /^HTTP\/1\.1 408 [^]*request_timeout/u)
+    await until(() => bytes() === 0)
+  }
+  const silent = await begin('Transfer-Encoding: chunked')
+  await until(() => silent.text() !== '')
+  t.regex(silent.text(), /^HTTP\/1\.1 408 [^]*request_timeout/u)
+  while ((await server.connections()) > 0) await setTimeout(5)
+})
+
+test('http-35: a body is not late for the time in which it waits for room', async (t) => {
+  const { begin, until, bytes, put, opened, seen } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyStall: 400 })
+  const first = put('first', 5 * mebibyte, { gate: 'held' })
+  await until(() => seen.includes('first'))
+  const waits = await begin(`Content-Length: ${2 * mebibyte}`)
+  waits.socket.write('x'.repeat(mebibyte + 65_536))
+  await until(() => bytes() > 6 * mebibyte - 65_536)
+  await setTimeout(600)
+  t.is(waits.text(), '')
+  await opened('first')
+  t.is((await first).status, 200)
+  waits.socket.write('x'.repeat(mebibyte - 65_536))
+  await until(() => waits.text() !== '')
+  t.regex(waits.text(), /^HTTP\/1\.1 400 /u)
+})
+
+test('http-35: only bytes that came are held, so that lengths that are told keep nobody out', async (t) => {
+  const { begin, until, bytes, put } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 100 })
+  for (let n = 0; n < 32; n += 1) {
+    const told = await begin(`Content-Length: ${n % 2 === 0 ? mebibyte : 20 * mebibyte}`)
+    told.socket.write('{')
+  }
+  await until(() => bytes() === 32)
+  t.is((await put('tiny', 1000)).status, 200)
+  t.is((await put('small', 900_000)).status, 200)
+  t.is((await put('large', 3 * mebibyte)).status, 200)
+})
+
+test('http-35: tiny bodies have room of their own that no longer ones take', async (t) => {
+  const { begin, until, bytes, put } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
+  for (let n = 0; n < 12; n += 1) {
+    const sent = await begin(`Content-Length: ${n % 2 === 0 ? mebibyte : 20 * mebibyte}`)
+    sent.socket.write('x'.repeat(900_000))
+  }
+  await until(() => bytes() > 6.5 * mebibyte)
+  t.is((await put('tiny', 1000)).status, 200)
 })
 
 test('a body that is refused holds nothing, whatever is wrong with it', async (t) => {

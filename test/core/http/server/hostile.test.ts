@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
 import { createClock } from '../../../../core/base/clock.js'
 import { httpErrors } from '../../../../core/http/errors.js'
@@ -188,16 +189,45 @@ test('a daemon on all interfaces answers for any address, but not for any name',
     )
 })
 
-test('pipelined requests are answered in order, and garbage after them closes the connection', async (t) => {
+test('http-38: pipelined requests are answered in order, then the garbage behind them, and the connection is closed', async (t) => {
   const server = await startServer(t, { routes })
   const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
-  const got = await server.raw(
-    `${get('/v1/notes/1')}${get('/v1/notes/latest')}${get('/v1/notes/3')}nonsense\r\n\r\n`,
-    200,
-  )
-  const bodies = [...got.matchAll(/note \d|latest/gu)].map(([body]) => body)
-  t.deepEqual(bodies, ['note 1', 'latest', 'note 3'].slice(0, bodies.length))
+  const all = `${get('/v1/notes/1')}${get('/v1/notes/latest')}${get('/v1/notes/3')}`
+  for (const [behind, code] of [
+    ['nonsense\r\n\r\n', 'bad_request'],
+    ['CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 'method_not_allowed'],
+    ['POST /v1/notes/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'bad_request'],
+  ] as const) {
+    const got = await server.raw(`${all}${behind}`, 5000)
+    const answers = [...got.matchAll(/note \d|latest|"code":"\w+"/gu)].map(([answer]) => answer)
+    t.deepEqual(answers, ['note 1', 'latest', 'note 3', `"code":"${code}"`])
+  }
   t.is((await server.ask('GET', '/v1/notes')).status, 200)
+})
+
+test('http-38: bytes behind a body take its answer not away, however late that is', async (t) => {
+  const slow = defineRoute({
+    id: 'slow.put',
+    method: 'POST',
+    path: '/v1/slow',
+    summary: 'Takes its time.',
+    access: 'admin',
+    body: object({ note: string() }),
+    reply: jsonReply(object({ note: string() })),
+    handler: async ({ body }) => {
+      await setTimeout(100)
+      return body
+    },
+  })
+  const server = await startServer(t, { routes: [slow] })
+  const post = (length: number, text: string): string =>
+    `POST /v1/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${text}`
+  const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/gu)].map(([, status]) => status ?? '')
+  const whole = '{"note":"here"}'
+  const garbage = await server.raw(post(whole.length, `${whole}garbage garbage\r\n\r\n`), 5000)
+  t.deepEqual(statuses(garbage), ['200', '400'])
+  const short = await server.raw(post(whole.length - 4, whole), 5000)
+  t.deepEqual(statuses(short), ['400', '400'])
 })
 
 test('slow headers and slow bodies are cut off', async (t) => {
