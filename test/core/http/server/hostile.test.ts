@@ -222,7 +222,8 @@ test('http-38: bytes behind a body take its answer not away, however late that i
   const server = await startServer(t, { routes: [slow] })
   const post = (length: number, text: string): string =>
     `POST /v1/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${text}`
-  const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+)/gu)].map(([, status]) => status ?? '')
+  const statuses = (text: string): string[] =>
+    [...text.matchAll(/HTTP\/1\.1 (\d+)/gu)].map(([, status]) => status ?? '')
   const whole = '{"note":"here"}'
   const garbage = await server.raw(post(whole.length, `${whole}garbage garbage\r\n\r\n`), 5000)
   t.deepEqual(statuses(garbage), ['200', '400'])
