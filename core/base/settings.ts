@@ -59,7 +59,7 @@ export const Settings = object({
   ),
   httpBodyBytes: doc(
     defaulted(integer({ min: 33_554_432 }), 268_435_456),
-    'Most bytes of request bodies in flight; those above 1 MiB have three quarters, with those above 64 KiB seven eighths.',
+    'Most bytes of request bodies in flight. Those above 1 MiB have three quarters, all above 64 KiB seven eighths.',
   ),
   httpBodyWaitMs: doc(
     defaulted(integer({ min: 0, max: 120_000 }), 10_000),
