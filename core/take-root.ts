@@ -3,7 +3,6 @@ import type { Clock } from './base/clock.js'
 import type { IdSource } from './base/ids.js'
 import type { Settings } from './base/settings.js'
 import type { Log } from './base/text/log.js'
-import type { Secrets } from './base/text/secrets.js'
 import { nextEpoch } from './epoch.js'
 import { createBus, type Bus } from './events/bus.js'
 import type { Boot } from './host/lifecycle/boot.js'
@@ -21,7 +20,6 @@ export interface RootParts {
   readonly ids: IdSource
   readonly log: Log
   readonly disk: Disk
-  readonly secrets: Secrets
 }
 
 export const takeRoot = ({ settings, boot, clock, log, disk }: RootParts): Promise<Lock> =>
@@ -40,7 +38,7 @@ export interface OpenedRoot {
 
 /** Nothing is published before the state is loaded, so the bus may come after the state whose epoch it needs. */
 export const openRoot = async (context: RootParts, lock: Lock): Promise<OpenedRoot> => {
-  const { boot, clock, ids, log, disk, secrets, settings } = context
+  const { boot, clock, ids, log, disk, settings } = context
   const { root, generation } = lock
   const opened = await boot.step('open', () =>
     openState({
@@ -63,7 +61,6 @@ export const openRoot = async (context: RootParts, lock: Lock): Promise<OpenedRo
   const epoch = nextEpoch(opened.state, clock, log)
   const bus = createBus({
     clock,
-    redacting: secrets.redactingPieces,
     epoch: epoch.value,
     capacity: settings.eventHistoryCapacity,
     bytes: settings.eventHistoryBytes,

@@ -3,7 +3,6 @@
  * docs/rules/events.md.
  */
 import type { Clock } from '../base/clock.js'
-import type { TextPieces } from '../base/text/pieces.js'
 import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
 import { createDeltaLane, type DeltaLane } from './deltas.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
@@ -51,8 +50,6 @@ export interface Bus extends Events {
 
 export interface BusOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>
-  /** Redacts one text that comes in pieces. */
-  readonly redacting: () => TextPieces
   readonly epoch: number
   /** Events kept for replay; clamped to 1..262144. */
   readonly capacity: number

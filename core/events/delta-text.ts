@@ -1,7 +1,7 @@
-/** One text while it is made: redacted, handed to those who follow it, and framed when their tick comes. */
+/** One text while it is made: handed to those who follow it, and framed when their tick comes. */
 import type { Clock } from '../base/clock.js'
 import { unsafeCast } from '../base/schema.js'
-import type { TextPieces } from '../base/text/pieces.js'
+import { createPieces } from '../base/text/pieces.js'
 import type { DeltaSpec, Deltas, EventKeys } from './contract.js'
 import type { DeltaFollower, DeltaText } from './delta-follower.js'
 import { createTemplate } from './delta-template.js'
@@ -59,17 +59,16 @@ export const createDeltaText = <S, K extends string, D extends object>(framed: F
 
 interface Parts {
   readonly text: DeltaText
-  readonly redacting: () => TextPieces
   readonly ticks: DeltaTicks
   /** Changes whenever somebody begins or ends to follow deltas. */
   readonly membership: () => number
   readonly audience: () => readonly DeltaFollower[]
 }
 
-export const openDeltaText = <K extends string>({ text, redacting, ticks, membership, audience }: Parts): Deltas<K> => {
+export const openDeltaText = <K extends string>({ text, ticks, membership, audience }: Parts): Deltas<K> => {
   let seen = -1
   let followers: readonly DeltaFollower[] = []
-  let pieces: TextPieces | undefined
+  const pieces = createPieces()
   let kind: K | undefined
   let [begun, closed] = [false, false]
 
@@ -78,7 +77,7 @@ export const openDeltaText = <K extends string>({ text, redacting, ticks, member
       seen = membership()
       followers = audience()
       // What was held back is not the beginning of what others are shown.
-      if (followers.length === 0) pieces = undefined
+      if (followers.length === 0) pieces.end()
     }
     return followers.length > 0
   }
@@ -87,24 +86,20 @@ export const openDeltaText = <K extends string>({ text, redacting, ticks, member
     for (const follower of followers) ticks.give(follower, { of: text, kind, text: shown, first: !begun })
     begun = true
   }
-  const show = (piece: string): void => {
-    pieces ??= redacting()
-    give(pieces.add(piece))
-  }
   return {
     write(of, piece) {
       if (closed || !isFollowed()) return
       if (of !== kind) {
-        give(pieces?.end() ?? '')
+        give(pieces.end())
         kind = of
       }
-      for (let at = 0; at < piece.length; at += frameLength) show(piece.slice(at, at + frameLength))
+      for (let at = 0; at < piece.length; at += frameLength) give(pieces.add(piece.slice(at, at + frameLength)))
     },
     close() {
       if (closed) return
       closed = true
       if (!isFollowed()) return
-      give(pieces?.end() ?? '')
+      give(pieces.end())
       const waiting = followers.filter((follower) => follower.has(text))
       if (waiting.length > 0) ticks.flush(waiting)
     },

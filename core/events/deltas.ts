@@ -3,7 +3,6 @@
  * that moment, and to nobody later.
  */
 import type { Clock } from '../base/clock.js'
-import type { TextPieces } from '../base/text/pieces.js'
 import type { DeltaSpec, Deltas, EventFilter, EventKeys } from './contract.js'
 import { createDeltaFollower, type DeltaFollower } from './delta-follower.js'
 import { createDeltaText, openDeltaText } from './delta-text.js'
@@ -14,8 +13,6 @@ import { carries } from './window.js'
 
 export interface DeltaLaneOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>
-  /** Redacts one text. */
-  readonly redacting: () => TextPieces
   /** Writes what was published so far: no delta overtakes it. */
   readonly flushEvents: () => void
   readonly onFault: (fault: EventFault) => void
@@ -39,7 +36,7 @@ export interface DeltaLane {
 }
 
 export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
-  const { clock, onFault, redacting } = options
+  const { clock, onFault } = options
   const followers = new Map<DeltaFollower, DeltaView>()
   const ticks = createDeltaTicks({ ...options, followers })
   const encode = createEncode()
@@ -53,7 +50,6 @@ export const createDeltaLane = (options: DeltaLaneOptions): DeltaLane => {
     open: (spec, keys, subject) =>
       openDeltaText({
         text: createDeltaText({ spec, keys, subject, clock, onFault }),
-        redacting,
         ticks,
         membership: () => membership,
         audience: () => audience(spec.include, keys),

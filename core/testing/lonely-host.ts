@@ -2,7 +2,6 @@
 import { readLayers, settingsOf } from '../base/config.js'
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
-import { plainPieces } from '../base/text/pieces.js'
 import { createKnownValues } from '../base/text/known-values.js'
 import { object } from '../base/schema.js'
 import { Host } from '../host/contract.js'
@@ -18,7 +17,6 @@ const secrets = {
   guard: () => {},
   redact: (text: string) => text,
   redacting: (text: string) => createKnownValues().replacing(text, ''),
-  redactingPieces: plainPieces,
 }
 const patienceMs = 5000
 

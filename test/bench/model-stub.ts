@@ -20,8 +20,9 @@ const usage = { prompt_tokens: 100, completion_tokens: 8, total_tokens: 108 }
 const begin = event({ role: 'assistant', content: '' })
 const end = `${event({}, { finish_reason: 'stop' })}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
 
-/** A delta that tells when it was sent, in Unix milliseconds. */
-const delta = (): string => event({ content: `at ${(performance.timeOrigin + performance.now()).toFixed(2)} ` })
+/** A delta that tells when it was sent, in Unix milliseconds, and whether it is the first of its answer. */
+const delta = (isFirst: boolean): string =>
+  event({ content: `${isFirst ? 'first ' : ''}at ${(performance.timeOrigin + performance.now()).toFixed(2)} ` })
 
 const whole = new Map<number, Buffer>()
 const atOnce = (count: number): Buffer => {
@@ -38,8 +39,8 @@ const answer = (response: ServerResponse, count: number, pace_ms: number): void 
   response.write(begin)
   let left = count
   const timer = setInterval(() => {
+    response.write(delta(left === count))
     left -= 1
-    response.write(delta())
     if (left > 0) return
     clearInterval(timer)
     response.end(end)

@@ -13,30 +13,39 @@ export interface Speakers {
   count(): number
   /** How long each of them was under way, milliseconds; forgets them. */
   lags(): number[]
+  /** The same of the first delta of each answer alone. */
+  firstLags(): number[]
   /** Milliseconds of CPU time of the process that asks the models. */
   cpu(): number
   close(): void
 }
 
 /** The model says when it sent a delta. Only whole stamps count: a text may end within one. */
-const stamps = /at (\d+\.\d\d) /gu
+const stamps = /(first )?at (\d+\.\d\d) /gu
 
 const createEar = () => {
   let count = 0
   let lags: number[] = []
+  let firstLags: number[] = []
   const hear = (text: string): void => {
     const now = performance.timeOrigin + performance.now()
-    for (const [, sent] of text.matchAll(stamps)) {
+    for (const [, first, sent] of text.matchAll(stamps)) {
       count += 1
       lags.push(now - Number(sent))
+      if (first !== undefined) firstLags.push(now - Number(sent))
     }
+  }
+  const takeFirstLags = (): number[] => {
+    const taken = firstLags
+    firstLags = []
+    return taken
   }
   const takeLags = (): number[] => {
     const taken = lags
     lags = []
     return taken
   }
-  return { hear, count: () => count, lags: takeLags }
+  return { hear, count: () => count, lags: takeLags, firstLags: takeFirstLags }
 }
 
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 })

@@ -2,7 +2,6 @@
 import type { ExecutionContext } from 'ava'
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
-import { plainPieces } from '../../core/base/text/pieces.js'
 import { createClock } from '../../core/base/clock.js'
 import { createBus, type Bus, type EventFault } from '../../core/events/bus.js'
 import { createAuth, type AuthOptions, type AuthRecord } from '../../core/http/access/auth.js'
@@ -69,7 +68,6 @@ export const startServer = async (t: ExecutionContext<any>, options: TestServerO
   const log: Log = { debug: write, info: write, warn: write, error: write }
   const bus = createBus({
     clock,
-    redacting: plainPieces,
     epoch: options.epoch ?? 1000,
     capacity: options.capacity ?? 2048,
     onFault: (fault) => eventFaults.push(fault),

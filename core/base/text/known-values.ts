@@ -6,10 +6,6 @@ export interface KnownValues {
   add(value: string): void
   /** The text with each occurrence replaced; those that overlap become one. */
   replacing(text: string, mark: string): Portions<string>
-  /** True if no value stands in the text; false if one may. */
-  isFree(text: string): boolean
-  /** How much of the text shows no part of a value, whatever follows it. */
-  safeLength(text: string): number
 }
 
 const shortest = 6
@@ -36,13 +32,8 @@ const nextBegin = (begins: Uint8Array, text: string, [from, stop]: readonly [num
 export const createKnownValues = (): KnownValues => {
   const begins = new Uint8Array(0x10000)
   const kin = new Map<string, Kin>()
-  /** Beginnings of values that are too short for `kin`. */
-  const starts = new Set<string>()
-  let longest = 0
   const add = (value: string): void => {
     if (value.length < shortest) return
-    longest = Math.max(longest, value.length)
-    for (let length = 1; length < shortest; length += 1) starts.add(value.slice(0, length))
     const begin = value.slice(0, shortest)
     const { values, lengths } = kin.get(begin) ?? { values: new Set(), lengths: [] }
     kin.set(begin, { values, lengths })
@@ -85,31 +76,5 @@ export const createKnownValues = (): KnownValues => {
     }
     return made + text.slice(copied)
   }
-  /** True if the end of the text, from there on, is the beginning of a longer value. */
-  const opensAt = (text: string, at: number): boolean => {
-    const left = text.length - at
-    if (left < shortest) return starts.has(text.slice(at))
-    if (begins[hashAt(text, at)] !== 1) return false
-    const found = kin.get(text.slice(at, at + shortest))
-    if (found === undefined || left >= (found.lengths[0] ?? 0)) return false
-    const end = text.slice(at)
-    for (const value of found.values) if (value.length > left && value.startsWith(end)) return true
-    return false
-  }
-  const isFree = (text: string): boolean => {
-    const last = text.length - shortest + 1
-    return kin.size === 0 || last <= 0 || nextBegin(begins, text, [0, last]) === last
-  }
-  const safeLength = (text: string): number => {
-    let at = Math.max(0, text.length - longest + 1)
-    while (at < text.length && !opensAt(text, at)) at += 1
-    if (at === text.length || at === 0) return at
-    // A value that overlaps the one that may begin is one with it, unless such a chain does not end.
-    for (const span of spans(text)) {
-      if (span === undefined || span[1] <= at || span[0] >= at) continue
-      return at - span[0] < 2 * longest ? span[0] : span[1]
-    }
-    return at
-  }
-  return { add, replacing, isFree, safeLength }
+  return { add, replacing }
 }

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { createKnownValues } from './known-values.js'
-import { createPieces, type TextPieces } from './pieces.js'
 import { atOnce, type Portions } from '../turns.js'
 
 /**
@@ -19,8 +18,6 @@ export interface Secrets {
   redact(text: string): string
   /** The same in portions, for texts of any length. */
   redacting(text: string): Portions<string>
-  /** The same for a text that comes in pieces: a value that two of them share is found too. */
-  redactingPieces(): TextPieces
 }
 
 /** What is asked of the disk here, so that base needs nothing of the state. */
@@ -57,6 +54,5 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
     guard,
     redact: (text) => atOnce(known.replacing(text, mark)),
     redacting: (text) => known.replacing(text, mark),
-    redactingPieces: () => createPieces(known, mark),
   }
 }

@@ -9,7 +9,6 @@ import { createIds } from '../../base/ids.js'
 import type { Route } from '../../http/routes/route.js'
 import { createRouteTable } from '../../http/routes/table.js'
 import { createKnownValues } from '../../base/text/known-values.js'
-import { plainPieces } from '../../base/text/pieces.js'
 import type { Log } from '../../base/text/log.js'
 import type { AnyKit, ShippedPlugin } from '../../plugin/contract.js'
 import { parse } from '../../base/parse.js'
@@ -81,9 +80,8 @@ export const declarationsOf = async (
         guard: () => {},
         redact: (text) => text,
         redacting: (text) => createKnownValues().replacing(text, ''),
-        redactingPieces: plainPieces,
       },
-      events: createBus({ clock, redacting: plainPieces, epoch: 0, capacity: 1, onFault: () => {} }),
+      events: createBus({ clock, epoch: 0, capacity: 1, onFault: () => {} }),
     },
     loaded: await loadAll(
       shipped.map((entry) => shippedCandidate(entry, kit)),

@@ -1,6 +1,5 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { plainPieces } from '../../../core/base/text/pieces.js'
 import { createClock } from '../../../core/base/clock.js'
 import { createBus, type EventFault, type Sink } from '../../../core/events/bus.js'
 import { createLagCheck } from '../../../core/events/lagged.js'
@@ -11,7 +10,7 @@ import { parseJson } from '../../support/json.js'
 
 const ticked = defineEvent({ name: 'ticked', summary: 'A tick.', data: object({ n: integer() }) })
 const other = defineEvent({ name: 'other', summary: 'Another.', data: open({}) })
-const still = { clock: createClock(), redacting: plainPieces }
+const still = { clock: createClock() }
 const start = (more: { epoch?: number; capacity?: number; bytes?: number } = {}) => {
   const faults: EventFault[] = []
   return {

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import test, { type ExecutionContext } from 'ava'
-import { plainPieces } from '../../../../core/base/text/pieces.js'
 import { createClock, type Clock } from '../../../../core/base/clock.js'
 import { defineEvent } from '../../../../core/events/contract.js'
 import { createBus } from '../../../../core/events/bus.js'
@@ -427,7 +426,7 @@ test('a reader that has not taken everything gets no heartbeats on top', (t) => 
     },
   }
   const streams = createStreams({
-    bus: createBus({ clock, redacting: plainPieces, epoch: 1, capacity: 10, onFault: () => {} }),
+    bus: createBus({ clock, epoch: 1, capacity: 10, onFault: () => {} }),
     clock,
     unsent: { bytes: 0, watch: () => {} },
   })

@@ -1,4 +1,3 @@
-import { plainPieces } from '../../../../core/base/text/pieces.js'
 import { createKnownValues } from '../../../../core/base/text/known-values.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +44,6 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     guard: (value) => void guarded.push(value),
     redact: (text) => text,
     redacting: (text) => createKnownValues().replacing(text, ''),
-    redactingPieces: plainPieces,
   }
   const build = (config: Partial<RouteConfig> = {}) =>
     buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
