@@ -16,6 +16,6 @@ export interface CoreRoutesParts extends BackupRouteOptions {
 export const coreRoutes = ({ hold, findings, retention, ...backup }: CoreRoutesParts): readonly Route[] => [
   createBackupRoute(backup),
   releaseRoute(hold),
-  retentionRoute({ rootId: backup.lock.facts.root_id, retention: retention.get }),
+  retentionRoute({ rootId: backup.lock.facts.root_id, retention: retention.get, policy: retention.policyNow }),
   ...findingRoutes(findings),
 ]

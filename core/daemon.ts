@@ -16,6 +16,7 @@ import { configContent } from './host/configuration/config-content.js'
 import { createConfigure } from './host/configuration/configure.js'
 import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/lifecycle/host.js'
+import { mayHaveThirdParty } from './host/load/candidates.js'
 import type { Loaded } from './host/load/load.js'
 import { loadShipped, loadThirdParty, watchFiles, type PluginLoaderOptions } from './host/lifecycle/plugin-loader.js'
 import { createView } from './host/lifecycle/view.js'
@@ -143,7 +144,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   const { host, view, controlPlane } = assemble(context, taken)
 
   await boot.step('register', host.register)
-  retention.declared()
+  retention.declared(areAllHere(context, lock.root, host))
   const report = await boot.step('recover', opened.load, tellRecovery)
   findings.load()
   await hold.load(settings.hold)
@@ -153,6 +154,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   await beginWork({ ...context, state: opened.state, host, findings })
   boot.own('http', () => controlPlane.server.drain(settings.drainMs))
   const bound = await boot.step('listen', controlPlane.listen)
+  lock.listensAt(addressOf(bound))
   for (const { message, code, action } of controlPlane.warnings()) log.warn(message, { code, action })
   boot.done()
   context.phase = 'ready'
@@ -169,6 +171,10 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   )
   return createDaemon(context, { lock, host, view, url: `http://${addressOf(bound)}` })
 }
+
+/** False where a plugin is left out or did not come up: what it would have declared is not known. */
+const areAllHere = ({ settings, disk }: DaemonContext, root: string, host: PluginHost): boolean =>
+  host.reports().every(({ state }) => state === 'registered') && !(settings.safe && mayHaveThirdParty(disk, root))
 
 const tellRecovery = ({ replayed, segments, sequence }: RecoveryReport) => ({ replayed, segments, sequence })
 

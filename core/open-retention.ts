@@ -7,7 +7,7 @@ import type { Log } from './base/text/log.js'
 import type { JsonObject } from './base/schema.js'
 import { readToml } from './host/load/toml.js'
 import type { Hold } from './records/hold.js'
-import { policyFor, readConfig, type RetentionConfig } from './retention/policy.js'
+import { policyFor, readConfig, type Policy, type RetentionConfig } from './retention/policy.js'
 import { createRetention, type Retention } from './retention/retention.js'
 import type { State } from './state/contract.js'
 import type { Disk } from './state/disk/disk.js'
@@ -23,8 +23,7 @@ export interface RetentionSource {
 export const retentionConfig = ({ disk, config = {} }: RetentionSource, root: string): RetentionConfig =>
   readConfig(config['retention'] ?? readToml(disk, path.join(root, 'config', 'retention.toml')) ?? {}, root)
 
-export interface OpenRetentionParts {
-  readonly disk: Disk
+export interface OpenRetentionParts extends RetentionSource {
   readonly retentionConfig: RetentionConfig
   readonly lock: Lock
   readonly clock: Clock
@@ -35,8 +34,13 @@ export interface OpenRetentionParts {
 }
 
 export interface OpenRetention {
-  /** Call when the plugins have registered. Throws `config_invalid` for a kind that none of them declares. */
-  declared(): void
+  /**
+   * Call when the plugins have registered. Throws `config_invalid` for a kind that none of them declares, if they are
+   * all here.
+   */
+  declared(complete: boolean): void
+  /** What the configuration says now. Only then; throws `config_invalid`. */
+  policyNow(): Policy
   /** Only then. */
   get(): Retention
   /** Looks now and then, unless the daemon holds. Returns the end. */
@@ -46,16 +50,19 @@ export interface OpenRetention {
 export const openRetention = (parts: OpenRetentionParts): OpenRetention => {
   const { lock, state, hold, retentionConfig: config } = parts
   let retention: Retention | undefined
+  let complete = true
   const get = (): Retention => {
     assert(retention, 'retention is asked for before the plugins have registered')
     return retention
   }
   return {
-    declared() {
-      const policy = policyFor(config, state.retention)
+    declared(all) {
+      complete = all
+      const policy = policyFor(config, state.retention, complete)
       retention = createRetention({ ...parts, root: lock.root, rootId: lock.facts.root_id, policy })
     },
     get,
+    policyNow: () => policyFor(retentionConfig(parts, lock.root), state.retention, complete),
     begin: () => hold.whenActing(() => get().begin()),
   }
 }

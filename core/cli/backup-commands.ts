@@ -8,15 +8,12 @@ import { defineCommand, type Command, type CommandInput } from '../plugin/comman
 import type { Log } from '../base/text/log.js'
 import { writeBackup, type BackupReport } from '../state/inspect/backup.js'
 import { restoreBackup, verifyBackup, type BackupCheck, type RestoreReport } from '../state/inspect/backup-restore.js'
-import { errors } from '../state/errors.js'
 import { acquireLock } from '../state/root/lock.js'
-import { mayLive } from '../state/root/owner.js'
 import { createDisk } from '../state/disk/real-disk.js'
-import { readRoot } from '../state/root/root-document.js'
 import { cutStopped } from '../state/inspect/snapshot.js'
 import { progressFlags, telling } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
-import { rootFlag, rootOf } from './state-commands.js'
+import { placeOf, rootFlag } from './root/place.js'
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -38,12 +35,10 @@ const create: Command = defineCommand({
   args: ['folder'],
   flags: { ...rootFlag, ...progressFlags },
   run: async (input: CommandInput) => {
-    const { client, args, flags } = input
-    const [root, to] = [rootOf(flags), path.resolve(args['folder'] ?? '')]
-    const facts = readRoot({ root, disk: createDisk() })
-    if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
-    if (mayLive(root)) return await client.send('POST', '/v1/backups', { path: to, root_id: facts.root_id })
-    return telling(input, (progress) => backupStopped(root, to, progress))
+    const to = path.resolve(input.args['folder'] ?? '')
+    const place = placeOf(input)
+    if (place.held) return place.ask('/v1/backups', { path: to })
+    return telling(input, (progress) => backupStopped(place.root, to, progress))
   },
   show: ({ path: file, sequence, files, bytes, milliseconds }: BackupReport) =>
     `${file}: ${count(files, 'file')}, ${count(bytes, 'byte')}, up to commit ${sequence}, in ${milliseconds} ms. ` +

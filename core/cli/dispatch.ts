@@ -10,6 +10,7 @@ import { globals, switchValue, type Arguments } from './arguments.js'
 import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './own-words.js'
+import { urlOfHolder } from './root/place.js'
 import { errors } from './errors.js'
 import { requiredForms, usage } from './help.js'
 
@@ -117,10 +118,14 @@ const tokenOf = ({ flags, environment }: Line): string | undefined => {
   return path === undefined || path === '' ? undefined : readSecretFile(path)
 }
 
-const urlOf = ({ flags, environment }: Line): string => {
+const usualUrl = 'http://127.0.0.1:4000'
+
+/** What the line names, else the environment, else the daemon that holds the root which the command is about. */
+const urlOf = ({ flags, environment }: Line, command: Command, own: CommandInput['flags']): string => {
   const flag = textOf(flags, 'base-url')
   const text = flag ?? environment['SERVICE_DAEMON_URL'] ?? ''
-  const url = text === '' ? 'http://127.0.0.1:4000' : text
+  const holder = (): string | undefined => (command.flags?.['state-root'] && urlOfHolder(own)) ?? undefined
+  const url = text === '' ? (holder() ?? usualUrl) : text
   const wrong = (problem: string): Problem => {
     const source = flag === undefined ? 'SERVICE_DAEMON_URL' : '--base-url'
     return configErrors.config_invalid({ details: { source, problem } })
@@ -153,6 +158,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     args: argsOf(command, line.words),
     flags: flagsOf(command, flags),
     output,
+    addressed: textOf(flags, 'base-url') !== undefined,
     print,
     write,
     attended,
@@ -163,7 +169,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     },
   }
   refuseLacking(command, input)
-  const client = createClient({ baseUrl: urlOf(line), token: tokenOf(line), signal })
+  const client = createClient({ baseUrl: urlOf(line, command, input.flags), token: tokenOf(line), signal })
   const answer = await command.run({ ...input, client }).catch((error: unknown) => {
     throw inWordsOf(command, error, line.commands)
   })

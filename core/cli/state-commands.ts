@@ -4,7 +4,6 @@ import { createClock } from '../base/clock.js'
 import { count } from '../base/text/command-text.js'
 import type { Progress } from '../base/text/progress.js'
 import { defineCommand, type Command, type CommandInput } from '../plugin/command.js'
-import { environment } from '../base/config.js'
 import { Problem } from '../base/errors.js'
 import { createIds } from '../base/ids.js'
 import type { Log } from '../base/text/log.js'
@@ -27,17 +26,9 @@ import { noteTaken } from '../records/repair-notes.js'
 import { errors as cliErrors } from './errors.js'
 import { explain } from './explain.js'
 import { progressFlags, telling } from './progress-line.js'
+import { rootFlag, rootOf } from './root/place.js'
 import type { ShippedView } from './shipped-view.js'
 import { printError } from './terminal.js'
-
-export const rootFlag = {
-  'state-root': { kind: 'text', summary: 'The state root; SERVICE_STATE_ROOT, else ./state.' },
-} as const
-
-export const rootOf = (flags: CommandInput['flags']): string => {
-  const flag = flags['state-root']
-  return path.resolve(typeof flag === 'string' ? flag : (environment()['SERVICE_STATE_ROOT'] ?? './state'))
-}
 
 type Unreadable = { readonly unreadable: { readonly code: string; readonly sentence: string } }
 type VerifyAnswer = VerifyReport | Unreadable
@@ -167,7 +158,7 @@ const showAll = (place: ShowPlace, name: string): Json => {
 const inventory = 'inventory'
 
 const showArchive = async (file: string, name: string | undefined, id: string | undefined): Promise<Json> => {
-  const { listArchive, showArchived, showArchivedOne } = await import('../retention/archive-show.js')
+  const { listArchive, showArchived, showArchivedOne } = await import('../retention/archive/show.js')
   const place = { disk: createDisk(), path: path.resolve(file) }
   if (name === undefined) return { [inventory]: unsafeCast<Json>(await listArchive(place)) }
   return id === undefined ? showArchived(place, name) : showArchivedOne(place, name, id)

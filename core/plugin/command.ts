@@ -31,6 +31,8 @@ export interface CommandInput {
   readonly args: Readonly<Record<string, string>>
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly output: 'pretty' | 'json'
+  /** True if the line names the daemon, with `--base-url`. */
+  readonly addressed: boolean
   /** Unix ms, by the clock of the one who calls. */
   now(): number
   /** One line or block of text on standard output. */

@@ -20,7 +20,7 @@ export interface Announcements {
   /** Those that may fall; the others are told from now on. */
   ripe(due: readonly Due[]): Promise<readonly Due[]>
   /** Somebody has let it fall by hand: no more need be told of this kind. */
-  settle(kinds: readonly string[]): Promise<void>
+  settle(kinds: readonly string[], under: Policy): Promise<void>
   /** When the kind falls, Unix ms; undefined while nothing of it is to fall or if it fell before. */
   fallsAt(kind: string): number | undefined
   warnings(): readonly Warning[]
@@ -50,8 +50,8 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
   /** One that was made under a clock that was ahead would hold for ever. */
   const holds = ([kind, { at_ms, policy: terms }]: [string, Told[string]]): boolean =>
     at_ms <= now() && terms === termsOf(policy, kind)
-  const announcedNow = (kinds: readonly string[], at_ms: number): Told =>
-    Object.fromEntries(kinds.map((kind) => [kind, { at_ms, policy: termsOf(policy, kind) }]))
+  const announcedAt = (at_ms: number, kinds: readonly string[], under = policy): Told =>
+    Object.fromEntries(kinds.map((kind) => [kind, { at_ms, policy: termsOf(under, kind) }]))
   const fallsAt = (kind: string): number => (document.value.announced[kind]?.at_ms ?? now()) + noticeMs
   const announce = async (due: readonly Due[]): Promise<void> => {
     const { announced, looked_at_ms } = document.value
@@ -60,9 +60,9 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
     const added = due.filter(({ kind }) => known[kind] === undefined)
     const all = {
       ...known,
-      ...announcedNow(
-        added.map(({ kind }) => kind),
+      ...announcedAt(
         now(),
+        added.map(({ kind }) => kind),
       ),
     }
     await document.change((value) => ({ ...value, announced: all, looked_at_ms: now() }))
@@ -82,9 +82,9 @@ export const createAnnouncements = ({ document, policy, now, tell }: Announcemen
       waiting = due.filter(({ kind }) => fallsAt(kind) > now())
       return due.filter(({ kind }) => fallsAt(kind) <= now())
     },
-    async settle(kinds) {
+    async settle(kinds, under) {
       waiting = waiting.filter(({ kind }) => !kinds.includes(kind))
-      const settled = announcedNow(kinds, now() - noticeMs)
+      const settled = announcedAt(now() - noticeMs, kinds, under)
       await document.change((value) => ({ ...value, announced: { ...value.announced, ...settled } }))
     },
     fallsAt: (kind) => (waiting.some((due) => due.kind === kind) ? fallsAt(kind) : undefined),

@@ -6,9 +6,10 @@ import type { Log } from '../base/text/log.js'
 import type { Retention } from '../state/contract.js'
 import type { Disk } from '../state/disk/disk.js'
 import { codeOf } from '../state/errors.js'
-import { writeArchive, type Archived } from './archive-write.js'
+import { findArchiveFolder } from './archive/folder.js'
+import { writeArchive, type Archived } from './archive/write.js'
 import { dueOf, type Due } from './due.js'
-import { errors } from './errors.js'
+import { errors } from './archive/errors.js'
 import type { Policy } from './policy.js'
 import type { Fallen, RetentionDocument } from './retention-document.js'
 import { sayFalling } from './words.js'
@@ -16,6 +17,7 @@ import { sayFalling } from './words.js'
 export interface FallParts {
   readonly retention: Retention
   readonly policy: Policy
+  readonly root: string
   /** Id of the state root. */
   readonly rootId: string
   readonly disk: Disk
@@ -37,8 +39,10 @@ const notWritten = (kind: string, path: string, cause: unknown): unknown => {
 
 const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): Promise<Archived | undefined> => {
   const { retention, policy, rootId, disk, clock, ids } = parts
-  const folder = policy.archiveDir
-  if (folder === undefined) return undefined
+  if (policy.archiveDir === undefined) return undefined
+  const found = findArchiveFolder(parts, policy.archiveDir)
+  if (!found.ok) throw errors.archive_not_written({ details: { path: policy.archiveDir, reason: found.reason } })
+  const folder = found.path
   const header = {
     v: 1,
     k: 'archive',

@@ -55,6 +55,8 @@ export interface Policy {
   readonly maxBytes?: number | undefined
   readonly archiveDir?: string | undefined
   readonly kinds: ReadonlyMap<string, KindPolicy>
+  /** Kinds that it names and nobody who is here declares; their plugin may be missing now. */
+  readonly unknown: readonly string[]
 }
 
 const file = 'config/retention.toml'
@@ -106,17 +108,28 @@ const notHere = (known: readonly string[], settings: string | undefined): string
     ? `is no kind: there are ${known.toSorted().join(', ')}`
     : `is not set here: what is kept of it is said by ${settings}`
 
+const unknownIn = (
+  config: RetentionConfig,
+  { declared, kinds, bounded }: KnownKinds,
+  complete: boolean,
+): readonly string[] => {
+  const known = new Set([...declared(), ...kinds()].map(({ kind }) => kind))
+  const settings = bounded()
+  const unknown = Object.keys(config.kinds).filter((kind) => !known.has(kind))
+  const wrong = unknown.find((kind) => complete || settings.has(kind))
+  if (wrong !== undefined) refuse(`kinds.${wrong}`, notHere([...known], settings.get(wrong)))
+  return unknown
+}
+
 /** What plugins declare, and what is there though its plugin is missing now. */
 export type KnownKinds = Pick<Retention, 'declared' | 'kinds' | 'bounded'>
 
-/** Throws `config_invalid` also for a kind that nobody knows. */
-export const policyFor = (config: RetentionConfig, { declared: given, kinds, bounded }: KnownKinds): Policy => {
-  const declared = given()
-  const known = new Set([...declared, ...kinds()].map(({ kind }) => kind))
-  const settings = bounded()
-  for (const kind of Object.keys(config.kinds))
-    if (!known.has(kind)) refuse(`kinds.${kind}`, notHere([...known], settings.get(kind)))
+/** Throws `config_invalid` also for a kind that nobody knows, unless plugins are missing that it may be of. */
+export const policyFor = (config: RetentionConfig, known: KnownKinds, complete = true): Policy => {
+  const declared = known.declared()
+  const unknown = unknownIn(config, known, complete)
   return {
+    unknown,
     minAge: ageOf(config.min_age) ?? 0,
     maxBytes: config.max_bytes === undefined ? undefined : sizeOf(config.max_bytes),
     archiveDir: config.archive_dir,

@@ -17,10 +17,13 @@ export interface StoppedParts {
   readonly config: RetentionConfig
   /** What the plugins declare. */
   readonly declared: Declarations
+  /** False where plugins are missing here: a kind that nobody declares may be one of theirs. */
+  readonly complete: boolean
   readonly dry_run: boolean
 }
 
-export const retainStopped = async ({ root: at, config, declared, dry_run }: StoppedParts): Promise<RetentionRun> => {
+export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> => {
+  const { root: at, config, declared, complete, dry_run } = parts
   const [disk, clock, log] = [createDisk(), createClock(), silent]
   const ids = createIds(clock)
   const lock = await acquireLock({ root: at, clock, log, disk })
@@ -31,10 +34,11 @@ export const retainStopped = async ({ root: at, config, declared, dry_run }: Sto
     for (const spec of declared.collections.values()) state.collection(spec)
     for (const spec of declared.streams.values()) state.stream(spec)
     try {
-      const policy = policyFor(config, state.retention)
+      const policy = policyFor(config, state.retention, complete)
       await opened.load()
       const rootId = lock.facts.root_id
-      return await runRetention(createRetention({ root, rootId, disk, clock, ids, log, state, policy }), dry_run)
+      const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy })
+      return await runRetention(retention, { dry_run, policy })
     } finally {
       await opened.close()
     }

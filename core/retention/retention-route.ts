@@ -3,7 +3,9 @@ import { defineRoute, jsonReply, type Route } from '../http/routes/route.js'
 import { array, boolean, defaulted, doc, named, object, optional, string, type Infer } from '../base/schema.js'
 import { codeOf, errors as stateErrors } from '../state/errors.js'
 import type { Due } from './due.js'
-import { errors } from './errors.js'
+import { errors as configErrors } from '../base/config.js'
+import { errors } from './archive/errors.js'
+import type { Policy } from './policy.js'
 import type { Failed, Retention } from './retention.js'
 import { Fallen } from './retention-document.js'
 import { sayError, sayFalling } from './words.js'
@@ -28,6 +30,7 @@ export const RetentionRun = named(
       'Kinds of which nothing fell though it was to fall, and why; what stands in `parts` fell nevertheless.',
     ),
     stays: doc(array(string()), 'What is due and stays, and why, one sentence each.'),
+    warnings: doc(optional(array(string())), 'What is wrong with the configuration, one sentence each.'),
   }),
 )
 export type RetentionRun = Infer<typeof RetentionRun>
@@ -43,13 +46,31 @@ export const partOf = ({ kind, cause, from, to, records, bytes, held }: Due): In
 })
 const fallenPart = ({ at_ms: __, ...fallen }: Fallen): Infer<typeof Part> => ({ ...fallen, words: sayFalling(fallen) })
 
+/** What is wrong, and what to do about it, as one sentence each. */
+const sayWarnings = (retention: Retention, policy: Policy): Pick<RetentionRun, 'warnings'> => {
+  const found = retention.faults(policy)
+  return found.length === 0 ? {} : { warnings: found.map(({ message, action = '' }) => `${message} ${action}`.trim()) }
+}
+
+export interface RunTerms {
+  readonly dry_run: boolean
+  /** What the configuration says now. */
+  readonly policy: Policy
+}
+
 /** What a command or a route answers with. */
-export const runRetention = async (retention: Retention, dry_run: boolean): Promise<RetentionRun> => {
+export const runRetention = async (retention: Retention, { dry_run, policy }: RunTerms): Promise<RetentionRun> => {
   if (dry_run) {
-    const { falls, stays } = await retention.due()
-    return { dry_run, parts: falls.map(partOf), failed: [], stays: stays.map(({ sentence }) => sentence) }
+    const { falls, stays } = await retention.due(policy)
+    return {
+      dry_run,
+      parts: falls.map(partOf),
+      failed: [],
+      stays: stays.map(({ sentence }) => sentence),
+      ...sayWarnings(retention, policy),
+    }
   }
-  const { fallen, failed, stays } = await retention.run()
+  const { fallen, failed, stays } = await retention.run(policy)
   const [first] = failed
   if (first !== undefined && fallen.length === 0) throw first.error
   return {
@@ -57,6 +78,7 @@ export const runRetention = async (retention: Retention, dry_run: boolean): Prom
     parts: fallen.map(fallenPart),
     failed: failed.map(failure),
     stays: stays.map(({ sentence }) => sentence),
+    ...sayWarnings(retention, policy),
   }
 }
 
@@ -69,23 +91,32 @@ const failure = ({ kind, error }: Failed): RetentionRun['failed'][number] => ({
 export interface RetentionRouteParts {
   readonly rootId: string
   readonly retention: () => Retention
+  /** What the configuration says now; throws `config_invalid`. */
+  readonly policy: () => Policy
 }
 
-export const retentionRoute = ({ rootId, retention }: RetentionRouteParts): Route =>
+export const retentionRoute = ({ rootId, retention, policy }: RetentionRouteParts): Route =>
   defineRoute({
     id: 'retention.run',
     method: 'POST',
     path: '/v1/retention',
     access: 'admin',
     durability: 'A',
-    summary: 'Says what is older, more or larger than retention keeps; with `dry_run` false it falls now.',
+    summary:
+      'Says what is older, more or larger than config/retention.toml keeps now; with `dry_run` false it falls. The ' +
+      'daemon by itself goes by what the file said at its start.',
     body: Body,
     reply: jsonReply(RetentionRun),
-    problems: [stateErrors.backup_root_differs, stateErrors.fall_outdated, errors.archive_not_written],
+    problems: [
+      stateErrors.backup_root_differs,
+      stateErrors.fall_outdated,
+      errors.archive_not_written,
+      configErrors.config_invalid,
+    ],
     example: { body: { dry_run: true } },
     handler: ({ body: { dry_run, root_id } }) => {
       if (root_id !== undefined && root_id !== rootId)
         throw stateErrors.backup_root_differs({ details: { held: rootId, wanted: root_id } })
-      return runRetention(retention(), dry_run)
+      return runRetention(retention(), { dry_run, policy: policy() })
     },
   })

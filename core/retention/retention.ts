@@ -13,6 +13,7 @@ import { letFall } from './falls.js'
 import { limitsFor } from './kinds.js'
 import { lookNowAndThen } from './looks.js'
 import type { Policy } from './policy.js'
+import { policyFaults } from './policy-faults.js'
 import { reportOf, type RetentionReport } from './report.js'
 import { openDocument, type Fallen, type RetentionDocument } from './retention-document.js'
 import { createUsage, type Usage } from './usage.js'
@@ -46,13 +47,15 @@ export interface Retention {
   readonly usage: Usage
   /** Looks now and then from now on. Returns the end, which waits for a fall under way. */
   begin(): () => Promise<void>
-  /** What would fall now, and what stays though it is due. */
-  due(): Promise<DueNow>
+  /** What would fall now under a policy, that of the start if none is given, and what stays though it is due. */
+  due(policy?: Policy): Promise<DueNow>
   /** Lets fall what is due, told before or not. Rejects where storage refuses changes: then nothing fell. */
-  run(): Promise<Outcome>
+  run(policy?: Policy): Promise<Outcome>
   /** The `retention` member of `/v1/status`. */
   report(): RetentionReport
   warnings(): readonly Warning[]
+  /** What is wrong with a policy here and now. */
+  faults(policy: Policy): readonly Warning[]
 }
 
 /** One after the other: a plan holds until what it says has fallen. */
@@ -119,25 +122,39 @@ class Keeper implements Retention {
   }
 
   begin(): () => Promise<void> {
+    const { log, policy } = this.#parts
+    for (const { message, code, action } of this.faults(policy)) log.warn(message, { code, action })
     return lookNowAndThen(this.#parts, (which) => this.#inTurn(() => this.#look(which)))
   }
 
-  due(): Promise<DueNow> {
-    return this.#inTurn(() => this.#findDue())
+  due(policy = this.#parts.policy): Promise<DueNow> {
+    return this.#inTurn(() => this.#findDue(policy))
   }
 
-  run(): ReturnType<Retention['run']> {
+  run(policy = this.#parts.policy): ReturnType<Retention['run']> {
     const fall = async (): ReturnType<Retention['run']> => {
-      const { falls } = await this.#findDue()
-      await this.#announcements.settle(falls.map(({ kind }) => kind))
-      const { fallen, failed } = await this.#letFall(falls)
-      return { fallen, failed, stays: (await this.#foundSoFar()).stays }
+      const { falls } = await this.#findDue(policy)
+      await this.#announcements.settle(
+        falls.map(({ kind }) => kind),
+        policy,
+      )
+      const { fallen, failed } = await this.#letFall(falls, policy)
+      return { fallen, failed, stays: (await this.#foundSoFar(policy)).stays }
     }
     return this.#inTurn(() => this.#parts.state.retention.withRoom(fall))
   }
 
+  faults(policy: Policy): readonly Warning[] {
+    return policyFaults(policy, this.#parts)
+  }
+
   warnings(): readonly Warning[] {
-    return [...this.usage.warnings(), ...this.#announcements.warnings(), ...this.#failures]
+    return [
+      ...this.usage.warnings(),
+      ...this.faults(this.#parts.policy),
+      ...this.#announcements.warnings(),
+      ...this.#failures,
+    ]
   }
 
   async #look(which: 'first' | 'later'): Promise<void> {
@@ -159,42 +176,46 @@ class Keeper implements Retention {
   }
 
   /** As of the last checkpoint. */
-  async #foundSoFar(): Promise<DueNow> {
+  async #foundSoFar(policy = this.#parts.policy): Promise<DueNow> {
     const { root_bytes } = await this.usage.report()
     this.#bytes = root_bytes
-    return this.#see()
+    return this.#see(policy)
   }
 
-  #see(): DueNow {
-    const { state, policy, clock } = this.#parts
+  /** Kept only of the policy that the daemon goes by. */
+  #see(policy = this.#parts.policy): DueNow {
+    const { state, clock } = this.#parts
     const due = dueNow({ retention: state.retention, policy, bytes: this.#bytes, now: clock.now() })
-    this.#found = { at: clock.elapsed(), due }
+    if (policy === this.#parts.policy) this.#found = { at: clock.elapsed(), due }
     return due
   }
 
-  async #findDue(): Promise<DueNow> {
+  async #findDue(policy = this.#parts.policy): Promise<DueNow> {
     if (await this.#parts.state.retention.checkpoint()) this.#checkpointedAt = this.#parts.clock.elapsed()
-    return this.#foundSoFar()
+    return this.#foundSoFar(policy)
   }
 
   /** What is written to ends first, and then it is asked again: more may have come until then. */
-  async #ended(falls: readonly Due[]): Promise<readonly Due[]> {
+  async #ended(falls: readonly Due[], policy: Policy): Promise<readonly Due[]> {
     const { retention } = this.#parts.state
     const newest = new Map(retention.kinds().map(({ kind, partitions }) => [kind, partitions.at(-1)?.no ?? 0]))
     const closing = new Set(falls.flatMap(({ kind, upto }) => (upto >= (newest.get(kind) ?? 0) ? [kind] : [])))
     if (closing.size === 0) return falls
     if (!(await retention.checkpoint(closing))) throw storageErrors.storage_write_failed()
     const wanted = new Map(falls.map(({ kind, upto }) => [kind, upto]))
-    return (await this.#foundSoFar()).falls.filter(({ kind, upto }) => upto <= (wanted.get(kind) ?? 0))
+    return (await this.#foundSoFar(policy)).falls.filter(({ kind, upto }) => upto <= (wanted.get(kind) ?? 0))
   }
 
   /** One kind after the other: what one refuses holds back no other. */
-  async #letFall(falls: readonly Due[]): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
+  async #letFall(
+    falls: readonly Due[],
+    policy = this.#parts.policy,
+  ): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
     const { state } = this.#parts
     const fallen: Fallen[] = []
     const failed: Failed[] = []
-    for (const due of await this.#ended(falls)) {
-      await letFall({ ...this.#parts, retention: state.retention, document: this.#document }, due).then(
+    for (const due of await this.#ended(falls, policy)) {
+      await letFall({ ...this.#parts, policy, retention: state.retention, document: this.#document }, due).then(
         (one) => fallen.push(one),
         (error: unknown) => failed.push({ kind: due.kind, error }),
       )

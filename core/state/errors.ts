@@ -110,6 +110,12 @@ export const errors = defineErrors({
     detail: 'Of {kind} nothing fell: more was written to what was to fall than had been told.',
     action: 'Ask again what is to fall.',
   },
+  holder_unreachable: {
+    status: 503,
+    domain: 'storage',
+    detail: 'Process {pid} holds {path}, and no daemon answers at {url}.',
+    action: 'Give its address with --base-url.',
+  },
   shape_absent: {
     status: 404,
     domain: 'storage',

@@ -60,6 +60,8 @@ export interface Lock {
    * already.
    */
   onLost(callback: (reason: string) => void): void
+  /** Writes into the owner's record where the daemon listens. Nothing waits for it but the release. */
+  listensAt(bind: string): void
   release(): Promise<void>
 }
 
@@ -116,7 +118,7 @@ const holdRoot = async (holding: Holding): Promise<Lock> => {
     const facts = await openRootDocument({ root, disk, clock, ids: createIds(clock) })
     loss.also(watchGeneration({ root, disk, generation: facts.generation }))
     const owner = describeOwner({ root, generation: facts.generation, now: clock.now(), mechanism: guard.mechanism })
-    await disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
+    await writeOwner(holding, owner)
     return lockOf({ ...holding, facts, owner, loss, unlock })
   } catch (cause) {
     loss.stop()
@@ -246,6 +248,9 @@ const createLoss = ({ guard, clock, log, root }: Holding): Loss => {
   return { lose, look, also: (more) => void looks.push(more), onLost, stop: () => cancel() }
 }
 
+const writeOwner = ({ root, disk }: Pick<Holding, 'root' | 'disk'>, owner: OwnerRecord): Promise<void> =>
+  disk.replace(join(root, 'owner.json'), Buffer.from(`${JSON.stringify(owner, undefined, 2)}\n`))
+
 interface Held extends Holding {
   readonly facts: RootFacts
   readonly owner: OwnerRecord
@@ -253,11 +258,14 @@ interface Held extends Holding {
   readonly unlock: () => Promise<void>
 }
 
-const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
+const lockOf = (holding: Held): Lock => {
+  const { root, guard, facts, owner, loss, unlock, log } = holding
   let released: Promise<void> | undefined
+  let told: Promise<void> = Promise.resolve()
   const held = (): boolean => released === undefined && loss.look() === undefined
   const free = async (): Promise<void> => {
     loss.stop()
+    await told
     forgetOwner(join(root, 'owner.json'), owner)
     await unlock()
     await guard.release()
@@ -270,6 +278,11 @@ const lockOf = ({ root, guard, facts, owner, loss, unlock }: Held): Lock => {
     held,
     status: () => ({ path: join(root, 'daemon.lock'), held: held(), mechanism: guard.mechanism }),
     onLost: loss.onLost,
+    listensAt(bind) {
+      told = writeOwner(holding, { ...owner, bind }).catch((error: unknown) =>
+        log.warn('the address of the daemon is not in owner.json', { error }),
+      )
+    },
     release: () => (released ??= free()),
   }
 }

@@ -22,6 +22,8 @@ const record = open({
   mechanism: enums(mechanisms),
   /** Device and inode of the root's folder: the record of a root that was copied says nothing of the copy. */
   folder: optional(string()),
+  /** Where the daemon listens, as `127.0.0.1:4000`: once it does, for commands that are given the root alone. */
+  bind: optional(string()),
 })
 export type OwnerRecord = Infer<typeof record>
 
@@ -116,6 +118,13 @@ export const isRunning = (pid: number): boolean => {
     return codeOf(cause) !== 'ESRCH'
   }
 }
+
+/** Whom to ask about a root that a daemon holds. */
+export type Holder = Pick<OwnerRecord, 'pid' | 'bind'>
+
+/** Who may hold the root, for those who only look: see `mayLive`. */
+export const findHolder = (root: string): Holder | undefined =>
+  mayLive(root) ? readOwner(join(root, 'owner.json')) : undefined
 
 /** Whether the process of a record can still be at work, for those who only look: without proof of its death it can. */
 export const mayLive = (root: string): boolean => {

@@ -97,6 +97,7 @@ const sentBy = async (command: Command, flags: Readonly<Record<string, string | 
   const run = async (): Promise<unknown> =>
     command.run({
       client,
+      addressed: false,
       args: Object.fromEntries(given),
       flags,
       output: 'json',

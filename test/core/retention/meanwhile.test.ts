@@ -2,7 +2,7 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { openArchive } from '../../../core/retention/archive-read.js'
+import { openArchive } from '../../../core/retention/archive/read.js'
 import type { Policy } from '../../../core/retention/policy.js'
 import { createRetention } from '../../../core/retention/retention.js'
 import type { Disk } from '../../../core/state/disk/disk.js'
@@ -15,7 +15,7 @@ const hour = 3_600_000
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 const retentionOf = (life: KeptNotes, disk: Disk, more: Partial<Policy>) => {
-  const policy = { minAge: hour, kinds: new Map([[kind, { isPromise: false }]]), ...more }
+  const policy = { minAge: hour, unknown: [], kinds: new Map([[kind, { isPromise: false }]]), ...more }
   const { root, clock, ids, state } = life
   return createRetention({ root, rootId: 'ba21', disk, clock, ids, log, state, policy })
 }

@@ -26,6 +26,7 @@ const policy = (
   rest: Partial<Omit<Policy, 'kinds'>> = {},
 ): Policy => ({
   minAge: day,
+  unknown: [],
   ...rest,
   kinds: new Map(Object.entries(kinds).map(([kind, own]) => [kind, { isPromise: false, ...own }])),
 })

@@ -87,6 +87,14 @@ for (const [what, table, sentence] of wrong)
     t.true(message.startsWith(`config/retention.toml ${sentence}`), message)
   })
 
+test('retention-2: a kind that may be of a plugin which is missing is told and refuses nothing', (t) => {
+  const known = { declared: () => declared, kinds: () => [], bounded: () => new Map([['notes', 'config/notes.toml']]) }
+  const config = (kind: string) => readConfig({ kinds: { [kind]: { max_age: '90d' } } }, '/root')
+  t.deepEqual(policyFor(config('pantry'), known, false).unknown, ['pantry'])
+  t.throws(() => policyFor(config('pantry'), known, true), { code: 'config_invalid' })
+  t.throws(() => policyFor(config('notes'), known, false), { code: 'config_invalid' })
+})
+
 test('sizes are shown as a person writes them', (t) => {
   t.deepEqual([0, 999, 1024, 1536, 150 * 1024 ** 2, -2048].map(showSize), [
     '0 B',

@@ -1,9 +1,9 @@
 /** What an archive holds, as `state show` shows a root. */
-import type { Json } from '../base/schema.js'
-import type { Disk } from '../state/disk/disk.js'
-import { errors } from '../state/errors.js'
-import type { Inventory } from '../state/inspect/show.js'
-import { openArchive } from './archive-read.js'
+import type { Json } from '../../base/schema.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { errors } from '../../state/errors.js'
+import type { Inventory } from '../../state/inspect/show.js'
+import { openArchive } from './read.js'
 
 export interface ArchivePlace {
   readonly disk: Disk

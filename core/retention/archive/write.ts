@@ -3,10 +3,10 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { FallingLine } from '../state/contract.js'
-import type { Disk, DiskFile } from '../state/disk/disk.js'
-import { codeOf } from '../state/errors.js'
-import { archiveBytes, type ArchiveCounts, type ArchiveHeader } from './archive-lines.js'
+import type { FallingLine } from '../../state/contract.js'
+import type { Disk, DiskFile } from '../../state/disk/disk.js'
+import { codeOf } from '../../state/errors.js'
+import { archiveBytes, type ArchiveCounts, type ArchiveHeader } from './lines.js'
 
 export interface ArchiveTarget {
   readonly disk: Disk

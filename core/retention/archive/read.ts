@@ -1,12 +1,12 @@
 /** Reads an archive line by line, and refuses one that is not as it was written. */
 import { createGunzip } from 'node:zlib'
 import { Readable } from 'node:stream'
-import type { Disk } from '../state/disk/disk.js'
-import { rangeOf } from '../state/disk/pieces.js'
-import { readHeader } from '../state/format/line-file.js'
-import { checkLine, lineValue, saltSeed } from '../state/format/line.js'
-import { unsafeCast } from '../base/schema.js'
-import type { ArchiveCounts, ArchiveHeader, ArchiveLine } from './archive-lines.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { rangeOf } from '../../state/disk/pieces.js'
+import { readHeader } from '../../state/format/line-file.js'
+import { checkLine, lineValue, saltSeed } from '../../state/format/line.js'
+import { unsafeCast } from '../../base/schema.js'
+import type { ArchiveCounts, ArchiveHeader, ArchiveLine } from './lines.js'
 import { errors } from './errors.js'
 
 const pieceBytes = 512 * 1024

@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import test from 'ava'
-import type { FallingLine } from '../../../core/state/contract.js'
-import { createDisk } from '../../../core/state/disk/real-disk.js'
-import type { Disk } from '../../../core/state/disk/disk.js'
-import { openArchive } from '../../../core/retention/archive-read.js'
-import { writeArchive } from '../../../core/retention/archive-write.js'
-import { freshRoot } from '../../support/folders.js'
+import type { FallingLine } from '../../../../core/state/contract.js'
+import { createDisk } from '../../../../core/state/disk/real-disk.js'
+import type { Disk } from '../../../../core/state/disk/disk.js'
+import { openArchive } from '../../../../core/retention/archive/read.js'
+import { writeArchive } from '../../../../core/retention/archive/write.js'
+import { freshRoot } from '../../../support/folders.js'
 
 const disk = createDisk()
 const header = {

@@ -1,4 +1,4 @@
-import { defineErrors } from '../base/errors.js'
+import { defineErrors } from '../../base/errors.js'
 
 export const errors = defineErrors({
   archive_absent: {

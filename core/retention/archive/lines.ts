@@ -1,7 +1,7 @@
 /** The lines of an archive: sealed as those of a state root, so that an edit and a cut are found. */
-import { createLineBuffer, saltSeed } from '../state/format/line.js'
-import type { FallingLine } from '../state/contract.js'
-import type { JsonObject } from '../base/schema.js'
+import { createLineBuffer, saltSeed } from '../../state/format/line.js'
+import type { FallingLine } from '../../state/contract.js'
+import type { JsonObject } from '../../base/schema.js'
 
 /** The first line: what the others are of. */
 export interface ArchiveHeader {

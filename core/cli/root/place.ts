@@ -1,0 +1,70 @@
+/** The state root that a command is about, and who is to be asked about it. */
+import { networkInterfaces } from 'node:os'
+import path from 'node:path'
+import { environment } from '../../base/config.js'
+import { Problem } from '../../base/errors.js'
+import type { Json, JsonObject } from '../../base/schema.js'
+import { parseBind } from '../../base/settings.js'
+import type { CommandInput } from '../../plugin/command.js'
+import { createDisk } from '../../state/disk/real-disk.js'
+import { errors } from '../../state/errors.js'
+import { findHolder } from '../../state/root/owner.js'
+import { readRoot } from '../../state/root/root-document.js'
+
+export const rootFlag = {
+  'state-root': { kind: 'text', summary: 'The state root; SERVICE_STATE_ROOT, else ./state.' },
+} as const
+
+type Flags = CommandInput['flags']
+
+/** What the line or the environment names; undefined where neither does. */
+const namedRoot = (flags: Flags): string | undefined => {
+  const flag = flags['state-root']
+  return typeof flag === 'string' ? flag : environment()['SERVICE_STATE_ROOT']
+}
+
+export const rootOf = (flags: Flags): string => path.resolve(namedRoot(flags) ?? './state')
+
+const onAll: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+  ['[::]', '::1'],
+])
+/** A root may have come from anybody: what it says of an address must not send a token to another machine. */
+const isHere = (host: string): boolean =>
+  Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host))
+
+/** The daemon that says in the root that it holds it; undefined where none does, or none on this machine. */
+export const urlOfHolder = (flags: Flags): string | undefined => {
+  const { bind } = findHolder(rootOf(flags)) ?? {}
+  const parsed = bind === undefined ? undefined : parseBind(bind)
+  if (parsed === undefined) return undefined
+  const host = (onAll.get(parsed.host) ?? parsed.host).replaceAll(/[[\]]/gu, '')
+  return isHere(host) ? `http://${host.includes(':') ? `[${host}]` : host}:${parsed.port}` : undefined
+}
+
+export type RootPlace =
+  | { readonly held: true; ask(route: string, body: JsonObject): Promise<Json> }
+  | { readonly held: false; readonly root: string }
+
+/**
+ * Through the daemon if one holds the root, or if the line names a daemon and no root; directly if none does. Throws
+ * `state_root_absent`.
+ */
+export const placeOf = ({ client, flags, addressed }: CommandInput): RootPlace => {
+  if (addressed && namedRoot(flags) === undefined)
+    return { held: true, ask: (route, body) => client.send('POST', route, body) }
+  const root = rootOf(flags)
+  const facts = readRoot({ root, disk: createDisk() })
+  if (facts === undefined) throw errors.state_root_absent({ details: { path: root } })
+  const holder = findHolder(root)
+  if (holder === undefined) return { held: false, root }
+  const elsewhere = (error: unknown): never => {
+    if (!(error instanceof Problem) || error.code !== 'daemon_unreachable') throw error
+    throw errors.holder_unreachable({ details: { path: root, pid: holder.pid, url: client.baseUrl }, cause: error })
+  }
+  return {
+    held: true,
+    ask: (route, body) => client.send('POST', route, { ...body, root_id: facts.root_id }).catch(elsewhere),
+  }
+}

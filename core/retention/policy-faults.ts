@@ -1,0 +1,35 @@
+/** What is wrong with a policy here and now: no reason to end a start, and to be told before a fall. */
+import type { Warning } from '../base/health.js'
+import type { Disk } from '../state/disk/disk.js'
+import { findArchiveFolder } from './archive/folder.js'
+import type { Policy } from './policy.js'
+
+export interface Surroundings {
+  readonly root: string
+  /** Id of the state root. */
+  readonly rootId: string
+  readonly disk: Disk
+}
+
+const unknownKind = (kind: string): Warning => ({
+  severity: 'warning',
+  code: 'retention_kind_unknown',
+  related_id: kind,
+  message: `config/retention.toml names kinds.${kind}, which no plugin that is loaded declares: nothing of it falls.`,
+  action: 'Start with the plugin that it belongs to, or take it out.',
+})
+
+const archiveFault = (reason: string, path: string): Warning => ({
+  severity: 'warning',
+  code: 'archive_dir_unusable',
+  message: `Nothing can fall, because what falls is to be kept in archive_dir, ${path}, and ${reason}.`,
+  action: 'Make it a folder outside the state root that this daemon may write to, or take archive_dir out.',
+})
+
+export const policyFaults = ({ archiveDir, unknown }: Policy, here: Surroundings): readonly Warning[] => {
+  const found = archiveDir === undefined ? undefined : findArchiveFolder(here, archiveDir)
+  return [
+    ...(archiveDir === undefined || found === undefined || found.ok ? [] : [archiveFault(found.reason, archiveDir)]),
+    ...unknown.map(unknownKind),
+  ]
+}

@@ -1,0 +1,156 @@
+/** What `config/retention.toml` says while a daemon runs, and where a plugin or the folder of archives is missing. */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { findArchiveFolder } from '../../../core/retention/archive/folder.js'
+import { createDisk } from '../../../core/state/disk/real-disk.js'
+import { createCommandLine } from '../../support/command-line.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
+import { createLeapingClock } from '../../support/leaping-clock.js'
+import { day, retain } from '../../support/retention.js'
+import { codeOf, openSession, submit, until } from '../../support/runs.js'
+
+const write = (root: string, text: string): void => {
+  mkdirSync(join(root, 'config'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(root, 'config/retention.toml'), text, { mode: 0o600 })
+}
+/** A daemon with a run that is a hundred days old, and what its file said at the start. */
+const stand = async (t: ExecutionContext, text: string) => {
+  const root = await freshRoot()
+  mkdirSync(root, { recursive: true, mode: 0o700 })
+  write(root, text)
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { root, clock })
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', 'one')
+  await until(daemon, run_id, 'completed')
+  await retain(daemon, true)
+  clock.leap(100 * day)
+  return { root, daemon, run_id, line: createCommandLine(daemon) }
+}
+const isThere = async ({ request }: TestDaemon, run_id: string): Promise<boolean> =>
+  (await request('GET', `/v1/runs/${run_id}`)).status === 200
+const folderOf = (t: ExecutionContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-archives-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('what is let fall by hand goes by what the file says then, not by what it said at the start', async (t) => {
+  const { root, daemon, run_id, line } = await stand(t, '[kinds.runs]\nmax_age = "30d"\n')
+  write(root, '[kinds.runs]\nmax_age = "365d"\n')
+  t.is((await line('state', 'retention', '--state-root', root)).out, 'Nothing fell.\n')
+  t.true(await isThere(daemon, run_id))
+  write(root, '[kinds.runs]\nmax_age = "60d"\n')
+  t.regex((await line('state', 'retention', '--dry-run', '--state-root', root)).out, /^would fall: runs: 1 record/u)
+  t.regex((await line('state', 'retention', '--state-root', root)).out, /^fell: runs: 1 record/u)
+  t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${run_id}`)), [404, 'run_expired'])
+})
+
+test('a file that is wrong by then is an error, and nothing falls', async (t) => {
+  const { root, daemon, run_id, line } = await stand(t, '[kinds.runs]\nmax_age = "30d"\n')
+  for (const [text, message] of [
+    ['[kinds.runs]\nmax_age = "soon"\n', /retention\.toml kinds\.runs\.max_age must be an age/u],
+    ['[kinds.rusn]\nmax_age = "30d"\n', /retention\.toml kinds\.rusn is no kind/u],
+    ['[kinds', /retention\.toml is not TOML: line 1/u],
+  ] as const) {
+    write(root, text)
+    const { code, err } = await line('state', 'retention', '--state-root', root)
+    t.is(code, 2, err)
+    t.regex(err, message)
+    t.true(await isThere(daemon, run_id))
+  }
+})
+
+const notes = '[kinds.notes]\nmax_age = "30d"\n\n[kinds.runs]\nmax_age = "30d"\n'
+const missing = /names kinds\.notes, which no plugin that is loaded declares: nothing of it falls/u
+
+test('retention-2: a kind of a plugin that is left out is a warning with --safe and on a stopped root', async (t) => {
+  const { root, daemon, line } = await stand(t, '')
+  await daemon.stop()
+  write(root, notes)
+  await t.throwsAsync(startTestDaemon(t, { root }), { code: 'config_invalid', message: /kinds\.notes is no kind/u })
+  mkdirSync(join(root, 'plugins/notes'), { recursive: true, mode: 0o700 })
+  const at = join(root, 'config/plugins.toml')
+  writeFileSync(at, '[notes]\nfrom = "state:notes"\n', { mode: 0o600 })
+  t.regex((await line('state', 'retention', '--dry-run', '--state-root', root)).out, missing)
+  for (const flags of [{ safe: 'true' }, {}]) {
+    const next = await startTestDaemon(t, { root, flags })
+    const { warnings } = (await next.request('GET', '/v1/status')).body.health
+    t.regex(warnings.find(({ code }: any) => code === 'retention_kind_unknown').message, missing)
+    t.true(next.log.some(({ details }) => details['code'] === 'retention_kind_unknown'))
+    await next.stop()
+  }
+})
+
+test('retention-7: an archive_dir that cannot be used is told at the start and in a dry run, and nothing falls', async (t) => {
+  const [folder, root] = [folderOf(t), await freshRoot()]
+  mkdirSync(root, { recursive: true, mode: 0o700 })
+  const at = join(folder, 'archives')
+  write(root, `archive_dir = "${at}"\n[kinds.runs]\nmax_age = "30d"\n`)
+  const clock = createLeapingClock()
+  const daemon = await startTestDaemon(t, { root, clock })
+  const told = /^Nothing can fall, because what falls is to be kept in archive_dir, .*archives, and it is not there\.$/u
+  const { warnings } = (await daemon.request('GET', '/v1/status')).body.health
+  const { message, action } = warnings.find(({ code }: any) => code === 'archive_dir_unusable')
+  t.regex(message, told)
+  t.regex(action, /^Make it a folder outside/u)
+  t.true(daemon.log.some(({ details }) => details['code'] === 'archive_dir_unusable'))
+  await openSession(daemon)
+  const { run_id } = await submit(daemon, 's1', 'one')
+  await until(daemon, run_id, 'completed')
+  await retain(daemon, true)
+  clock.leap(100 * day)
+  const line = createCommandLine(daemon)
+  const said = await line('state', 'retention', '--dry-run', '--state-root', root)
+  t.regex(said.out, /would fall: runs[^]*warning: Nothing can fall, because .* and it is not there\./u)
+  t.regex((await line('state', 'retention', '--state-root', root)).err, /it is not there.*archive_not_written/u)
+  t.true(await isThere(daemon, run_id))
+  const real = join(folder, 'real')
+  mkdirSync(real)
+  symlinkSync(real, at)
+  const done = await line('state', 'retention', '--state-root', root)
+  t.regex(done.out, /^fell: runs: 1 record .*\n {2}kept in .*real\/[0-9a-f]{32}\/runs-/u, done.err)
+  t.deepEqual(
+    (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) => /archive/u.test(code)),
+    [],
+  )
+})
+
+test('which folders archives can be written to', async (t) => {
+  const folder = folderOf(t)
+  const [root, other] = [join(folder, 'root'), join(folder, 'other')]
+  const { daemon } = await startTestDaemon(t, { root })
+  await (await startTestDaemon(t, { root: other })).stop()
+  const parts = { root, rootId: 'ba21', disk: createDisk() }
+  const reasonOf = (name: string): string => {
+    const found = findArchiveFolder(parts, join(folder, name))
+    return found.ok ? found.path : found.reason
+  }
+  const make = (name: string, mode = 0o700): void => {
+    mkdirSync(join(folder, name), { recursive: true })
+    chmodSync(join(folder, name), mode)
+  }
+  make('good/ba21')
+  make('open/ba21', 0o720)
+  make('linked')
+  symlinkSync(join(folder, 'good'), join(folder, 'linked/ba21'))
+  writeFileSync(join(folder, 'file'), '')
+  symlinkSync(join(folder, 'good'), join(folder, 'link'))
+  symlinkSync(join(root, 'log'), join(folder, 'into'))
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'broken'))
+  t.is(reasonOf('good'), join(folder, 'good'))
+  t.is(reasonOf('link'), join(folder, 'good'))
+  t.is(reasonOf('nothing'), 'it is not there')
+  t.is(reasonOf('broken'), 'it is not there')
+  t.is(reasonOf('file'), 'it is no folder')
+  t.is(reasonOf('root'), 'it is inside the state root')
+  t.is(reasonOf('into'), 'it is inside the state root')
+  t.is(reasonOf('other'), `it is inside ${other}, which is a state root`)
+  t.is(reasonOf('other/log'), `it is inside ${other}, which is a state root`)
+  t.is(reasonOf('open'), `${join(folder, 'open/ba21')} can be written to by other users`)
+  t.is(reasonOf('linked'), `${join(folder, 'linked/ba21')} is no folder`)
+  t.true(existsSync(root))
+  await daemon.stop()
+})
