@@ -31,9 +31,15 @@ export const retentionCommand = (shipped: ShippedView): Command =>
     path: ['state', 'retention'],
     route: 'POST /v1/retention',
     summary:
-      'Let fall what config/retention.toml no longer keeps: through the daemon if one holds the root, directly if ' +
-      'none does.',
-    flags: { ...rootFlag, 'dry-run': { kind: 'switch', summary: 'Only say what would fall.' } },
+      'Let fall what config/retention.toml no longer keeps, as it stands now: through the daemon if one holds the root, ' +
+      'directly if none does.',
+    flags: {
+      ...rootFlag,
+      'dry-run': {
+        kind: 'switch',
+        summary: 'Only say what would fall. A stopped root is opened for it as a start does.',
+      },
+    },
     run: async (input) => {
       const dry_run = input.flags['dry-run'] === true
       const place = placeOf(input)

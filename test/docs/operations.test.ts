@@ -90,12 +90,16 @@ test('the retention that the page shows is understood, and its commands run', as
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const [config = ''] = blocksFor('docs/operations.md', 'operations-retention')
   const [commands = ''] = blocksFor('docs/operations.md', 'operations-retention-run')
+  const archives = join(folder, 'archives')
+  mkdirSync(archives, { mode: 0o700 })
   const root = join(folder, 'state')
   mkdirSync(join(root, 'config'), { recursive: true, mode: 0o700 })
-  writeFileSync(join(root, 'config', 'retention.toml'), config, { mode: 0o600 })
+  writeFileSync(join(root, 'config', 'retention.toml'), config.replace('/var/lib/holdfast/archives', archives), {
+    mode: 0o600,
+  })
   const daemon = await spawnTestDaemon(t, { root })
   const { body } = await daemon.request('GET', '/v1/status')
-  t.like(body.retention, { min_age_ms: 2 * 86_400_000, max_bytes: 50 * 1024 ** 3 })
+  t.like(body.retention, { min_age_ms: 2 * 86_400_000, max_bytes: 50 * 1024 ** 3, archive_dir: archives })
   const ran = await runIn(folder, daemon.url, commands)
   t.deepEqual([ran.code, ran.err, ran.out], [0, '', 'Nothing would fall.\nNothing fell.\n'])
   await daemon.stop()

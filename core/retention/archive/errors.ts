@@ -7,6 +7,18 @@ export const errors = defineErrors({
     detail: 'There is no archive {path}.',
     action: 'Name a file that retention has written: holdfast status names the newest.',
   },
+  archive_shape_absent: {
+    status: 404,
+    domain: 'storage',
+    detail: 'The archive {path} holds no collection and no stream {name}.',
+    action: 'See holdfast state show --archive, with the file alone, for what there is.',
+  },
+  archive_record_absent: {
+    status: 404,
+    domain: 'storage',
+    detail: '{name} in the archive {path} holds nothing with the id {id}.',
+    action: 'It may be in another archive: each is of one fall.',
+  },
   archive_damaged: {
     status: 409,
     domain: 'storage',

@@ -1,38 +1,44 @@
 /** The lines of an archive: sealed as those of a state root, so that an edit and a cut are found. */
 import { createLineBuffer, saltSeed } from '../../state/format/line.js'
 import type { FallingLine } from '../../state/contract.js'
-import type { JsonObject } from '../../base/schema.js'
+import { array, having, integer, jsonObject, literal, open, string, timestamp, type Infer } from '../../base/schema.js'
+
+const count = () => integer({ min: 0 })
 
 /** The first line: what the others are of. */
-export interface ArchiveHeader {
-  readonly v: 1
-  readonly k: 'archive'
+export const ArchiveHeader = open({
+  v: literal(1),
+  k: literal('archive'),
   /** The kind. */
-  readonly of: string
+  of: string(),
   /** Eight hex digits that seed the checksums of the other lines. */
-  readonly salt: string
+  salt: string({ pattern: '^[0-9a-f]{8}$' }),
   /** Id of the state root. */
-  readonly root: string
+  root: string(),
   /** The partitions that fell: the last one, and the stamps of the first and last change, Unix ms. */
-  readonly upto: number
-  readonly from: number
-  readonly to: number
+  upto: count(),
+  from: timestamp(),
+  to: timestamp(),
   /** Unix ms. */
-  readonly archived_at_ms: number
-}
+  archived_at_ms: timestamp(),
+})
+export type ArchiveHeader = Readonly<Infer<typeof ArchiveHeader>>
+
+const RecordLine = open({ collection: string(), id: string(), r: jsonObject() })
+const EntriesLine = open({ stream: string(), owner: string(), from: integer({ min: 1 }), entries: array(jsonObject()) })
+const EndLine = open({ end: literal(true), records: count(), entries: count() })
 
 /** Records and entries of an archive, which its last line counts. */
 export type ArchiveCounts = { readonly records: number; readonly entries: number }
 
-export type ArchiveLine =
-  | { readonly collection: string; readonly id: string; readonly r: JsonObject }
-  | { readonly stream: string; readonly owner: string; readonly from: number; readonly entries: readonly JsonObject[] }
-  | ({ readonly end: true } & ArchiveCounts)
+/** Any line but the first. */
+export const ArchiveLine = having('collection', RecordLine, having('stream', EntriesLine, EndLine))
+export type ArchivedLine = Infer<typeof RecordLine> | Infer<typeof EntriesLine>
 
 /** Bytes that are handed on at once. */
 const portion = 256 * 1024
 
-const open = (value: object): string => JSON.stringify(value).slice(0, -1)
+const unclosed = (value: object): string => JSON.stringify(value).slice(0, -1)
 
 const lineOf = (line: FallingLine): object =>
   'collection' in line ? { collection: line.collection, id: line.id, r: line.record } : line
@@ -46,16 +52,16 @@ export function* archiveBytes(
   const buffer = createLineBuffer()
   const seed = saltSeed(header.salt)
   let [records, entries] = [0, 0]
-  buffer.add(open(header), 0)
+  buffer.add(unclosed(header), 0)
   for (const line of lines) {
     if ('collection' in line) records += 1
     else entries += line.entries.length
-    buffer.add(open(lineOf(line)), seed)
+    buffer.add(unclosed(lineOf(line)), seed)
     if (buffer.length < portion) continue
     yield Buffer.from(buffer.bytes())
     buffer.clear()
   }
-  buffer.add(open({ end: true, records, entries }), seed)
+  buffer.add(unclosed({ end: true, records, entries }), seed)
   yield Buffer.from(buffer.bytes())
   counted({ records, entries })
 }

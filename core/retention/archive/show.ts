@@ -1,7 +1,7 @@
 /** What an archive holds, as `state show` shows a root. */
 import type { Json } from '../../base/schema.js'
 import type { Disk } from '../../state/disk/disk.js'
-import { errors } from '../../state/errors.js'
+import { errors } from './errors.js'
 import type { Inventory } from '../../state/inspect/show.js'
 import { openArchive } from './read.js'
 
@@ -56,21 +56,22 @@ export const listArchive = async (place: ArchivePlace): Promise<Inventory> => {
   }
 }
 
-/** Everything of a collection, or the numbers of entries of a stream by their owners. Throws `shape_absent`. */
+/** Everything of a collection, or the numbers of entries of a stream by their owners. Throws `archive_shape_absent`. */
 export const showArchived = async (place: ArchivePlace, name: string): Promise<Json> => {
   const { records, entries } = await readAll(place, (one) => one === name)
   const [found, owners] = [records.get(name), entries.get(name)]
   if (found !== undefined) return [...found.values()]
-  if (owners === undefined) throw errors.shape_absent({ details: { name } })
+  if (owners === undefined) throw errors.archive_shape_absent({ details: { path: place.path, name } })
   return Object.fromEntries(Array.from(owners, ([owner, own]) => [owner, own.length]))
 }
 
-/** A record, or the entries of an owner. Throws `shape_absent` or `record_absent`. */
+/** A record, or the entries of an owner. Throws `archive_shape_absent` or `archive_record_absent`. */
 export const showArchivedOne = async (place: ArchivePlace, name: string, id: string): Promise<Json> => {
   const { records, entries } = await readAll(place, (one, own) => one === name && own === id)
   const [found, owners] = [records.get(name), entries.get(name)]
-  if (found === undefined && owners === undefined) throw errors.shape_absent({ details: { name } })
+  if (found === undefined && owners === undefined)
+    throw errors.archive_shape_absent({ details: { path: place.path, name } })
   const one = found?.get(id) ?? owners?.get(id)
-  if (one === undefined) throw errors.record_absent({ details: { name, id } })
+  if (one === undefined) throw errors.archive_record_absent({ details: { path: place.path, name, id } })
   return one
 }

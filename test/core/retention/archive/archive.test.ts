@@ -1,11 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createWriteStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip, gunzipSync, gzipSync } from 'node:zlib'
 import test from 'ava'
 import type { FallingLine } from '../../../../core/state/contract.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import type { Disk } from '../../../../core/state/disk/disk.js'
 import { openArchive } from '../../../../core/retention/archive/read.js'
+import { createLineBuffer, saltSeed } from '../../../../core/state/format/line.js'
+import { showArchived, showArchivedOne } from '../../../../core/retention/archive/show.js'
 import { writeArchive } from '../../../../core/retention/archive/write.js'
 import { freshRoot } from '../../../support/folders.js'
 
@@ -121,6 +125,93 @@ test('what is no archive and what is not there is refused', async (t) => {
   await t.throwsAsync(readAll(join(folder, 'text')), { code: 'archive_damaged', message: /cannot be decompressed/u })
   await t.throwsAsync(readAll(join(folder, 'nothing')), { code: 'archive_absent' })
   await t.throwsAsync(readAll(folder), { code: 'archive_absent' })
+})
+
+/** An archive of any lines, each sealed as it must be. */
+const sealed = (folder: string, first: object, ...others: readonly string[]): string => {
+  const buffer = createLineBuffer()
+  buffer.add(JSON.stringify(first).slice(0, -1), 0)
+  for (const line of others) buffer.add(line.slice(0, -1), saltSeed(header.salt))
+  const file = join(folder, 'sealed.gz')
+  writeFileSync(file, gzipSync(buffer.bytes()))
+  return file
+}
+const end = '{"end":true,"records":0,"entries":0}'
+const nonsense: readonly (readonly [string, string])[] = [
+  ['a stream without entries', '{"stream":"j","owner":"s","from":1}'],
+  ['entries that are a number', '{"stream":"j","owner":"s","from":1,"entries":5}'],
+  ['entries that are text', '{"stream":"j","owner":"s","from":1,"entries":"abc"}'],
+  ['a list', '[1,2]'],
+  ['a collection that is an object', '{"collection":{},"id":"a","r":{}}'],
+  ['a record that is none', '{"collection":"runs","id":"a","r":null}'],
+  ['an id that is none', '{"collection":"runs","id":5,"r":{}}'],
+  ['a deep record', `{"collection":"runs","id":"a","r":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`],
+  ['what is no JSON', '{"collection":}'],
+  ['an end without counts', '{"end":true}'],
+]
+for (const [what, line] of nonsense)
+  test(`a line is refused by its number, however well it is sealed: ${what}`, async (t) => {
+    const folder = await freshRoot()
+    mkdirSync(folder, { recursive: true })
+    await t.throwsAsync(readAll(sealed(folder, header, line, end)), { code: 'archive_damaged', message: /: line 2: / })
+  })
+
+test('a header of another form is refused', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  for (const other of [{ v: 2 }, { k: 'page' }, { salt: 'salt' }, { salt: 5 }, { of: {} }, { more: 'x'.repeat(2000) }])
+    await t.throwsAsync(readAll(sealed(folder, { ...header, ...other }, end)), { code: 'archive_damaged' })
+  t.deepEqual((await readAll(sealed(folder, header, end))).lines, [])
+})
+
+test('what stands behind an archive is refused', async (t) => {
+  const { path } = await written()
+  const whole = readFileSync(path)
+  for (const tail of [Buffer.alloc(7), Buffer.from('tail'), gzipSync('{}\n')]) {
+    writeFileSync(path, Buffer.concat([whole, tail]))
+    await t.throwsAsync(readAll(path), { code: 'archive_damaged' })
+  }
+})
+
+/** Blanks without an end, compressed a thousandfold. */
+const bomb = async (path: string, begin: Uint8Array, mebibytes: number): Promise<void> => {
+  const blank = Buffer.alloc(1024 * 1024, 32)
+  const bytes = function* () {
+    yield begin
+    for (let done = 0; done < mebibytes; done += 1) yield blank
+  }
+  await pipeline(Readable.from(bytes()), createGzip({ level: 1 }), createWriteStream(path))
+}
+
+test('a line without an end is refused as soon as it is too long', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'bomb.gz')
+  const head = gunzipSync(readFileSync(sealed(folder, header)))
+  for (const [begin, no] of [
+    [head, 2],
+    [Buffer.alloc(0), 1],
+  ] as const) {
+    await bomb(path, begin, 600)
+    const before = process.memoryUsage().rss
+    await t.throwsAsync(readAll(path), {
+      code: 'archive_damaged',
+      message: new RegExp(`: line ${no}: it is longer`, 'u'),
+    })
+    t.true(process.memoryUsage().rss - before < 400 * 1024 * 1024)
+  }
+})
+
+test('what an archive does not hold is said of the archive', async (t) => {
+  const { path } = await written()
+  const place = { disk, path }
+  const absent = {
+    code: 'archive_shape_absent',
+    message: `The archive ${path} holds no collection and no stream nope.`,
+  }
+  await t.throwsAsync(showArchived(place, 'nope'), absent)
+  await t.throwsAsync(showArchivedOne(place, 'nope', 'a'), absent)
+  await t.throwsAsync(showArchivedOne(place, 'runs', 'a'), { code: 'archive_record_absent' })
 })
 
 test('a disk that fails leaves no archive and nothing half', async (t) => {
