@@ -79,7 +79,10 @@ export interface Collection<T extends object> {
   has(id: string): boolean
   /** True if the id was deleted once and is buried: it is never used again. */
   isDeleted(id: string): boolean
-  /** True if it is not there, and was made here no later than the last one that fell: it fell, for all we know. */
+  /**
+   * True if it is not there, and its id says that it was made while this root was there, no later than the last one that
+   * fell: it fell, for all we know. An id that somebody made up in that form is not told from it.
+   */
   hasFallen(id: string): boolean
   count(index: string, group: string): number
   /** Groups of an index that hold at least one record. */

@@ -32,6 +32,12 @@ const parts: readonly Part[] = [
   bodies,
 ]
 
+if (process.argv.includes('--help')) {
+  process.stdout.write(`main.js [--quick] [--only PART] [--runs N] [--json FILE]\n`)
+  process.stdout.write(`PART: ${parts.map(({ name }) => name).join(', ')}\n`)
+  process.exit(0)
+}
+
 const rows: Row[] = []
 const note: Bench['note'] = (what, unit, better, holdfast, floor) => {
   rows.push({ what, unit, better, holdfast, ...(floor !== undefined && { floor, ratio: holdfast / floor }) })

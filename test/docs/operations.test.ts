@@ -1,5 +1,5 @@
 /** The page for operators is true: its lines are run in a folder that stands for the machine. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -7,7 +7,7 @@ import { daemonSettings } from '../../core/base/settings.js'
 import { shipped } from '../../core/shipped.js'
 import { pluginFlags } from '../../core/cli/plugin-commands.js'
 import { mainFile, spawnTestDaemon } from '../support/daemon.js'
-import { blocksFor, repository, sh } from '../support/docs.js'
+import { blocksFor, copiedBy, repository, sh } from '../support/docs.js'
 
 const read = (name: string): string => readFileSync(join(repository, 'docs/operations', name), 'utf8')
 
@@ -83,6 +83,15 @@ test('the unit and the container file start the daemon with flags and variables 
   )
   for (const path of ['dist/core/main.js', 'docs/operations/Containerfile', 'docs/operations/holdfast.service'])
     t.true(`${page}${unit}${image}`.includes(path), path)
+})
+
+test('the container file copies nothing that the repository does not have', (t) => {
+  const copied = copiedBy(read('Containerfile'))
+  t.true(copied.length > 5)
+  t.deepEqual(
+    copied.filter((name) => !existsSync(join(repository, name))),
+    [],
+  )
 })
 
 test('the retention that the page shows is understood, and its commands run', async (t) => {

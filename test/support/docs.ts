@@ -36,12 +36,12 @@ export interface ShellRun {
 }
 
 /** Runs a text with `sh`, as somebody who pastes it. */
-export const sh = (text: string, folder: string): Promise<ShellRun> =>
+export const sh = (text: string, folder: string, timeout = 60_000): Promise<ShellRun> =>
   new Promise((ended) => {
     execFile(
       'sh',
       ['-c', text],
-      { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder }, timeout: 60_000 },
+      { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder }, timeout },
       (error, out, err) => {
         ended({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, out, err })
       },
@@ -58,3 +58,7 @@ export const shBlocks = async (
   const run = await sh(text, folder)
   return { printed: run.out.split(mark).map((each) => each.trim()), run }
 }
+
+/** What the first stage of a container file copies out of the repository. */
+export const copiedBy = (containerfile: string): readonly string[] =>
+  [...containerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gmu)].flatMap(([, names = '']) => names.split(' '))

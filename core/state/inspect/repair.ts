@@ -155,7 +155,7 @@ const formsIn = (manifest: Manifest | undefined): RootForm[] => [
 ]
 
 /** The lock needs a root that is private and has its `root.json`. */
-const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
+const makeLockable = async ({ root, disk }: RepairOptions, actions: readonly RepairAction[]): Promise<void> => {
   const wanted = actions.find(({ kind }) => kind === 'root')
   const id = wanted === undefined ? undefined : findRootId(disk, root)
   if (wanted !== undefined && id === undefined) throw errors.state_root_lost({ details: { path: root } })
@@ -169,7 +169,8 @@ const makeLockable = async ({ root, disk, clock }: RepairOptions, actions: reado
     if (disk.stat(wanted.file) !== undefined)
       await moveAside({ disk, paths }, { file: wanted.file, offset: 0, rule: wanted.reason })
     const generation = 1 + Math.max(manifest?.generation ?? 0, watermark?.generation ?? 0)
-    const known = { root_id: id, created_at_ms: clock.now(), generation }
+    // When it was made nobody knows: ids may be older than any moment that could stand here.
+    const known = { root_id: id, created_at_ms: 0, generation }
     await disk.replace(wanted.file, seal(createRootFacts(known, formsIn(manifest))))
   } finally {
     await guard.release()

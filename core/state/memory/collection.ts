@@ -3,7 +3,7 @@
  * indexes; the settled ones are on pages and in the indexes of tables.
  */
 import { fault } from '../../base/assert.js'
-import { isMadeBy } from '../../base/ids.js'
+import { isMadeBefore, isMadeBy } from '../../base/ids.js'
 import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
@@ -31,9 +31,11 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   readonly #hot = new Map<string, T>()
   readonly #removals: Removals
   readonly #source = { page: (query: PageQuery) => this.page(query), find: (id: string) => this.find(id) }
+  readonly #madeAt: number
   #dirty = new Map<string, DirtyRecord<T>>()
 
-  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>) {
+  constructor(spec: CollectionSpec<T>, pages: CheckpointedRecords<T>, madeAt: number) {
+    this.#madeAt = madeAt
     this.spec = spec
     this.#indexes = new Map(Object.entries(spec.indexes).map(([name, index]) => [name, createRecordIndex(index)]))
     this.#pages = pages
@@ -55,7 +57,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   hasFallen(id: string): boolean {
-    return isMadeBy(id, this.#pages.fell) && !this.isDeleted(id) && !this.has(id)
+    if (!isMadeBy(id, this.#pages.fell) || isMadeBefore(id, this.#madeAt)) return false
+    return !this.isDeleted(id) && !this.has(id)
   }
 
   count(index: string, group: string): number {
@@ -294,4 +297,5 @@ const rangeOf = ({ group, order = 'asc', beyond }: PageQuery): GroupRange => ({ 
 export const createCollection = <T extends object>(
   spec: CollectionSpec<T>,
   pages: CheckpointedRecords<T>,
-): StoredCollection<T> => new MemoryCollection(spec, pages)
+  madeAt = 0,
+): StoredCollection<T> => new MemoryCollection(spec, pages, madeAt)

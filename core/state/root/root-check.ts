@@ -39,11 +39,21 @@ export const checkRoot = ({ root, disk, allowNetwork = false }: RootCheck): void
   const stat = disk.stat(root)
   if (stat === undefined) return
   if (stat.kind !== 'folder') throw errors.state_root_not_folder({ details: { path: root } })
+  // First of all: nobody is to be told to close or to give away a folder that is no state root.
+  if (isReadable(root, disk)) checkForeign(root, disk)
   checkOwner(root, stat)
   checkType({ root, disk, allowNetwork })
   checkForeign(root, disk)
   for (const name of [...ownFolders, ...theirFolders]) checkFolder(join(root, name), disk)
   for (const name of ownFiles) checkFile(join(root, name), disk)
+}
+
+const isReadable = (root: string, disk: Disk): boolean => {
+  try {
+    return disk.list(root).length >= 0
+  } catch {
+    return false
+  }
 }
 
 const checkOwner = (path: string, stat: FileStat): void => {

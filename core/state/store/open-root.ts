@@ -20,6 +20,7 @@ import { PageStores } from '../pages/page-stores.js'
 import { createSideFiles, type SideFiles } from '../side/side-files.js'
 import type { ReadOnlyReason } from '../storage-errors.js'
 import { createStorageMode, type StorageMode } from '../disk/storage-mode.js'
+import { readRoot } from '../root/root-document.js'
 import { createStore, type Store } from './store.js'
 import { createTransactions, type Publish, type Transactions } from '../memory/transaction.js'
 import { defaultTuning, type Tuning } from '../tuning.js'
@@ -106,7 +107,7 @@ export const prepare = async (options: OpenStateOptions): Promise<Root> => {
   const { manifest, damage } = await prepareRoot({ disk, paths, ids, generation, rootId })
   const parts = { options, tuning, paths, access, pins, manifest }
   const pageStores = pageStoresOf(parts)
-  const store = createStore(pageStores)
+  const store = createStore(pageStores, readRoot({ root, disk })?.created_at_ms ?? 0)
   return {
     ...parts,
     forms: createRootForms({ disk, root }),

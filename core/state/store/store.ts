@@ -35,7 +35,8 @@ const undeclared = (name: string): CollectionSpec<object> => ({
   },
 })
 
-export const createStore = (pageStores: PageStores): Store => {
+/** `madeAt`: when the root was made, Unix ms; 0: nobody knows. */
+export const createStore = (pageStores: PageStores, madeAt: number): Store => {
   const collections = new Map<string, StoredCollection<object>>()
   const streams = new Map<string, StoredStream<Json>>()
   let frozen = false
@@ -47,7 +48,7 @@ export const createStore = (pageStores: PageStores): Store => {
       !forgets(spec) || spec.kept === undefined,
       `collection ${spec.name} forgets what is removed and is of a kind`,
     )
-    const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared))
+    const made = createCollection(spec, pageStores.makeRecords(spec, isDeclared), madeAt)
     collections.set(spec.name, unsafeCast(made))
     return made
   }

@@ -90,7 +90,7 @@ const replay = (parts: ReplayParts): Route =>
     body: object({}),
     bodyOptional: true,
     reply: jsonReply(Replayed),
-    problems: [deliveryErrors.delivery_not_found],
+    problems: [deliveryErrors.delivery_not_found, deliveryErrors.delivery_not_dead],
     durability: 'A',
     handler: async ({ params: { delivery_id }, query: { force = false } }) => ({
       replayed_from_delivery_id: delivery_id,

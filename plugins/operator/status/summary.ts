@@ -49,6 +49,7 @@ export const StatusAnswer = open({
       }),
     ),
   }),
+  retention: optional(open({ fallen: optional(array(open({ archive: optional(string()) }))) })),
   findings: optional(array(open({ severity: string() }))),
   plugins: array(open({ id: string(), state: string() })),
   provider_readiness: optional(
@@ -107,6 +108,7 @@ const diskLine = ({ root_bytes, free_bytes, growth_bytes_per_day: growth, full_a
 
 const facts = (answer: Answer): (readonly [string, string])[] => {
   const { control_plane, storage, provider_readiness, sessions, runs } = answer
+  const archive = answer.retention?.fallen?.findLast((one) => one.archive !== undefined)?.archive
   const active = provider_readiness?.routes.find((route) => route.active)
   return [
     ['url', `${control_plane.base_url}${control_plane.auth_enabled ? '' : ' (no token needed)'}`],
@@ -116,6 +118,7 @@ const facts = (answer: Answer): (readonly [string, string])[] => {
         `${storage.ok ? 'writable' : `not writable: ${storage.probes[0]?.code ?? '?'}`}`,
     ],
     ...(storage.usage === undefined ? [] : [['disk', diskLine(storage.usage)] as const]),
+    ...(archive === undefined ? [] : [['archive', visibleLine(archive)] as const]),
     ...(active === undefined ? [] : [['model', modelLine(active)] as const]),
     ...(sessions === undefined ? [] : [['sessions', String(sessions.total)] as const]),
     ...(runs === undefined ? [] : [['runs', runsLine(runs)] as const]),

@@ -1,8 +1,19 @@
 /** What `config/retention.toml` says while a daemon runs, and where a plugin or the folder of archives is missing. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { createClock } from '../../../core/base/clock.js'
+import { createIds } from '../../../core/base/ids.js'
 import { findArchiveFolder } from '../../../core/retention/archive/folder.js'
 import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { createCommandLine } from '../../support/command-line.js'
@@ -46,6 +57,22 @@ test('what is let fall by hand goes by what the file says then, not by what it s
   t.regex((await line('state', 'retention', '--dry-run', '--state-root', root)).out, /^would fall: runs: 1 record/u)
   t.regex((await line('state', 'retention', '--state-root', root)).out, /^fell: runs: 1 record/u)
   t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${run_id}`)), [404, 'run_expired'])
+})
+
+test('an id that is older than the root itself never was in it; one of its time may have fallen', async (t) => {
+  const { root, daemon, run_id, line } = await stand(t, '[kinds.runs]\nmax_age = "30d"\n')
+  await line('state', 'retention', '--state-root', root)
+  const made = (ms: number): string => createIds({ ...createClock(), now: () => ms }).make('run')
+  const { created_at_ms } = JSON.parse(readFileSync(join(root, 'root.json'), 'utf8'))
+  const answers = [run_id, made(created_at_ms), made(created_at_ms - 1), made(1)].map(async (id) =>
+    codeOf(await daemon.request('GET', `/v1/runs/${id}`)),
+  )
+  t.deepEqual(await Promise.all(answers), [
+    [404, 'run_expired'],
+    [404, 'run_expired'],
+    [404, 'run_not_found'],
+    [404, 'run_not_found'],
+  ])
 })
 
 test('a file that is wrong by then is an error, and nothing falls', async (t) => {
@@ -112,6 +139,8 @@ test('retention-7: an archive_dir that cannot be used is told at the start and i
   symlinkSync(real, at)
   const done = await line('state', 'retention', '--state-root', root)
   t.regex(done.out, /^fell: runs: 1 record .*\n {2}kept in .*real\/[0-9a-f]{32}\/runs-/u, done.err)
+  const [, archive = ''] = /kept in (.*)/u.exec(done.out) ?? []
+  t.true((await line('status')).out.includes(`archive   ${archive}\n`))
   t.deepEqual(
     (await daemon.request('GET', '/v1/status')).body.health.warnings.filter(({ code }: any) => /archive/u.test(code)),
     [],

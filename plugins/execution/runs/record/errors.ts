@@ -10,7 +10,7 @@ export const runErrors = defineErrors({
   run_expired: {
     status: 404,
     domain: 'runs',
-    detail: 'Run {run_id} was here and is no longer kept: it was older than retention keeps runs.',
+    detail: 'Run {run_id} is older than what is kept; it may have been here.',
     action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
   },
   run_state_conflict: {

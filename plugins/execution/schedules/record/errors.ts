@@ -10,8 +10,7 @@ export const scheduleErrors = defineErrors({
   schedule_expired: {
     status: 404,
     domain: 'schedules',
-    detail:
-      'Schedule {schedule_id} was here and is no longer kept: it has been over for longer than retention keeps it.',
+    detail: 'Schedule {schedule_id} is older than what is kept; it may have been here.',
     action: 'Look into the archives of archive_dir, if there are any, with holdfast state show --archive.',
   },
   invalid_schedule: {

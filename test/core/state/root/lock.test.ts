@@ -206,6 +206,10 @@ test('the lock is lost when another takes the folder of proper-lockfile', async 
   await lock.release()
 })
 
+/** As another user would have it. */
+const ownedBy = (further: number, found: FileStat | undefined): FileStat | undefined =>
+  found && { ...found, uid: found.uid + further }
+
 test('state-4: a root that others can enter is refused, and so is one that belongs to somebody else', async (t) => {
   const root = folder(t)
   for (const mode of [0o750, 0o701, 0o707]) {
@@ -213,12 +217,7 @@ test('state-4: a root that others can enter is refused, and so is one that belon
     await t.throwsAsync(take(root), { code: 'state_root_exposed', message: new RegExp(mode.toString(8), 'u') })
   }
   chmodSync(root, 0o700)
-  const stranger = lying({
-    stat: (path): FileStat | undefined => {
-      const found = createDisk().stat(path)
-      return found && { ...found, uid: found.uid + 1 }
-    },
-  })
+  const stranger = lying({ stat: (path) => ownedBy(1, createDisk().stat(path)) })
   await t.throwsAsync(take(root, { disk: stranger }), { code: 'state_root_not_owned' })
 })
 
@@ -227,6 +226,12 @@ test('state-4: a folder of something else is refused and not touched', async (t)
   writeFileSync(join(root, 'thesis.tex'), 'years of work')
   await t.throwsAsync(take(root), { code: 'state_root_foreign', message: /thesis\.tex/u })
   t.deepEqual(readdirSync(root), ['thesis.tex'])
+  chmodSync(root, 0o755)
+  // To close it or to give it away would be the end of somebody else's folder.
+  await t.throwsAsync(take(root), { code: 'state_root_foreign' })
+  const stranger = lying({ stat: (path) => ownedBy(1, createDisk().stat(path)) })
+  await t.throwsAsync(take(root, { disk: stranger }), { code: 'state_root_foreign' })
+  chmodSync(root, 0o700)
   await t.throwsAsync(take(join(root, 'thesis.tex')), { code: 'state_root_not_folder' })
   await t.throwsAsync(take(join(root, 'thesis.tex', 'below')), { code: 'state_root_not_folder' })
 })

@@ -36,6 +36,10 @@ test('the commands list deliveries, show dead letters with the command that send
     await run('list', '--status', 'delivered', '--run-id', run_id, '--plugin', 'http', '--limit', '5'),
     new RegExp(`^delivery_\\w+ {2}delivered {2}http:sha256:\\w+ {2}session s1 {2}run ${run_id} {2}1 attempt\n$`, 'u'),
   )
+  const [arrived] = (await daemon.request('GET', '/v1/deliveries?status=delivered')).body
+  const refused = await daemon.request('POST', `/v1/deliveries/${arrived.delivery_id}/replay`)
+  t.deepEqual([refused.status, refused.body.code], [409, 'delivery_not_dead'])
+  t.regex(refused.body.detail, /is delivered: only one that is dead-lettered/u)
   receiver.on('/closed', answering(200))
   const replayed = await run('replay', dead.delivery_id)
   t.regex(replayed, /^delivery_\w+ {2}pending {2}/u)
