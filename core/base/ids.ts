@@ -58,13 +58,9 @@ export const latestId = (known: Iterable<string>): string => {
   return of
 }
 
-/** True of an id that was made here, no later than another that was. */
-export const isMadeBy = (id: string, latest: string): boolean =>
-  latest !== '' && madeHere.test(id) && stampIn(id) <= stampIn(latest)
-
-/** True of an id that was made here and says that it was made before a moment, Unix ms. */
-export const isMadeBefore = (id: string, moment: number): boolean =>
-  madeHere.test(id) && stampIn(id).slice(0, 10) < encode(moment, 10)
+/** True of an id that was made here, no later than another that was, and not before a moment, Unix ms. */
+export const isMadeBy = (id: string, latest: string, since = 0): boolean =>
+  latest !== '' && madeHere.test(id) && stampIn(id) <= stampIn(latest) && stampIn(id) >= encode(since, 10)
 
 /** The latest stamp of ids that were made here. Each is looked at closely only if a look at all finds a stranger. */
 const latestOf = (known: Iterable<string>, least: string): string => {

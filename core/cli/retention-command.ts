@@ -31,8 +31,8 @@ export const retentionCommand = (shipped: ShippedView): Command =>
     path: ['state', 'retention'],
     route: 'POST /v1/retention',
     summary:
-      'Let fall what config/retention.toml no longer keeps, as it stands now: through the daemon if one holds the root, ' +
-      'directly if none does.',
+      'Let fall what config/retention.toml, as it stands now, no longer keeps: through the daemon if one holds the ' +
+      'root, directly if none does.',
     flags: {
       ...rootFlag,
       'dry-run': {

@@ -80,7 +80,7 @@ export interface Collection<T extends object> {
   /** True if the id was deleted once and is buried: it is never used again. */
   isDeleted(id: string): boolean
   /**
-   * True if it is not there, and its id says that it was made while this root was there, no later than the last one that
+   * True if it is not there, and its id says that it was made in the time of this root, no later than the last one that
    * fell: it fell, for all we know. An id that somebody made up in that form is not told from it.
    */
   hasFallen(id: string): boolean

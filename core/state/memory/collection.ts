@@ -3,7 +3,7 @@
  * indexes; the settled ones are on pages and in the indexes of tables.
  */
 import { fault } from '../../base/assert.js'
-import { isMadeBefore, isMadeBy } from '../../base/ids.js'
+import { isMadeBy } from '../../base/ids.js'
 import { serialise, type Change } from './change.js'
 import type { CollectionSpec, PageQuery } from '../contract.js'
 import { storageErrors } from '../storage-errors.js'
@@ -57,8 +57,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   hasFallen(id: string): boolean {
-    if (!isMadeBy(id, this.#pages.fell) || isMadeBefore(id, this.#madeAt)) return false
-    return !this.isDeleted(id) && !this.has(id)
+    return isMadeBy(id, this.#pages.fell, this.#madeAt) && !this.isDeleted(id) && !this.has(id)
   }
 
   count(index: string, group: string): number {
