@@ -19,7 +19,8 @@ import { nearest } from '../base/words/nearest.js'
 import type { DeclaredKind, Retention } from '../state/contract.js'
 import { age, ageOf, size, sizeOf } from './amounts.js'
 
-const KindConfig = object({
+/** What one kind may say: `[kinds.runs]`. */
+export const KindConfig = object({
   max_age: optional(age('1h', 'What is older falls. Kept for ever when absent.')),
   max_count: optional(doc(integer({ min: 1 }), 'Of the newest records at least so many stay. All when absent.')),
 })

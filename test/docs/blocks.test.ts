@@ -70,14 +70,28 @@ test('a state root can be read by hand, as the page about its format says', asyn
   const root = mkdtempSync(join(tmpdir(), 'holdfast-format-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   cpSync(join(repository, 'state-example'), root, { recursive: true })
-  mkdirSync(join(root, 'tombstones'), { recursive: true })
-  appendFileSync(join(root, 'tombstones/sessions.ndjson'), '{"id":"garden","reason":"a test"}\n')
-  for (const command of blocksFor('docs/state-format.md', 'state-format')
+  const commands = blocksFor('docs/state-format.md', 'state-format')
     .join('')
     .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))) {
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const inExample = await Promise.all(commands.map((command) => sh(command, root)))
+  t.true(inExample.every(({ code, err }) => code === 0 && err === ''))
+  mkdirSync(join(root, 'tombstones'), { recursive: true })
+  appendFileSync(join(root, 'tombstones/sessions.ndjson'), '{"id":"garden","reason":"a test"}\n')
+  for (const command of commands) {
     const { code, out, err } = await sh(command, root)
     t.deepEqual([code, err], [0, ''], command)
     t.not(out.trim(), '', command)
   }
+})
+
+test('the bench says what it takes and measures nothing meanwhile, and the page names every part of it', async (t) => {
+  const { code, out } = await sh('node dist/test/bench/main.js --help', repository)
+  t.is(code, 0)
+  const [, parts = ''] = /^PART: (.*)$/mu.exec(out) ?? []
+  const page = readFileSync(join(repository, 'docs/performance.md'), 'utf8')
+  t.deepEqual(
+    parts.split(', ').filter((part) => part === '' || !page.includes(`\`${part}\``)),
+    [],
+  )
 })

@@ -1,9 +1,9 @@
 import { settingsOf, type Setting } from '../../../core/base/config.js'
 import { inlineSchema, type AnyStruct } from '../../../core/base/schema.js'
 import { daemonSettings, Settings } from '../../../core/base/settings.js'
-import { RetentionConfig } from '../../../core/retention/policy.js'
+import { KindConfig, RetentionConfig } from '../../../core/retention/policy.js'
 import type { Facts } from '../gather.js'
-import { code, fieldRows, page, table } from '../markdown.js'
+import { code, codes, fieldRows, page, table } from '../markdown.js'
 
 const flagOf = (settings: readonly Setting[], field: string): readonly [string, string] => {
   const found = settings.find((setting) => code(setting.field) === field)
@@ -18,6 +18,28 @@ const rows = (struct: AnyStruct, settings: readonly Setting[]): string[][] =>
     ...flagOf(settings, field),
     sentence,
   ])
+
+const retentionRows = (struct: AnyStruct, before = ''): string[][] =>
+  rows(struct, [])
+    .filter(([field]) => field !== code('kinds'))
+    .map(([field = '', type = '', fallback = '', , , sentence = '']) => [
+      before === '' ? field : code(`${before}${field.replaceAll('`', '')}`),
+      type,
+      fallback,
+      sentence,
+    ])
+
+/** Kinds that plugins declare: each with what leads it, and how long somebody was promised it. */
+const kindRows = (plugins: Facts['plugins']): string[][] =>
+  plugins.flatMap(({ plugin: { id }, declared: { collections } }) =>
+    collections.flatMap(({ name, kept }) => {
+      if (kept?.since === undefined) return []
+      const all = plugins.flatMap(({ declared }) => [...declared.collections, ...declared.streams])
+      const others = all.filter((one) => one.kept?.kind === kept.kind && one.name !== name)
+      const promise = kept.promise === undefined ? '' : `${kept.promise / 86_400_000}d`
+      return [[code(kept.kind), id, code(name), codes(others.map((one) => one.name)), promise]]
+    }),
+  )
 
 export const configurationPage = ({ plugins }: Facts): string =>
   page(
@@ -39,16 +61,16 @@ export const configurationPage = ({ plugins }: Facts): string =>
       ]),
     ),
     '## Retention',
-    'In `config/retention.toml` of the state root, and there alone; `<kind>` is one of those that `/v1/status` names:',
+    'In `config/retention.toml` of the state root, and there alone. Ages are a whole number and `m`, `h`, `d` or `w`, ' +
+      'sizes one and `B`, `KiB`, `MiB`, `GiB` or `TiB`, without a blank between. `<kind>` is one of the kinds below.',
     table(
       ['field', 'type', 'default', 'meaning'],
-      rows(RetentionConfig, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
-        field,
-        type,
-        fallback,
-        sentence,
-      ]),
+      [...retentionRows(RetentionConfig), ...retentionRows(KindConfig, 'kinds.<kind>.')],
     ),
+    'The kinds of the plugins that are shipped; others declare their own, and `/v1/status` names all that are there. What ' +
+      'leads a kind is what `max_count` counts. A kind with a promise is kept for that time where `max_age` does not say ' +
+      'another, and takes no `max_count`.',
+    table(['kind', 'plugin', 'led by', 'with', 'promise'], kindRows(plugins)),
     ...plugins.map(({ plugin: { id, config, flags = {} } }) => {
       const found = config === undefined ? [] : rows(config, settingsOf(flags))
       return found.length === 0
