@@ -61,15 +61,16 @@ export const configurationPage = ({ plugins }: Facts): string =>
       ]),
     ),
     '## Retention',
-    'In `config/retention.toml` of the state root, and there alone. Ages are a whole number and `m`, `h`, `d` or `w`, ' +
-      'sizes one and `B`, `KiB`, `MiB`, `GiB` or `TiB`, without a blank between. `<kind>` is one of the kinds below.',
+    'In `config/retention.toml` of the state root, and there alone. Ages are a whole number and `m`, `h`, `d` or ' +
+      '`w`, sizes one and `B`, `KiB`, `MiB`, `GiB` or `TiB`, without a blank between. `<kind>` is one of the kinds ' +
+      'below.',
     table(
       ['field', 'type', 'default', 'meaning'],
       [...retentionRows(RetentionConfig), ...retentionRows(KindConfig, 'kinds.<kind>.')],
     ),
-    'The kinds of the plugins that are shipped; others declare their own, and `/v1/status` names all that are there. What ' +
-      'leads a kind is what `max_count` counts. A kind with a promise is kept for that time where `max_age` does not say ' +
-      'another, and takes no `max_count`.',
+    'The kinds of the plugins that are shipped; others declare their own, and `/v1/status` names all that are ' +
+      'there. What leads a kind is what `max_count` counts. A kind with a promise is kept for that time where ' +
+      '`max_age` does not say another, and takes no `max_count`.',
     table(['kind', 'plugin', 'led by', 'with', 'promise'], kindRows(plugins)),
     ...plugins.map(({ plugin: { id, config, flags = {} } }) => {
       const found = config === undefined ? [] : rows(config, settingsOf(flags))
