@@ -207,10 +207,7 @@ class Keeper implements Retention {
   }
 
   /** One kind after the other: what one refuses holds back no other. */
-  async #letFall(
-    falls: readonly Due[],
-    policy = this.#parts.policy,
-  ): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
+  async #letFall(falls: readonly Due[], policy = this.#parts.policy): Promise<Pick<Outcome, 'fallen' | 'failed'>> {
     const { state } = this.#parts
     const fallen: Fallen[] = []
     const failed: Failed[] = []
