@@ -15,7 +15,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { noRun, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
+import { noRun, runErrors, RunView, type ReceiptKey, type RunRecord } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { ApprovalResolution } from './contract.js'
 import { approvalErrors } from './errors.js'
@@ -111,7 +111,7 @@ const inline = (parts: ApprovalRouteParts): Route =>
     body: Body,
     idempotent: true,
     reply: jsonReply(SessionView),
-    problems: [sessionErrors.session_not_found, ...problems],
+    problems: [sessionErrors.session_not_found, runErrors.run_expired, ...problems],
     durability: 'A',
     example,
     handler: async ({ params, body, idempotencyKey: header, signal, caller }) => {
@@ -132,7 +132,7 @@ const detached = (parts: ApprovalRouteParts): Route =>
     body: Body,
     idempotent: true,
     reply: jsonReply(RunView, 202),
-    problems: [sessionErrors.session_not_found, ...problems],
+    problems: [sessionErrors.session_not_found, runErrors.run_expired, ...problems],
     durability: 'A',
     example,
     handler: async ({ params, body, idempotencyKey: header, caller }) =>

@@ -19,7 +19,7 @@ import {
   idempotencyKey,
   IdempotencyKey,
 } from '../../../core/plugin.js'
-import { noRun, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
+import { noRun, runErrors, RunView, type ReceiptKey, type RunRecord, type WaitingRun } from '../runs/contract.js'
 import { SessionId, sessionErrors, SessionView, type Sessions } from '../sessions/contract.js'
 import { UserQuestionResolution } from './contract.js'
 import { questionErrors } from './errors.js'
@@ -144,7 +144,7 @@ const inline = (parts: QuestionRouteParts): Route =>
     example,
     idempotent: true,
     reply: jsonReply(SessionView),
-    problems: [sessionErrors.session_not_found, ...answerProblems],
+    problems: [sessionErrors.session_not_found, runErrors.run_expired, ...answerProblems],
     durability: 'A',
     handler: async ({ params: { session_id }, body, idempotencyKey: header, signal, caller }) => {
       parts.sessions.get(session_id)
