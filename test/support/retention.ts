@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/base/schema.js'
 import type { Disk } from '../../core/state/disk/disk.js'
 import { startTestDaemon, type TestDaemon } from './daemon.js'
 import { createLeapingClock, type LeapingClock } from './leaping-clock.js'
+import { submit, until } from './runs.js'
 
 export const day = 86_400_000
 
@@ -22,4 +23,20 @@ export const retain = async ({ request }: TestDaemon, dry_run: boolean): Promise
   const { status, body } = await request('POST', '/v1/retention', { dry_run })
   if (status !== 200) throw new Error(JSON.stringify(body))
   return body
+}
+export const complete = async (daemon: TestDaemon, content: string, session_id = 's1'): Promise<string> => {
+  const { run_id } = await submit(daemon, session_id, content)
+  await until(daemon, run_id, 'completed')
+  return run_id
+}
+export const statusOf = async ({ request }: TestDaemon): Promise<any> => (await request('GET', '/v1/status')).body
+/** Runs of one day each, from the oldest; every day is a partition of its own. */
+export const daysOfRuns = async (daemon: Stand, ...contents: readonly string[]): Promise<string[]> => {
+  const ids: string[] = []
+  for (const content of contents) {
+    ids.push(await complete(daemon, content))
+    await retain(daemon, true)
+    daemon.clock.leap(day)
+  }
+  return ids
 }

@@ -1,5 +1,5 @@
 /** docs/rules/retention.md, with whole daemons whose clock leaps. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../core/base/schema.js'
@@ -8,25 +8,8 @@ import { createDisk } from '../../../core/state/disk/real-disk.js'
 import { freshRoot, startTestDaemon, type TestDaemon } from '../../support/daemon.js'
 import { createCommandLine } from '../../support/command-line.js'
 import { createLeapingClock } from '../../support/leaping-clock.js'
-import { day, retain, stand, weekOfRuns, type Stand } from '../../support/retention.js'
+import { complete, day, daysOfRuns, retain, stand, statusOf, weekOfRuns } from '../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../support/runs.js'
-
-const complete = async (daemon: TestDaemon, content: string, session_id = 's1'): Promise<string> => {
-  const { run_id } = await submit(daemon, session_id, content)
-  await until(daemon, run_id, 'completed')
-  return run_id
-}
-const statusOf = async ({ request }: TestDaemon): Promise<any> => (await request('GET', '/v1/status')).body
-/** Runs of one day each, from the oldest; every day is a partition of its own. */
-const daysOfRuns = async (daemon: Stand, ...contents: readonly string[]): Promise<string[]> => {
-  const ids: string[] = []
-  for (const content of contents) {
-    ids.push(await complete(daemon, content))
-    await retain(daemon, true)
-    daemon.clock.leap(day)
-  }
-  return ids
-}
 
 test('retention-3: runs that are older than max_age fall and are run_expired; younger ones stay', async (t) => {
   const daemon = await stand(t, weekOfRuns)
@@ -226,77 +209,6 @@ test('retention-7: of which kind nothing fell is told beside what fell, once, an
   const told = daemon.log.filter(({ details }) => details['code'] === 'retention_failed')
   t.is(told.length, 1)
   t.is(told[0]?.details['error'], undefined)
-})
-
-/** Lets the clock go on by so much, an hour at a time, as far as looks see it. */
-const hours = async (daemon: Stand, count: number): Promise<void> => {
-  for (let hour = 0; hour < count; hour += 6) {
-    daemon.clock.leap(6 * 3_600_000)
-    await daemon.request('POST', '/v1/retention', { dry_run: true })
-  }
-}
-const announcedIn = async (daemon: Stand): Promise<any> =>
-  (await statusOf(daemon)).health.warnings.find(({ code }: any) => code === 'retention_announced')
-
-test('retention-8: the first fall of a kind is told a week before in status and log, then it falls by itself', async (t) => {
-  const daemon = await stand(t, weekOfRuns)
-  await openSession(daemon)
-  const [one] = await daysOfRuns(daemon, 'one')
-  await hours(daemon, 8.5 * 24)
-  const warning = await announcedIn(daemon)
-  t.like(warning, { severity: 'warning', related_id: 'runs' })
-  t.regex(warning.message, /^From \d{4}-\d\d-\d\d on old parts of the state fall\. runs: 1 record /u)
-  t.is(daemon.log.filter(({ details }) => details['code'] === 'retention_announced').length, 1)
-  t.true((await statusOf(daemon)).retention.kinds.runs.falls_at_ms > daemon.clock.now())
-  await hours(daemon, 5 * 24)
-  t.is((await daemon.request('GET', `/v1/runs/${one}`)).status, 200)
-  await hours(daemon, 3 * 24)
-  t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${one}`)), [404, 'run_expired'])
-  t.is(await announcedIn(daemon), undefined)
-  const two = await complete(daemon, 'two')
-  await hours(daemon, 10 * 24)
-  t.deepEqual(codeOf(await daemon.request('GET', `/v1/runs/${two}`)), [404, 'run_expired'])
-  t.is(daemon.log.filter(({ details }) => details['code'] === 'retention_announced').length, 1)
-})
-
-test('retention-8: after a month without a look, and under another policy, it is told anew', async (t) => {
-  const root = await freshRoot()
-  const first = await stand(t, weekOfRuns, root)
-  await openSession(first)
-  const [one] = await daysOfRuns(first, 'one')
-  await hours(first, 8.5 * 24)
-  t.truthy(await announcedIn(first))
-  first.clock.leap(30 * day)
-  await hours(first, 24)
-  t.truthy(await announcedIn(first))
-  t.is((await first.request('GET', `/v1/runs/${one}`)).status, 200)
-  t.is(first.log.filter(({ details }) => details['code'] === 'retention_announced').length, 2)
-})
-
-test('retention-8: a start under another policy tells soon what it will let fall, and lets nothing fall yet', async (t) => {
-  const root = await freshRoot()
-  const first = await stand(t, {}, root)
-  await openSession(first)
-  const [one] = await daysOfRuns(first, 'one')
-  await first.stop()
-  const clock = createLeapingClock()
-  clock.jump(30 * day)
-  const second = await startTestDaemon(t, { root, clock, config: { retention: weekOfRuns } })
-  clock.leap(15_000)
-  const daemon = { ...second, clock }
-  for (let tries = 0; tries < 1000 && (await announcedIn(daemon)) === undefined; tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  t.like(await announcedIn(daemon), { related_id: 'runs' })
-  t.is((await second.request('GET', `/v1/runs/${one}`)).status, 200)
-})
-
-test('retention-8: a daemon that holds lets nothing fall by itself', async (t) => {
-  const clock = createLeapingClock()
-  const daemon = await startTestDaemon(t, { clock, config: { retention: weekOfRuns }, flags: { hold: 'true' } })
-  clock.leap(day)
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  t.deepEqual((await statusOf(daemon)).retention.fallen, [])
-  t.false(existsSync(join(daemon.root, 'documents/retention.json')))
 })
 
 test('state retention says what would fall and lets it fall, through the daemon and on a stopped root', async (t) => {

@@ -39,7 +39,10 @@ const operationsOf = async ({ request }: TestDaemon, run_id: string): Promise<Op
     Object.entries(operations).flatMap(([method, { parameters = [], requestBody }]: [string, any]): Operation[] => {
       const named = parameters.filter(({ name }: any) => name === 'run_id')
       if (named.length === 0) return []
-      const path = template.replace('{run_id}', run_id).replace('{session_id}', 's1').replaceAll(/\{\w+\}/gu, 'x')
+      const path = template
+        .replace('{run_id}', run_id)
+        .replace('{session_id}', 's1')
+        .replaceAll(/\{\w+\}/gu, 'x')
       const query = named[0].in === 'query' ? `?run_id=${run_id}` : ''
       const body = requestBody?.content['application/json'].example
       return [{ method: method.toUpperCase(), path: `${path}${query}`, body }]
