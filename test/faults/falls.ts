@@ -178,7 +178,7 @@ class Story {
     if (dice === 6) return this.#during(() => this.#remove())
     if (dice < 9) return this.#during(() => this.#checkpoint())
     if (dice < 11) {
-      this.#lives.pass()
+      this.#lives.pass(this.#random.pick([0.3, 2]))
       this.#now = this.#lives.clock.now()
       return
     }

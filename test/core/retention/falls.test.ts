@@ -79,6 +79,24 @@ for (const [what, content, status] of waits)
     await until(daemon, run_id, 'cancelled', 'interrupted')
   })
 
+test('retention-4: what stays is told with its reason also after a restart', async (t) => {
+  const root = await freshRoot()
+  const first = await stand(t, { kinds: { runs: { max_age: '8d' } } }, root)
+  await openSession(first)
+  await openSession(first, 's2')
+  const { run_id } = await submit(first, 's2', ask)
+  await until(first, run_id, 'waiting_for_user_question')
+  await daysOfRuns(first, 'one')
+  first.clock.leap(20 * day)
+  t.is((await retain(first, false)).parts.length, 1)
+  await first.stop()
+  const second = await startTestDaemon(t, { root, config: { retention: weekOfRuns } })
+  const { stays_because } = (await statusOf(second)).retention.kinds.runs
+  t.regex(stays_because, new RegExp(`stay because runs ${run_id} is kept`, 'u'))
+  await second.request('POST', `/v1/runs/${run_id}/cancel`)
+  await until(second, run_id, 'cancelled', 'interrupted')
+})
+
 test('retention-4: a run that is queued or running never falls', async (t) => {
   const daemon = await stand(t, { kinds: { runs: { max_age: '8d' } } })
   await openSession(daemon)

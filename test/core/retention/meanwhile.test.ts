@@ -58,6 +58,23 @@ test('retention-5: what is written while its partition is archived neither falls
   t.deepEqual((await verifyKept(root)).findings, [])
 })
 
+test('a kind that nobody leads now, and a root that is too large still, are told', async (t) => {
+  const life = await openKept(tempRoot(t))
+  await life.write()
+  await life.checkpoint()
+  const unled = retentionOf(life, createDisk(), { kinds: new Map() })
+  const { falls, stays } = await unled.due()
+  t.deepEqual(falls, [])
+  t.regex(stays[0]?.sentence ?? '', /^notes: .* KiB stay: nobody declares what leads it now: a plugin is missing\.$/u)
+  t.is(unled.report().kinds[kind]?.stays_because, stays[0]?.sentence)
+  const large = await retentionOf(life, createDisk(), { maxBytes: 1 }).due()
+  t.regex(
+    large.stays.at(-1)?.sentence ?? '',
+    /^The root holds .* more than max_bytes, and nothing else of it may fall/u,
+  )
+  await life.close()
+})
+
 test('what falls makes room on a full disk, with the room that was kept for that', async (t) => {
   const root = tempRoot(t)
   const ballast = await openKept(root, { tuning: { ballastBytes: 4096 } })
