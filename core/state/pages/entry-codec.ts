@@ -51,8 +51,8 @@ export const extentOf = (row: Row): Extent => ({
   length: Number(row[5]),
 })
 
-/** A line is closed behind this many characters, so that a range read stays small. */
-const lineCharacters = 64 * 1024
+/** A line is closed behind this many characters: to show a run one or two entries are read, and their lines parsed. */
+const lineCharacters = 4 * 1024
 
 /** Where the lines of an owner's entries begin and end. */
 export const cutLines = (texts: readonly string[]): { readonly start: number; readonly end: number }[] => {

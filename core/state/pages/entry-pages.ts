@@ -22,6 +22,8 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
   readonly #lengths = createCache<number>(keptLengths)
   readonly #firsts = createCache<number>(keptLengths)
   #hasFallen = false
+  /** The place of the table in which an extent was found last: neighbours are often in one table. */
+  #near = 0
 
   constructor(options: PageOptions) {
     this.#store = new PageStore(options, ['extents'])
@@ -108,18 +110,62 @@ export class EntryPages<E extends Json> implements CheckpointedEntries<E> {
 
   /** The extents that hold entries with `after < seq <= upto`, oldest first; the newest are found first. */
   #extents(owner: string, after: number, upto: number): readonly Extent[] {
+    const { files } = this.#store.tables
+    const last = this.#nearby(owner, upto)
+    if (last !== undefined && last.first <= after + 1) return [last]
     const found: Extent[] = []
     const from = { key: [owner, upto], side: 'behind' } as const
-    for (const file of this.#store.tables.files.toReversed()) {
-      if (file.group(extentSection, owner) === undefined) continue
+    const place = this.#placeOf(owner, upto)
+    this.#near = Math.max(0, place)
+    for (let at = place; at >= 0; at -= 1) {
+      const file = files[at]
+      if (file?.group(extentSection, owner) === undefined) continue
       for (const row of file.rows(extentSection, { from, order: 'desc' })) {
         const extent = extentOf(row)
         if (row[0] !== owner) break
         if (lastIn(extent) <= after) return found.reverse()
         if (extent.count > 0) found.push(extent)
+        if (extent.first <= after + 1) return found.reverse()
       }
     }
     return found.reverse()
+  }
+
+  /** The extent with an entry, if it is in the table that was of use last. Each entry is in one extent. */
+  #nearby(owner: string, seq: number): Extent | undefined {
+    const row = this.#store.tables.files[this.#near]?.lastBefore(extentSection, { key: [owner, seq], side: 'behind' })
+    if (row === undefined || row[0] !== owner) return undefined
+    const extent = extentOf(row)
+    return extent.count > 0 && lastIn(extent) >= seq ? extent : undefined
+  }
+
+  /**
+   * The place of the newest table in which an owner has an extent that begins at or before an entry. What a newer table
+   * has of an owner is behind what older ones have, so half of the tables can be passed over at a time.
+   */
+  #placeOf(owner: string, seq: number): number {
+    let [low, high] = [0, this.#store.tables.files.length - 1]
+    let place = -1
+    while (low <= high) {
+      let middle = (low + high) >>> 1
+      const half = middle
+      let first = this.#firstIn(middle, owner)
+      while (first === undefined && middle > low) first = this.#firstIn((middle -= 1), owner)
+      if (first !== undefined && first > seq) high = middle - 1
+      else low = half + 1
+      if (first !== undefined && first <= seq) place = middle
+    }
+    return place
+  }
+
+  /** Where the entries of an owner begin in a table. */
+  #firstIn(place: number, owner: string): number | undefined {
+    const file = this.#store.tables.files[place]
+    const info = file?.group(extentSection, owner)
+    if (file === undefined || info === undefined) return undefined
+    if (info !== 'unknown') return extentOf(info.first).first
+    const [row] = file.rows(extentSection, { from: { key: [owner], side: 'before' }, order: 'asc' })
+    return row?.[0] === owner ? extentOf(row).first : undefined
   }
 
   #entriesOf(extent: Extent): readonly E[] {

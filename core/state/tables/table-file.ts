@@ -80,8 +80,16 @@ export class TableFile {
     const info = this.info(shape)
     if (info === undefined || !isWithin(info, prefix, prefix.length) || !this.mayHave(shape, String(prefix[0])))
       return undefined
-    const [row] = this.rows(shape, { from: { key: prefix, side: 'behind' }, order: 'desc' })
+    const row = this.lastBefore(shape, { key: prefix, side: 'behind' })
     return row !== undefined && compareKeys(row, prefix, prefix.length) === 0 ? row : undefined
+  }
+
+  /** The last row before a bound. */
+  lastBefore(shape: SectionShape, bound: Bound): Row | undefined {
+    const info = this.info(shape)
+    if (info === undefined) return undefined
+    const { rows } = this.#leafAt(shape, info, bound)
+    return rows[positionOf(rows, bound) - 1]
   }
 
   /** What is known of a group without reading a block; undefined: nothing of it is here. */
