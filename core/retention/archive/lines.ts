@@ -1,7 +1,18 @@
 /** The lines of an archive: sealed as those of a state root, so that an edit and a cut are found. */
 import { createLineBuffer, saltSeed } from '../../state/format/line.js'
 import type { FallingLine } from '../../state/contract.js'
-import { array, having, integer, jsonObject, literal, open, string, timestamp, type Infer } from '../../base/schema.js'
+import {
+  array,
+  having,
+  integer,
+  json,
+  jsonObject,
+  literal,
+  open,
+  string,
+  timestamp,
+  type Infer,
+} from '../../base/schema.js'
 
 const count = () => integer({ min: 0 })
 
@@ -25,7 +36,7 @@ export const ArchiveHeader = open({
 export type ArchiveHeader = Readonly<Infer<typeof ArchiveHeader>>
 
 const RecordLine = open({ collection: string(), id: string(), r: jsonObject() })
-const EntriesLine = open({ stream: string(), owner: string(), from: integer({ min: 1 }), entries: array(jsonObject()) })
+const EntriesLine = open({ stream: string(), owner: string(), from: integer({ min: 1 }), entries: array(json()) })
 const EndLine = open({ end: literal(true), records: count(), entries: count() })
 
 /** Records and entries of an archive, which its last line counts. */

@@ -156,6 +156,15 @@ for (const [what, line] of nonsense)
     await t.throwsAsync(readAll(sealed(folder, header, line, end)), { code: 'archive_damaged', message: /: line 2: / })
   })
 
+test('entries may be any JSON: a stream may be of texts or of numbers', async (t) => {
+  const folder = await freshRoot()
+  mkdirSync(folder, { recursive: true })
+  const entries = ['text', 5, null, [1]]
+  const line = JSON.stringify({ stream: 'j', owner: 's', from: 1, entries })
+  const path = sealed(folder, header, line, '{"end":true,"records":0,"entries":4}')
+  t.like((await readAll(path)).lines[0], { entries })
+})
+
 test('a header of another form is refused', async (t) => {
   const folder = await freshRoot()
   mkdirSync(folder, { recursive: true })
