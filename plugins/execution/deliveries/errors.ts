@@ -9,13 +9,7 @@ export const deliveryErrors = defineErrors({
   delivery_not_found: {
     status: 404,
     domain: 'deliveries',
-    detail: 'There is no delivery {delivery_id} here.',
+    detail: 'There is no {sought} {delivery_id} here.',
     action: 'List the deliveries with GET /v1/deliveries; only dead-lettered ones can be replayed.',
-  },
-  delivery_not_dead: {
-    status: 409,
-    domain: 'deliveries',
-    detail: 'Delivery {delivery_id} is {status}: only one that is dead-lettered can be replayed.',
-    action: 'To send the same again, submit a run with the same reply target.',
   },
 })

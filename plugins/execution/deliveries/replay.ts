@@ -19,15 +19,14 @@ export interface ReplayParts {
 
 /**
  * The latest replay of a dead letter, or a new one if there is none or `force` is set. Throws `delivery_not_found`
- * (404), or `delivery_not_dead` (409) for one that is on its way or has arrived.
+ * (404) for what is no dead letter.
  */
 export const replayDelivery = (parts: ReplayParts, delivery_id: string, force: boolean): Promise<DeliveryRecord> =>
   parts.store.state.commit((tx) => {
     const { deliveries } = parts.store
     const original = deliveries.find(delivery_id)
-    if (original === undefined) throw deliveryErrors.delivery_not_found({ details: { delivery_id } })
-    if (original.status !== 'dead_lettered')
-      throw deliveryErrors.delivery_not_dead({ details: { delivery_id, status: original.status } })
+    if (original?.status !== 'dead_lettered')
+      throw deliveryErrors.delivery_not_found({ details: { sought: 'dead letter', delivery_id } })
     const [known] = deliveries.list({ index: 'replays', group: delivery_id, limit: 1, order: 'desc' })
     return force || known === undefined ? addReplay(parts, tx, original) : known
   })

@@ -73,7 +73,8 @@ const read = ({ store }: ReplayParts): Route =>
     problems: [deliveryErrors.delivery_not_found],
     handler: ({ params: { delivery_id } }) => {
       const delivery = store.deliveries.find(delivery_id)
-      if (delivery === undefined) throw deliveryErrors.delivery_not_found({ details: { delivery_id } })
+      if (delivery === undefined)
+        throw deliveryErrors.delivery_not_found({ details: { sought: 'delivery', delivery_id } })
       return viewDelivery(delivery)
     },
   })
@@ -90,7 +91,7 @@ const replay = (parts: ReplayParts): Route =>
     body: object({}),
     bodyOptional: true,
     reply: jsonReply(Replayed),
-    problems: [deliveryErrors.delivery_not_found, deliveryErrors.delivery_not_dead],
+    problems: [deliveryErrors.delivery_not_found],
     durability: 'A',
     handler: async ({ params: { delivery_id }, query: { force = false } }) => ({
       replayed_from_delivery_id: delivery_id,

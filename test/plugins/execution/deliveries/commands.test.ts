@@ -38,8 +38,8 @@ test('the commands list deliveries, show dead letters with the command that send
   )
   const [arrived] = (await daemon.request('GET', '/v1/deliveries?status=delivered')).body
   const refused = await daemon.request('POST', `/v1/deliveries/${arrived.delivery_id}/replay`)
-  t.deepEqual([refused.status, refused.body.code], [409, 'delivery_not_dead'])
-  t.regex(refused.body.detail, /is delivered: only one that is dead-lettered/u)
+  t.deepEqual([refused.status, refused.body.code], [404, 'delivery_not_found'])
+  t.regex(refused.body.detail, /^There is no dead letter delivery_/u)
   receiver.on('/closed', answering(200))
   const replayed = await run('replay', dead.delivery_id)
   t.regex(replayed, /^delivery_\w+ {2}pending {2}/u)
