@@ -37,6 +37,16 @@ const refusals = (check: Checks['validator'], value: unknown, context: Context):
     return found.length > 0 ? found : [unspeakable(value, context)]
   }
 }
+/** A union coerces by the checks of its variants, which fail for the same values: such a one stays as it is. */
+const coerced = ({ coercer }: Checks, value: unknown, context: Context): unknown => {
+  try {
+    return coercer(value, context)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return value
+  }
+}
+
 const unspeakable = (value: unknown, { path }: Context): Failure => ({
   value,
   key: path.at(-1),
@@ -56,7 +66,7 @@ export const walk = (checks: Checks, value: unknown, most: number): Walked => {
   const visit = (place: Place): unknown => {
     const { checks: own, path } = place
     const context = { path, branch: [], mask: false }
-    const made = own.coercer(place.value, context)
+    const made = coerced(own, place.value, context)
     const before = failures.length
     collect(refusals(own.validator, made, context))
     for (const [key, inner, part] of own.entries(made, context)) {
