@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { JsonObject } from '../../../../core/plugin.js'
-import { Outbox, type ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
+import type { ReplyPlugin } from '../../../../plugins/execution/deliveries/contract.js'
 import { createClock } from '../../../../core/base/clock.js'
 import type { DiskFile } from '../../../../core/state/disk/disk.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
@@ -12,7 +12,6 @@ import { createHeldDisk } from '../../../support/held-disk.js'
 import { lendOutbox } from '../../../support/outbox.js'
 import { answering, startReceiver, type Receiver } from '../../../support/receiver.js'
 import { openSession } from '../../../support/runs.js'
-import { testPlugin } from '../../../support/plugins.js'
 
 interface Bench {
   readonly daemon: TestDaemon
@@ -171,27 +170,18 @@ test('a wait that a target asks for is kept up to its cap', async (t) => {
   t.is(bench.receiver.at('/busy').length, 3)
 })
 
-/** Stops before the outbox does, and tells. */
-const leaver = (left: () => void) =>
-  testPlugin('leaver', {
-    needs: { outbox: Outbox },
-    register(ctx) {
-      ctx.own(left)
-    },
-  })
-
 test('deliveries-18: a stop lets attempts end and records them', async (t) => {
   const root = await freshRoot()
   const answers: (() => void)[] = []
-  // Long enough for an attempt that is cut off to be cut off, and short beside the time that it is given.
-  const left = (): void => void createClock().after(300, () => answers[0]?.())
-  const bench = await start(t, { drain_ms: 8000 }, { root, plugins: [leaver(left)] })
+  const bench = await start(t, { drain_ms: 8000 }, { root })
   bench.receiver.on('/slow', (_received, response) => {
     answers.push(() => void response.end())
   })
   await bench.enqueue([bench.receiver.address('/slow')])
   await bench.enqueue([bench.receiver.address('/slow')])
   await bench.receiver.until(() => answers.length === 1, 'the first is there')
+  // Long enough for an attempt that is cut off to be cut off, and short beside the time that it is given.
+  createClock().after(300, () => answers[0]?.())
   await bench.daemon.stop()
   bench.receiver.on('/slow', answering(200))
   const again = await start(t, {}, { root, receiver: bench.receiver })
