@@ -8,12 +8,12 @@ import type { FaultKind } from './simulated-disk.js'
 
 const kinds: readonly FaultKind[] = ['ENOSPC', 'EIO', 'EMFILE', 'short']
 
-test('a kill or a power cut at every point of lives with partitions leaves the state before what went on or behind it', async (t) => {
+test('a kill or a power cut at every other point of lives with partitions leaves the state before what went on or behind it', async (t) => {
   t.timeout(900_000)
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
   for (let seed = firstSeed(); tally.states < 3000; seed += 1)
-    await exploreFalls({ engine, seed, steps: 60, every: 1 }, tally)
+    await exploreFalls({ engine, seed, steps: 60, every: 2 }, tally)
   t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
   t.true(tally.falls > 0)
 })
@@ -22,7 +22,7 @@ test('a disk that fails or is full in the middle of a close or a fall of partiti
   t.timeout(900_000)
   const engine = await loadEngine()
   const tally: FallTally = { states: 0, falls: 0, operations: 0 }
-  for (let at = 40; at < 400; at += 3) {
+  for (let at = 40; at < 400; at += 9) {
     const span = at % 2 === 0 ? 1 : 12
     const kind = kinds[at % kinds.length] ?? 'ENOSPC'
     const fail = ({ number }: { readonly number: number }): FaultKind | undefined =>
@@ -30,7 +30,7 @@ test('a disk that fails or is full in the middle of a close or a fall of partiti
     await exploreFalls({ engine, seed: firstSeed() + (at % 5), steps: 50, every: 61, fail }, tally)
   }
   t.log(`${tally.states} states at ${tally.operations} operations, with ${tally.falls} falls`)
-  t.true(tally.falls > 100)
+  t.true(tally.falls > 30)
 })
 
 test('every store whose partitions fall carelessly is caught', async (t) => {
