@@ -93,10 +93,11 @@ test('http-35: a body waits for room in order, and a handler that goes on withou
   const { put, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 8 * mebibyte, bodyWait: 60_000 })
   const all = [put('a', 4 * mebibyte, { gate: 'held' })]
   await until(() => seen.includes('a'))
-  for (const name of ['b', 'c']) {
-    all.push(put(name, 4 * mebibyte, { gate: 'released' }))
-    await setTimeout(50)
-  }
+  const ofA = bytes()
+  all.push(put('b', 4 * mebibyte, { gate: 'released' }))
+  await until(() => bytes() > ofA)
+  all.push(put('c', 4 * mebibyte, { gate: 'released' }))
+  await setTimeout(50)
   t.deepEqual(seen, ['a'])
   await opened('a')
   await until(() => seen.length === 3)
