@@ -6,9 +6,10 @@ import { unsafeCast } from './base/schema.js'
 
 /**
  * Percent of what was alive at the last collection that may be allocated before the next. By itself V8 lets a heap of
- * 50 MB grow to 270 MB on a machine with much memory, for no measurable gain.
+ * 50 MB grow to 270 MB on a machine with much memory. Half of this takes a tenth of memory less and costs a fifth of a
+ * run's CPU time, because each collection looks at all that is alive.
  */
-const growth = 50
+const growth = 100
 
 /** To be called before anything is allocated that counts. */
 export const boundHeap = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`)

@@ -12,7 +12,7 @@ export interface TableTuning {
 
 /** Sizes and times of the store. Tests make them small. */
 export interface Tuning {
-  /** The log is checkpointed when it has grown by this many bytes. */
+  /** The log is checkpointed when it has grown by this many bytes. Until then memory holds what it says. */
   readonly segmentBytes: number
   /** Most bytes of one commit. */
   readonly longestLine: number
@@ -41,7 +41,7 @@ export interface Tuning {
 const mebibyte = 1024 * 1024
 
 export const defaultTuning: Tuning = {
-  segmentBytes: 8 * mebibyte,
+  segmentBytes: 4 * mebibyte,
   longestLine: 24 * mebibyte,
   ballastBytes: mebibyte,
   freeBytes: 64 * mebibyte,
