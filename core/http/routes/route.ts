@@ -80,8 +80,8 @@ export interface RouteInput<P, Q, B> {
   readonly hashes: TextHashes
   readonly caller: Caller
   /**
-   * Aborts when the client goes away or the daemon begins to stop: a handler that waits then answers with what there
-   * is.
+   * Aborts when the client goes away or sends the end of its stream, or the daemon begins to stop: a handler that waits
+   * then answers with what there is.
    */
   readonly signal: AbortSignal
   /**

@@ -184,18 +184,23 @@ const takeCursor = (request: IncomingMessage, pairs: Map<string, string>): bigin
 /** A response in line behind another is never told that the connection has gone. */
 const isGone = ({ destroyed, req: { socket } }: ServerResponse): boolean => destroyed || socket.destroyed
 
-/** Aborts when the client goes away or the daemon begins to stop. */
+/**
+ * Aborts when the client goes away or the daemon begins to stop. A client that sends nothing more may still read or may
+ * have gone, which looks the same: so it is answered at once.
+ */
 const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortController => {
   const { socket } = response.req
   const controller = new AbortController()
   const abort = (): void => controller.abort()
   const end = (): void => {
     leaving.removeEventListener('abort', abort)
+    socket.off('end', abort)
     for (const from of [response, socket]) from.off('close', end)
     if (!response.writableFinished) abort()
   }
-  if (leaving.aborted || isGone(response)) abort()
+  if (leaving.aborted || isGone(response) || socket.readableEnded) abort()
   else {
+    socket.once('end', abort)
     leaving.addEventListener('abort', abort, { once: true })
     for (const from of [response, socket]) from.once('close', end)
   }

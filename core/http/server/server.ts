@@ -235,7 +235,8 @@ const createNode = (limits: ServerLimits): Server => {
   server.maxConnections = limits.maxConnections
   // Surplus headers would be dropped in silence; they are counted and refused instead.
   server.maxHeadersCount = 0
-  return server
+  // Without it, node drops the answers of a client that sends the end of its stream behind its request.
+  return Object.assign(server, { httpAllowHalfOpen: true })
 }
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz'])

@@ -77,6 +77,10 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
     for (const response of open.keys()) if (response.writableLength === 0) response.write(heartbeat)
     cancel = open.size > 0 ? clock.after(heartbeatMs, beat) : undefined
   }
+  const finish = (response: ServerResponse): void => {
+    leave(response)
+    response.end()
+  }
   const leave = (response: ServerResponse): void => {
     open.get(response)?.leave()
     open.delete(response)
@@ -103,12 +107,12 @@ export const createStreams = ({ bus, clock, unsent }: StreamsOptions): Streams =
       response.on('drain', subscription.catchUp)
       // A response in line behind another is never told that the connection has gone.
       socket.once('close', () => leave(response))
+      // A client that sends nothing more may have gone, and only a write would tell.
+      socket.once('end', () => finish(response))
+      if (socket.readableEnded) finish(response)
     },
     endAll() {
-      for (const response of Array.from(open.keys())) {
-        leave(response)
-        response.end()
-      }
+      for (const response of Array.from(open.keys())) finish(response)
     },
   }
 }

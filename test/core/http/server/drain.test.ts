@@ -129,7 +129,7 @@ test('a connection that breaks, also with requests in line behind another, does 
   await createClock().sleep(50)
   const before = createClock().elapsed()
   const drained = server.server.drain(60_000)
-  socket.destroy()
+  socket.resetAndDestroy()
   await drained
   t.true(createClock().elapsed() - before < 30_000)
 })
@@ -155,7 +155,7 @@ test('a stream whose client has gone before it begins follows nothing', async (t
   const sockets = [ask(stream), ask(stream.replace('stream', 'held') + stream)]
   await begun
   await createClock().sleep(100)
-  for (const socket of sockets) socket.destroy()
+  for (const socket of sockets) socket.resetAndDestroy()
   for (let tries = 0; (await server.server.connections()) > 0 && tries < 400; tries += 1) await createClock().sleep(5)
   answer()
   await server.ask('GET', '/v1/held')
@@ -211,7 +211,7 @@ test('a handler that waits in line behind another answer is told when its connec
     t.deepEqual(heard, words)
   }
   await until(['waits'])
-  socket.destroy()
+  socket.resetAndDestroy()
   await until(['waits', 'ended'])
   t.is(server.server.unsentBytes, 0)
 })
@@ -227,6 +227,6 @@ test('an answer in line behind another is unsent no longer once its connection h
     t.is(server.server.unsentBytes > 0, unsent)
   }
   await until(true)
-  socket.destroy()
+  socket.resetAndDestroy()
   await until(false)
 })
