@@ -31,7 +31,8 @@ const waiting = defineRoute({
   access: 'admin',
   body: object({ text: string() }),
   reply: textReply(),
-  handler: async ({ body, signal }) => `${body.text} ${(await clock.sleep(waitMs, signal)) ? 'in time' : 'as it stands'}`,
+  handler: async ({ body, signal }) =>
+    `${body.text} ${(await clock.sleep(waitMs, signal)) ? 'in time' : 'as it stands'}`,
 })
 /** Asks for its signal when the end of the client's stream has long been read. */
 const late = defineRoute({
