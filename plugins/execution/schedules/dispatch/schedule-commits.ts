@@ -2,7 +2,8 @@
  * The commits by which schedules move on. A kill between any two of them leaves records from which the next start goes
  * on. A fire and its run are one commit where a commit is enough to make the run.
  */
-import { createPause, type Tx } from '../../../../core/plugin.js'
+import { setImmediate } from 'node:timers/promises'
+import type { Tx } from '../../../../core/plugin.js'
 import { dispatch, dispatchNow, endingOf, noted, receiptOf, type Dispatched, type Due } from './dispatch.js'
 import { advance, reckonAgain, settled } from '../record/machine.js'
 import type { ScheduleParts } from './parts.js'
@@ -11,8 +12,11 @@ import { openOf, wakeOf, type ScheduleRecord } from '../record/store.js'
 
 /** Schedules that one commit moves on: between two of them, requests are served. */
 export const batch = 64
-/** How long one commit may take to be filled: code that has just begun to run is slow. */
-const sliceMs = 4
+/**
+ * How long one turn of the event loop fills a commit, or lets runs start: code that has just begun to run is slow, and
+ * a request waits for several turns until what it saw is on the disk.
+ */
+const sliceMs = 2
 
 /** When schedules are looked at; `patient`: very many are due, so their runs wait for `release`. */
 export interface Look {
@@ -123,15 +127,14 @@ const take = (
   })
 }
 
-/** Runs that one turn of the event loop lets start. */
-const atOnce = 4
-
-const release = async ({ held, runs }: State): Promise<void> => {
-  const pause = createPause(atOnce)
+const release = async ({ held, runs, clock }: State): Promise<void> => {
+  let until = clock.elapsed() + sliceMs
   for (const session_id of held) {
     held.delete(session_id)
     runs.wake(session_id)
-    await pause()
+    if (clock.elapsed() <= until) continue
+    await setImmediate()
+    until = clock.elapsed() + sliceMs
   }
 }
 

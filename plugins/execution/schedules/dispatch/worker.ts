@@ -109,11 +109,11 @@ const work = async (watch: Watch): Promise<void> => {
 }
 
 /** Commits on their way to the disk, behind which the next one is filled. */
-const ahead = 4
+const ahead = 16
 
 /**
- * What a commit has taken is due no more, whether it is on the disk or not. Between two of them others are served. Of
- * very many, all are dispatched before the first is executed.
+ * What a commit has taken is due no more, whether it is on the disk or not. Between any two of them others are served,
+ * also when several were written at once. Of very many, all are dispatched before the first is executed.
  */
 const fireAll = async (watch: Watch, began: number): Promise<void> => {
   const { clock, commits } = watch
@@ -127,7 +127,8 @@ const fireAll = async (watch: Watch, began: number): Promise<void> => {
   ) {
     patient ||= due.length === batch
     written.push(fire(watch, due, patient).catch((error: unknown) => void faults.push(error)))
-    await (written.length < ahead ? setImmediate() : written.shift())
+    if (written.length >= ahead) await written.shift()
+    await setImmediate()
   }
   await Promise.all(written)
   if (patient && !watch.ended) release(watch)

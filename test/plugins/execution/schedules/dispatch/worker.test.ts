@@ -237,16 +237,34 @@ const turns = async (): Promise<void> => {
 
 test('a commit of fires is filled while those before it go to the disk: a few at a time', async (t) => {
   const written: (() => void)[] = []
-  const { kept, end } = fill(10, () => new Promise((resolve) => written.push(() => resolve([]))))
+  const { kept, end } = fill(20, () => new Promise((resolve) => written.push(() => resolve([]))))
   await turns()
-  t.is(kept.left, 6)
+  t.is(kept.left, 4)
   written.shift()?.()
   await turns()
-  t.is(kept.left, 5)
+  t.is(kept.left, 3)
   const ended = end()
   for (const done of written) done()
   await ended
-  t.is(kept.left, 5)
+  t.is(kept.left, 3)
+})
+
+test('others are served between any two commits of fires, also when all that were filled are written at once', async (t) => {
+  const written: (() => void)[] = []
+  const filled: number[] = []
+  let turn = 0
+  const { end } = fill(30, () => {
+    filled.push(turn)
+    return new Promise((resolve) => written.push(() => resolve([])))
+  })
+  for (; turn < 50; turn += 1) {
+    if (turn === 30) for (const done of written.splice(0)) done()
+    await setImmediate()
+  }
+  t.is(filled.length, 30)
+  t.is(new Set(filled).size, 30)
+  for (const done of written) done()
+  await end()
 })
 
 test('when a commit of fires fails, no more are filled before the next look', async (t) => {
