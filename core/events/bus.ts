@@ -3,6 +3,7 @@
  * docs/rules/events.md.
  */
 import type { Clock } from '../base/clock.js'
+import { createChunks } from './chunks.js'
 import type { EventFilter, EventKeys, EventSpec, Events, Publication, PublishedEvent } from './contract.js'
 import { createDeltaLane, type DeltaLane } from './deltas.js'
 import { createIdSpace, type IdSpace } from './epoch.js'
@@ -63,9 +64,10 @@ const defaultBytes = 67_108_864
 export const createBus = (options: BusOptions): Bus => {
   const { epoch, capacity, bytes: most = defaultBytes, onFault } = options
   const ids = createIdSpace(epoch)
-  const window = createWindow({ capacity, bytes: most })
+  const chunks = createChunks()
+  const window = createWindow({ capacity, bytes: most, release: chunks.release })
   const listeners = createListeners(onFault)
-  const frames = createFrames({ ids, onFault, weigh: window.weigh })
+  const frames = createFrames({ ids, chunks, onFault, weigh: window.weigh })
   const fanOut = createFanOut({ window, ids, frames, onFault })
   const deltas = createDeltaLane({ ...options, flushEvents: fanOut.flush })
 
@@ -77,7 +79,10 @@ export const createBus = (options: BusOptions): Bus => {
       bytes,
       make: data,
       data: undefined,
-      json: undefined,
+      frame: undefined,
+      start: 0,
+      end: 0,
+      lent: 0,
     }
     window.push(event)
     fanOut.push(event)

@@ -1,22 +1,15 @@
 /**
  * Subscribers of the bus. What is published in one turn of the event loop is
- * joined into one text for each view, made once and written to all its
+ * joined for each view, and the same bytes are written to all its
  * subscribers. A subscriber that cannot keep up leaves the shared path and is
  * served from the replay window when it drains; only what the window has lost is a gap.
  */
+import { joinFrames } from './chunks.js'
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { Frames, WindowEvent } from './frames.js'
 import type { EventFault } from './listeners.js'
-import {
-  createSubscriber,
-  encoder,
-  pieceLength,
-  type Gap,
-  type Piece,
-  type Sink,
-  type Subscriber,
-} from './subscriber.js'
+import { createSubscriber, pieceLength, type Gap, type Piece, type Sink, type Subscriber } from './subscriber.js'
 import type { Window } from './window.js'
 
 /** What a sink holds of its place on the bus. */
@@ -127,7 +120,7 @@ const createChannels = (): Channels => {
   }
 }
 
-/** Gathers the events of one turn, then hands each view its text. */
+/** Gathers the events of one turn, then hands each view its bytes. */
 const createBatch = ({ window, channels, frames }: { window: Window; channels: Channels; frames: Frames }) => {
   let pending: WindowEvent[] = []
   let flushed = 0
@@ -136,27 +129,42 @@ const createBatch = ({ window, channels, frames }: { window: Window; channels: C
     const [events, from] = [pending, flushed]
     pending = []
     flushed = window.newest
-    for (const [channel, group] of groupByChannel(events, channels)) {
-      const pieces = encodePieces(group, frames)
+    const groups = groupByChannel(events, channels, frames)
+    for (const [channel, group] of groups) {
+      const pieces = cutPieces(group, frames)
       for (const subscriber of channels.subscribers(channel)) subscriber.deliver(from, pieces)
     }
+    letGo(events)
   }
   return {
     flush,
     push(event: WindowEvent, wanted: boolean): void {
       if (!wanted) {
+        letGo(pending)
         pending = []
         flushed = event.counter
-      } else if (pending.push(event) === 1) setImmediate(flush)
+        return
+      }
+      event.lent += 1
+      if (pending.push(event) === 1) setImmediate(flush)
     },
   }
 }
 
-/** The events of each view that somebody follows. */
-const groupByChannel = (events: readonly WindowEvent[], channels: Channels): Map<string, WindowEvent[]> => {
+const letGo = (events: readonly WindowEvent[]): void => {
+  for (const event of events) event.lent -= 1
+}
+
+/** The events of each view that somebody follows; their frames are made in the order of the events. */
+const groupByChannel = (
+  events: readonly WindowEvent[],
+  channels: Channels,
+  frames: Frames,
+): Map<string, WindowEvent[]> => {
   const groups = new Map<string, WindowEvent[]>()
   const add = (channel: string, event: WindowEvent): void => {
     if (!channels.has(channel)) return
+    frames.make(event)
     const group = groups.get(channel)
     if (group === undefined) groups.set(channel, [event])
     else group.push(event)
@@ -173,15 +181,16 @@ const groupByChannel = (events: readonly WindowEvent[], channels: Channels): Map
   return groups
 }
 
-const encodePieces = (events: readonly WindowEvent[], { frame }: Frames): Piece[] => {
+const cutPieces = (events: readonly WindowEvent[], frames: Frames): Piece[] => {
   const pieces: Piece[] = []
-  let text = ''
+  let [from, size] = [0, 0]
   for (const [index, event] of events.entries()) {
-    text += frame(event)
-    const whole = text.length >= pieceLength || index === events.length - 1
-    if (!whole || text === '') continue
-    pieces.push({ bytes: encoder.encode(text), last: event.counter })
-    text = ''
+    size += frames.make(event)
+    const whole = size >= pieceLength || index === events.length - 1
+    if (!whole || size === 0) continue
+    pieces.push({ bytes: joinFrames(events.slice(from, index + 1), size), last: event.counter })
+    from = index + 1
+    size = 0
   }
   return pieces
 }

@@ -1,41 +1,42 @@
 /**
- * Data, JSON and SSE text of the events in the window: made on first use, so that an event that nobody reads costs no
- * serialisation.
+ * Data and SSE frames of the events in the window: made on first use, so that an event that nobody reads costs no
+ * serialisation. A frame is bytes; its text and the data are let go.
  */
+import type { Chunks, Framed } from './chunks.js'
 import type { EventKeys, PublishedEvent } from './contract.js'
 import type { IdSpace } from './epoch.js'
 import type { EventFault } from './listeners.js'
 
 /** An event as the window keeps it; thousands are kept, so it is data and its functions are shared. */
-export interface WindowEvent {
-  /** Position in this epoch: 1, 2, 3 … */
-  readonly counter: number
+export interface WindowEvent extends Framed {
   readonly name: string
   readonly keys: EventKeys
-  /** What it holds in memory: an estimate until its JSON is there. */
+  /** What it holds in memory: an estimate until its frame is there. */
   bytes: number
   /** Makes the data; gone once it was called. */
   make: (() => object) | undefined
-  /** What it made; gone once its JSON is there, or if it threw. */
+  /** What it made; gone once its frame is there, or if it threw. */
   data: object | undefined
-  json: string | undefined
 }
 
 export interface Frames {
   data(event: WindowEvent): object | undefined
-  /** The SSE text; empty if the data could not be made. */
-  frame(event: WindowEvent): string
+  /** Makes the frame of an event that is lent, unless it is there. Its bytes; 0 if the data could not be made. */
+  make(event: WindowEvent): number
   published(event: WindowEvent): PublishedEvent
 }
 
 export interface FramesOptions {
   readonly ids: IdSpace
+  readonly chunks: Chunks
   readonly onFault: (fault: EventFault) => void
-  /** Told what an event weighs when its JSON is there. */
+  /** Told what an event weighs when its frame is there. */
   readonly weigh: (event: WindowEvent, bytes: number) => void
 }
 
-export const createFrames = ({ ids, onFault, weigh }: FramesOptions): Frames => {
+const lineFeed = 10
+
+export const createFrames = ({ ids, chunks, onFault, weigh }: FramesOptions): Frames => {
   const attempt = <T>(event: WindowEvent, work: () => T): T | undefined => {
     try {
       return work()
@@ -50,25 +51,33 @@ export const createFrames = ({ ids, onFault, weigh }: FramesOptions): Frames => 
     event.make = undefined
     return (event.data = attempt(event, make))
   }
-  const json = (event: WindowEvent): string | undefined => {
-    if (event.json !== undefined) return event.json
-    const value = data(event)
-    if (value === undefined) return undefined
-    event.data = undefined
-    const text = attempt(event, () => JSON.stringify({ type: event.name, ...value }))
-    event.json = text
-    if (text !== undefined) weigh(event, Buffer.byteLength(text))
-    return text
+  const head = ({ name, counter }: WindowEvent): string => `event: ${name}\nid: ${ids.id(counter)}\ndata: `
+  const write = (event: WindowEvent, json: string): void => {
+    const before = head(event)
+    const size = Buffer.byteLength(before) + Buffer.byteLength(json) + 2
+    const bytes = chunks.place(event, size)
+    const { start, end } = event
+    bytes.write(json, start + bytes.write(before, start))
+    bytes[end - 2] = bytes[end - 1] = lineFeed
+    weigh(event, size)
   }
-  const frame = (event: WindowEvent): string => {
-    const text = json(event)
-    return text === undefined ? '' : `event: ${event.name}\nid: ${ids.id(event.counter)}\ndata: ${text}\n\n`
+  const make = (event: WindowEvent): number => {
+    if (event.frame === undefined) {
+      const value = data(event)
+      event.data = undefined
+      const json = value && attempt(event, () => JSON.stringify({ type: event.name, ...value }))
+      if (json !== undefined) write(event, json)
+    }
+    return event.end - event.start
   }
-  const published = (event: WindowEvent): PublishedEvent => ({
-    id: ids.id(event.counter),
-    name: event.name,
-    keys: event.keys,
-    json: () => json(event) ?? JSON.stringify({ type: event.name }),
-  })
-  return { data, frame, published }
+  const json = (event: WindowEvent): string =>
+    make(event) === 0
+      ? JSON.stringify({ type: event.name })
+      : (event.frame?.toString('utf8', event.start + Buffer.byteLength(head(event)), event.end - 2) ?? '')
+  const published = (event: WindowEvent): PublishedEvent => {
+    // Nobody tells when it is let go.
+    event.lent += 1
+    return { id: ids.id(event.counter), name: event.name, keys: event.keys, json: () => json(event) }
+  }
+  return { data, make, published }
 }

@@ -1,7 +1,8 @@
 /** One client of an event stream: live on the shared path, or served from the replay window until it has caught up. */
+import { joinFrames } from './chunks.js'
 import type { EventFilter } from './contract.js'
 import type { IdSpace } from './epoch.js'
-import type { Frames } from './frames.js'
+import type { Frames, WindowEvent } from './frames.js'
 import { carries, type Window } from './window.js'
 
 /** Where frames go: a socket. */
@@ -29,9 +30,9 @@ export interface Piece {
   readonly last: number
 }
 
-/** Largest text written at once, in characters. */
+/** Frames are gathered up to this many bytes, then written. */
 export const pieceLength = 65_536
-export const encoder = new TextEncoder()
+const encoder = new TextEncoder()
 
 export interface SubscriberParts {
   readonly sink: Sink
@@ -144,9 +145,9 @@ const skipLost = (subscriber: SubscriberState): void => {
 }
 
 const writeNext = (subscriber: SubscriberState): void => {
-  const { text, last } = collect(subscriber)
+  const { bytes, last } = collect(subscriber)
   subscriber.position = last
-  if (text !== '' && subscriber.phase === 'behind') write(subscriber, encoder.encode(text))
+  if (bytes.length > 0 && subscriber.phase === 'behind') write(subscriber, bytes)
 }
 
 /** Writes the pieces that the sink has room for; returns the last event dealt with. */
@@ -162,13 +163,19 @@ const writePieces = (subscriber: SubscriberState, from: number, pieces: readonly
   return done
 }
 
-const collect = ({ window, frames, position, filter }: SubscriberState): { text: string; last: number } => {
-  let text = ''
+const collect = ({ window, frames, position, filter }: SubscriberState): { bytes: Uint8Array; last: number } => {
+  const events: WindowEvent[] = []
+  let size = 0
   let last = position
-  while (last < window.newest && text.length < pieceLength) {
+  while (last < window.newest && size < pieceLength) {
     last += 1
     const event = window.at(last)
-    if (event !== undefined && carries(event.keys, filter)) text += frames.frame(event)
+    if (event === undefined || !carries(event.keys, filter)) continue
+    events.push(event)
+    event.lent += 1
+    size += frames.make(event)
   }
-  return { text, last }
+  const bytes = joinFrames(events, size)
+  for (const event of events) event.lent -= 1
+  return { bytes, last }
 }

@@ -17,6 +17,11 @@ export interface WindowLimits {
   readonly bytes: number
 }
 
+export interface WindowOptions extends WindowLimits {
+  /** Told of each event that leaves, oldest first. */
+  readonly release: (event: WindowEvent) => void
+}
+
 export interface Window {
   readonly capacity: number
   /** The larger part of its limits that is in use, from 0 to 1. */
@@ -43,10 +48,10 @@ export const carries = (keys: EventKeys, filter: EventFilter | undefined): boole
   filter === undefined ||
   (keys[filter.scope] === filter.id && (filter.within === undefined || keys[filter.within.scope] === filter.within.id))
 
-/** Bytes of an event beside its text. */
+/** Bytes of an event beside its frame. */
 const overhead = 512
 
-export const createWindow = (limits: WindowLimits): Window => {
+export const createWindow = ({ release, ...limits }: WindowOptions): Window => {
   const capacity = clampCapacity(limits.capacity)
   const remembered = capacity * 4
   const events: (WindowEvent | undefined)[] = []
@@ -63,6 +68,7 @@ export const createWindow = (limits: WindowLimits): Window => {
     if (old === undefined) return
     evicted[old.counter % remembered] = old.keys
     held -= old.bytes + overhead
+    release(old)
   }
   /** The newest stays, whatever it weighs; an event that grows leaves before any newer one does. */
   const trim = (): void => {
