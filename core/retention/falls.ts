@@ -54,9 +54,11 @@ const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): P
     to,
     archived_at_ms: clock.now(),
   } as const
-  return writeArchive({ disk, folder }, header, retention.contents(fall)).catch((error: unknown) => {
-    throw notWritten(kind, folder, error)
-  })
+  return retention
+    .contents(fall, (lines) => writeArchive({ disk, folder }, header, lines))
+    .catch((error: unknown) => {
+      throw notWritten(kind, folder, error)
+    })
 }
 
 /** Lets one kind fall; nothing of it fell where this rejects. */

@@ -121,8 +121,12 @@ export interface Retention {
   withRoom<R>(work: () => Promise<R>): Promise<R>
   /** What `fall` would take as of the last checkpoint. Reads records that can still change, and changes nothing. */
   preview(kind: string, upto: number): Fall
-  /** What `fall` would take, as it stands on pages. Throws `storage_damaged` where a line cannot be read. */
-  contents(fall: Fall): Iterable<FallingLine>
+  /**
+   * Hands `read` what `fall` would take, as it stands on pages, and resolves with what `read` does. Pages stay until
+   * then, also where a checkpoint moves what still counts of them: that does not fall any more, so it may be missing.
+   * The lines throw `storage_damaged` where one cannot be read.
+   */
+  contents<R>(fall: Fall, read: (lines: Iterable<FallingLine>) => Promise<R>): Promise<R>
   /**
    * Lets fall what a preview has told, and never more, in one commit of a checkpoint; it was all or nothing also where
    * the daemon dies. Records that can still change are carried; what may belong to a record that is kept stays until a

@@ -197,7 +197,9 @@ class Story {
   async #fall(upto: number): Promise<void> {
     const preview = this.#lives.state.retention.preview(kind, upto)
     const going = new Set(
-      Array.from(this.#lives.state.retention.contents(preview), (line) => ('id' in line ? line.id : '')),
+      await this.#lives.state.retention.contents(preview, (lines) =>
+        Promise.resolve(Array.from(lines, (line) => ('id' in line ? line.id : ''))),
+      ),
     )
     // What is written while it is archived does not fall.
     if (this.#random.chance(0.5)) await this.#during(() => this.#write())

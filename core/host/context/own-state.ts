@@ -59,7 +59,7 @@ const ownRetention = (retention: Retention, late: Late): Retention => ({
   heldBy: (kind) => retention.heldBy(kind),
   withRoom: (work) => retention.withRoom(work),
   preview: (kind, upto) => retention.preview(kind, upto),
-  contents: (fall) => retention.contents(fall),
+  contents: (fall, read) => retention.contents(fall, read),
   checkpoint: (closing) => late<boolean>('a checkpoint') ?? retention.checkpoint(closing),
   fall: (told) => late<Fall>('a fall') ?? retention.fall(told),
 })

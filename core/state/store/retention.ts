@@ -20,7 +20,7 @@ export const createRetention = (root: Root): Retention => ({
   heldBy: (kind) => heldBy(root, kind),
   withRoom: (work) => withRoom(root, work),
   preview: (kind, upto) => previewOf(root, fallible(root, kind, upto), upto),
-  contents: (fall) => contentsOf(root, fall),
+  contents: (fall, read) => keepingPages(root, () => read(contentsOf(root, fall))),
   fall: (told) => withRoom(root, () => runningOf(root.access).checkpointer.fall(() => wantedOf(root, told))),
 })
 
@@ -108,6 +108,17 @@ function* carriedOf({ manifest, pageStores, store }: Root, kind: string, fall: n
     if (kept?.kind !== kind || since === undefined) continue
     for (const [id, record] of pageStores.records(collection).carried(fall))
       yield { collection, id, since: since(record) }
+  }
+}
+
+/** Removals of pages are put off while somebody reads them. */
+const keepingPages = async <R>({ pins, paths, options }: Root, work: () => Promise<R>): Promise<R> => {
+  const folders = [paths.data, paths.streams].map((folder) => `${folder}/`)
+  const free = pins.pin((path) => folders.some((folder) => path.startsWith(folder)))
+  try {
+    return await work()
+  } finally {
+    await free().catch((error: unknown) => options.log.warn('old files could not be removed', { error }))
   }
 }
 

@@ -2,8 +2,9 @@
 import test, { type ExecutionContext } from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { FallingLine } from '../../../../core/state/contract.js'
 import { unseal } from '../../../../core/state/format/sealed.js'
-import { kind, openKept, verifyKept, viewKept, type KeptNotes } from '../../../support/kept-notes.js'
+import { kind, openKept, verifyKept, viewKept, type KeptNote, type KeptNotes } from '../../../support/kept-notes.js'
 import { tempRoot } from '../../../support/notes.js'
 
 const nos = ({ state }: KeptNotes): readonly number[] =>
@@ -286,3 +287,47 @@ for (const end of ['goes on', 'is killed'] as const)
     t.is(life.journal.first('ann'), 1)
     await (await isSound(t, life)).close()
   })
+
+/** Ids of the notes among lines. */
+const notesAmong = (lines: readonly FallingLine[]): string[] =>
+  lines.flatMap((line) => ('collection' in line && line.collection === 'kept_notes' ? [line.id] : []))
+const pagesOf = (root: string): string[] =>
+  readdirSync(join(root, 'data', 'kept_notes')).filter((name) => name.startsWith('page-'))
+
+test('pages stay while what would fall is read, also those that a checkpoint moves to another partition', async (t) => {
+  const life = await openKept(tempRoot(t), { tuning: { pageBytes: 600 } })
+  const notes: KeptNote[] = []
+  for (let no = 0; no < 16; no += 1) {
+    // Of each page but the first, little stays when these settle, and so it is copied.
+    notes.push(await life.write({ done: no < 4 || no % 4 === 0, text: 'x'.repeat(90) }))
+    await life.checkpoint()
+  }
+  life.pass()
+  await life.write({ owner: 'bob' })
+  await life.checkpoint()
+  const { retention } = life.state
+  const before = pagesOf(life.root)
+  const settled = notes.filter(({ done }) => done).map(({ id }) => id)
+  let kept: string[] = []
+  const read = await retention.contents(retention.preview(kind, 1), async (lines) => {
+    const rows = lines[Symbol.iterator]()
+    const first = rows.next()
+    for (const note of notes.filter(({ done }) => !done)) await life.change(note, { done: true })
+    await life.checkpoint()
+    kept = before.filter((name) => pagesOf(life.root).includes(name))
+    const all: FallingLine[] = first.done === true ? [] : [first.value]
+    for (let row = rows.next(); row.done !== true; row = rows.next()) all.push(row.value)
+    return all
+  })
+  t.is(life.state.health.mode, 'ok')
+  t.deepEqual(kept, before)
+  const left = pagesOf(life.root)
+  t.true(before.some((name) => !left.includes(name)), 'no page was moved')
+  const moved = settled.filter((id) => !notesAmong(read).includes(id))
+  t.true(moved.length > 0)
+  await life.fall(1)
+  const there = new Set(life.notes.ids('all', 'all'))
+  for (const id of settled) t.true(there.has(id) || notesAmong(read).includes(id), 'it is neither here nor archived')
+  for (const id of moved) t.true(there.has(id))
+  await (await isSound(t, life)).close()
+})
