@@ -322,7 +322,10 @@ test('pages stay while what would fall is read, also those that a checkpoint mov
   t.is(life.state.health.mode, 'ok')
   t.deepEqual(kept, before)
   const left = pagesOf(life.root)
-  t.true(before.some((name) => !left.includes(name)), 'no page was moved')
+  t.true(
+    before.some((name) => !left.includes(name)),
+    'no page was moved',
+  )
   const moved = settled.filter((id) => !notesAmong(read).includes(id))
   t.true(moved.length > 0)
   await life.fall(1)
