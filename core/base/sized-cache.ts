@@ -4,6 +4,7 @@ export interface SizedCache<V> {
   /** Keeps a value, in place of the one that has the key. One that is larger than the whole room is not kept. */
   set(key: string, value: V, bytes: number): void
   delete(key: string): void
+  clear(): void
 }
 
 /** Room for values of several caches: of all of them that one goes first that was used longest ago. */
@@ -70,6 +71,7 @@ export const createCacheRoom = (mostBytes: number): CacheRoom => {
         while (held > mostBytes) drop(head.behind)
       },
       delete: remove,
+      clear: () => values.forEach(drop),
     }
   }
   return { cache }

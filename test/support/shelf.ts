@@ -20,7 +20,7 @@ export const shelf = <T extends object>(
       .toSorted((a, b) => compareKeys(a, b, 3))
   return {
     has: (id) => placed.has(id),
-    read,
+    find: (id) => (placed.has(id) ? read(id) : undefined),
     latest: () => placed.keys(),
     fell: '',
     count: (index, group) => rows(index).filter((row) => row[0] === group).length,

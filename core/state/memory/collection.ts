@@ -49,7 +49,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   find(id: string): T | undefined {
-    return this.#hot.get(id) ?? (this.#isOnPage(id) ? this.#pages.read(id) : undefined)
+    return this.#hot.get(id) ?? this.#cold(id)
   }
 
   isDeleted(id: string): boolean {
@@ -201,6 +201,10 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     return !this.#removals.hides(id) && this.#pages.has(id)
   }
 
+  #cold(id: string): T | undefined {
+    return this.#removals.hides(id) ? undefined : this.#pages.find(id)
+  }
+
   *#eachLatest(): Iterator<string> {
     yield* this.#hot.keys()
     yield* this.#pages.latest()
@@ -215,7 +219,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   #before(id: string): Before<T> | undefined {
     const hot = this.#hot.get(id)
     if (hot !== undefined) return { record: hot, wasHot: true }
-    return this.#isOnPage(id) ? { record: this.#pages.read(id), wasHot: false } : undefined
+    const cold = this.#cold(id)
+    return cold && { record: cold, wasHot: false }
   }
 
   *#placesOf(id: string, record: T): Iterable<readonly [RecordIndex<T>, Place]> {

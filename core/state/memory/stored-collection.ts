@@ -8,7 +8,8 @@ import type { DirtyRemovals } from './removals.js'
 /** Records that a checkpoint wrote. Its indexes have those that were settled then; the others are in memory. */
 export interface CheckpointedRecords<T> {
   has(id: string): boolean
-  read(id: string): T
+  /** Throws `storage_damaged` if it stands there and cannot be read. */
+  find(id: string): T | undefined
   /** The ids among which is the one that was made last. */
   latest(): Iterable<string>
   /** Of the ids that fell the one that was made last; empty if there is none. */

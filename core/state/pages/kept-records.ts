@@ -38,17 +38,24 @@ export const isKept = <T extends object>(records: Records<T>, id: string): boole
 /** Bytes that a record takes in memory beside those of its line, about: many are small, and few are texts. */
 const overhead = 1024
 
-export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
+/** Whatever was read and is still kept stands on its page: it needs no look into the tables. */
+export const findRecord = <T extends object>(records: Records<T>, id: string): T | undefined => {
   const { cache, store } = records
   const known = cache.get(id)
   if (known !== undefined) return known
   const row = rowOf(records, id)
-  assert(row, 'a record is read that no row names')
+  if (row === undefined || isRemovedRow(row)) return undefined
   const location = locationOf(row)
   const line = store.pages.read(location)
   assert(!isRemovalLine(line), 'a record is read that was removed')
   cache.set(id, line.r, location.length + overhead)
   return line.r
+}
+
+export const readRecord = <T extends object>(records: Records<T>, id: string): T => {
+  const record = findRecord(records, id)
+  assert(record, 'a record is read that no row names')
+  return record
 }
 
 /** What the tables know of a record beside where it is: its places in the indexes once it is settled. */

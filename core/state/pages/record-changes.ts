@@ -76,6 +76,7 @@ export class RecordChanges<T extends object> implements PageChanges {
   apply(): void {
     const { cache } = this.#records
     const { records, tombstones, forgotten } = this.#dirty
+    if (this.#target.fall > 0) cache.clear()
     for (const ids of [records, tombstones, forgotten]) for (const id of ids.keys()) cache.delete(id)
   }
 

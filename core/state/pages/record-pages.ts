@@ -6,7 +6,7 @@ import { faultIn } from '../format/line-file.js'
 import type { PagesRef } from '../format/manifest.js'
 import { forgets } from '../memory/removals.js'
 import type { CheckpointedRecords, DirtyRecords, LoadedRecords } from '../memory/stored-collection.js'
-import { isKept, openIds, readRecord, rowOf, stateOf, type Records } from './kept-records.js'
+import { findRecord, isKept, openIds, readRecord, rowOf, stateOf, type Records } from './kept-records.js'
 import type { Row, SectionShape } from '../tables/rows.js'
 import type { Location, PageOptions } from './page-file.js'
 import type { Target } from './target.js'
@@ -66,7 +66,7 @@ export const createRecordPages = <T extends object>(
     get fell() {
       return fell
     },
-    read: (id) => readRecord(records, id),
+    find: (id) => findRecord(records, id),
     count: (index, group) => tables.count(section(index), group),
     groups: (index) => tables.groups(section(index)),
     range: (index, range) => tables.range(section(index), range),

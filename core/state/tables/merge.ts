@@ -16,14 +16,8 @@ interface Head {
   row: Row
 }
 
-/**
- * The sources' rows in order, each with the place of its source. Of equal keys that of the oldest source comes first.
- */
-export function* inOrder(
-  sources: readonly Source[],
-  { keyCells }: SectionShape,
-  order: Order,
-): Generator<readonly [Row, number]> {
+/** The sources' rows in order. Of equal keys that of the oldest source comes first. */
+function* inOrder(sources: readonly Source[], { keyCells }: SectionShape, order: Order): Generator<Row> {
   const sign = order === 'asc' ? 1 : -1
   const heap: Head[] = []
   const isBefore = (a: Head, b: Head): boolean => {
@@ -72,7 +66,7 @@ export function* inOrder(
     else push(head)
   })
   for (let head = pop(); head !== undefined; head = pop()) {
-    if (head.rows !== undefined) yield [head.row, head.age]
+    if (head.rows !== undefined) yield head.row
     advance(head)
   }
 }
@@ -110,14 +104,15 @@ export function* merged(
 ): Generator<Row> {
   const verdict = verdictOf(shape, partly)
   let same: Row[] = []
-  for (const [row] of inOrder(sources, shape, order)) {
+  for (const row of inOrder(sources, shape, order)) {
     const [first] = same
-    if (first !== undefined && compareKeys(first, row, shape.keyCells) !== 0) {
-      const found = verdict(same)
-      if (found !== undefined) yield found
-      same = []
+    if (first !== undefined && compareKeys(first, row, shape.keyCells) === 0) {
+      same.push(row)
+      continue
     }
-    same.push(row)
+    const found = first && verdict(same)
+    if (found !== undefined) yield found
+    same = [row]
   }
   const found = same.length === 0 ? undefined : verdict(same)
   if (found !== undefined) yield found

@@ -86,9 +86,13 @@ export const packRows = (rows: readonly Row[], { keyCells }: SectionShape): stri
   const packed = rows.map((row) => {
     const [first, second, third] = row
     const isSame = first === group
+    const isSorted = keyCells !== 3 || second !== third
     group = first
-    if (keyCells !== 3 || (!isSame && second !== third)) return isSame ? [0, ...row.slice(1)] : row
-    return [isSame ? 0 : first, second === third ? 0 : second, ...row.slice(2)]
+    if (!isSame && isSorted) return row
+    const cells = row.slice()
+    if (isSame) cells[0] = 0
+    if (!isSorted) cells[1] = 0
+    return cells
   })
   return JSON.stringify(packed)
 }
@@ -98,8 +102,12 @@ export const unpackRows = (packed: readonly Row[], { keyCells }: SectionShape): 
   return packed.map((row) => {
     const [first = '', second = '', third = ''] = row
     const isSame = first === 0
+    const isSorted = keyCells !== 3 || second !== 0
     if (!isSame) group = first
-    if (keyCells !== 3) return isSame ? [group, ...row.slice(1)] : row
-    return isSame || second === 0 ? [group, second === 0 ? third : second, ...row.slice(2)] : row
+    if (!isSame && isSorted) return row
+    const cells = row.slice()
+    cells[0] = group
+    if (!isSorted) cells[1] = third
+    return cells
   })
 }

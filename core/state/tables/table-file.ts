@@ -127,26 +127,28 @@ export class TableFile {
   /** Rows in order, from a bound on; blocks are read as they are needed. */
   *rows(shape: SectionShape, walk: Walk): Generator<Row> {
     const info = this.info(shape)
-    if (info !== undefined) yield* this.#walk(shape, { ...walk, at: rootOf(info), height: info.height })
+    if (info === undefined) return
+    const isRising = walk.order === 'asc'
+    for (const { rows, start } of this.#leaves(shape, { ...walk, at: rootOf(info), height: info.height })) {
+      if (isRising) for (let n = start; n < rows.length; n += 1) yield rows[n] ?? []
+      else for (let n = start - 1; n >= 0; n -= 1) yield rows[n] ?? []
+    }
   }
 
-  *#walk(
+  /** Leaves in order, each with the place from which on its rows count. */
+  *#leaves(
     shape: SectionShape,
     { at, height, from, order, keep = true }: Walk & { readonly at: Child; readonly height: number },
-  ): Generator<Row> {
+  ): Generator<{ readonly rows: readonly Row[]; readonly start: number }> {
     const rows = this.#block(shape, at, keep)
     const isRising = order === 'asc'
     const start = from === undefined ? (isRising ? 0 : rows.length) : positionOf(rows, from)
-    if (height === 0) {
-      if (isRising) for (let n = start; n < rows.length; n += 1) yield rows[n] ?? []
-      else for (let n = start - 1; n >= 0; n -= 1) yield rows[n] ?? []
-      return
-    }
+    if (height === 0) return yield { rows, start }
     const step = isRising ? 1 : -1
     const first = Math.max(0, start - 1)
     for (let n = first; n >= 0 && n < rows.length; n += step) {
       const at = childOf(shape, rows[n] ?? [])
-      yield* this.#walk(shape, { at, height: height - 1, from: n === first ? from : undefined, order, keep })
+      yield* this.#leaves(shape, { at, height: height - 1, from: n === first ? from : undefined, order, keep })
     }
   }
 

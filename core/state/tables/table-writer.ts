@@ -64,9 +64,12 @@ class SectionDraft {
     return this.#rows === 0 ? undefined : this.#finish()
   }
 
+  /** Only rows of rising keys make a table: anything else would be found by chance. */
   #add(row: Row): void {
-    const { keyCells } = this.#shape
+    const { name, keyCells } = this.#shape
     if (this.#rows === 0) this.#first = row.slice(0, keyCells)
+    else if (compareKeys(this.#last, row, keyCells) >= 0)
+      throw fault(`the rows of section ${name} are not in order`)
     this.#last = row
     this.#batch.push(row)
     this.#rows += 1
@@ -141,17 +144,6 @@ class SectionDraft {
   }
 }
 
-/** Only rows of rising keys make a table: anything else would be found by chance. */
-const rising = function* (rows: Iterable<Row>, { name, keyCells }: SectionShape): Iterable<Row> {
-  let before: Row | undefined
-  for (const row of rows) {
-    if (before !== undefined && compareKeys(before, row, keyCells) >= 0)
-      throw fault(`the rows of section ${name} are not in order`)
-    before = row
-    yield row
-  }
-}
-
 export const createTable = async (
   disk: Disk,
   path: string,
@@ -164,7 +156,7 @@ export const createTable = async (
   let rows = 0
   return {
     async section(shape, sorted) {
-      const info = await new SectionDraft(parts, shape).fill(rising(sorted, shape))
+      const info = await new SectionDraft(parts, shape).fill(sorted)
       if (info === undefined) return
       sections[shape.name] = info
       rows = Math.max(rows, info.rows)

@@ -22,6 +22,18 @@ test('a value in the place of another counts once, and what is taken out not at 
   t.deepEqual([cache.get('a'), cache.get('b'), cache.get('c')], [undefined, 1, 2])
 })
 
+test('a cache that is cleared leaves the room to the others', (t) => {
+  const room = createCacheRoom(100)
+  const [numbers, words] = [room.cache<number>(), room.cache<string>()]
+  words.set('a', 'one', 40)
+  numbers.set('a', 1, 30)
+  numbers.set('b', 2, 30)
+  numbers.clear()
+  t.deepEqual([numbers.get('a'), numbers.get('b')], [undefined, undefined])
+  words.set('b', 'two', 60)
+  t.deepEqual([words.get('a'), words.get('b')], ['one', 'two'])
+})
+
 test('a value that is larger than the room is not kept, and the one it replaces is not the value any more', (t) => {
   const cache = createCacheRoom(100).cache<number>()
   cache.set('a', 1, 60)

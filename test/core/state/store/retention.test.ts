@@ -45,6 +45,7 @@ test('what leads a kind falls with its partition, its followers when nothing tha
   t.deepEqual(nos(life), [1, 2, 3])
   const preview = life.state.retention.preview(kind, 1)
   const before = bytesIn(life.root)
+  for (const { id } of old) t.truthy(life.notes.find(id), 'what was read before it falls')
   const fall = await life.fall(1)
   t.deepEqual(fall, preview)
   t.deepEqual(
@@ -63,6 +64,7 @@ test('what leads a kind falls with its partition, its followers when nothing tha
   t.true(bytesIn(life.root) < before)
   t.deepEqual(nos(life), [2, 3])
   for (const { id } of old) {
+    t.is(life.notes.find(id), undefined)
     t.false(life.notes.has(id))
     t.true(life.notes.hasFallen(id))
     t.false(life.notes.isDeleted(id))
