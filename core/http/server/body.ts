@@ -1,6 +1,7 @@
 /** Receives the bytes of a body, within the limit of its route and what may be in flight. */
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../base/clock.js'
+import { unsafeCast } from '../../base/schema.js'
 import { defaultBodyLimit } from '../routes/route.js'
 import { httpErrors } from '../errors.js'
 import type { BodyBudget, Hold } from './body-budget.js'
@@ -143,6 +144,16 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     request.once('close', () => end(() => resolve(undefined)))
   })
 
+/** Nothing of it is waited for but its turn. */
+const takeWhole = async (request: IncomingMessage, { hold }: Receiving): Promise<Uint8Array> => {
+  const bytes = unsafeCast<Uint8Array>(request.read())
+  // What reads a body to its end learns that the client may ask for more.
+  request.resume()
+  const taken = hold.take(bytes.length)
+  if (taken !== true && !(await taken)) throw noRoom()
+  return bytes
+}
+
 export const openHold = (budget: BodyBudget, request: IncomingMessage, limit: number): Hold =>
   budget.open(lengthOf(request) || limit)
 
@@ -150,9 +161,10 @@ export const openHold = (budget: BodyBudget, request: IncomingMessage, limit: nu
 export const readBody = async (request: IncomingMessage, receiving: Receiving): Promise<Uint8Array | undefined> => {
   const length = lengthOf(request)
   if (length > receiving.limit) throw tooLarge(receiving.limit)
-  // What came with its headers is whole a turn later, and needs no watch.
+  // What came with its headers is there a turn later.
   await undefined
-  const bytes = await collect(request, receiving, length)
+  const isWhole = length > 0 && request.readableLength === length
+  const bytes = await (isWhole ? takeWhole(request, receiving) : collect(request, receiving, length))
   if (bytes !== undefined && bytes.length > 0) checkType(request)
   return bytes
 }

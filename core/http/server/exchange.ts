@@ -85,14 +85,18 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     const before = reply.kind === 'stream' ? streams.newestId() : ''
     const handled = async (): Promise<unknown> => {
       try {
-        return await listed(lists, await route.handler(input), gone)
+        const value = await route.handler(input)
+        const items = slicedItems(value)
+        return items === undefined ? value : await listed(lists, items, gone)
       } finally {
         input.release()
       }
     }
     const value = await settle(handled, watch())
-    if (reply.kind !== 'stream')
-      return answer(request, response, { status: reply.status, ...(await format(lists, { reply, value, gone })) })
+    if (reply.kind === 'text')
+      return answer(request, response, { status: reply.status, type: plainText, body: String(value) })
+    if (reply.kind === 'json')
+      return answer(request, response, { status: reply.status, type: json, body: await format(lists, value, gone) })
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
     streams.open({
       request,
@@ -104,16 +108,15 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     })
   }
   return {
-    serve: (request, response, found) =>
-      run(request, response, found)
-        .catch((error: unknown) => refuse(request, response, toProblem(error, found)))
-        .then(() =>
-          log.debug('request', {
-            method: request.method,
-            route: found?.entry.route.id ?? 'none',
-            status: response.statusCode,
-          }),
-        ),
+    async serve(request, response, found) {
+      try {
+        await run(request, response, found)
+      } catch (error) {
+        refuse(request, response, toProblem(error, found))
+      }
+      const { method } = request
+      log.debug('request', { method, route: found?.entry.route.id ?? 'none', status: response.statusCode })
+    },
     refuse,
   }
 }
@@ -207,41 +210,33 @@ const abortOnEnd = (response: ServerResponse, leaving: AbortSignal): AbortContro
   return controller
 }
 
-/** The text of a list that is made while it is written, as one thing with what the handler saw; else the value. */
-const listed = async (lists: ListWriter, value: unknown, gone: () => boolean): Promise<unknown> => {
-  const items = slicedItems(value)
-  if (items === undefined) return value
-  return new Made(await lists.write({ before: '[', items, after: ']', most: sliceItems }, gone))
-}
+type Body = NonNullable<Answer['body']>
+
+/** The text of a list that is made while it is written, as one thing with what the handler saw. */
+const listed = async (lists: ListWriter, items: Iterable<unknown>, gone: () => boolean): Promise<Made> =>
+  new Made(await lists.write({ before: '[', items, after: ']', most: sliceItems }, gone))
 class Made {
-  readonly body: string | readonly Uint8Array[]
-  constructor(body: string | readonly Uint8Array[]) {
+  readonly body: Body
+  constructor(body: Body) {
     this.body = body
   }
 }
 
-interface Formatted {
-  readonly reply: { readonly kind: 'json' | 'text' }
-  readonly value: unknown
-  readonly gone: () => boolean
-}
-const format = async (
-  lists: ListWriter,
-  { reply, value, gone }: Formatted,
-): Promise<Required<Pick<Answer, 'type' | 'body'>>> => {
-  if (reply.kind === 'text') return { type: 'text/plain; charset=utf-8', body: String(value) }
-  const type = 'application/json'
-  if (value instanceof Made) return { type, body: value.body }
-  if (Array.isArray(value)) return { type, body: await lists.write({ before: '[', items: value, after: ']' }, gone) }
+const plainText = 'text/plain; charset=utf-8'
+const json = 'application/json'
+/** JSON; what may be long is waited for. */
+const format = (lists: ListWriter, value: unknown, gone: () => boolean): Body | Promise<Body> => {
+  if (value instanceof Made) return value.body
+  if (Array.isArray(value)) return lists.write({ before: '[', items: value, after: ']' }, gone)
   if (isEnvelope(value)) {
     const { items, ...rest } = value
     const before = `${JSON.stringify(rest).slice(0, -1)},"items":[`
-    return { type, body: await lists.write({ before, items, after: ']}' }, gone) }
+    return lists.write({ before, items, after: ']}' }, gone)
   }
-  if (isLong(value)) return { type, body: await lists.writeValue(value, gone) }
+  if (isLong(value)) return lists.writeValue(value, gone)
   const body = JSON.stringify(value)
   if (body === undefined) throw fault('a handler returned no value')
-  return { type, body }
+  return body
 }
 const isEnvelope = (value: unknown): value is { readonly items: readonly unknown[]; readonly pagination: object } =>
   typeof value === 'object' && value !== null && 'pagination' in value && 'items' in value && Array.isArray(value.items)

@@ -10,6 +10,7 @@ import { hasBody, openHold, readBody, tooLarge } from './body.js'
 import type { BodyBudget, Hold } from './body-budget.js'
 import { badRequest, httpErrors, type FieldError } from '../errors.js'
 import type { JsonReader } from './json-reader.js'
+import type { JsonText } from './json-text.js'
 import { defaultBodyLimit, type Route } from '../routes/route.js'
 import type { Found } from '../routes/table.js'
 
@@ -134,18 +135,12 @@ const withoutBytes = ({ body, bodyOptional, invalidBody: invalid }: Route): Read
   return { body: value, hashes: noHashes, release: nothingHeld }
 }
 
-const acceptBytes = async (
-  bytes: Uint8Array,
-  { body, fileBytes, invalidBody: invalid }: Route,
-  { json }: Intake,
-): Promise<Omit<ReadInput, 'release'>> => {
-  const size = bytes.length
-  const { text, hashes } = await json.read(bytes)
+const acceptText = (text: JsonText, { body, fileBytes, invalidBody: invalid }: Route, size: number): unknown => {
   if (!text.ok) throw badRequest(text.error)
   const value = accept(body ?? none, text.value, { prefix: 'body', invalid })
   if (fileBytes !== undefined && size > defaultBodyLimit && size - fileBytes(value) > defaultBodyLimit)
     throw tooLarge(defaultBodyLimit)
-  return { body: body === undefined ? undefined : value, hashes }
+  return body === undefined ? undefined : value
 }
 
 const readHeld = async (
@@ -153,13 +148,16 @@ const readHeld = async (
   route: Route,
   { intake, hold }: { intake: Intake; hold: Hold },
 ): Promise<ReadInput | undefined> => {
-  const limit = route.bodyLimit ?? defaultBodyLimit
-  const bytes = await readBody(request, { ...intake, limit, hold })
+  const { clock, stall, json } = intake
+  const bytes = await readBody(request, { limit: route.bodyLimit ?? defaultBodyLimit, hold, clock, stall })
   if (bytes === undefined || bytes.length === 0) {
     hold.end()
     return bytes && withoutBytes(route)
   }
-  return { ...(await acceptBytes(bytes, route, intake)), release: hold.end }
+  // The thread takes the bytes away.
+  const size = bytes.length
+  const { text, hashes } = await json.read(bytes)
+  return { body: acceptText(text, route, size), hashes, release: hold.end }
 }
 
 /** Undefined if the client went away. */

@@ -101,8 +101,8 @@ export const trace = (execution: Execution, kind: TraceData): void => {
       session_id,
       agent_id,
       run_id,
-      ...('call_id' in kind && { tool_call_id: kind.call_id }),
       kind,
+      ...('call_id' in kind && { tool_call_id: kind.call_id }),
     },
   }))
 }

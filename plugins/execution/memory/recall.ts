@@ -99,8 +99,8 @@ export const createRecall = (parts: RecallParts): Recall => ({
     }
   },
   learned(session_id, text, fallback) {
-    const query = readQuery(text)
-    if (parts.sources.ids().length === 0 || query === undefined) return []
+    const query = parts.sources.ids().length === 0 ? undefined : readQuery(text)
+    if (query === undefined) return []
     const sight = look(parts, session_id)
     const { entries } = learned(parts, sight, query)
     return fallback || entries.some(({ content }) => scoreOf({ content, kind: '', scope: '' }, query).score > 0)

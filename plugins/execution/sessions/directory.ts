@@ -75,7 +75,7 @@ export const createSessions = ({
     const journal_len = journal.length(session.session_id)
     return {
       state: now,
-      snapshot: () => ({ agent: agentOf(session, now), checkpoint_len: 0, ...seen.facts(), journal_len }),
+      snapshot: () => ({ agent: agentOf(session, now), checkpoint_len: 0, journal_len, ...seen.facts() }),
     }
   }
   const snapshot = (session: SessionRecord): ManagedAgentSnapshot => look(session).snapshot()

@@ -28,7 +28,7 @@ async function* play(request: ModelRequest, signal: AbortSignal, life: Life): As
   const parts: AssistantPart[] = []
   const { answers, characters } = countOf(request.messages)
   for (const [index, step] of currentTurn(request.messages).entries()) {
-    const failed = await wait(step, signal, life)
+    const failed = failureOf(step, signal) ?? (step.type === 'sleep' ? await sleep(step.ms, signal, life) : undefined)
     if (failed !== undefined) return yield failed
     const part = partOf(step, `call_${answers + 1}_${index + 1}`)
     if (part === undefined) continue
@@ -36,7 +36,7 @@ async function* play(request: ModelRequest, signal: AbortSignal, life: Life): As
     parts.push(part)
     yield { type: 'part', part }
   }
-  if (signal.aborted) return yield failure('aborted', false, 'The model call was aborted.')
+  if (signal.aborted) return yield aborted()
   const outcome = parts.some(({ type }) => type === 'tool_call') ? 'tool_calls' : 'stop'
   yield { type: 'done', outcome, usage: usage(characters + request.system.length, parts) }
 }
@@ -47,19 +47,23 @@ const failure = (cls: FailureClass, retryable: boolean, message: string): ModelE
   failure: { class: cls, retryable, message },
 })
 
-/** Sleeps as long as a step asks for, and ends the call where it fails. */
-const wait = async (
-  step: Step,
+/** How the call ends at a step, if it does. */
+const failureOf = (step: Step, signal: AbortSignal): ModelEvent | undefined => {
+  if (signal.aborted) return aborted()
+  if (step.type !== 'fail') return undefined
+  return step.retryable ? failure('overloaded', true, step.text) : failure('bad_request', false, step.text)
+}
+
+const aborted = (): ModelEvent => failure('aborted', false, 'The model call was aborted.')
+
+const sleep = async (
+  ms: number,
   signal: AbortSignal,
   { clock, idle_timeout_ms }: Life,
 ): Promise<ModelEvent | undefined> => {
-  if (signal.aborted) return failure('aborted', false, 'The model call was aborted.')
-  if (step.type === 'fail')
-    return step.retryable ? failure('overloaded', true, step.text) : failure('bad_request', false, step.text)
-  if (step.type !== 'sleep') return undefined
-  const whole = await clock.sleep(Math.min(step.ms, idle_timeout_ms), signal)
-  if (!whole) return failure('aborted', false, 'The model call was aborted.')
-  return step.ms > idle_timeout_ms ? failure('timeout', true, 'The model was silent for too long.') : undefined
+  const whole = await clock.sleep(Math.min(ms, idle_timeout_ms), signal)
+  if (!whole) return aborted()
+  return ms > idle_timeout_ms ? failure('timeout', true, 'The model was silent for too long.') : undefined
 }
 
 /** The id is unique in a conversation and the same at every repetition of one call. */

@@ -18,6 +18,7 @@ import {
 import { actionKinds, actionOutcomes, type ActionListener } from '../../external-actions/contract.js'
 import { DaemonOutputRecord } from '../../sessions/contract.js'
 import { RunView } from './run-view.js'
+import type { RunRecord } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
 import type { DeliveryView } from '../../deliveries/contract.js'
 import { deliveriesOf, viewRun } from './shown-run.js'
@@ -110,20 +111,22 @@ export const ModelDeltas = defineDeltas<SpokenCall, SpokenKind, Infer<typeof Tra
   }),
 })
 
-/** Publishes a step when a commit is durable; without a run it is one of the session. */
+/** Publishes a step of a run when a commit is durable. */
 export const emitTrace = (
   tx: Tx,
-  {
-    session_id,
-    run_id,
-    agent_id,
-  }: { readonly session_id: string; readonly run_id?: string; readonly agent_id?: string },
+  { session_id, run_id, agent_id }: Pick<RunRecord, 'session_id' | 'run_id' | 'agent_id'>,
   kind: TraceData,
 ): void => {
-  const keys = run_id === undefined ? { session: session_id } : { session: session_id, run: run_id }
   const timestamp_ms = tx.now
-  const of = { ...(agent_id !== undefined && { agent_id }), ...(run_id !== undefined && { run_id }) }
-  tx.emit(Trace, keys, () => ({ trace: { timestamp_ms, session_id, ...of, kind } }))
+  tx.emit(Trace, { session: session_id, run: run_id }, () => ({
+    trace: { timestamp_ms, session_id, agent_id, run_id, kind },
+  }))
+}
+
+/** The same of a step that is of the session. */
+export const emitSessionTrace = (tx: Tx, session_id: string, kind: TraceData): void => {
+  const timestamp_ms = tx.now
+  tx.emit(Trace, { session: session_id }, () => ({ trace: { timestamp_ms, session_id, kind } }))
 }
 
 /** Shows what a run does outside as the ledger enters it. */

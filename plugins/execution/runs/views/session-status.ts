@@ -8,7 +8,7 @@ import type {
 } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
 import { activeLane, entryAt, queuedLane, type RunStore } from '../record/store.js'
-import { emitTrace } from './live-events.js'
+import { emitSessionTrace } from './live-events.js'
 import { newestOutputs, shownOutputs } from './shown-run.js'
 import { openApprovals, openQuestions } from '../record/requests.js'
 
@@ -51,7 +51,7 @@ export const createActivity = (store: RunStore): SessionActivity => ({
     }
     return shownOutputs(newest(), limit)
   },
-  noted: (tx, session_id) => emitTrace(tx, { session_id }, { type: 'session_persisted', record_type: 'session' }),
+  noted: (tx, session_id) => emitSessionTrace(tx, session_id, { type: 'session_persisted', record_type: 'session' }),
 })
 
 interface Newest {

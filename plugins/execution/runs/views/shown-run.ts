@@ -19,9 +19,9 @@ export const outputRecord = (
 ): DaemonOutputRecord => ({
   session_id,
   run_id,
+  address: handle?.address ?? null,
   ...output,
   ...(handle !== undefined && { plugin: handle.plugin }),
-  address: handle?.address ?? null,
 })
 
 /** Shows outputs of one run by their sequence; where they went is looked up once. */
