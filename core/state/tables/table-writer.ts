@@ -68,8 +68,7 @@ class SectionDraft {
   #add(row: Row): void {
     const { name, keyCells } = this.#shape
     if (this.#rows === 0) this.#first = row.slice(0, keyCells)
-    else if (compareKeys(this.#last, row, keyCells) >= 0)
-      throw fault(`the rows of section ${name} are not in order`)
+    else if (compareKeys(this.#last, row, keyCells) >= 0) throw fault(`the rows of section ${name} are not in order`)
     this.#last = row
     this.#batch.push(row)
     this.#rows += 1
