@@ -45,7 +45,7 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
   }
 
   has(id: string): boolean {
-    return this.#hot.has(id) || this.#isOnPage(id)
+    return this.#hot.has(id) || (!this.#removals.hides(id) && this.#pages.has(id))
   }
 
   find(id: string): T | undefined {
@@ -197,10 +197,6 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
     for (const id of leaving.keys()) this.#hot.delete(id)
   }
 
-  #isOnPage(id: string): boolean {
-    return !this.#removals.hides(id) && this.#pages.has(id)
-  }
-
   #cold(id: string): T | undefined {
     return this.#removals.hides(id) ? undefined : this.#pages.find(id)
   }
@@ -218,9 +214,8 @@ class MemoryCollection<T extends object> implements StoredCollection<T> {
 
   #before(id: string): Before<T> | undefined {
     const hot = this.#hot.get(id)
-    if (hot !== undefined) return { record: hot, wasHot: true }
-    const cold = this.#cold(id)
-    return cold && { record: cold, wasHot: false }
+    const record = hot ?? this.#cold(id)
+    return record && { record, wasHot: hot !== undefined }
   }
 
   *#placesOf(id: string, record: T): Iterable<readonly [RecordIndex<T>, Place]> {
