@@ -8,6 +8,7 @@ import { retainStopped } from '../retention/retain-stopped.js'
 import { RetentionRun } from '../retention/retention-route.js'
 import { createDisk } from '../state/disk/real-disk.js'
 import { visibleLine } from '../base/text/visible.js'
+import { progressFlags, telling } from './progress-line.js'
 import type { ShippedView } from './shipped-view.js'
 import { placeOf, rootFlag } from './root/place.js'
 
@@ -35,6 +36,7 @@ export const retentionCommand = (shipped: ShippedView): Command =>
       'root, directly if none does.',
     flags: {
       ...rootFlag,
+      ...progressFlags,
       'dry-run': {
         kind: 'switch',
         summary: 'Only say what would fall. A stopped root is opened for it as a start does.',
@@ -46,13 +48,14 @@ export const retentionCommand = (shipped: ShippedView): Command =>
       if (place.held) return place.ask('/v1/retention', { dry_run })
       const { root } = place
       const disk = createDisk()
-      return retainStopped({
+      const options = {
         root,
         config: readConfig(readToml(disk, path.join(root, 'config', 'retention.toml')) ?? {}, root),
         declared: await shipped.declarations(),
         complete: !mayHaveThirdParty(disk, root),
         dry_run,
-      })
+      }
+      return telling(input, (progress) => retainStopped({ ...options, progress }))
     },
     answer: RetentionRun,
     show: showRun,

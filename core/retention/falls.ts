@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.js'
 import { Problem } from '../base/errors.js'
 import type { Ids } from '../base/ids.js'
+import { noProgress, type Progress } from '../base/text/progress.js'
 import type { Log } from '../base/text/log.js'
 import type { Retention } from '../state/contract.js'
 import type { Disk } from '../state/disk/disk.js'
@@ -25,6 +26,7 @@ export interface FallParts {
   readonly ids: Ids
   readonly log: Log
   readonly document: RetentionDocument
+  readonly progress?: Progress
 }
 
 /** Falls that are kept for whoever looks later. */
@@ -37,8 +39,8 @@ const notWritten = (kind: string, path: string, cause: unknown): unknown => {
   return errors.archive_not_written({ details: { kind, path, reason }, cause })
 }
 
-const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): Promise<Archived | undefined> => {
-  const { retention, policy, rootId, disk, clock, ids } = parts
+const archive = async (parts: FallParts, { kind, upto, from, to, bytes, fall }: Due): Promise<Archived | undefined> => {
+  const { retention, policy, rootId, disk, clock, ids, progress = noProgress } = parts
   if (policy.archiveDir === undefined) return undefined
   const found = findArchiveFolder(parts, policy.archiveDir)
   if (!found.ok) throw errors.archive_not_written({ details: { path: policy.archiveDir, reason: found.reason } })
@@ -54,8 +56,9 @@ const archive = async (parts: FallParts, { kind, upto, from, to, fall }: Due): P
     to,
     archived_at_ms: clock.now(),
   } as const
+  progress.begin(`archive ${kind}`, bytes)
   return retention
-    .contents(fall, (lines) => writeArchive({ disk, folder }, header, lines))
+    .contents(fall, (lines) => writeArchive({ disk, folder, progress }, header, lines))
     .catch((error: unknown) => {
       throw notWritten(kind, folder, error)
     })

@@ -1,6 +1,7 @@
 /** Retention of a root that no daemon holds: it is opened as a start does, under its lock, and closed again. */
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
+import type { Progress } from '../base/text/progress.js'
 import type { Log } from '../base/text/log.js'
 import { policyFor, type RetentionConfig } from './policy.js'
 import { createRetention } from './retention.js'
@@ -20,10 +21,11 @@ export interface StoppedParts {
   /** False where plugins are missing here: a kind that nobody declares may be one of theirs. */
   readonly complete: boolean
   readonly dry_run: boolean
+  readonly progress: Progress
 }
 
 export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> => {
-  const { root: at, config, declared, complete, dry_run } = parts
+  const { root: at, config, declared, complete, dry_run, progress } = parts
   const [disk, clock, log] = [createDisk(), createClock(), silent]
   const ids = createIds(clock)
   const lock = await acquireLock({ root: at, clock, log, disk })
@@ -37,7 +39,7 @@ export const retainStopped = async (parts: StoppedParts): Promise<RetentionRun> 
       const policy = policyFor(config, state.retention, complete)
       await opened.load()
       const rootId = lock.facts.root_id
-      const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy })
+      const retention = createRetention({ root, rootId, disk, clock, ids, log, state, policy, progress })
       return await runRetention(retention, { dry_run, policy })
     } finally {
       await opened.close()

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js'
 import { Problem } from '../base/errors.js'
 import type { Warning } from '../base/health.js'
 import type { Ids } from '../base/ids.js'
+import type { Progress } from '../base/text/progress.js'
 import type { Log } from '../base/text/log.js'
 import type { State } from '../state/contract.js'
 import type { Disk } from '../state/disk/disk.js'
@@ -29,6 +30,8 @@ export interface RetentionParts {
   readonly log: Log
   readonly state: State
   readonly policy: Policy
+  /** Told how far an archive is, in about as many bytes as fall. */
+  readonly progress?: Progress
 }
 
 /** A kind of which nothing fell, and why. */

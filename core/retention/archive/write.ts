@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { noProgress, type Progress } from '../../base/text/progress.js'
 import type { FallingLine } from '../../state/contract.js'
 import type { Disk, DiskFile } from '../../state/disk/disk.js'
 import { codeOf } from '../../state/errors.js'
@@ -12,6 +13,8 @@ export interface ArchiveTarget {
   readonly disk: Disk
   /** Must be there. */
   readonly folder: string
+  /** Told of each byte before it is compressed. */
+  readonly progress?: Progress
 }
 
 export interface Archived extends ArchiveCounts {
@@ -82,9 +85,16 @@ const writeWhole = async (out: DiskFile, bytes: Iterable<Uint8Array>): Promise<n
   }
 }
 
+function* told(bytes: Iterable<Uint8Array>, progress: Progress): Iterable<Uint8Array> {
+  for (const piece of bytes) {
+    yield piece
+    progress.advance(piece.length)
+  }
+}
+
 /** Resolves when the file and its name are on the disk. Rejects with what the disk said, and leaves no archive then. */
 export const writeArchive = async (
-  { disk, folder }: ArchiveTarget,
+  { disk, folder, progress = noProgress }: ArchiveTarget,
   header: ArchiveHeader,
   lines: Iterable<FallingLine>,
 ): Promise<Archived> => {
@@ -94,12 +104,10 @@ export const writeArchive = async (
   await sweep(disk, own)
   const { to, out } = await beginUnfinished(disk, { folder, header })
   let counts: ArchiveCounts = { records: 0, entries: 0 }
-  const bytes = await writeWhole(
-    out,
-    archiveBytes(header, lines, (found) => {
-      counts = found
-    }),
-  ).catch(async (error: unknown) => {
+  const whole = archiveBytes(header, lines, (found) => {
+    counts = found
+  })
+  const bytes = await writeWhole(out, told(whole, progress)).catch(async (error: unknown) => {
     await disk.unlink(to + unfinished).catch(() => undefined)
     throw error
   })

@@ -59,6 +59,7 @@ test('an answer for a program is nothing but JSON, whoever asks how far the work
   for (const line of [
     ['state', 'verify', '--state-root', root],
     ['state', 'repair', '--state-root', root],
+    ['state', 'retention', '--state-root', root],
     ['backup', 'create', to, '--state-root', root],
     ['backup', 'verify', to],
     ['backup', 'restore', to, '--to', join(folder, 'restored')],
