@@ -78,8 +78,7 @@ test('an archive tells how far it is, in about as many bytes as fall', async (t)
 /** The longest path that Linux takes, in bytes. */
 const longestPath = 4095
 const moment = '2027-01-31T09-00-00-000Z'
-const isTooLong = (own: string, of: string): boolean =>
-  join(own, `${of}-${moment}.ndjson.gz.part`).length > longestPath
+const isTooLong = (own: string, of: string): boolean => join(own, `${of}-${moment}.ndjson.gz.part`).length > longestPath
 /** A folder so deep that there is a path for archives of runs in it, and none for those of receipts. */
 const deepFolder = async (t: ExecutionContext): Promise<string> => {
   const top = await freshRoot()
@@ -89,7 +88,10 @@ const deepFolder = async (t: ExecutionContext): Promise<string> => {
   while (!isTooLong(join(folder, 'x'.repeat(200), rootId), 'receipts')) folder = join(folder, 'x'.repeat(200))
   const room = longestPath - join(folder, rootId, `runs-${moment}.ndjson.gz.part`).length
   folder = room < 2 ? folder : join(folder, 'x'.repeat(room - 1))
-  t.deepEqual(['runs', 'receipts'].map((of) => isTooLong(join(folder, rootId), of)), [false, true])
+  t.deepEqual(
+    ['runs', 'receipts'].map((of) => isTooLong(join(folder, rootId), of)),
+    [false, true],
+  )
   mkdirSync(folder, { recursive: true })
   return folder
 }
