@@ -42,11 +42,10 @@ export const deliver = async (
     body: JSON.stringify(bodyOf(envelope)),
     signal,
     ignore_body: true,
-    headers: {
-      ...route.headers,
+    headers: Object.assign({}, route.headers, {
       'content-type': 'application/json',
       'idempotency-key': `service:${envelope.delivery_id}`,
-    },
+    }),
     allow_private_network: route.allow_private_network,
     allow_cidrs: config.allow_cidrs,
     timeout_ms: config.timeout_ms,

@@ -144,16 +144,11 @@ const become = (
 ): DeliveryRecord => {
   const { status: _, next_attempt_at_ms: __, attempting: ___, ...base } = delivery
   const at = Math.max(now, delivery.created_at_ms)
-  if (outcome.type === 'delivered') return { ...base, status: 'delivered', delivered_at_ms: at }
-  const failed = { ...base, last_error: outcome.code.slice(0, mostCode) }
-  if (outcome.type === 'terminal')
-    return { ...failed, status: 'dead_lettered', dead_lettered_at_ms: at, terminal_error: failed.last_error }
-  if (exhausted)
-    return {
-      ...failed,
-      status: 'dead_lettered',
-      dead_lettered_at_ms: at,
-      terminal_error: 'delivery_attempts_exhausted',
-    }
-  return { ...failed, status: 'retrying', next_attempt_at_ms: now + wait_ms }
+  // A spread that adds members gives each copy a hidden class of its own, which all who read it pay for.
+  if (outcome.type === 'delivered') return Object.assign(base, { status: 'delivered' as const, delivered_at_ms: at })
+  const failed = Object.assign(base, { last_error: outcome.code.slice(0, mostCode) })
+  if (outcome.type !== 'terminal' && !exhausted)
+    return Object.assign(failed, { status: 'retrying' as const, next_attempt_at_ms: now + wait_ms })
+  const terminal_error = outcome.type === 'terminal' ? failed.last_error : 'delivery_attempts_exhausted'
+  return Object.assign(failed, { status: 'dead_lettered' as const, dead_lettered_at_ms: at, terminal_error })
 }
