@@ -40,46 +40,44 @@ export const createChunks = (): Chunks => {
   /** Oldest first; the last one is being filled. */
   const chunks: Chunk[] = []
   const spare: Buffer[] = []
+  let filling: Chunk | undefined
   let gone = 0
 
   const begin = (): Chunk => {
-    const chunk = { bytes: spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes), used: 0, newest: 0 }
-    chunks.push(chunk)
-    return chunk
+    filling = { bytes: spare.pop() ?? Buffer.allocUnsafeSlow(chunkBytes), used: 0, newest: 0 }
+    chunks.push(filling)
+    return filling
   }
-  const chunkFor = (size: number): Chunk => {
-    const last = chunks.at(-1)
-    return last === undefined || last.used + size > chunkBytes ? begin() : last
-  }
-  const put = (event: Framed, { bytes, start }: { bytes: Buffer; start: number }, size: number): Buffer => {
+  const put = (event: Framed, bytes: Buffer, start: number, size: number): Buffer => {
     event.frame = bytes
     event.start = start
     event.end = start + size
     return bytes
   }
-  const recycle = (): void => {
-    for (let [oldest] = chunks; oldest !== undefined && oldest.newest <= gone; [oldest] = chunks) {
-      chunks.shift()
-      if (spare.length < mostSpare) spare.push(oldest.bytes)
-    }
+  /** What comes late, behind newer events or when the window has let go, would keep a chunk from being filled again. */
+  const isShared = ({ counter }: Framed, size: number): boolean =>
+    size <= mostShared && counter > gone && (filling === undefined || counter > filling.newest)
+  const recycle = (oldest: Chunk): void => {
+    chunks.shift()
+    if (oldest === filling) filling = undefined
+    if (spare.length < mostSpare) spare.push(oldest.bytes)
   }
   return {
     place(event, size) {
-      // What comes late, behind newer events or when the window has let go, would keep a chunk from being filled again.
-      const late = event.counter <= Math.max(gone, chunks.at(-1)?.newest ?? 0)
-      if (late || size > mostShared) return put(event, { bytes: Buffer.allocUnsafeSlow(size), start: 0 }, size)
-      const chunk = chunkFor(size)
+      if (!isShared(event, size)) return put(event, Buffer.allocUnsafeSlow(size), 0, size)
+      const chunk = filling === undefined || filling.used + size > chunkBytes ? begin() : filling
       const start = chunk.used
       chunk.used += size
       chunk.newest = event.counter
-      return put(event, { bytes: chunk.bytes, start }, size)
+      return put(event, chunk.bytes, start, size)
     },
     release(event) {
-      const { counter, frame, start, end, lent } = event
-      gone = counter
-      if (frame !== undefined && lent > 0 && end - start < frame.length)
-        put(event, { bytes: Buffer.from(frame.subarray(start, end)), start: 0 }, end - start)
-      recycle()
+      gone = event.counter
+      const { frame, start, end } = event
+      if (frame !== undefined && event.lent > 0 && end - start < frame.length)
+        put(event, Buffer.from(frame.subarray(start, end)), 0, end - start)
+      const oldest = chunks[0]
+      if (oldest !== undefined && oldest.newest <= gone) recycle(oldest)
     },
   }
 }
