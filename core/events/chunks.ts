@@ -48,12 +48,6 @@ export const createChunks = (): Chunks => {
     chunks.push(filling)
     return filling
   }
-  const put = (event: Framed, bytes: Buffer, start: number, size: number): Buffer => {
-    event.frame = bytes
-    event.start = start
-    event.end = start + size
-    return bytes
-  }
   /** What comes late, behind newer events or when the window has let go, would keep a chunk from being filled again. */
   const isShared = ({ counter }: Framed, size: number): boolean =>
     size <= mostShared && counter > gone && (filling === undefined || counter > filling.newest)
@@ -64,18 +58,23 @@ export const createChunks = (): Chunks => {
   }
   return {
     place(event, size) {
-      if (!isShared(event, size)) return put(event, Buffer.allocUnsafeSlow(size), 0, size)
+      event.start = 0
+      event.end = size
+      if (!isShared(event, size)) return (event.frame = Buffer.allocUnsafeSlow(size))
       const chunk = filling === undefined || filling.used + size > chunkBytes ? begin() : filling
-      const start = chunk.used
-      chunk.used += size
+      event.start = chunk.used
+      event.end = chunk.used += size
       chunk.newest = event.counter
-      return put(event, chunk.bytes, start, size)
+      return (event.frame = chunk.bytes)
     },
     release(event) {
       gone = event.counter
       const { frame, start, end } = event
-      if (frame !== undefined && event.lent > 0 && end - start < frame.length)
-        put(event, Buffer.from(frame.subarray(start, end)), 0, end - start)
+      if (frame !== undefined && event.lent > 0 && end - start < frame.length) {
+        event.frame = Buffer.from(frame.subarray(start, end))
+        event.start = 0
+        event.end = end - start
+      }
       const oldest = chunks[0]
       if (oldest !== undefined && oldest.newest <= gone) recycle(oldest)
     },
