@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Kit, Point } from '../../../core/plugin.js'
+import type { Clock, Kit, Point } from '../../../core/plugin.js'
 import type { ReplyPlugin } from '../../../plugins/execution/deliveries/contract.js'
 import type { ModelProvider, ModelRequest, RouteCapabilities } from '../../../plugins/execution/models/contract.js'
 
@@ -43,6 +43,31 @@ const parrot: ModelProvider = {
 }
 // end
 
+// part: streaming
+const myna = ({ sleep }: Clock): ModelProvider => ({
+  id: 'myna',
+  summary: 'Repeats the last words of the user, one after the other.',
+  default_model: 'hill',
+  capabilities: textOnly,
+  connect: () => ({
+    readiness: () => ({ state: 'ok', code: 'ready', message: 'It listens.' }),
+    async *stream(request, signal) {
+      const text = lastWords(request)
+      for (const word of text.split(/(?<= )/u)) {
+        // A model that is reached over a network hands its signal to the request in the same way.
+        if (!(await sleep(20, signal))) {
+          const failure = { class: 'aborted', retryable: false, message: 'It was hushed.' } as const
+          return yield { type: 'done', outcome: 'failed', failure }
+        }
+        yield { type: 'text_delta', text: word }
+      }
+      yield { type: 'part', part: { type: 'text', text } }
+      yield { type: 'done', outcome: 'stop', usage: { input_tokens: text.length, output_tokens: text.length } }
+    },
+  }),
+})
+// end
+
 // part: reply
 const ReplyPlugins: Point<ReplyPlugin> = { point: 'reply-plugins@1' }
 
@@ -72,7 +97,7 @@ export default ({ defaulted, definePlugin, doc, object, string }: Kit) =>
     summary: 'A model that repeats, and boxes for what it says.',
     config: object({ boxes: doc(defaulted(string({ min: 1 }), 'boxes'), 'Folder in which each box is a folder.') }),
     register(ctx) {
-      ctx.contribute(ModelProviders, parrot)
+      ctx.contribute(ModelProviders, parrot, myna(ctx.clock))
       ctx.contribute(ReplyPlugins, postbox(ctx.config.boxes))
     },
   })
