@@ -35,23 +35,26 @@ test.serial('parrot: what it is told comes back, as an output and as a file in a
   t.is(readFileSync(path.join(boxes, 'kitchen', file), 'utf8'), 'Polly wants a cracker')
 })
 
-test.serial('parrot: one that streams is heard word by word, and a cancelled run ends in the middle of its words', async (t) => {
-  const daemon = await startTestDaemon(t, { plugins: [makeParrot(kit)], config: { models: { provider: 'myna' } } })
-  await openSession(daemon)
-  const path = '/v1/sessions/s1/stream?include=deltas'
-  const heard = openStream({ port: Number(new URL(daemon.url).port), path })
-  t.teardown(() => heard.close())
-  while (heard.head() === '') await new Promise((resolve) => setTimeout(resolve, 20))
-  const say = async (content: string): Promise<string> =>
-    (await daemon.request('POST', '/v1/sessions/s1/runs', { content })).body.run_id
-  const deltas = (): string[] =>
-    heard.frames.flatMap(({ data: { trace } }) => (trace?.kind.type === 'model_text_delta' ? [trace.kind.text] : []))
-  const first = await say('Polly wants a cracker')
-  t.is((await until(daemon, first, 'completed')).outputs[0].content, 'Polly wants a cracker')
-  t.deepEqual(deltas(), ['Polly ', 'wants ', 'a ', 'cracker'])
-  const told = deltas().length
-  const second = await say('word '.repeat(10_000))
-  while (deltas().length === told) await new Promise((resolve) => setTimeout(resolve, 20))
-  await daemon.request('POST', `/v1/runs/${second}/cancel`, {})
-  t.is((await until(daemon, second, 'cancelled')).outputs, undefined)
-})
+test.serial(
+  'parrot: one that streams is heard word by word, and a cancelled run ends in the middle of its words',
+  async (t) => {
+    const daemon = await startTestDaemon(t, { plugins: [makeParrot(kit)], config: { models: { provider: 'myna' } } })
+    await openSession(daemon)
+    const path = '/v1/sessions/s1/stream?include=deltas'
+    const heard = openStream({ port: Number(new URL(daemon.url).port), path })
+    t.teardown(() => heard.close())
+    while (heard.head() === '') await new Promise((resolve) => setTimeout(resolve, 20))
+    const say = async (content: string): Promise<string> =>
+      (await daemon.request('POST', '/v1/sessions/s1/runs', { content })).body.run_id
+    const deltas = (): string[] =>
+      heard.frames.flatMap(({ data: { trace } }) => (trace?.kind.type === 'model_text_delta' ? [trace.kind.text] : []))
+    const first = await say('Polly wants a cracker')
+    t.is((await until(daemon, first, 'completed')).outputs[0].content, 'Polly wants a cracker')
+    t.deepEqual(deltas(), ['Polly ', 'wants ', 'a ', 'cracker'])
+    const told = deltas().length
+    const second = await say('word '.repeat(10_000))
+    while (deltas().length === told) await new Promise((resolve) => setTimeout(resolve, 20))
+    await daemon.request('POST', `/v1/runs/${second}/cancel`, {})
+    t.is((await until(daemon, second, 'cancelled')).outputs, undefined)
+  },
+)
