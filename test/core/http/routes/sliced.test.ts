@@ -82,7 +82,7 @@ test('nobody makes the rest of a list for a client that has gone', async (t) => 
   socket.write(`GET /v1/things HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`)
   const clock = createClock()
   while (turns.total === 0) await clock.sleep(0)
-  socket.destroy()
+  socket.resetAndDestroy()
   while ((await server.server.connections()) > 0) await clock.sleep(0)
   await server.ask('GET', '/v1/things?page=true&limit=1')
   const made = turns.total
