@@ -38,7 +38,8 @@ interface Node {
   readonly methods: Map<string, Entry>
 }
 const createNode = (): Node => ({ literals: new Map(), parameter: undefined, methods: new Map() })
-const segmentsOf = (path: string): string[] => path.split('/').slice(1)
+/** The first stands before the leading slash and is empty. */
+const segmentsOf = (path: string): string[] => path.split('/')
 
 const effectiveAccess = ({ method, access }: Route): Access =>
   method !== 'GET' && access === 'read' ? 'admin' : access
@@ -56,14 +57,19 @@ const walk = (
   segments: readonly string[],
   visit: (node: Node, values: readonly string[]) => boolean,
 ): void => {
-  const step = (node: Node, index: number, values: readonly string[]): boolean => {
+  const values: string[] = []
+  const step = (node: Node, index: number): boolean => {
     const segment = segments[index]
     if (segment === undefined) return visit(node, values)
     const literal = node.literals.get(segment)
-    if (literal !== undefined && step(literal, index + 1, values)) return true
-    return node.parameter !== undefined && segment !== '' && step(node.parameter, index + 1, [...values, segment])
+    if (literal !== undefined && step(literal, index + 1)) return true
+    if (node.parameter === undefined || segment === '') return false
+    values.push(segment)
+    if (step(node.parameter, index + 1)) return true
+    values.pop()
+    return false
   }
-  step(root, 0, [])
+  step(root, 1)
 }
 
 const checkPath = ({ id, path, params }: Route, names: readonly string[]): void => {
@@ -80,7 +86,7 @@ export const createRouteTable = (): RouteTable => {
   const byId = new Map<string, Entry>()
   let version = 0
   const add = (owner: string, route: Route): (() => void) => {
-    const segments = segmentsOf(route.path)
+    const segments = segmentsOf(route.path).slice(1)
     const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1))
     checkPath(route, names)
     const node = segments.reduce(childFor, root)
@@ -103,7 +109,7 @@ export const createRouteTable = (): RouteTable => {
     let found: Found | undefined
     walk(root, segmentsOf(path), (node, values) => {
       const entry = node.methods.get(wanted)
-      if (entry !== undefined) found = { entry, values }
+      if (entry !== undefined) found = { entry, values: [...values] }
       return found !== undefined
     })
     return found

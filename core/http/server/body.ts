@@ -144,13 +144,26 @@ const collect = (request: IncomingMessage, receiving: Receiving, length: number)
     request.once('close', () => end(() => resolve(undefined)))
   })
 
-/** Nothing of it is waited for but its turn. */
-const takeWhole = async (request: IncomingMessage, { hold }: Receiving): Promise<Uint8Array> => {
+/** Nothing of it is waited for but its turn; before that it is not read, so that the end of its client is told. */
+const takeWhole = async (
+  request: IncomingMessage,
+  { hold }: Receiving,
+  length: number,
+): Promise<Uint8Array | undefined> => {
+  const taken = hold.take(length)
+  if (taken !== true) {
+    request.once('close', hold.end)
+    const fits = await taken
+    request.off('close', hold.end)
+    if (request.destroyed) return undefined
+    if (!fits) {
+      request.resume()
+      throw noRoom()
+    }
+  }
   const bytes = unsafeCast<Uint8Array>(request.read())
   // What reads a body to its end learns that the client may ask for more.
   request.resume()
-  const taken = hold.take(bytes.length)
-  if (taken !== true && !(await taken)) throw noRoom()
   return bytes
 }
 
@@ -164,7 +177,7 @@ export const readBody = async (request: IncomingMessage, receiving: Receiving): 
   // What came with its headers is there a turn later.
   await undefined
   const isWhole = length > 0 && request.readableLength === length
-  const bytes = await (isWhole ? takeWhole(request, receiving) : collect(request, receiving, length))
+  const bytes = await (isWhole ? takeWhole(request, receiving, length) : collect(request, receiving, length))
   if (bytes !== undefined && bytes.length > 0) checkType(request)
   return bytes
 }

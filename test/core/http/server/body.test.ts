@@ -190,6 +190,45 @@ test('http-35: tiny bodies have room of their own that no longer ones take', asy
   t.is((await put('tiny', 1000)).status, 200)
 })
 
+/** What goes over a connection in one piece. */
+const whole = (name: string, size: number): string => {
+  const body = JSON.stringify({ name, file: 'x'.repeat(size) })
+  return `Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
+test('http-35: a body that comes with its headers waits for its turn too', async (t) => {
+  const { put, begin, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 4096, bodyWait: 100 })
+  const held = put('held', 3000, { gate: 'held' })
+  await until(() => bytes() > 3000)
+  const late = await begin(whole('late', 2000))
+  await until(() => late.text() !== '')
+  t.regex(late.text(), /^HTTP\/1\.1 503 .*retry-after: 5/isu)
+  await opened('held')
+  t.is((await held).status, 200)
+  const next = await begin(whole('next', 2000))
+  await until(() => next.text() !== '')
+  t.regex(next.text(), /^HTTP\/1\.1 200 /u)
+  t.deepEqual(seen, ['held', 'next'])
+  t.is(bytes(), 0)
+})
+
+test('http-35: nothing is done for a client that went away while its body waited', async (t) => {
+  const { server, put, begin, seen, opened, until, bytes } = await setUp(t, { bodyBytes: 4096, bodyWait: 60_000 })
+  const held = put('held', 3000, { gate: 'held' })
+  await until(() => bytes() > 3000)
+  const others = await server.connections()
+  const gone = await begin(whole('gone', 2000))
+  while ((await server.connections()) === others) await setTimeout(5)
+  await setTimeout(50)
+  gone.socket.resetAndDestroy()
+  while ((await server.connections()) > others) await setTimeout(5)
+  await opened('held')
+  t.is((await held).status, 200)
+  t.is((await put('next', 2000)).status, 200)
+  t.deepEqual(seen, ['held', 'next'])
+  t.is(bytes(), 0)
+})
+
 test('a body that is refused holds nothing, whatever is wrong with it', async (t) => {
   const { ask, bytes } = await setUp(t)
   for (const body of ['{', '{"a":1,"a":2}', '{"name":7}', `{"name":"${'x'.repeat(2 * mebibyte)}`, '{"none":1}'])
