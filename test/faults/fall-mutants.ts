@@ -6,7 +6,7 @@ import { patch, type Mutant } from './mutants.js'
 export const fallMutants: readonly Mutant[] = [
   {
     name: 'records that can still change fall',
-    patch: patch('pages/record-changes', 'if (this.#target.fall > 0)', 'if (this.#target.fall < 0)'),
+    patch: patch('pages/record-changes', 'await this.#carry(page)', 'await Promise.resolve()'),
   },
   {
     name: 'what belongs to a record that stays falls',
