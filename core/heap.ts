@@ -6,7 +6,7 @@ import { unsafeCast } from './base/schema.js'
 
 /**
  * Percent of what was alive at the last collection that may be allocated before the next. By itself V8 lets a heap of
- * 50 MB grow to 270 MB on a machine with much memory. Half of this takes a tenth of memory less and costs a fifth of a
+ * 50 MB grow to 270 MB on a machine with much memory. Half of this takes a sixth of memory less and costs a fifth of a
  * run's CPU time, because each collection looks at all that is alive.
  */
 const growth = 100
