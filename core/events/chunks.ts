@@ -1,7 +1,8 @@
 /**
  * The bytes of the frames of the window, outside the heap that is searched for garbage: one behind another in chunks,
  * in the order of the events. A chunk is filled again when its newest event has left the window, so what is published
- * leaves nothing behind. Beyond the bytes of its events the store holds an eighth, two chunks and the spare ones.
+ * leaves nothing behind. Beyond the bytes of its events the store holds at most an eighth, two chunks and the spare
+ * ones.
  */
 
 /** Where an event's frame is. */

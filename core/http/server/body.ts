@@ -162,7 +162,7 @@ const takeWhole = async (
     }
   }
   const bytes = unsafeCast<Uint8Array>(request.read())
-  // What reads a body to its end learns that the client may ask for more.
+  // Only where its end was read does node take the next request of the connection.
   request.resume()
   return bytes
 }

@@ -142,3 +142,20 @@ test('joined frames are copies, of neighbours and of others', (t) => {
   t.is(joined.toString(), '000111222333444')
   t.is(joinFrames([], 0).length, 0)
 })
+
+test('a chunk is not filled again while an event of it is in the window', (t) => {
+  const chunks = createChunks()
+  const size = 4096
+  const kept = 40
+  const events: Framed[] = []
+  for (let counter = 1; counter <= 400; counter += 1) {
+    const event: Framed = { counter, frame: undefined, start: 0, end: 0, lent: 0 }
+    events.push(event)
+    if (events.length > kept) chunks.release(events.shift() ?? event)
+    const bytes = chunks.place(event, size)
+    bytes.fill(counter % 251, event.start, event.end)
+    for (const { counter: n, frame, start: from, end } of events)
+      if (frame?.[from] !== n % 251 || frame[end - 1] !== n % 251) return t.fail(`frame ${n} is overwritten`)
+  }
+  t.pass()
+})
