@@ -84,5 +84,10 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/status/plugin.js'),
     commands: () => import('./operator/status/commands.js'),
   },
-  { id: 'runtime', required: false, load: () => import('./operator/runtime/plugin.js') },
+  {
+    id: 'runtime',
+    required: true,
+    load: () => import('./operator/runtime/plugin.js'),
+    commands: () => import('./operator/runtime/commands.js'),
+  },
 ]

@@ -4,7 +4,6 @@
 import {
   array,
   boolean,
-  defineToken,
   doc,
   enums,
   integer,
@@ -14,7 +13,6 @@ import {
   string,
   timestamp,
   type Infer,
-  type Token,
 } from '../../../core/plugin.js'
 
 /**
@@ -24,17 +22,6 @@ import {
 export const debugLevels = ['off', 'on', 'redacted', 'full'] as const
 /** One of `debugLevels`. */
 export type DebugLevel = (typeof debugLevels)[number]
-
-/** Says how much evidence is kept from now on. */
-export interface Debug {
-  readonly level: DebugLevel
-  /**
-   * Holds until the daemon stops. Throws `debug_capture_key_unusable` (409) if something is to be kept and its key
-   * cannot be used.
-   */
-  setLevel(level: DebugLevel): void
-}
-export const Debug: Token<Debug> = defineToken<Debug>('debug@1')
 
 /** One model attempt or tool call, as it is kept (debug-4). */
 export const DebugArtifactView = named(

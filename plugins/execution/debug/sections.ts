@@ -1,7 +1,8 @@
-import { boolean, enums, integer, object, optional, string } from '../../../core/plugin.js'
-import type { RuntimeSection } from '../../operator/runtime/contract.js'
+import { boolean, doc, enums, integer, object, optional, string } from '../../../core/plugin.js'
+import { defineSetting, type RuntimeSection } from '../../operator/runtime/contract.js'
 import type { DebugConfig } from './config.js'
-import { debugLevels, type DebugLevel } from './contract.js'
+import { debugLevels } from './contract.js'
+import { debugErrors } from './errors.js'
 import type { KeySetup } from './key.js'
 
 const Figures = object({
@@ -31,16 +32,30 @@ const figuresOf = (
   ...(key.type === 'unusable' && { encryption_key_error: key.reason }),
 })
 
-/** The members `debug_level` and `debug_capture` of `/v1/runtime` (debug-7 to debug-11). */
-export const debugSections = ({
-  config,
-  level,
-  key,
-}: {
-  config: DebugConfig
-  level: () => DebugLevel
-  key: () => KeySetup
-}): readonly RuntimeSection[] => [
-  { name: 'debug_level', schema: enums(debugLevels), collect: level },
-  { name: 'debug_capture', schema: Figures, collect: () => figuresOf(config, key()) },
-]
+/** How much evidence is kept (debug-7 to debug-11). */
+export const debugLevelSetting = ({ debug_level }: DebugConfig, key: () => KeySetup) =>
+  defineSetting({
+    name: 'debug_level',
+    schema: enums(debugLevels),
+    initial: () => debug_level,
+    check(level) {
+      const setup = key()
+      if (level !== 'off' && setup.type === 'unusable')
+        throw debugErrors.debug_capture_key_unusable({ details: { reason: setup.reason } })
+    },
+    change: {
+      path: 'debug-level',
+      summary: 'Sets how much evidence is kept of what runs ask and are answered from now on.',
+      fields: { level: doc(enums(debugLevels), 'Nothing, facts, texts without secrets and personal data, or texts.') },
+      value: ({ level }) => level,
+      problems: [debugErrors.debug_capture_key_unusable],
+      example: { level: 'redacted' },
+    },
+  })
+
+/** The limits of evidence and its key (debug-7 to debug-11). */
+export const captureSection = (config: DebugConfig, key: () => KeySetup): RuntimeSection => ({
+  name: 'debug_capture',
+  schema: Figures,
+  collect: () => figuresOf(config, key()),
+})

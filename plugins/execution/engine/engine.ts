@@ -2,8 +2,10 @@
 import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
 import type { SystemSection } from '../models/contract.js'
 import { type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
+import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
+import type { PromptSettings } from './system-prompt.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
 import { createThreads, type ThreadStart } from './threads.js'
@@ -18,6 +20,9 @@ const mostBugs = 3
 /** What the engine has of its own, for all runs. */
 export interface EngineServices {
   readonly tools: ToolRegistry
+  readonly settings: Settings
+  /** What operators set of what models are told. */
+  readonly prompt: () => PromptSettings
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
@@ -35,6 +40,7 @@ export const createEngine = (services: EngineServices): RunEngine => ({
     const context: EngineContext = { ...runs, ...services, threads, inTurn: createTurns() }
     return { take: (run) => executionOf(context, run) }
   },
+  pin: () => Object.assign({ revision: services.settings.revision }, services.tools.pin()),
 })
 
 const executionOf = (context: EngineContext, run: RunRecord): RunExecution => {
@@ -55,6 +61,8 @@ const createExecution = (context: EngineContext, run: RunRecord): Execution => (
   run_id: run.run_id,
   session_id: run.session_id,
   agent_id: run.agent_id,
+  pins: run.pinned,
+  limits: context.tools.limits(run.pinned),
   controller: new AbortController(),
   stop: run.stopping,
   undone: false,

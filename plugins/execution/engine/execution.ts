@@ -5,13 +5,15 @@ import {
   Trace,
   type RunContext,
   type RunEdit,
+  type RunPins,
   type RunRecord,
   type StopRequest,
   type TraceData,
 } from '../runs/contract.js'
 import type { SystemSection } from '../models/contract.js'
-import type { ToolRegistry } from '../tools/contract.js'
+import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
+import type { PromptSettings } from './system-prompt.js'
 import type { Threads } from './threads.js'
 
 /** What all executions share. */
@@ -23,6 +25,7 @@ export interface EngineContext extends RunContext {
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
+  readonly prompt: () => PromptSettings
 }
 
 /** Why an execution is told to end. */
@@ -34,6 +37,9 @@ export interface Execution {
   readonly run_id: string
   readonly session_id: string
   readonly agent_id: string
+  /** What of the settings it keeps. */
+  readonly pins: RunPins | undefined
+  readonly limits: ToolLimits
   readonly controller: AbortController
   /** Set once; the loop ends at its next step. */
   stop: Stop | undefined

@@ -55,9 +55,9 @@ interface Position {
 
 const takeStep = async (execution: Execution, at: Position): Promise<void> => {
   const {
-    config,
-    tools: { limits },
-  } = execution.context
+    limits,
+    context: { config },
+  } = execution
   const step = nextStep(at.progress, {
     max_turns: config.max_turns,
     max_output_bytes: limits.max_cumulative_output_bytes,
@@ -214,8 +214,7 @@ const completeIfMet = async (execution: Execution, { run, completion, answer }: 
 const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
   const verdicts = calls.map((call, index) => ({
     call,
-    verdict: judgeCall(execution.context, call, {
-      session_id: execution.session_id,
+    verdict: judgeCall(execution, call, {
       index,
       cut: answer.outcome === 'length',
     }),

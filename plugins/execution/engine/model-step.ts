@@ -11,7 +11,7 @@ import type {
 } from '../models/contract.js'
 import type { Tool, ToolRegistry } from '../tools/contract.js'
 import type { RunRecord } from '../runs/contract.js'
-import { within, type EngineContext, type Execution } from './execution.js'
+import { within, type Execution } from './execution.js'
 import { openSpeech, type Speech } from './speech.js'
 import type { Thread } from './thread.js'
 
@@ -65,7 +65,7 @@ export const askModel = async (
 ): Promise<Answer> => {
   const { signal } = execution.controller
   const speech = openSpeech(execution, { turn, attempt })
-  const answer = await within(execution.context.clock, collect(execution.context, route, { request, signal, speech }), {
+  const answer = await within(execution.context.clock, collect(execution, route, { request, signal, speech }), {
     signal,
     grace_ms: execution.context.config.stop_grace_ms,
   })
@@ -77,12 +77,12 @@ export const askModel = async (
 const mostCalls = 1_000
 
 const collect = async (
-  context: EngineContext,
+  { context, limits }: Execution,
   route: ModelRoute,
   { request, signal, speech }: { request: ModelRequest; signal: AbortSignal; speech: Speech },
 ): Promise<Answer> => {
   const answer: AssistantPart[] = []
-  const most = Math.max(mostCalls, context.tools.limits.max_calls_per_turn)
+  const most = Math.max(mostCalls, limits.max_calls_per_turn)
   let calls = 0
   try {
     for await (const event of route.connection.stream(request, signal)) {

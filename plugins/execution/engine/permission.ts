@@ -4,7 +4,7 @@ import { parse, type Issue, type Json, type JsonObject, type Problem, digest } f
 import type { ToolCallPart } from '../models/contract.js'
 import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
-import type { EngineContext } from './execution.js'
+import type { EngineContext, Execution } from './execution.js'
 import { weighJson } from './weight.js'
 
 /** `settled` calls never run: their outcome is known at once. */
@@ -17,15 +17,16 @@ export const refused = (problem: Problem, more?: JsonObject): { output: Json } =
   output: callFailure(problem, more),
 })
 
-/** Judges one call of a session. `index` is its place in the answer. */
+/** Judges one call of a run. `index` is its place in the answer. */
 export const judgeCall = (
-  context: EngineContext,
+  execution: Execution,
   call: ToolCallPart,
-  { session_id, index, cut }: { session_id: string; index: number; cut: boolean },
+  { index, cut }: { index: number; cut: boolean },
 ): Verdict => {
-  const problem = callProblem(context, call, { index, cut })
+  const { context, session_id, pins } = execution
+  const problem = callProblem(execution, call, { index, cut })
   if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
-  const decision = context.tools.decide({ tool_name: call.name, session_id })
+  const decision = context.tools.decide({ tool_name: call.name, session_id, pins })
   const named = { tool_name: call.name, tool_call_id: call.id }
   switch (decision.decision) {
     case 'allow':
@@ -66,18 +67,18 @@ const requestOf = (
 }
 
 const callProblem = (
-  { tools }: EngineContext,
+  { limits, context: { tools } }: Execution,
   call: ToolCallPart,
   { index, cut }: { index: number; cut: boolean },
 ): { output: Json } | undefined => {
   if (cut) return refused(callErrors.call_cut())
-  if (index >= tools.limits.max_calls_per_turn)
-    return refused(callErrors.call_limit_reached({ details: { limit: tools.limits.max_calls_per_turn } }))
+  if (index >= limits.max_calls_per_turn)
+    return refused(callErrors.call_limit_reached({ details: { limit: limits.max_calls_per_turn } }))
   const tool = tools.find(call.name)
   if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
   if (call.unparsed !== undefined) return unparsed(call.unparsed)
-  if (weighJson(call.input) > tools.limits.max_input_bytes)
-    return refused(callErrors.call_input_too_large({ details: { limit: tools.limits.max_input_bytes } }))
+  if (weighJson(call.input) > limits.max_input_bytes)
+    return refused(callErrors.call_input_too_large({ details: { limit: limits.max_input_bytes } }))
   const parsed = parse(tool.input, call.input)
   return parsed.ok ? undefined : misfit(parsed.issues)
 }

@@ -1,10 +1,12 @@
 import { definePlugin } from '../../../core/plugin.js'
+import { Settings, addSettings } from '../../operator/runtime/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObserver } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
+import { systemPromptSetting } from './system-prompt.js'
 import { threadStarts } from './threads.js'
 
 export default definePlugin({
@@ -12,19 +14,22 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
-  needs: { tools: ToolRegistry },
+  needs: { tools: ToolRegistry, settings: Settings },
   wants: { runs: Runs, observer: RunObserver },
   provides: [RunEngine],
-  register(ctx, { tools, runs, observer }) {
+  register(ctx, { tools, settings, runs, observer }) {
     ctx.provide(
       RunEngine,
       createEngine({
         tools,
+        settings,
+        prompt: () => settings.get(systemPromptSetting),
         observer,
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
       }),
     )
     ctx.contribute(Tools, emitOutput(runs))
+    addSettings(ctx, settings, systemPromptSetting)
   },
 })

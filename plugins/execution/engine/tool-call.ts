@@ -42,7 +42,7 @@ export type Invoked =
 
 export const invoke = async (execution: Execution, { call, tool, value, key }: Ready): Promise<Invoked> => {
   const timeout = new AbortController()
-  const limit = Math.min(tool.timeout_ms, execution.context.tools.limits.max_timeout_ms)
+  const limit = Math.min(tool.timeout_ms, execution.limits.max_timeout_ms)
   const cancel = execution.context.clock.after(limit, () => timeout.abort())
   const signal = AbortSignal.any([execution.controller.signal, timeout.signal])
   const { run_id, session_id } = execution

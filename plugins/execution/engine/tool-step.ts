@@ -3,7 +3,7 @@ import { observed } from './observe.js'
 import type { UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
 import { digest, wellFormedJson, type Json, type Problem } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
-import type { AskDraft, ToolOutcome, ToolRegistry } from '../tools/contract.js'
+import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
 import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
@@ -40,7 +40,7 @@ export const runTools = async (execution: Execution, progress: Progress, calls: 
       if (ask !== undefined) asks.push(ask)
     }
   }
-  const workers = together ? Math.min(calls.length, execution.context.tools.limits.max_parallel_tools) : 1
+  const workers = together ? Math.min(calls.length, execution.limits.max_parallel_tools) : 1
   const ended = await Promise.allSettled(Array.from({ length: workers }, work))
   const broken = ended.find((result) => result.status === 'rejected')
   if (broken !== undefined) throw broken.reason
@@ -157,25 +157,21 @@ const conclude = (
     case 'lost':
       return failed(callErrors.call_not_ended(), acts ? 'unknown' : 'failed')
     case 'result':
-      return ended(measured(execution.context, call, invoked))
+      return ended(measured(execution, call, invoked))
   }
 }
 
 /** The limit that an output breaks, alone or with what stands around it. */
-const brokenLimit = (
-  { limits }: ToolRegistry,
-  { part }: Call,
-  { output, is_error = false }: Result,
-): number | undefined => {
+const brokenLimit = (limits: ToolLimits, { part }: Call, { output, is_error = false }: Result): number | undefined => {
   const envelope: ToolResultPart = { type: 'tool_result', tool_call_id: part.id, name: part.name, output, is_error }
   if (weighJson(output) > limits.max_output_bytes) return limits.max_output_bytes
   return weighJson(envelope) > limits.max_result_envelope_bytes ? limits.max_result_envelope_bytes : undefined
 }
 
 type Result = Extract<ToolOutcome, { type: 'result' }>
-const measured = ({ tools }: EngineContext, call: Call, made: Result): Omit<Ended, 'call'> => {
+const measured = ({ limits }: Execution, call: Call, made: Result): Omit<Ended, 'call'> => {
   const result = { ...made, output: wellFormedJson(made.output) }
-  const limit = brokenLimit(tools, call, result)
+  const limit = brokenLimit(limits, call, result)
   const applied = result.apply !== undefined && { apply: result.apply }
   if (limit !== undefined)
     return { state: 'failed', ...refused(callErrors.tool_output_too_large({ details: { limit } })), ...applied }

@@ -1,11 +1,11 @@
 import { SystemSections } from '../models/contract.js'
 import { definePlugin, redactPii, redactSecrets } from '../../../core/plugin.js'
-import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { Settings, addSettings } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
 import { MemorySources, RunMemoryPolicy } from './contract.js'
-import { inForce } from './recording/policy.js'
+import { policyInForce, policySetting } from './recording/policy.js'
 import { learnedSection } from './prompt.js'
 import { createRecall } from './recall.js'
 import { createRecorder } from './recording/recorder.js'
@@ -22,11 +22,12 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'What a session remembers: ended runs, and the learnings and skills of other plugins.',
-  needs: { runs: Runs, sessions: Sessions },
+  needs: { runs: Runs, sessions: Sessions, settings: Settings },
   config: RunMemoryPolicy,
-  register(ctx, { runs, sessions }) {
+  register(ctx, { runs, sessions, settings }) {
     const { clock, log, secrets } = ctx
-    const policy = inForce(ctx.config)
+    const setting = policySetting(ctx.config)
+    const policy = policyInForce(settings, setting)
     const store = declareStore(ctx.state)
     const sources = createSources(ctx.view(MemorySources), log)
     const clean = (text: string): string => {
@@ -51,11 +52,7 @@ export default definePlugin({
     ctx.routes(...memoryRoutes(recall, policy))
     ctx.contribute(SystemSections, learnedSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
-    ctx.contribute(RuntimeSections, {
-      name: 'run_memory_policy',
-      schema: RunMemoryPolicy,
-      collect: () => ({ ...policy }),
-    })
+    addSettings(ctx, settings, setting)
     ctx.onStart(() => recording.start(ctx.signal))
   },
 })

@@ -213,6 +213,7 @@ export interface ModelRoute {
 
 /** The configured model routes. */
 export interface Models {
+  /** Of runs without a wish of their own; operators change it. */
   readonly default_route: string
   list(): readonly ModelRoute[]
   /** The route of this id; undefined if the daemon no longer has it. */

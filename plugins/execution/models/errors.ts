@@ -6,6 +6,12 @@ export const modelErrors = defineErrors({
     detail: 'This daemon has no model route {route_id}.',
     action: 'Use a route_id that GET /v1/runtime lists.',
   },
+  route_ambiguous: {
+    status: 400,
+    domain: 'routes',
+    detail: 'provider and route_id name two routes.',
+    action: 'Name the route once.',
+  },
   generation_unsupported: {
     status: 400,
     domain: 'routes',

@@ -1,5 +1,6 @@
 /** Builds the configured way to a model. A route that cannot work is still a route: it says why and refuses. */
 import { Problem, readSecretFile, type Secrets } from '../../../core/plugin.js'
+import type { ActiveModel, Configured } from './active-model.js'
 import {
   textOnly,
   type ConnectionOptions,
@@ -36,6 +37,23 @@ export const buildRoute = (config: RouteConfig, providers: readonly ModelProvide
     ...(provider?.generation !== undefined && { generation: provider.generation }),
     connection,
   }
+}
+
+/** The configured route is the only one, and active. It is built when it is first asked for. */
+export const configuredRoute = (
+  config: RouteConfig,
+  providers: () => readonly ModelProvider[],
+  secrets: Secrets,
+): Configured => {
+  let built: { readonly routes: readonly ModelRoute[]; readonly active: ActiveModel } | undefined
+  const get = () => {
+    if (built === undefined) {
+      const route = buildRoute(config, providers(), secrets)
+      built = { routes: [route], active: { route_id: route.route_id, model: route.model } }
+    }
+    return built
+  }
+  return { routes: () => get().routes, active: () => get().active }
 }
 
 const unknownProvider = (name: string, providers: readonly ModelProvider[]): Unready => ({

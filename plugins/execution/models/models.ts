@@ -1,21 +1,45 @@
+import type { ActiveModel } from './active-model.js'
 import { modelErrors } from './errors.js'
 import type { ModelRoute, Models } from './contract.js'
 
-/** The service over the configured routes. They are built on first use, when every provider is known. */
-export const createModels = (default_route: string, build: () => readonly ModelRoute[]): Models => {
-  let built: readonly ModelRoute[] | undefined
-  const list = (): readonly ModelRoute[] => (built ??= build())
+export interface ModelsParts {
+  /** As they are configured; known when every provider is. */
+  readonly routes: () => readonly ModelRoute[]
+  /** The route that runs without a wish of their own use, and its model. */
+  readonly active: () => ActiveModel
+}
+
+/** The service over the configured routes: the active one has the model that operators chose. */
+export const createModels = ({ routes, active }: ModelsParts): Models => {
+  let shown: { readonly of: ActiveModel; readonly routes: readonly ModelRoute[] } | undefined
+  const list = (): readonly ModelRoute[] => {
+    const of = active()
+    if (shown?.of !== of) shown = { of, routes: routes().map((route) => withModel(route, of)) }
+    return shown.routes
+  }
   const find = (route_id: string): ModelRoute | undefined => list().find((route) => route.route_id === route_id)
-  const ready = (route_id: string = default_route): ModelRoute => {
+  const ready = (route_id: string = active().route_id): ModelRoute => {
     const route = find(route_id)
-    if (route === undefined)
-      throw modelErrors.bad_request({
-        details: { route_id },
-        errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
-      })
+    if (route === undefined) throw unknownRoute(route_id)
     const { state, message } = route.connection.readiness()
     if (state === 'error') throw modelErrors.route_not_ready({ details: { route_id, reason: message } })
     return route
   }
-  return { default_route, list, find, ready }
+  return {
+    get default_route() {
+      return active().route_id
+    },
+    list,
+    find,
+    ready,
+  }
 }
+
+const withModel = (route: ModelRoute, { route_id, model }: ActiveModel): ModelRoute =>
+  route.route_id === route_id && route.model !== model ? { ...route, model } : route
+
+export const unknownRoute = (route_id: string) =>
+  modelErrors.bad_request({
+    details: { route_id },
+    errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
+  })

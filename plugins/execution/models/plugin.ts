@@ -1,8 +1,11 @@
 import { defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { RuntimeSections, Settings, addSettings } from '../../operator/runtime/contract.js'
+import { activeModelSetting } from './active-model.js'
 import { ModelProviders, Models } from './contract.js'
-import { buildRoute } from './model-route.js'
+import { configuredRoute } from './model-route.js'
 import { createModels } from './models.js'
+import { routeSections } from './sections.js'
 import { activeRouteCheck, readinessSection } from './provider-readiness.js'
 
 const config = object({
@@ -25,6 +28,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Model routes: which models runs can use and whether they are ready.',
+  needs: { settings: Settings },
   provides: [Models],
   config,
   flags: {
@@ -35,10 +39,14 @@ export default definePlugin({
     api_key_file: 'api-key-file',
     idle_timeout_ms: 'provider-idle-timeout-ms',
   },
-  register(ctx) {
+  register(ctx, { settings }) {
     const providers = ctx.view(ModelProviders)
-    const models = createModels(ctx.config.provider, () => [buildRoute(ctx.config, providers(), ctx.secrets)])
+    const configured = configuredRoute(ctx.config, providers, ctx.secrets)
+    const active = activeModelSetting(configured)
+    const models = createModels({ routes: configured.routes, active: () => settings.get(active) })
     ctx.provide(Models, models)
+    addSettings(ctx, settings, active)
+    ctx.contribute(RuntimeSections, ...routeSections(models, ctx.config.provider))
     ctx.contribute(StatusSections, readinessSection(models))
     ctx.health(activeRouteCheck(models))
     ctx.onStart(() => {

@@ -15,6 +15,8 @@ export interface SystemSection {
   readonly id: string
   /** Sections stand in this order, smallest first: 10 persona, 20 operator contact, 30 modes, 40 memory. */
   readonly rank: number
+  /** Says who the model is to be: left out where an operator overrides the whole prompt. */
+  readonly character?: true
   /**
    * Undefined or blank if there is nothing to tell. Must be fast and must not throw; called before every model call,
    * and the same text each time lets providers reuse what they have read.

@@ -19,6 +19,7 @@ export type {
   RouteWait,
   RunBase,
   RunKind,
+  RunPins,
   RunningRun,
   RunRecord,
   RunStatus,

@@ -1,5 +1,4 @@
-import { createUnreadable, definePlugin, doc, Host, string } from '../../../core/plugin.js'
-import { RuntimeSections } from '../../operator/runtime/contract.js'
+import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
@@ -49,7 +48,7 @@ export default definePlugin({
     const checks = ctx.view(CompletionChecks)
     const base: RunContext = { store, sessions, ledger, halted, models, checks, clock, ids, log, events, config }
     const executor = createExecutor(base, engine)
-    const context: ControlContext = { ...base, executor, reserved: ctx.view(ReservedKeys) }
+    const context: ControlContext = { ...base, executor, reserved: ctx.view(ReservedKeys), pin: () => engine.pin() }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))
@@ -60,11 +59,6 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
-    ctx.contribute(RuntimeSections, {
-      name: 'system_prompt',
-      schema: doc(string(), 'What models are told first, before the sections of plugins.'),
-      collect: () => config.system_prompt,
-    })
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))
     ctx.contribute(
       Capabilities,

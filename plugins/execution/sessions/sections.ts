@@ -5,6 +5,7 @@ import type { PersonaSource, Sessions } from './contract.js'
 export const personaSection = (sessions: Sessions, personas: PersonaSource): SystemSection => ({
   id: 'persona',
   rank: 10,
+  character: true,
   text({ session_id }) {
     const persona = sessions.find(session_id)?.persona
     return persona === undefined ? undefined : (persona.soul ?? personas.soul(persona.soul_sha256))

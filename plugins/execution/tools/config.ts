@@ -1,5 +1,19 @@
 /** The operator's settings for tools. */
-import { array, defaulted, doc, enums, integer, object, optional, string, type Infer } from '../../../core/plugin.js'
+import {
+  array,
+  defaulted,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  string,
+  unsafeCast,
+  type AnyStruct,
+  type Infer,
+  type StructOf,
+} from '../../../core/plugin.js'
 import { permissionModes, sandboxes, type ToolLimits } from './contract.js'
 
 const MiB = 1024 * 1024
@@ -17,34 +31,41 @@ export const defaultLimits: ToolLimits = Object.freeze({
   max_sandbox: 'network_enabled',
 })
 
-const limit = (value: number, description: string) => doc(defaulted(integer({ min: 1 }), value), description)
+const bound = (description: string) => doc(integer({ min: 1 }), description)
 
-const ToolLimitsConfig = object({
-  max_input_bytes: limit(defaultLimits.max_input_bytes, 'Largest input of one tool call, in bytes of JSON.'),
-  max_output_bytes: limit(defaultLimits.max_output_bytes, 'Largest output of one tool call, in bytes of JSON.'),
-  max_result_envelope_bytes: limit(
-    defaultLimits.max_result_envelope_bytes,
+const limitFields = {
+  max_input_bytes: bound('Largest input of one tool call, in bytes of JSON.'),
+  max_output_bytes: bound('Largest output of one tool call, in bytes of JSON.'),
+  max_result_envelope_bytes: bound(
     'Largest result of one tool call with all that is kept beside its output, in bytes.',
   ),
-  max_timeout_ms: limit(
-    defaultLimits.max_timeout_ms,
+  max_timeout_ms: bound(
     "Longest time a tool call may take, milliseconds; a tool's own limit holds when it is shorter.",
   ),
-  max_parallel_tools: limit(defaultLimits.max_parallel_tools, 'Tool calls of one run that may work at the same time.'),
-  max_calls_per_turn: limit(defaultLimits.max_calls_per_turn, 'Tool calls that one model turn may make.'),
-  max_cumulative_output_bytes: limit(
-    defaultLimits.max_cumulative_output_bytes,
-    'Output of all tool calls of one model turn, in bytes.',
-  ),
-  max_cumulative_result_envelope_bytes: limit(
-    defaultLimits.max_cumulative_result_envelope_bytes,
-    'Results of all tool calls of one model turn, in bytes.',
-  ),
+  max_parallel_tools: bound('Tool calls of one run that may work at the same time.'),
+  max_calls_per_turn: bound('Tool calls that one model turn may make.'),
+  max_cumulative_output_bytes: bound('Output of all tool calls of one model turn, in bytes.'),
+  max_cumulative_result_envelope_bytes: bound('Results of all tool calls of one model turn, in bytes.'),
   max_sandbox: doc(
-    defaulted(enums(sandboxes), defaultLimits.max_sandbox),
+    enums(sandboxes),
     'The widest power a tool may declare; a tool that declares more is denied. `inherited` sets no bound.',
   ),
-})
+}
+
+const limitsWith = (change: (struct: AnyStruct, name: keyof ToolLimits) => AnyStruct): AnyStruct =>
+  object<Record<string, AnyStruct>>(
+    Object.fromEntries(
+      Object.entries(limitFields).map(([name, struct]) => [name, change(struct, unsafeCast<keyof ToolLimits>(name))]),
+    ),
+  )
+
+/** The limits of tool calls. Bytes and milliseconds; tools-18. */
+export const ToolLimitsView: StructOf<ToolLimits> = named('ToolLimits', object(limitFields))
+/** Some of them. */
+export const SomeToolLimits = unsafeCast<StructOf<Partial<ToolLimits>>>(limitsWith((struct) => optional(struct)))
+const ToolLimitsConfig = unsafeCast<StructOf<ToolLimits>>(
+  limitsWith((struct, name) => defaulted(struct, defaultLimits[name])),
+)
 
 const ConfiguredRule = object({
   scope: doc(enums(['user', 'project']), 'Rules of the project are looked at before those of the user.'),

@@ -206,6 +206,15 @@ export interface PermissionQuestion {
   readonly tool_name: string
   /** Whose mode and rules count before those of the daemon. */
   readonly session_id?: string
+  /** What a run keeps; what is in force when absent. */
+  readonly pins?: ToolPins | undefined
+}
+
+/** What of the settings a run keeps for its whole life: its daemon mode, and limits that an operator set. */
+export type ToolPins = {
+  readonly permission_mode: PermissionMode
+  /** What the configuration says when absent. */
+  readonly limits?: ToolLimits
 }
 
 /** The permission mode and rules that sessions have of their own. */
@@ -223,9 +232,13 @@ export interface ToolRegistry {
   list(): readonly Tool[]
   find(name: string): Tool | undefined
   decide(question: PermissionQuestion): PermissionDecision
+  /** In force for who asks now; what a run keeps is in its pins. */
   readonly permission_mode: PermissionMode
   readonly workspace: string
-  readonly limits: ToolLimits
+  /** Those of these pins; those in force when absent. */
+  limits(pins?: ToolPins): ToolLimits
+  /** What a run that is accepted now keeps. */
+  pin(): ToolPins
 }
 export const ToolRegistry: Token<ToolRegistry> = defineToken<ToolRegistry>('tools@1')
 

@@ -1,25 +1,45 @@
-import { Host, definePlugin } from '../../../core/plugin.js'
+import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
+import { Settings, addSettings } from '../../operator/runtime/contract.js'
+import { Sessions } from '../sessions/contract.js'
 import { SessionModes, ToolRegistry, Tools } from './contract.js'
-import { ToolsConfig } from './config.js'
+import { ToolLimitsView, ToolsConfig } from './config.js'
+import { permissionRoute } from './permission-check.js'
 import { createRegistry } from './registry.js'
+import { permissionModeSetting, toolLimitsSetting } from './settings.js'
 
 export default definePlugin({
   id: 'tools',
   version: '1.0.0',
   api: 1,
   summary: 'The tools that models may call, and the rules that decide whether they may.',
-  needs: { host: Host },
-  wants: { modes: SessionModes },
+  needs: { host: Host, settings: Settings },
+  wants: { modes: SessionModes, sessions: Sessions },
   provides: [ToolRegistry],
   config: ToolsConfig,
   flags: { permission_mode: 'permission-mode' },
-  register(ctx, { host, modes }) {
+  register(ctx, { host, settings, modes, sessions }) {
+    const [mode, limits] = [permissionModeSetting(ctx.config), toolLimitsSetting(ctx.config)]
     const registry = createRegistry({
       config: ctx.config,
+      permissionMode: () => settings.get(mode),
+      limits: () => settings.get(limits),
       workspace: host.workspaceRoot,
       tools: ctx.view(Tools),
       modes,
     })
     ctx.provide(ToolRegistry, registry)
+    addSettings(ctx, settings, mode, limits)
+    ctx.routes(
+      permissionRoute(registry, (session_id) => sessions()?.find(session_id) !== undefined),
+      defineRoute({
+        id: 'runtime.tool_limits',
+        method: 'GET',
+        path: '/v1/runtime/tool-limits',
+        summary: 'The limits of tool calls.',
+        access: 'read',
+        reply: jsonReply(ToolLimitsView),
+        handler: () => ({ ...registry.limits() }),
+      }),
+    )
   },
 })

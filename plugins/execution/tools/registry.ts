@@ -1,11 +1,13 @@
 /** The tools that plugins contributed, and who decides about them. */
 import type {
   PermissionDecision,
+  PermissionMode,
   PermissionQuestion,
   PermissionRule,
   SessionModes,
   Tool,
   ToolLimits,
+  ToolPins,
   ToolRegistry,
 } from './contract.js'
 import { decidePermission, rulesOf } from './permissions.js'
@@ -31,19 +33,31 @@ const overLimit = (decision: PermissionDecision, tool: Tool): PermissionDecision
 
 export interface RegistryParts {
   readonly config: ToolsConfig
+  /** The settings in force. */
+  readonly permissionMode: () => PermissionMode
+  readonly limits: () => ToolLimits
   /** Absolute path. */
   readonly workspace: string
   readonly tools: () => readonly Tool[]
   readonly modes: () => SessionModes | undefined
 }
 
-export const createRegistry = ({ config, workspace, tools, modes }: RegistryParts): ToolRegistry => {
+export const createRegistry = ({
+  config,
+  permissionMode,
+  limits,
+  workspace,
+  tools,
+  modes,
+}: RegistryParts): ToolRegistry => {
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
     config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user')]
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
-  const decide = ({ tool_name, session_id = '' }: PermissionQuestion): PermissionDecision => {
-    const mode = modes()?.mode(session_id) ?? config.permission_mode
+  const limitsOf = (pins: ToolPins | undefined): ToolLimits =>
+    pins === undefined ? limits() : (pins.limits ?? config.limits)
+  const decide = ({ tool_name, session_id = '', pins }: PermissionQuestion): PermissionDecision => {
+    const mode = modes()?.mode(session_id) ?? pins?.permission_mode ?? permissionMode()
     const tool = find(tool_name)
     const decision = decidePermission({
       tool_name,
@@ -51,14 +65,20 @@ export const createRegistry = ({ config, workspace, tools, modes }: RegistryPart
       in_plan_mode: tool?.in_plan_mode,
       rules: [modes()?.rules(session_id) ?? [], ...configured, rulesOf(tool)],
     })
-    return tool === undefined || withinSandbox(tool, config.limits.max_sandbox) ? decision : overLimit(decision, tool)
+    return tool === undefined || withinSandbox(tool, limitsOf(pins).max_sandbox) ? decision : overLimit(decision, tool)
   }
   return {
     list: tools,
     find,
     decide,
-    permission_mode: config.permission_mode,
     workspace,
-    limits: config.limits,
+    get permission_mode() {
+      return permissionMode()
+    },
+    limits: limitsOf,
+    pin() {
+      const now = limits()
+      return { permission_mode: permissionMode(), ...(now !== config.limits && { limits: now }) }
+    },
   }
 }

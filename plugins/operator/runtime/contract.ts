@@ -1,86 +1,25 @@
-/** How the daemon is set up now (runtime-3). */
+/** How the daemon is set up now, and what of it operators change while it runs (runtime-3, runtime-26). */
 import {
-  array,
   defineEvent,
   definePoint,
+  defineToken,
   hasMembers,
-  doc,
-  enums,
-  integer,
-  lazy,
-  named,
+  jsonObject,
   object,
-  open,
-  optional,
-  string,
   type AnyStruct,
   type EventSpec,
   type Infer,
   type Json,
   type JsonObject,
   type Point,
+  type ProblemFactory,
   type StructOf,
+  type Token,
 } from '../../../core/plugin.js'
-import { permissionModes, sandboxes } from '../../execution/tools/contract.js'
-import { routeCapabilityFields } from '../../execution/models/contract.js'
 
-/** The limits of tool calls. Bytes and milliseconds; tools-18. */
-export const ToolLimitsView = named(
-  'ToolLimits',
-  object({
-    max_input_bytes: doc(integer({ min: 1 }), 'Bytes of a tool input at most.'),
-    max_output_bytes: doc(integer({ min: 1 }), 'Bytes of a tool output at most.'),
-    max_result_envelope_bytes: integer({ min: 1 }),
-    max_timeout_ms: doc(integer({ min: 1 }), 'Milliseconds that a call may take at most.'),
-    max_parallel_tools: doc(integer({ min: 1 }), 'Calls at the same time at most.'),
-    max_calls_per_turn: doc(integer({ min: 1 }), 'Calls of one turn at most.'),
-    max_cumulative_output_bytes: integer({ min: 1 }),
-    max_cumulative_result_envelope_bytes: integer({ min: 1 }),
-    max_sandbox: enums(sandboxes),
-  }),
-)
-
-const RouteView = named(
-  'RuntimeRouteView',
-  object({
-    route_id: doc(string(), 'Id of the model route.'),
-    provider: doc(string(), 'The provider of the model.'),
-    model: doc(string(), 'Empty if none is named and the provider has no default.'),
-    auth_ref: optional(string()),
-    ...routeCapabilityFields,
-  }),
-)
-
-const RouteDiagnostic = named(
-  'RouteDiagnostic',
-  object({
-    severity: doc(enums(['info', 'warning', 'error']), 'How serious it is.'),
-    code: doc(string(), 'A stable code.'),
-    route_id: optional(doc(string(), 'Id of the model route.')),
-    message: string(),
-  }),
-)
-
-const ownFields = {
-  default_route: string(),
-  route_id: doc(string(), 'The route that runs without a wish of their own use.'),
-  provider: doc(string(), 'The provider of the model.'),
-  model: string(),
-  routes: array(RouteView),
-  route_diagnostics: doc(array(RouteDiagnostic), 'Routes that are not entirely ready.'),
-  permission_mode: enums(permissionModes),
-  tool_runtime_limits: ToolLimitsView,
-  workspace_root: string(),
-  state_root: string(),
-}
-/** The members of `GET /v1/runtime` that do not come from sections. */
-export const RuntimeSettings = open(ownFields)
-/** The value form of `RuntimeSettings`. */
-export type RuntimeSettings = Infer<typeof RuntimeSettings>
-
-/** One further member of `GET /v1/runtime`. */
+/** One member of `GET /v1/runtime`. */
 export interface RuntimeSection {
-  /** The member's name, such as `run_memory_policy`; a name of `RuntimeSettings` is ignored. */
+  /** The member's name, such as `routes`. */
   readonly name: string
   readonly schema: AnyStruct
   /** Must be fast and must not do I/O. If it throws, the member is left out and its plugin is charged. */
@@ -93,18 +32,74 @@ export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection
   hasMembers('a section of the runtime', { name: 'text', collect: 'function' }),
 )
 
-/** `RuntimeSettingsView`: what `GET /v1/runtime` answers. Sections are known only when every plugin has registered. */
-export const runtimeSettingsView = (sections: () => readonly RuntimeSection[]): StructOf<JsonObject> =>
-  lazy('RuntimeSettingsView', () => {
-    const contributed: Record<string, AnyStruct> = Object.fromEntries(
-      sections().map(({ name, schema }) => [name, optional(schema)]),
-    )
-    return object<Record<string, AnyStruct>>({ ...contributed, ...ownFields })
-  })
+/** How a setting is changed: the route `POST /v1/runtime/<path>`, made by `settingRoute`. */
+export interface SettingChange<S extends AnyStruct = AnyStruct, B extends Fields = Fields> {
+  /** Such as `permission-mode`. */
+  readonly path: string
+  readonly summary: string
+  /** The members of the body, beside `expected_revision`. */
+  readonly fields: B
+  /** The value that a body asks for, where this one is in force. Throws a Problem for one that cannot be. */
+  value(body: Asked<B>, now: Infer<S>): Infer<S>
+  /** The problem of a body that does not fit; `bad_request` when absent. */
+  readonly invalid?: ProblemFactory
+  /** What `value` and `check` throw, beside it. */
+  readonly problems?: readonly ProblemFactory[]
+  readonly example: JsonObject
+}
+type Fields = Record<string, AnyStruct>
+/** A body of these members. */
+export type Asked<B extends Fields> = { readonly [K in keyof B]: Infer<B[K]> }
 
-/** Published after a change of the runtime settings, on the unfiltered stream only (events-16). */
-export const runtimeUpdated: EventSpec<{ runtime: RuntimeSettings }> = defineEvent({
+/** One thing that can be changed while the daemon runs; everyone reads it with `Settings.get` at each use. */
+export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Fields = Fields> {
+  /** Such as `permission_mode`: its member in `GET /v1/runtime`, in revisions, and in what is kept. */
+  readonly name: string
+  readonly schema: S
+  /** What holds while no operator has said otherwise: what the configuration says. */
+  initial(): Infer<S>
+  /** Throws a Problem for a value that fits the schema and cannot hold. Must do no I/O. */
+  check?(value: Infer<S>): void
+  /** The members that readers see in place of one with its name and value, such as a value without its secrets. */
+  readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
+  readonly change: SettingChange<S, B>
+}
+/** Checks a setting's types and returns it. */
+export const defineSetting = <S extends AnyStruct, B extends Fields>(
+  setting: RuntimeSetting<S, B>,
+): RuntimeSetting<S, B> => setting
+
+/** Every setting of the daemon, by name. */
+export const RuntimeSettings: Point<RuntimeSetting<any, any>> = definePoint<RuntimeSetting<any, any>>(
+  'runtime-settings@1',
+  (setting) => setting.name,
+  hasMembers('a setting', { name: 'text', schema: 'object', initial: 'function', change: 'object' }),
+)
+
+/** A change that somebody asks for. */
+export interface Wish {
+  /** The revision that the asker has seen; any when absent. */
+  readonly expected_revision?: number | undefined
+}
+
+/** The settings in force. What holds is durable: a change that waits for the disk does not hold yet. */
+export interface Settings {
+  /** The revision that holds; 0 while nothing was ever changed. */
+  readonly revision: number
+  get<S extends AnyStruct>(setting: Pick<RuntimeSetting<S, any>, 'name' | 'initial'>): Infer<S>
+  /** Resolves when the change is on disk and holds. Throws `runtime_revision_conflict` and what the setting's check throws. */
+  change<S extends AnyStruct>(setting: RuntimeSetting<S, any>, value: Infer<S>, wish: Wish): Promise<void>
+  /** What `GET /v1/runtime` answers, and its struct. */
+  readonly view: { readonly schema: StructOf<JsonObject>; collect(): JsonObject }
+}
+export const Settings: Token<Settings> = defineToken<Settings>('settings@1')
+
+/** Contributes settings, and adds the routes that change them. */
+export { addSettings } from './settings/setting-route.js'
+
+/** Published after a change of a setting, on the unfiltered stream only (events-16). */
+export const runtimeUpdated: EventSpec<{ runtime: JsonObject }> = defineEvent({
   name: 'runtime_updated',
-  summary: 'The runtime settings changed.',
-  data: object({ runtime: RuntimeSettings }),
+  summary: 'A setting has changed; `runtime` is what `GET /v1/runtime` answers now.',
+  data: object({ runtime: jsonObject() }),
 })

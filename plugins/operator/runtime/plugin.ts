@@ -1,31 +1,42 @@
 import { Host, definePlugin, object } from '../../../core/plugin.js'
-import { Models } from '../../execution/models/contract.js'
-import { ToolRegistry } from '../../execution/tools/contract.js'
-import { Sessions } from '../../execution/sessions/contract.js'
 import { StatusSections } from '../status/contract.js'
-import { RuntimeSections, runtimeSettingsView } from './contract.js'
-import { permissionRoute } from './permission-check.js'
+import { RuntimeSections, RuntimeSettings, Settings, runtimeUpdated } from './contract.js'
 import { runtimeRoutes } from './routes.js'
-import { collectSections, collectSettings } from './settings.js'
+import { ownSections } from './sections.js'
+import { declareRevisions } from './settings/revisions.js'
+import { createSettings, unfitWarnings } from './settings/settings.js'
+import { collectSections, runtimeView, settingSections } from './view.js'
 
 export default definePlugin({
   id: 'runtime',
   version: '1.0.0',
   api: 1,
-  summary: 'How the daemon is set up, for operators.',
-  needs: { models: Models, tools: ToolRegistry, host: Host },
-  wants: { sessions: Sessions },
+  summary: 'How the daemon is set up, and what operators change while it runs.',
+  needs: { host: Host },
+  provides: [Settings],
   config: object({}),
-  register(ctx, { sessions, ...parts }) {
-    const sections = ctx.view(RuntimeSections)
-    const schema = runtimeSettingsView(sections)
-    const settings = () => collectSettings(parts)
-    // Members of sections go before our own, so that no section takes the name of one.
-    const collect = () => ({ ...collectSections(sections(), ctx.log), ...settings() })
-    ctx.routes(
-      ...runtimeRoutes({ schema, collect, settings }),
-      permissionRoute(parts.tools, (session_id) => sessions()?.find(session_id) !== undefined),
-    )
-    ctx.contribute(StatusSections, { name: 'runtime', schema, collect })
+  register(ctx, { host }) {
+    const [settings, sections] = [ctx.view(RuntimeSettings), ctx.view(RuntimeSections)]
+    const revisions = declareRevisions(ctx.state)
+    const members = () => [...sections(), ...settingSections(settings(), store.get)]
+    const view = { schema: runtimeView(members), collect: () => collectSections(members(), ctx.log) }
+    const store = createSettings({
+      state: ctx.state,
+      revisions,
+      settings,
+      onHeld: () => {
+        const runtime = view.collect()
+        ctx.events.emit(runtimeUpdated, {}, () => ({ runtime }))
+      },
+    })
+    ctx.provide(Settings, Object.assign(store, { view }))
+    ctx.contribute(RuntimeSections, ...ownSections(host, revisions))
+    ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
+    ctx.contribute(StatusSections, { name: 'runtime', ...view })
+    ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit()) })
+    ctx.onStart(() => {
+      for (const setting of store.unfit())
+        ctx.log.warn('a kept setting cannot hold any more; the last value that can is in force', { setting })
+    })
   },
 })

@@ -1,35 +1,113 @@
-import { boolean, defaulted, doc, enums, integer, named, object, type Infer } from '../../../../core/plugin.js'
+import {
+  boolean,
+  defaulted,
+  defineErrors,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  optional,
+  type Infer,
+} from '../../../../core/plugin.js'
+import { defineSetting, type Settings } from '../../../operator/runtime/contract.js'
 
 const day = 86_400_000
+
+const fields = {
+  enabled: doc(boolean(), 'Whether ended runs are remembered and shown.'),
+  retention_ms: doc(integer({ min: 60_000, max: 3650 * day }), 'How long a run is remembered. Milliseconds.'),
+  max_tracked_per_session: doc(
+    integer({ min: 1, max: 256 }),
+    'Runs that a session remembers, at most; the oldest go first.',
+  ),
+  max_prompt_entries: doc(
+    integer({ min: 0, max: 256 }),
+    'Recovered runs in the memory context, at most; never more than are tracked.',
+  ),
+  redact_pii: doc(boolean(), 'Whether personal data is redacted; secrets always are.'),
+  search_visibility: doc(
+    enums(['session_only', 'learning_scopes']),
+    'Whether a search finds runs of the session alone, or also those of sessions with the same persona or project.',
+  ),
+}
 
 /** What is remembered of runs, for how long, and who finds it (memory-14 to memory-18). */
 export const RunMemoryPolicy = named(
   'RunMemoryPolicy',
   object({
-    enabled: doc(defaulted(boolean(), true), 'Whether ended runs are remembered and shown.'),
-    retention_ms: doc(
-      defaulted(integer({ min: 60_000, max: 3650 * day }), 30 * day),
-      'How long a run is remembered. Milliseconds.',
-    ),
-    max_tracked_per_session: doc(
-      defaulted(integer({ min: 1, max: 256 }), 32),
-      'Runs that a session remembers, at most; the oldest go first.',
-    ),
-    max_prompt_entries: doc(
-      defaulted(integer({ min: 0, max: 256 }), 3),
-      'Recovered runs in the memory context, at most; never more than are tracked.',
-    ),
-    redact_pii: doc(defaulted(boolean(), true), 'Whether personal data is redacted; secrets always are.'),
-    search_visibility: doc(
-      defaulted(enums(['session_only', 'learning_scopes']), 'session_only'),
-      'Whether a search finds runs of the session alone, or also those of sessions with the same persona or project.',
-    ),
+    enabled: defaulted(fields.enabled, true),
+    retention_ms: defaulted(fields.retention_ms, 30 * day),
+    max_tracked_per_session: defaulted(fields.max_tracked_per_session, 32),
+    max_prompt_entries: defaulted(fields.max_prompt_entries, 3),
+    redact_pii: defaulted(fields.redact_pii, true),
+    search_visibility: defaulted(fields.search_visibility, 'session_only'),
   }),
 )
 export type RunMemoryPolicy = Infer<typeof RunMemoryPolicy>
 
-/** The policy in force: the prompt never gets more runs than are tracked. */
-export const inForce = (policy: RunMemoryPolicy): RunMemoryPolicy => ({
-  ...policy,
-  max_prompt_entries: Math.min(policy.max_prompt_entries, policy.max_tracked_per_session),
+const some = {
+  enabled: optional(fields.enabled),
+  retention_ms: optional(fields.retention_ms),
+  max_tracked_per_session: optional(fields.max_tracked_per_session),
+  max_prompt_entries: optional(fields.max_prompt_entries),
+  redact_pii: optional(fields.redact_pii),
+  search_visibility: optional(fields.search_visibility),
+}
+
+const policyErrors = defineErrors({
+  invalid_run_memory_policy: {
+    status: 400,
+    domain: 'runtime',
+    detail: 'This policy of run memory cannot hold.',
+    action: 'Give at least one of its members, as GET /v1/runtime/run-memory-policy shows them.',
+  },
 })
+
+/** The policy of run memory; members that are left out of a change stay as they are. */
+export const policySetting = (configured: RunMemoryPolicy) =>
+  defineSetting({
+    name: 'run_memory_policy',
+    schema: RunMemoryPolicy,
+    initial: () => configured,
+    change: {
+      path: 'run-memory-policy',
+      summary: 'Sets what is remembered of runs; what is left out stays as it is.',
+      fields: {
+        policy: optional(doc(object(some), 'The policy; its members may also stand in the body itself.')),
+        ...some,
+      },
+      value: ({ policy, ...flat }, now) => {
+        const asked = Object.entries(policy ?? flat).filter(([, value]) => value !== undefined)
+        if (asked.length === 0) throw policyErrors.invalid_run_memory_policy()
+        return { ...now, ...Object.fromEntries(asked) }
+      },
+      invalid: policyErrors.invalid_run_memory_policy,
+      example: { policy: { max_prompt_entries: 5 } },
+    },
+  })
+
+/** The policy in force, at each look: the prompt never gets more runs than are tracked. */
+export const policyInForce = (settings: Settings, setting: ReturnType<typeof policySetting>): RunMemoryPolicy => {
+  const now = (): RunMemoryPolicy => settings.get(setting)
+  return {
+    get enabled() {
+      return now().enabled
+    },
+    get retention_ms() {
+      return now().retention_ms
+    },
+    get max_tracked_per_session() {
+      return now().max_tracked_per_session
+    },
+    get max_prompt_entries() {
+      return Math.min(now().max_prompt_entries, now().max_tracked_per_session)
+    },
+    get redact_pii() {
+      return now().redact_pii
+    },
+    get search_visibility() {
+      return now().search_visibility
+    },
+  }
+}

@@ -27,7 +27,9 @@ export const createRecording = (parts: RecorderParts, recorder: Recorder): Recor
   return {
     settled,
     start(signal) {
-      const unhook = policy.enabled ? runs.onEnded((run) => recorder.take(run)) : () => {}
+      const unhook = runs.onEnded((run) => {
+        if (policy.enabled) recorder.take(run)
+      })
       if (policy.enabled)
         caught = catchUp({ store, runs, clock, policy, recorder, signal }).catch(
           warn('runs of an earlier life could not be remembered'),

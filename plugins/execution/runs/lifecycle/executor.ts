@@ -3,7 +3,7 @@ import { tellFailure, within } from '../../../../core/plugin.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
 import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
-import type { RunRecord, StopRequest } from '../record/run-record.js'
+import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import { activeLane, queuedLane } from '../record/store.js'
 
 /** Pause before something is tried again that storage refused. */
@@ -30,6 +30,8 @@ export interface ControlContext extends RunContext {
   readonly executor: Executor
   /** Keys of metadata that callers must not write. */
   readonly reserved: () => readonly ReservedKey[]
+  /** What of the settings a run that is accepted now keeps. */
+  readonly pin: () => RunPins
 }
 
 /** A run that is being executed in this life of the daemon. */

@@ -5,7 +5,7 @@ import type { Models } from '../../models/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { Checks } from './completion-checks.js'
 import type { RunsConfig } from './config.js'
-import type { RunRecord, StopRequest } from '../record/run-record.js'
+import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
 
 /** What a change of a run reaches. */
@@ -51,6 +51,8 @@ export interface OpenEngine {
 export interface RunEngine {
   /** Called when runs may be executed, once a start. */
   open(context: RunContext): OpenEngine
+  /** What of the settings a run that is accepted now keeps. */
+  pin(): RunPins
 }
 /** Provided by an engine, for the plugin that keeps the runs. */
 export const RunEngine: Token<RunEngine> = defineToken<RunEngine>('run-engine@1')

@@ -2,6 +2,7 @@
 import { doc, literal, object, optional, string, tagged, type Infer } from '../../../../core/plugin.js'
 import type { ReplyHandle } from '../../deliveries/contract.js'
 import type { FailureClass } from '../../models/contract.js'
+import type { ToolPins } from '../../tools/contract.js'
 import type { RunOrigin } from './origin.js'
 
 /** What made a run. */
@@ -68,6 +69,9 @@ export type Completion = {
   readonly reminders: number
 }
 
+/** The settings that a run keeps for its whole life, all of one revision: beside these its route and model. */
+export type RunPins = ToolPins & { readonly revision: number }
+
 /**
  * What every run record holds, whatever its status. Times in Unix ms; `first` and `last` bound its range of the
  * session's journal.
@@ -90,6 +94,8 @@ export type RunBase = {
   readonly model: string
   /** Takes over once when the model fails for good. */
   readonly fallback_model?: string
+  /** What of the settings it keeps; absent in records of earlier versions, for which those of now hold. */
+  readonly pinned?: RunPins
   readonly first: number
   readonly last: number
   /** Where its outputs go; the targets of its session when absent. */

@@ -186,6 +186,7 @@ const recordOf = (
   text_preview: preview(text),
   provider: route.provider,
   model: route.model,
+  pinned: context.pin(),
   first: context.store.journal.length(session_id) + 1,
   last: 0,
   owner: context.store.state.health.generation,

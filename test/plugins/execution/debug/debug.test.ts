@@ -6,12 +6,11 @@ import { createBlobs } from '../../../../core/state/side/blobs.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import type { JsonObject } from '../../../../core/base/schema.js'
 import { object, optional, string, type AnyPlugin } from '../../../../core/plugin.js'
-import { Debug } from '../../../../plugins/execution/debug/contract.js'
 import { defineTool, Tools } from '../../../../plugins/execution/tools/contract.js'
 import { copyRoot } from '../../../support/crash.js'
 import { freshRoot, startTestDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
-import { lender, testPlugin } from '../../../support/plugins.js'
+import { testPlugin } from '../../../support/plugins.js'
 
 const key = 'ab'.repeat(32)
 /** Put together here, so that no scanner takes this file for a leak. */
@@ -196,23 +195,22 @@ test('a key that cannot be used stops the plugin if something is to be kept, and
 })
 
 test('with capture off a key that cannot be used is told, and capture cannot be turned on', async (t) => {
-  const lent = lender({ debug: Debug })
-  const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo, lent.plugin] })
+  const daemon = await start(t, { debug_capture_key_file: '/nowhere' }, { plugins: [echo] })
   const { debug_capture } = (await daemon.request('GET', '/v1/runtime')).body
   t.like(debug_capture, { encryption_enabled: false, max_artifacts_per_run: 64, ttl_ms: 604_800_000 })
   t.regex(debug_capture.encryption_key_error, /cannot be used: it does not exist/u)
-  t.throws(() => lent.services().debug.setLevel('on'), { message: /cannot be used/u })
+  const refused = await daemon.request('POST', '/v1/runtime/debug-level', { level: 'on' })
+  t.like(refused.body, { status: 409, code: 'debug_capture_key_unusable' })
+  t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, 'off')
   const run_id = await runOnce(daemon, 'x')
   t.is((await debugOf(daemon, run_id)).status, 404)
 })
 
 test('capture is turned on and off while the daemon runs', async (t) => {
-  const lent = lender({ debug: Debug })
-  const daemon = await start(t, {}, { plugins: [echo, lent.plugin] })
-  lent.services().debug.setLevel('full')
-  t.is((await daemon.request('GET', '/v1/runtime')).body.debug_level, 'full')
+  const daemon = await start(t, {}, { plugins: [echo] })
+  t.is((await daemon.request('POST', '/v1/runtime/debug-level', { level: 'full' })).body.debug_level, 'full')
   t.is((await debugOf(daemon, await runOnce(daemon, 'x'))).body.level, 'full')
-  lent.services().debug.setLevel('off')
+  await daemon.request('POST', '/v1/runtime/debug-level', { level: 'off' })
   t.is((await debugOf(daemon, await runOnce(daemon, 'x'))).status, 404)
 })
 

@@ -1,12 +1,13 @@
 import type { SystemSection } from '../../../../plugins/execution/models/contract.js'
 import test from 'ava'
-import { systemPrompt } from '../../../../plugins/execution/engine/system-prompt.js'
+import { systemPrompt, type PromptSettings } from '../../../../plugins/execution/engine/system-prompt.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 
 const run = unsafeCast<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const promptOf = (...sections: SystemSection[]): string =>
-  systemPrompt({ config: { system_prompt: 'Base.' }, sections: () => sections, log: quiet }, run)
+const promptWith = (prompt: PromptSettings, ...sections: SystemSection[]): string =>
+  systemPrompt({ config: { system_prompt: 'Base.' }, prompt: () => prompt, sections: () => sections, log: quiet }, run)
+const promptOf = (...sections: SystemSection[]): string => promptWith({}, ...sections)
 
 test('sections stand behind the system prompt by rank, and blank ones are left out', (t) => {
   t.is(promptOf(), 'Base.')
@@ -34,5 +35,18 @@ test('a section that throws is left out', (t) => {
       { id: 'good', rank: 2, text: () => 'x' },
     ),
     'Base.\n\n<good>\nx\n</good>',
+  )
+})
+
+test('runtime-32: what operators set stands in place of the configured prompt, before and behind the sections', (t) => {
+  const persona: SystemSection = { id: 'persona', rank: 1, character: true, text: () => 'me' }
+  const modes: SystemSection = { id: 'modes', rank: 2, text: () => 'plan' }
+  const told = (prompt: PromptSettings): string => promptWith(prompt, persona, modes).replaceAll('\n', ' ')
+  const [me, plan] = ['<persona> me </persona>', '<modes> plan </modes>']
+  t.is(told({ custom_prompt: 'Own.' }), `Own.  ${me}  ${plan}`)
+  t.is(told({ custom_prompt: 'Own.', override_prompt: 'Only.' }), `Only.  ${plan}`)
+  t.is(
+    told({ append_prompt: 'Last.', language: 'Dutch', output_style: 'terse' }),
+    `Base.  Answer in this language: Dutch  Answer in this style: terse  ${me}  ${plan}  Last.`,
   )
 })

@@ -51,7 +51,11 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     build,
     connected,
     guarded,
-    models: (config: Partial<RouteConfig> = {}) => createModels(config.provider ?? 'scripted', () => [build(config)]),
+    models: (config: Partial<RouteConfig> = {}) => {
+      const route = build(config)
+      const active = { route_id: config.provider ?? 'scripted', model: route.model }
+      return createModels({ routes: () => [route], active: () => active })
+    },
   }
 }
 

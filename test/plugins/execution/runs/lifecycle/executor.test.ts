@@ -236,6 +236,7 @@ const idleEngine = () => {
   const told: string[] = []
   const open = new Map<string, () => void>()
   const engine: RunEngine = {
+    pin: () => ({ revision: 0, permission_mode: 'default' }),
     open: () => ({
       take: ({ run_id }) => ({
         run: () => {

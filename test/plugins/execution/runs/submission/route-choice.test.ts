@@ -18,7 +18,11 @@ const route = (route_id: string, model: string): ModelRoute => ({
   capabilities: textOnly,
   connection: unsafeCast({ readiness: () => ({ state: 'ok', code: 'ready', message: 'Ready.' }) }),
 })
-const models = createModels('house', () => [route('house', 'house-1'), route('other', 'other-1')])
+const modelsOf = (...routes: ModelRoute[]) => {
+  const active = { route_id: 'house', model: routes[0]?.model ?? '' }
+  return createModels({ routes: () => routes, active: () => active })
+}
+const models = modelsOf(route('house', 'house-1'), route('other', 'other-1'))
 const session = (more: Partial<SessionRecord> = {}): SessionRecord => ({
   session_id: 's1',
   agent_id: 'a1',
@@ -112,9 +116,10 @@ test('models-5: a setting that the provider of the route cannot pass on is refus
     code: 'generation_unsupported',
   })
   t.notThrows(() => choose(undefined, { generation: { response_format: { type: 'text' }, reasoning: {} } }))
-  const able = createModels('house', () => [
-    { ...route('house', 'm'), generation: ['reasoning.effort', 'response_format.structured_json'] },
-  ])
+  const able = modelsOf({
+    ...route('house', 'm'),
+    generation: ['reasoning.effort', 'response_format.structured_json'],
+  })
   const chosen = (policy: SessionRoutePolicy, generation: GenerationSettings) =>
     chooseRoute({ models: able, sessions: { mayUseRoute } }, session({ route_policy: policy }), {
       content: 'x',

@@ -1,0 +1,51 @@
+/** The route that runs without a wish of their own use, and its model: operators change both together. */
+import { doc, object, optional, string, type Infer } from '../../../core/plugin.js'
+import { defineSetting } from '../../operator/runtime/contract.js'
+import type { ModelRoute } from './contract.js'
+import { modelErrors } from './errors.js'
+import { unknownRoute } from './models.js'
+
+const ActiveModel = object({ route_id: string(), model: string() })
+export type ActiveModel = Infer<typeof ActiveModel>
+
+/** What the configuration says: its routes and the active one, known when every provider is. Both always the same. */
+export interface Configured {
+  readonly routes: () => readonly ModelRoute[]
+  readonly active: () => ActiveModel
+}
+
+export const activeModelSetting = ({ routes, active }: Configured) => {
+  const routeOf = (route_id: string): ModelRoute | undefined => routes().find((route) => route.route_id === route_id)
+  return defineSetting({
+    name: 'model',
+    schema: ActiveModel,
+    initial: active,
+    check: ({ route_id }) => {
+      if (routeOf(route_id) === undefined) throw unknownRoute(route_id)
+    },
+    shown: {
+      fields: {
+        route_id: doc(string(), 'The route that runs without a wish of their own use.'),
+        provider: doc(string(), 'The provider of its model.'),
+        model: doc(string(), 'Empty if none is named and the provider has no default.'),
+      },
+      of: ({ route_id, model }) => ({ route_id, provider: routeOf(route_id)?.provider ?? '', model }),
+    },
+    change: {
+      path: 'model',
+      summary: 'Sets the model that runs without a wish of their own use, and its route.',
+      fields: {
+        model: doc(string({ min: 1, max: 200, pattern: '^\\S+$' }), 'Its name, as the provider of the route knows it.'),
+        provider: optional(doc(string({ min: 1, max: 200 }), 'The route_id; the route stays as it is when absent.')),
+        route_id: optional(doc(string({ min: 1, max: 200 }), 'The same as provider.')),
+      },
+      value: ({ model, provider, route_id }, now) => {
+        if (provider !== undefined && route_id !== undefined && provider !== route_id)
+          throw modelErrors.route_ambiguous()
+        return { route_id: provider ?? route_id ?? now.route_id, model }
+      },
+      problems: [modelErrors.bad_request, modelErrors.route_ambiguous],
+      example: { model: 'demo' },
+    },
+  })
+}

@@ -1,0 +1,279 @@
+/** What operators look at and change of a running daemon, from the command line. */
+import {
+  array,
+  defineCommand,
+  integer,
+  jsonObject,
+  open,
+  optional,
+  parse,
+  string,
+  visibleLine,
+  type Command,
+  type CommandFlag,
+  type CommandInput,
+  type Infer,
+  type Json,
+  type JsonObject,
+} from '../../../core/plugin.js'
+
+const base = '/v1/runtime'
+const expected: Readonly<Record<string, CommandFlag>> = {
+  'expected-revision': { kind: 'text', value: 'number', summary: 'Refuse if the settings are at another revision.' },
+}
+const fields = { 'body.expected_revision': '--expected-revision' }
+
+const Changed = open({ config: open({ revision: integer() }) })
+const showChanged = ({ config }: Infer<typeof Changed>): string =>
+  `Done. The settings are at revision ${config.revision}.`
+
+/** A number where it is one; the daemon says what is wrong with everything else. */
+const valueOf = (text: string): Json => {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+$/u.test(text) ? Number(text) : text
+}
+
+const send = ({ client, flags }: CommandInput, path: string, body: JsonObject): Promise<Json> => {
+  const revision = flags['expected-revision']
+  return client.send('POST', `${base}/${path}`, {
+    ...body,
+    ...(typeof revision === 'string' && { expected_revision: valueOf(revision) }),
+  })
+}
+
+/** Sets one thing that an argument names. */
+const setOne = (form: {
+  readonly name: string
+  readonly path: string
+  readonly arg: string
+  readonly summary: string
+  readonly choices?: readonly string[]
+  readonly body: (text: string) => JsonObject
+}): Command =>
+  defineCommand({
+    path: ['runtime', form.name],
+    route: `POST ${base}/${form.path}`,
+    summary: form.summary,
+    args: [form.arg],
+    flags: expected,
+    fields,
+    ...(form.choices !== undefined && { choices: { [form.arg]: form.choices } }),
+    run: (input) => send(input, form.path, form.body(input.args[form.arg] ?? '')),
+    answer: Changed,
+    show: showChanged,
+  })
+
+/** `<route_id>/<model>`, or the model alone. */
+const modelOf = (selector: string): JsonObject => {
+  const cut = selector.indexOf('/')
+  return cut < 1 ? { model: selector } : { provider: selector.slice(0, cut), model: selector.slice(cut + 1) }
+}
+
+const flagOf = (field: string): string => field.replaceAll('_', '-')
+
+/** Shows a group of values, and sets those of them that flags name. */
+const groupCommands = (form: {
+  readonly path: string
+  readonly member: string
+  readonly what: string
+  readonly names: readonly string[]
+}): readonly Command[] => [
+  defineCommand({
+    path: ['runtime', form.path, 'get'],
+    route: `GET ${base}/${form.path}`,
+    summary: `Shows ${form.what}.`,
+    run: ({ client }) => client.get(`${base}/${form.path}`),
+  }),
+  defineCommand({
+    path: ['runtime', form.path, 'set'],
+    route: `POST ${base}/${form.path}`,
+    summary: `Changes ${form.what}; what is not named stays as it is.`,
+    flags: {
+      ...Object.fromEntries(
+        form.names.map((name) => [flagOf(name), { kind: 'text', value: 'value', summary: `Sets ${name}.` } as const]),
+      ),
+      ...expected,
+    },
+    oneOf: form.names.map((name) => `--${flagOf(name)}`),
+    fields: {
+      ...fields,
+      ...Object.fromEntries(form.names.map((name) => [`body.${form.member}.${name}`, `--${flagOf(name)}`])),
+    },
+    run: (input) =>
+      send(input, form.path, {
+        [form.member]: Object.fromEntries(
+          form.names.flatMap((name) => {
+            const given = input.flags[flagOf(name)]
+            return typeof given === 'string' ? [[name, valueOf(given)]] : []
+          }),
+        ),
+      }),
+    answer: Changed,
+    show: showChanged,
+  }),
+]
+
+const Prompt = open({ system_prompt: optional(jsonObject()) })
+
+const promptFlags: Readonly<Record<string, CommandFlag>> = {
+  override: { kind: 'text', summary: 'Stands in place of every other prompt, and of the persona.' },
+  custom: { kind: 'text', summary: 'Stands in place of the configured prompt.' },
+  append: { kind: 'text', summary: 'Stands at the end.' },
+  language: { kind: 'text', summary: 'The language to answer in.' },
+  'output-style': { kind: 'text', summary: 'The style to answer in.' },
+  reset: { kind: 'switch', summary: 'Forget what was set before; what this line names is set all the same.' },
+}
+const promptMembers = {
+  override: 'override_prompt',
+  custom: 'custom_prompt',
+  append: 'append_prompt',
+  language: 'language',
+  'output-style': 'output_style',
+} as const
+
+/** The daemon takes the whole of it: what is not named is read first. An empty text forgets one. */
+const setPrompt = async (input: CommandInput): Promise<Json> => {
+  const { client, flags } = input
+  const read = parse(Prompt, flags['reset'] === true ? {} : await client.get(base))
+  const settings: Record<string, Json | undefined> = { ...(read.ok && read.value.system_prompt) }
+  for (const [flag, member] of Object.entries(promptMembers)) {
+    const given = flags[flag]
+    if (given === '') delete settings[member]
+    else if (typeof given === 'string') settings[member] = given
+  }
+  return send(input, 'system-prompt', { settings })
+}
+
+const Revisions = open({
+  revisions: array(
+    open({
+      revision: integer(),
+      updated_at_ms: integer(),
+      setting: string(),
+      rollback_of_revision: optional(integer()),
+    }),
+  ),
+})
+
+const showRevisions = ({ revisions }: Infer<typeof Revisions>): string =>
+  revisions.length === 0
+    ? 'Nothing was changed yet: what the configuration says is in force.'
+    : revisions
+        .map(
+          ({ revision, updated_at_ms, setting }) =>
+            `${String(revision).padStart(6)}  ${new Date(updated_at_ms).toISOString()}  ${visibleLine(setting)}`,
+        )
+        .join('\n')
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['runtime', 'get'],
+    route: `GET ${base}`,
+    summary: 'How the daemon is set up.',
+    run: ({ client }) => client.get(base),
+  }),
+  defineCommand({
+    path: ['runtime', 'revisions'],
+    route: `GET ${base}/revisions`,
+    summary: 'The changes of settings that can be gone back to, the newest first.',
+    run: ({ client }) => client.get(`${base}/revisions`),
+    answer: Revisions,
+    show: showRevisions,
+  }),
+  defineCommand({
+    path: ['runtime', 'rollback'],
+    route: `POST ${base}/rollback`,
+    summary: 'Makes the settings of an earlier revision hold again; of the last one before, if none is named.',
+    flags: {
+      'target-revision': { kind: 'text', value: 'number', summary: '0 is what the configuration says.' },
+      ...expected,
+    },
+    fields: { ...fields, 'body.target_revision': '--target-revision' },
+    run: (input) => {
+      const target = input.flags['target-revision']
+      return send(input, 'rollback', typeof target === 'string' ? { target_revision: valueOf(target) } : {})
+    },
+    answer: Changed,
+    show: showChanged,
+  }),
+  setOne({
+    name: 'set-model',
+    path: 'model',
+    arg: 'model',
+    summary: 'The model of runs without a wish of their own: ROUTE/MODEL, or MODEL on the route of now.',
+    body: modelOf,
+  }),
+  setOne({
+    name: 'set-permission-mode',
+    path: 'permission-mode',
+    arg: 'mode',
+    summary: 'What becomes of tools that would ask.',
+    choices: ['default', 'acceptEdits', 'bypassPermissions', 'plan', 'dontAsk'],
+    body: (mode) => ({ mode }),
+  }),
+  setOne({
+    name: 'set-debug-level',
+    path: 'debug-level',
+    arg: 'level',
+    summary: 'How much evidence of runs is kept.',
+    choices: ['off', 'on', 'redacted', 'full'],
+    body: (level) => ({ level }),
+  }),
+  defineCommand({
+    path: ['runtime', 'set-system-prompt'],
+    route: `POST ${base}/system-prompt`,
+    summary: 'What models are told; what is not named stays, an empty text forgets.',
+    flags: { ...promptFlags, ...expected },
+    oneOf: Object.keys(promptFlags).map((flag) => `--${flag}`),
+    fields: {
+      ...fields,
+      ...Object.fromEntries(
+        Object.entries(promptMembers).map(([flag, member]) => [`body.settings.${member}`, `--${flag}`]),
+      ),
+    },
+    run: setPrompt,
+    answer: Changed,
+    show: showChanged,
+  }),
+  ...groupCommands({
+    path: 'tool-limits',
+    member: 'limits',
+    what: 'the limits of tool calls',
+    names: [
+      'max_input_bytes',
+      'max_output_bytes',
+      'max_result_envelope_bytes',
+      'max_timeout_ms',
+      'max_parallel_tools',
+      'max_calls_per_turn',
+      'max_cumulative_output_bytes',
+      'max_cumulative_result_envelope_bytes',
+      'max_sandbox',
+    ],
+  }),
+  ...groupCommands({
+    path: 'run-memory-policy',
+    member: 'policy',
+    what: 'what is remembered of runs',
+    names: [
+      'enabled',
+      'retention_ms',
+      'max_tracked_per_session',
+      'max_prompt_entries',
+      'redact_pii',
+      'search_visibility',
+    ],
+  }),
+  defineCommand({
+    path: ['runtime', 'permissions', 'check'],
+    route: `POST ${base}/permissions/check`,
+    summary: 'What would become of a call of a tool, without making it.',
+    args: ['tool_name'],
+    flags: { 'session-id': { kind: 'text', summary: "Decides by this session's mode and rules." } },
+    run: ({ client, args, flags }) =>
+      client.send('POST', `${base}/permissions/check`, {
+        tool_name: args['tool_name'] ?? '',
+        ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
+      }),
+  }),
+]

@@ -1,0 +1,33 @@
+import { boolean, integer, object, optional, string, timestamp, type HostView } from '../../../core/plugin.js'
+import type { RuntimeSection } from './contract.js'
+import { historyLimit, type Revisions } from './settings/revisions.js'
+
+const ConfigView = object({
+  revision: integer({ min: 0 }),
+  updated_at_ms: optional(timestamp()),
+  persisted: boolean(),
+  history_len: integer({ min: 0 }),
+  history_limit: integer({ min: 0 }),
+  store_path: string(),
+})
+
+/** Where the daemon works, and the revision of its settings. */
+export const ownSections = (host: HostView, revisions: Revisions): readonly RuntimeSection[] => [
+  { name: 'state_root', schema: string(), collect: () => host.stateRoot },
+  { name: 'workspace_root', schema: string(), collect: () => host.workspaceRoot },
+  {
+    name: 'config',
+    schema: ConfigView,
+    collect: () => {
+      const { newest } = revisions
+      return {
+        revision: newest?.revision ?? 0,
+        ...(newest !== undefined && { updated_at_ms: newest.updated_at_ms }),
+        persisted: newest !== undefined,
+        history_len: Math.max(0, revisions.list().length - 1),
+        history_limit: historyLimit,
+        store_path: host.stateRoot,
+      }
+    },
+  },
+]

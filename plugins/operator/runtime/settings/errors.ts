@@ -1,0 +1,17 @@
+import { defineErrors } from '../../../../core/plugin.js'
+
+/** Problems of changes of settings (runtime-27 and runtime-28). */
+export const settingErrors = defineErrors({
+  runtime_revision_conflict: {
+    status: 409,
+    domain: 'runtime',
+    detail: 'The settings are at revision {revision}, not at {expected_revision}.',
+    action: 'Read GET /v1/runtime, look at what has changed, and ask again with its config.revision.',
+  },
+  runtime_revision_not_found: {
+    status: 404,
+    domain: 'runtime',
+    detail: 'There is no revision {revision} to go back to.',
+    action: 'List the revisions that are kept with GET /v1/runtime/revisions.',
+  },
+})

@@ -1,0 +1,77 @@
+/** The revisions of the settings: the current one and those before it, each whole. */
+import {
+  integer,
+  jsonObject,
+  object,
+  optional,
+  string,
+  timeKey,
+  timestamp,
+  type Collection,
+  type CollectionSpec,
+  type Infer,
+  type State,
+  type Tx,
+} from '../../../../core/plugin.js'
+
+/** Revisions that are kept beside the current one. */
+export const historyLimit = 64
+
+/**
+ * One revision. `setting` is what changed, or `rollback`; `values` has what operators changed, by setting: of every
+ * other one the configuration is in force.
+ */
+export const Revision = object({
+  revision: integer({ min: 1 }),
+  updated_at_ms: timestamp(),
+  setting: string(),
+  rollback_of_revision: optional(integer({ min: 1 })),
+  values: jsonObject(),
+})
+export type Revision = Infer<typeof Revision>
+
+const group = 'all'
+
+const revisionCollection: CollectionSpec<Revision> = {
+  name: 'runtime_revisions',
+  version: 1,
+  id: ({ revision }) => String(revision),
+  indexes: { newest: { group: () => group, sort: ({ revision }) => timeKey(revision) } },
+  removed: 'forgotten',
+  bounded: { revisions: `the current one and ${historyLimit} before it` },
+  schema: Revision,
+}
+
+export interface Revisions {
+  /** The newest first. */
+  list(): readonly Revision[]
+  readonly newest: Revision | undefined
+  find(revision: number): Revision | undefined
+  /** Adds the next one and lets the oldest go. */
+  add(tx: Tx, draft: Omit<Revision, 'revision' | 'updated_at_ms'>): Revision
+}
+
+export const declareRevisions = (state: State): Revisions => {
+  const collection: Collection<Revision> = state.collection(revisionCollection)
+  const list = (limit: number): Revision[] => collection.list({ index: 'newest', group, limit, order: 'desc' })
+  const newest = (): Revision | undefined => list(1)[0]
+  return {
+    list: () => list(historyLimit + 1),
+    get newest() {
+      return newest()
+    },
+    find: (revision) => collection.find(String(revision)),
+    add(tx, draft) {
+      const before = newest()
+      const record: Revision = {
+        ...draft,
+        revision: (before?.revision ?? 0) + 1,
+        updated_at_ms: Math.max(tx.now, before?.updated_at_ms ?? 0),
+      }
+      tx.insert(collection, record)
+      for (const id of collection.ids('newest', group).slice(0, -(historyLimit + 1)))
+        tx.remove(collection, id, 'its place is needed')
+      return record
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import {
+  defineRoute,
+  doc,
+  integer,
+  jsonReply,
+  object,
+  optional,
+  unsafeCast,
+  type AnyStruct,
+  type PluginContext,
+  type Route,
+} from '../../../../core/plugin.js'
+import { RuntimeSettings, type Asked, type RuntimeSetting, type Settings } from '../contract.js'
+import { settingErrors } from './errors.js'
+
+/** Of every body that changes settings. */
+export const expectedRevision = {
+  expected_revision: optional(
+    doc(integer({ min: 0 }), 'The revision that was seen, 0 for none: refused if the settings are at another one.'),
+  ),
+}
+
+/** The route that changes a setting: `POST /v1/runtime/<path>`. */
+const settingRoute = <S extends AnyStruct, B extends Record<string, AnyStruct>>(
+  settings: Settings,
+  setting: RuntimeSetting<S, B>,
+): Route => {
+  const { path, summary, fields, value, invalid, problems = [], example } = setting.change
+  return defineRoute({
+    id: `runtime.set_${setting.name}`,
+    method: 'POST',
+    path: `/v1/runtime/${path}`,
+    summary,
+    access: 'admin',
+    body: object<Record<string, AnyStruct>>({ ...fields, ...expectedRevision }),
+    ...(invalid !== undefined && { invalidBody: invalid }),
+    reply: jsonReply(settings.view.schema),
+    problems: [settingErrors.runtime_revision_conflict, ...problems, ...(invalid === undefined ? [] : [invalid])],
+    durability: 'A',
+    example: { body: example },
+    handler: async ({ body }) => {
+      const { expected_revision, ...asked } = unsafeCast<Asked<B> & { expected_revision?: number }>(body)
+      const wanted = value(unsafeCast<Asked<B>>(asked), settings.get(setting))
+      await settings.change(setting, wanted, { expected_revision })
+      return settings.view.collect()
+    },
+  })
+}
+
+/** Contributes settings, and adds the routes that change them. */
+export const addSettings = (
+  ctx: Pick<PluginContext<unknown>, 'contribute' | 'routes'>,
+  settings: Settings,
+  ...added: readonly RuntimeSetting<any, any>[]
+): void => {
+  ctx.contribute(RuntimeSettings, ...added)
+  ctx.routes(...added.map((setting) => settingRoute(settings, setting)))
+}

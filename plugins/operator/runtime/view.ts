@@ -1,0 +1,47 @@
+/** What `GET /v1/runtime` answers: a member for each setting and each section. */
+import {
+  lazy,
+  object,
+  optional,
+  unsafeCast,
+  type AnyStruct,
+  type Json,
+  type JsonObject,
+  type Log,
+  type StructOf,
+} from '../../../core/plugin.js'
+import type { RuntimeSection, RuntimeSetting, Settings } from './contract.js'
+
+/** Members for each setting, as readers see it. */
+export const settingSections = (settings: readonly RuntimeSetting[], get: Settings['get']): readonly RuntimeSection[] =>
+  settings.flatMap((setting) =>
+    Object.entries(setting.shown?.fields ?? { [setting.name]: setting.schema }).map(([name, schema]) => ({
+      name,
+      schema,
+      collect: () => shownMembers(setting, get(setting))[name] ?? null,
+    })),
+  )
+
+export const shownMembers = ({ name, shown }: RuntimeSetting, value: unknown): JsonObject =>
+  shown === undefined ? { [name]: unsafeCast<Json>(value) } : shown.of(value)
+
+/** Members are known only when every plugin has registered. */
+export const runtimeView = (sections: () => readonly RuntimeSection[]): StructOf<JsonObject> =>
+  lazy('RuntimeSettingsView', () =>
+    object<Record<string, AnyStruct>>(
+      Object.fromEntries(sections().map(({ name, schema }) => [name, optional(schema)])),
+    ),
+  )
+
+/** A section that throws is left out and told, and takes no other with it. */
+export const collectSections = (sections: readonly RuntimeSection[], log: Log): JsonObject => {
+  const members: Record<string, Json> = {}
+  for (const { name, collect } of sections) {
+    try {
+      members[name] = collect()
+    } catch (error) {
+      log.error('a section of the runtime failed', { section: name, error })
+    }
+  }
+  return members
+}

@@ -1,0 +1,211 @@
+import test from 'ava'
+import { enums, string } from '../../../../core/plugin.js'
+import { Settings, addSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
+import { codeOf, openSession, submit, until } from '../../../support/runs.js'
+import { callTool, done, scriptedProvider, text } from '../../../support/scripted-provider.js'
+import { openStream } from '../../../support/sse.js'
+
+const changes: readonly (readonly [path: string, body: object, shown: object])[] = [
+  ['model', { model: 'other' }, { model: 'other', route_id: 'demo', provider: 'demo', default_route: 'demo' }],
+  ['permission-mode', { mode: 'acceptEdits' }, { permission_mode: 'acceptEdits' }],
+  ['tool-limits', { limits: { max_parallel_tools: 3 } }, { tool_runtime_limits: { max_parallel_tools: 3 } }],
+  ['system-prompt', { settings: { language: 'Dutch' } }, { system_prompt: { language: 'Dutch' } }],
+  ['run-memory-policy', { policy: { enabled: false } }, { run_memory_policy: { enabled: false, redact_pii: true } }],
+  ['debug-level', { level: 'redacted' }, { debug_level: 'redacted' }],
+]
+
+test('runtime-26: a change holds at once, is told on the unfiltered stream alone, and is there after a restart', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await openSession(first)
+  const port = Number(new URL(first.url).port)
+  const [all, one] = ['/v1/events/stream', '/v1/sessions/s1/stream'].map((path) => openStream({ port, path }))
+  await until(first, (await submit(first, 's1', 'x')).run_id, 'completed')
+  t.true((await all?.until(1)) && (await one?.until(1)))
+  for (const [at, [path, body, shown]] of changes.entries()) {
+    const answer = await first.request('POST', `/v1/runtime/${path}`, body)
+    t.is(answer.status, 200, path)
+    t.like(answer.body, { ...shown, config: { revision: at + 1, persisted: true, history_len: at } })
+    t.like((await first.request('GET', '/v1/runtime')).body, shown)
+  }
+  const updates = () => all?.frames.filter(({ event }) => event === 'runtime_updated') ?? []
+  while (updates().length < changes.length) t.true(await all?.until((all?.frames.length ?? 0) + 1))
+  const told = updates()
+  t.deepEqual(
+    told.map(({ data }) => data.runtime.config.revision),
+    changes.map((_, at) => at + 1),
+  )
+  t.like(told.at(-1)?.data.runtime, { model: 'other', debug_level: 'redacted' })
+  t.false(one?.frames.some(({ event }) => event === 'runtime_updated'))
+  all?.close()
+  one?.close()
+  await first.stop()
+  const second = await startTestDaemon(t, { root, flags: { 'permission-mode': 'dontAsk' } })
+  const { body } = await second.request('GET', '/v1/runtime')
+  for (const [, , shown] of changes) t.like(body, shown)
+  t.like((await second.request('GET', '/v1/runtime/tool-limits')).body, { max_parallel_tools: 3 })
+})
+
+test('runtime-27: a change that expects another revision is refused and changes nothing', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const change = (mode: string, expected_revision?: number) =>
+    request('POST', '/v1/runtime/permission-mode', {
+      mode,
+      ...(expected_revision !== undefined && { expected_revision }),
+    })
+  t.is((await change('plan', 0)).status, 200)
+  const refused = await change('dontAsk', 0)
+  t.like(refused.body, { status: 409, code: 'runtime_revision_conflict', domain: 'runtime', revision: 1 })
+  t.like((await request('GET', '/v1/runtime')).body, { permission_mode: 'plan', config: { revision: 1 } })
+  t.is((await change('dontAsk', 1)).status, 200)
+  const both = await Promise.all([change('plan', 2), change('default', 2)])
+  t.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+})
+
+test('runtime-28: the current revision and 64 before it are kept, and each can hold again', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const mode = async (): Promise<string> => (await request('GET', '/v1/runtime')).body.permission_mode
+  const rollback = (body?: object) => request('POST', '/v1/runtime/rollback', body)
+  t.deepEqual(codeOf(await rollback()), [404, 'runtime_revision_not_found'])
+  for (let n = 1; n <= 66; n += 1)
+    await request('POST', '/v1/runtime/permission-mode', { mode: n % 2 === 0 ? 'plan' : 'dontAsk' })
+  const { revisions } = (await request('GET', '/v1/runtime/revisions')).body
+  t.is(revisions.length, 65)
+  t.like(revisions[0], { revision: 66, setting: 'permission_mode', permission_mode: 'plan', model: 'demo' })
+  t.is(revisions.at(-1).revision, 2)
+  t.like((await request('GET', '/v1/runtime')).body.config, { history_len: 64, history_limit: 64 })
+  t.deepEqual(codeOf(await rollback({ target_revision: 1 })), [404, 'runtime_revision_not_found'])
+  t.deepEqual(codeOf(await rollback({ target_revision: 66 })), [404, 'runtime_revision_not_found'])
+  t.like((await rollback()).body, { permission_mode: 'dontAsk', config: { revision: 67 } })
+  t.like((await rollback({ target_revision: 66, expected_revision: 67 })).body, { permission_mode: 'plan' })
+  t.deepEqual(codeOf(await rollback({ expected_revision: 67 })), [409, 'runtime_revision_conflict'])
+  t.like((await rollback({ target_revision: 0 })).body, { permission_mode: 'default' })
+  t.like((await request('GET', '/v1/runtime/revisions')).body.revisions[0], {
+    revision: 69,
+    setting: 'rollback',
+    rollback_of_revision: 68,
+  })
+  t.is(await mode(), 'default')
+})
+
+test('runtime-29: of a kept value that cannot hold any more the last good one holds, and a warning says so', async (t) => {
+  const root = await freshRoot()
+  const colour = (values: readonly string[]) =>
+    testPlugin('paints', {
+      needs: { settings: Settings },
+      register(ctx, { settings }) {
+        addSettings(
+          ctx,
+          settings,
+          defineSetting({
+            name: 'colour',
+            schema: enums(values),
+            initial: () => 'red',
+            change: {
+              path: 'colour',
+              summary: 'Sets the colour.',
+              fields: { colour: string() },
+              value: (body) => body.colour,
+              example: { colour: 'red' },
+            },
+          }),
+        )
+      },
+    })
+  const first = await startTestDaemon(t, { root, plugins: [colour(['red', 'green', 'blue'])] })
+  for (const one of ['green', 'blue']) await first.request('POST', '/v1/runtime/colour', { colour: one })
+  await first.stop()
+  const second = await startTestDaemon(t, { root, plugins: [colour(['red', 'green'])] })
+  t.is((await second.request('GET', '/v1/runtime')).body.colour, 'green')
+  t.like(second.daemon.view.warnings(), [{ code: 'setting_unfit', related_id: 'colour' }])
+  await second.request('POST', '/v1/runtime/permission-mode', { mode: 'plan' })
+  t.like((await second.request('GET', '/v1/runtime/revisions')).body.revisions[0], { colour: 'green' })
+  await second.request('POST', '/v1/runtime/colour', { colour: 'red' })
+  t.deepEqual(second.daemon.view.warnings(), [])
+  await second.stop()
+  const third = await startTestDaemon(t, { root })
+  await third.request('POST', '/v1/runtime/permission-mode', { mode: 'dontAsk' })
+  await third.stop()
+  const fourth = await startTestDaemon(t, { root, plugins: [colour(['red', 'green'])] })
+  t.like((await fourth.request('GET', '/v1/runtime')).body, { colour: 'red', permission_mode: 'dontAsk' })
+})
+
+test('runtime-30: a run keeps the mode, the limits and the model that held when it was accepted', async (t) => {
+  let open = (): void => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const provider = scriptedProvider(async function* (_, count) {
+    if (count === 1) await gate
+    if (count % 2 === 0) yield text('end')
+    else yield callTool(`c${count}`, 'write_file', { path: 'a', content: 'a' })
+    yield done(count % 2 === 0 ? 'stop' : 'tool_calls')
+  })
+  const daemon = await startTestDaemon(t, { plugins: [provider.plugin], config: provider.config })
+  for (const id of ['s1', 's2']) await openSession(daemon, id)
+  await daemon.request('POST', '/v1/runtime/permission-mode', { mode: 'dontAsk' })
+  await daemon.request('POST', '/v1/runtime/tool-limits', { limits: { max_input_bytes: 5 } })
+  await daemon.request('POST', '/v1/runtime/model', { model: 'first' })
+  const early = await submit(daemon, 's1', 'x')
+  await daemon.request('POST', '/v1/runtime/rollback', { target_revision: 0 })
+  open()
+  await until(daemon, early.run_id, 'completed')
+  t.is(provider.requests[0]?.model, 'first')
+  const answered = JSON.stringify(provider.requests[1]?.messages)
+  t.regex(answered, /call_input_too_large/u)
+  const late = await submit(daemon, 's2', 'x')
+  await until(daemon, late.run_id, 'waiting_for_approval')
+})
+
+test('runtime-31: a model change names a route that is there, once', async (t) => {
+  const { request } = await startTestDaemon(t)
+  t.deepEqual(codeOf(await request('POST', '/v1/runtime/model', { model: 'm', provider: 'nobody' })), [
+    400,
+    'bad_request',
+  ])
+  t.deepEqual(codeOf(await request('POST', '/v1/runtime/model', { model: 'm', provider: 'a', route_id: 'b' })), [
+    400,
+    'route_ambiguous',
+  ])
+  t.deepEqual(codeOf(await request('POST', '/v1/runtime/model', { provider: 'demo' })), [400, 'bad_request'])
+  t.like((await request('GET', '/v1/runtime')).body.config, { revision: 0, persisted: false })
+  const { body } = await request('POST', '/v1/runtime/model', { model: 'm', route_id: 'demo' })
+  t.like(body, { model: 'm', routes: [{ route_id: 'demo', model: 'm' }] })
+})
+
+test('runtime-33: what a change of limits or of the memory policy leaves out stays as it is', async (t) => {
+  const { request } = await startTestDaemon(t)
+  const limits = (asked: object) => request('POST', '/v1/runtime/tool-limits', { limits: asked })
+  await limits({ max_parallel_tools: 3 })
+  t.like((await limits({ max_timeout_ms: 7 })).body.tool_runtime_limits, { max_parallel_tools: 3, max_timeout_ms: 7 })
+  for (const wrong of [{ max_timeout_ms: 0 }, { max_timeout_ms: 'long' }, { fastest: 1 }])
+    t.deepEqual(codeOf(await limits(wrong)), [400, 'invalid_tool_runtime_limits'])
+  const policy = (asked: object) => request('POST', '/v1/runtime/run-memory-policy', asked)
+  await policy({ policy: { max_prompt_entries: 5 } })
+  t.like((await policy({ redact_pii: false })).body.run_memory_policy, { max_prompt_entries: 5, redact_pii: false })
+  for (const wrong of [
+    {},
+    { expected_revision: 4 },
+    { policy: {} },
+    { policy: { retention_ms: 1 } },
+    { enabled: 'no' },
+  ])
+    t.deepEqual(codeOf(await policy(wrong)), [400, 'invalid_run_memory_policy'], JSON.stringify(wrong))
+  t.like((await request('GET', '/v1/runtime/run-memory-policy')).body, { max_prompt_entries: 5, redact_pii: false })
+  t.like((await request('GET', '/v1/runtime')).body.config, { revision: 4 })
+})
+
+test('runtime-26: run memory that was switched off takes nothing, and takes again when it is on', async (t) => {
+  const daemon = await startTestDaemon(t)
+  await openSession(daemon)
+  const remembered = async (): Promise<number> =>
+    (await daemon.request('GET', '/v1/sessions/s1/memory-context')).body.recovered_memory.entries.length
+  await daemon.request('POST', '/v1/runtime/run-memory-policy', { enabled: false })
+  await until(daemon, (await submit(daemon, 's1', 'one')).run_id, 'completed')
+  t.is(await remembered(), 0)
+  await daemon.request('POST', '/v1/runtime/run-memory-policy', { enabled: true })
+  await until(daemon, (await submit(daemon, 's1', 'two')).run_id, 'completed')
+  t.is(await remembered(), 1)
+})
