@@ -84,6 +84,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/status/plugin.js'),
     commands: () => import('./operator/status/commands.js'),
   },
+  { id: 'permissions', required: false, load: () => import('./operator/permissions/plugin.js') },
   {
     id: 'runtime',
     required: true,

@@ -175,6 +175,7 @@ export const contents: Readonly<Record<string, string>> = {
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',
   run_memory_marks: 'up to where runs have been remembered',
+  runtime_revisions: 'the settings that operators changed, as they are and were',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
   schedule_histories: 'of each schedule that is not over the last executions that are',
   thread_starts: 'where the conversations begin that became too long for a model',

@@ -2,8 +2,7 @@
 import { doc, object, optional, string, type Infer } from '../../../core/plugin.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
 import type { ModelRoute } from './contract.js'
-import { modelErrors } from './errors.js'
-import { unknownRoute } from './models.js'
+import { modelErrors, unknownRoute } from './errors.js'
 
 const ActiveModel = object({ route_id: string(), model: string() })
 export type ActiveModel = Infer<typeof ActiveModel>

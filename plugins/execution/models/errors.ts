@@ -1,4 +1,4 @@
-import { defineErrors } from '../../../core/plugin.js'
+import { defineErrors, type Problem } from '../../../core/plugin.js'
 
 export const modelErrors = defineErrors({
   bad_request: {
@@ -25,3 +25,10 @@ export const modelErrors = defineErrors({
     action: 'See GET /v1/status for what to do about it.',
   },
 })
+
+/** A wish names a route that is not there. */
+export const unknownRoute = (route_id: string): Problem =>
+  modelErrors.bad_request({
+    details: { route_id },
+    errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
+  })

@@ -1,5 +1,5 @@
 import type { ActiveModel } from './active-model.js'
-import { modelErrors } from './errors.js'
+import { modelErrors, unknownRoute } from './errors.js'
 import type { ModelRoute, Models } from './contract.js'
 
 export interface ModelsParts {
@@ -37,9 +37,3 @@ export const createModels = ({ routes, active }: ModelsParts): Models => {
 
 const withModel = (route: ModelRoute, { route_id, model }: ActiveModel): ModelRoute =>
   route.route_id === route_id && route.model !== model ? { ...route, model } : route
-
-export const unknownRoute = (route_id: string) =>
-  modelErrors.bad_request({
-    details: { route_id },
-    errors: [{ path: 'body.provider', rule: 'must be a route_id of this daemon' }],
-  })

@@ -1,12 +1,7 @@
 import { defineErrors } from '../../../core/plugin.js'
 
-/** Problems of the permission check (tools-9) and of changes of limits. */
-export const permissionErrors = defineErrors({
-  session_not_found: {
-    status: 404,
-    detail: 'There is no session {session_id}.',
-    action: 'List sessions with GET /v1/sessions, or leave session_id out.',
-  },
+/** Problems of changes of the limits of tool calls (runtime-33). */
+export const limitErrors = defineErrors({
   invalid_tool_runtime_limits: {
     status: 400,
     domain: 'runtime',

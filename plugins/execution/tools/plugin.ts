@@ -1,9 +1,7 @@
 import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
 import { Settings, addSettings } from '../../operator/runtime/contract.js'
-import { Sessions } from '../sessions/contract.js'
 import { SessionModes, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
-import { permissionRoute } from './permission-check.js'
 import { createRegistry } from './registry.js'
 import { permissionModeSetting, toolLimitsSetting } from './settings.js'
 
@@ -13,11 +11,11 @@ export default definePlugin({
   api: 1,
   summary: 'The tools that models may call, and the rules that decide whether they may.',
   needs: { host: Host, settings: Settings },
-  wants: { modes: SessionModes, sessions: Sessions },
+  wants: { modes: SessionModes },
   provides: [ToolRegistry],
   config: ToolsConfig,
   flags: { permission_mode: 'permission-mode' },
-  register(ctx, { host, settings, modes, sessions }) {
+  register(ctx, { host, settings, modes }) {
     const [mode, limits] = [permissionModeSetting(ctx.config), toolLimitsSetting(ctx.config)]
     const registry = createRegistry({
       config: ctx.config,
@@ -30,7 +28,6 @@ export default definePlugin({
     ctx.provide(ToolRegistry, registry)
     addSettings(ctx, settings, mode, limits)
     ctx.routes(
-      permissionRoute(registry, (session_id) => sessions()?.find(session_id) !== undefined),
       defineRoute({
         id: 'runtime.tool_limits',
         method: 'GET',

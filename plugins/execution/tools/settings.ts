@@ -3,7 +3,7 @@ import { doc, enums } from '../../../core/plugin.js'
 import { defineSetting } from '../../operator/runtime/contract.js'
 import { SomeToolLimits, ToolLimitsView, type ToolsConfig } from './config.js'
 import { permissionModes, type ToolLimits } from './contract.js'
-import { permissionErrors } from './errors.js'
+import { limitErrors } from './errors.js'
 
 /** The daemon's permission mode; a session's own beats it. */
 export const permissionModeSetting = ({ permission_mode }: ToolsConfig) =>
@@ -31,7 +31,7 @@ export const toolLimitsSetting = ({ limits }: ToolsConfig) =>
       summary: 'Sets limits of tool calls; those that are left out stay as they are.',
       fields: { limits: SomeToolLimits },
       value: ({ limits: asked }, now) => Object.assign({}, now, asked),
-      invalid: permissionErrors.invalid_tool_runtime_limits,
+      invalid: limitErrors.invalid_tool_runtime_limits,
       example: { limits: { max_parallel_tools: 8 } },
     },
   })

@@ -2,19 +2,14 @@
 import {
   defineEvent,
   definePoint,
-  defineToken,
   hasMembers,
   jsonObject,
   object,
   type AnyStruct,
   type EventSpec,
-  type Infer,
   type Json,
   type JsonObject,
   type Point,
-  type ProblemFactory,
-  type StructOf,
-  type Token,
 } from '../../../core/plugin.js'
 
 /** One member of `GET /v1/runtime`. */
@@ -32,68 +27,10 @@ export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection
   hasMembers('a section of the runtime', { name: 'text', collect: 'function' }),
 )
 
-/** How a setting is changed: the route `POST /v1/runtime/<path>`, made by `settingRoute`. */
-export interface SettingChange<S extends AnyStruct = AnyStruct, B extends Fields = Fields> {
-  /** Such as `permission-mode`. */
-  readonly path: string
-  readonly summary: string
-  /** The members of the body, beside `expected_revision`. */
-  readonly fields: B
-  /** The value that a body asks for, where this one is in force. Throws a Problem for one that cannot be. */
-  value(body: Asked<B>, now: Infer<S>): Infer<S>
-  /** The problem of a body that does not fit; `bad_request` when absent. */
-  readonly invalid?: ProblemFactory
-  /** What `value` and `check` throw, beside it. */
-  readonly problems?: readonly ProblemFactory[]
-  readonly example: JsonObject
-}
-type Fields = Record<string, AnyStruct>
-/** A body of these members. */
-export type Asked<B extends Fields> = { readonly [K in keyof B]: Infer<B[K]> }
-
-/** One thing that can be changed while the daemon runs; everyone reads it with `Settings.get` at each use. */
-export interface RuntimeSetting<S extends AnyStruct = AnyStruct, B extends Fields = Fields> {
-  /** Such as `permission_mode`: its member in `GET /v1/runtime`, in revisions, and in what is kept. */
-  readonly name: string
-  readonly schema: S
-  /** What holds while no operator has said otherwise: what the configuration says. */
-  initial(): Infer<S>
-  /** Throws a Problem for a value that fits the schema and cannot hold. Must do no I/O. */
-  check?(value: Infer<S>): void
-  /** The members that readers see in place of one with its name and value, such as a value without its secrets. */
-  readonly shown?: { readonly fields: Fields; of(value: Infer<S>): JsonObject }
-  readonly change: SettingChange<S, B>
-}
-/** Checks a setting's types and returns it. */
-export const defineSetting = <S extends AnyStruct, B extends Fields>(
-  setting: RuntimeSetting<S, B>,
-): RuntimeSetting<S, B> => setting
-
-/** Every setting of the daemon, by name. */
-export const RuntimeSettings: Point<RuntimeSetting<any, any>> = definePoint<RuntimeSetting<any, any>>(
-  'runtime-settings@1',
-  (setting) => setting.name,
-  hasMembers('a setting', { name: 'text', schema: 'object', initial: 'function', change: 'object' }),
-)
-
-/** A change that somebody asks for. */
-export interface Wish {
-  /** The revision that the asker has seen; any when absent. */
-  readonly expected_revision?: number | undefined
-}
-
-/** The settings in force. What holds is durable: a change that waits for the disk does not hold yet. */
-export interface Settings {
-  /** The revision that holds; 0 while nothing was ever changed. */
-  readonly revision: number
-  get<S extends AnyStruct>(setting: Pick<RuntimeSetting<S, any>, 'name' | 'initial'>): Infer<S>
-  /** Resolves when the change is on disk and holds. Throws `runtime_revision_conflict` and what the setting's check throws. */
-  change<S extends AnyStruct>(setting: RuntimeSetting<S, any>, value: Infer<S>, wish: Wish): Promise<void>
-  /** What `GET /v1/runtime` answers, and its struct. */
-  readonly view: { readonly schema: StructOf<JsonObject>; collect(): JsonObject }
-}
-export const Settings: Token<Settings> = defineToken<Settings>('settings@1')
-
+/** What can be changed while the daemon runs, and what of it is in force (runtime-26 to runtime-29). */
+export { defineSetting, RuntimeSettings, Settings } from './settings/setting.js'
+/** Their shapes. */
+export type { RuntimeSetting, SettingChange, Wish } from './settings/setting.js'
 /** Contributes settings, and adds the routes that change them. */
 export { addSettings } from './settings/setting-route.js'
 

@@ -1,7 +1,6 @@
 import {
   boolean,
   defaulted,
-  defineErrors,
   doc,
   enums,
   integer,
@@ -10,6 +9,7 @@ import {
   optional,
   type Infer,
 } from '../../../../core/plugin.js'
+import { policyErrors } from './errors.js'
 import { defineSetting, type Settings } from '../../../operator/runtime/contract.js'
 
 const day = 86_400_000
@@ -54,15 +54,6 @@ const some = {
   redact_pii: optional(fields.redact_pii),
   search_visibility: optional(fields.search_visibility),
 }
-
-const policyErrors = defineErrors({
-  invalid_run_memory_policy: {
-    status: 400,
-    domain: 'runtime',
-    detail: 'This policy of run memory cannot hold.',
-    action: 'Give at least one of its members, as GET /v1/runtime/run-memory-policy shows them.',
-  },
-})
 
 /** The policy of run memory; members that are left out of a change stay as they are. */
 export const policySetting = (configured: RunMemoryPolicy) =>

@@ -10,7 +10,7 @@ import {
   type PluginContext,
   type Route,
 } from '../../../../core/plugin.js'
-import { RuntimeSettings, type Asked, type RuntimeSetting, type Settings } from '../contract.js'
+import { RuntimeSettings, type Asked, type RuntimeSetting, type Settings } from './setting.js'
 import { settingErrors } from './errors.js'
 
 /** Of every body that changes settings. */
@@ -51,7 +51,7 @@ const settingRoute = <S extends AnyStruct, B extends Record<string, AnyStruct>>(
 export const addSettings = (
   ctx: Pick<PluginContext<unknown>, 'contribute' | 'routes'>,
   settings: Settings,
-  ...added: readonly RuntimeSetting<any, any>[]
+  ...added: readonly RuntimeSetting[]
 ): void => {
   ctx.contribute(RuntimeSettings, ...added)
   ctx.routes(...added.map((setting) => settingRoute(settings, setting)))

@@ -9,7 +9,7 @@ import {
   type State,
   type Warning,
 } from '../../../../core/plugin.js'
-import type { RuntimeSetting, Settings, Wish } from '../contract.js'
+import type { RuntimeSetting, Settings, Wish } from './setting.js'
 import { settingErrors } from './errors.js'
 import type { Revision, Revisions } from './revisions.js'
 

@@ -11,7 +11,7 @@ import {
   string,
   type Infer,
 } from '../../../core/plugin.js'
-import { permissionAudit, permissionModes, type PermissionDecision } from './contract.js'
+import { permissionAudit, permissionModes, type PermissionDecision } from '../../execution/tools/contract.js'
 
 const Behavior = enums(['allow', 'deny', 'ask'])
 const Scope = enums(['user', 'project', 'session'])

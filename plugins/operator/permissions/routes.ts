@@ -1,5 +1,5 @@
 import { defineRoute, doc, jsonObject, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
-import type { ToolRegistry } from './contract.js'
+import type { ToolRegistry } from '../../execution/tools/contract.js'
 import { permissionErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
 
