@@ -5,7 +5,6 @@ import { type RunContext, type RunEngine, type RunExecution, type RunRecord } fr
 import type { Settings } from '../../operator/runtime/contract.js'
 import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
-import type { PromptSettings } from './system-prompt.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
 import { createThreads, type ThreadStart } from './threads.js'
@@ -21,8 +20,6 @@ const mostBugs = 3
 export interface EngineServices {
   readonly tools: ToolRegistry
   readonly settings: Settings
-  /** What operators set of what models are told. */
-  readonly prompt: () => PromptSettings
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]

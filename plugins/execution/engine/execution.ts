@@ -13,7 +13,6 @@ import {
 import type { SystemSection } from '../models/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
-import type { PromptSettings } from './system-prompt.js'
 import type { Threads } from './threads.js'
 
 /** What all executions share. */
@@ -25,7 +24,6 @@ export interface EngineContext extends RunContext {
   /** Keeps evidence of what runs do; absent while no plugin does. */
   readonly observer: () => RunObserver | undefined
   readonly sections: () => readonly SystemSection[]
-  readonly prompt: () => PromptSettings
 }
 
 /** Why an execution is told to end. */

@@ -1,12 +1,11 @@
 import { definePlugin } from '../../../core/plugin.js'
-import { Settings, addSettings } from '../../operator/runtime/contract.js'
+import { Settings } from '../../operator/runtime/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObserver } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
-import { systemPromptSetting } from './system-prompt.js'
 import { threadStarts } from './threads.js'
 
 export default definePlugin({
@@ -23,13 +22,11 @@ export default definePlugin({
       createEngine({
         tools,
         settings,
-        prompt: () => settings.get(systemPromptSetting),
         observer,
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
       }),
     )
     ctx.contribute(Tools, emitOutput(runs))
-    addSettings(ctx, settings, systemPromptSetting)
   },
 })

@@ -1,33 +1,7 @@
 /** What every model call begins with: what the daemon says, then the sections of plugins. */
-import { doc, object, optional, string, type Infer, type Log } from '../../../core/plugin.js'
-import { defineSetting } from '../../operator/runtime/contract.js'
+import type { Log } from '../../../core/plugin.js'
+import type { PromptSettings } from '../runs/contract.js'
 import type { SystemSection, SystemSubject } from '../models/contract.js'
-
-const text = (description: string) => optional(doc(string({ min: 1, max: 200_000 }), description))
-const word = (description: string) => optional(doc(string({ min: 1, max: 200 }), description))
-
-const PromptSettings = object({
-  override_prompt: text('Stands in place of every other prompt, and of the persona.'),
-  custom_prompt: text('Stands in place of the configured prompt.'),
-  append_prompt: text('Stands at the end.'),
-  language: word('The language that models are asked to answer in.'),
-  output_style: word('The style that models are asked to answer in.'),
-})
-export type PromptSettings = Infer<typeof PromptSettings>
-
-/** What operators set of what models are told. */
-export const systemPromptSetting = defineSetting({
-  name: 'system_prompt',
-  schema: PromptSettings,
-  initial: (): PromptSettings => ({}),
-  change: {
-    path: 'system-prompt',
-    summary: 'Sets what models are told beside, or in place of, the configured prompt; what is left out is not set.',
-    fields: { settings: PromptSettings },
-    value: ({ settings }) => settings,
-    example: { settings: { append_prompt: 'Answer in one paragraph.' } },
-  },
-})
 
 interface PromptParts {
   readonly config: { readonly system_prompt: string }

@@ -27,6 +27,8 @@ export type {
   TerminalRun,
   WaitingRun,
 } from './record/run-record.js'
+/** What operators set of what models are told. */
+export type { PromptSettings } from './lifecycle/prompt-setting.js'
 /** Where a run comes from, and the keys of metadata that only the daemon writes. */
 export { ReservedKeys, RunOrigin } from './record/origin.js'
 /** A key of `metadata` that a caller must not write. */

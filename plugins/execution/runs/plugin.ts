@@ -1,4 +1,5 @@
 import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { Settings, addSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
@@ -12,6 +13,7 @@ import { createDeadlines } from './lifecycle/deadlines.js'
 import { ownReservedKeys } from './record/origin.js'
 import { createExecutor, type ControlContext } from './lifecycle/executor.js'
 import type { RunContext } from './lifecycle/run-engine.js'
+import { systemPromptSetting } from './lifecycle/prompt-setting.js'
 import { runRepair } from './lifecycle/repair.js'
 import { isTerminal } from './record/machine.js'
 import { runRoutes } from './routes.js'
@@ -29,13 +31,13 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   summary: 'Runs: their acceptance, queues, answers, ends and restart repair.',
-  needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine },
+  needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine, settings: Settings },
   wants: { outbox: Outbox, ledger: ExternalActions },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, outbox, ledger }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const waiters = createWaiters(store, log)
@@ -46,7 +48,22 @@ export default definePlugin({
       if ('expires_at_ms' in run) deadlines.checkSoon()
     }
     const checks = ctx.view(CompletionChecks)
-    const base: RunContext = { store, sessions, ledger, halted, models, checks, clock, ids, log, events, config }
+    const promptSetting = systemPromptSetting(config)
+    const prompt = () => settings.get(promptSetting)
+    const base: RunContext = {
+      store,
+      sessions,
+      ledger,
+      halted,
+      models,
+      checks,
+      clock,
+      ids,
+      log,
+      events,
+      config,
+      prompt,
+    }
     const executor = createExecutor(base, engine)
     const context: ControlContext = { ...base, executor, reserved: ctx.view(ReservedKeys), pin: () => engine.pin() }
     const runs = createRuns(context, { waiters, deadlines })
@@ -59,6 +76,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
+    addSettings(ctx, settings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))
     ctx.contribute(
       Capabilities,

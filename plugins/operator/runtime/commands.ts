@@ -135,11 +135,11 @@ const promptMembers = {
 const setPrompt = async (input: CommandInput): Promise<Json> => {
   const { client, flags } = input
   const read = parse(Prompt, flags['reset'] === true ? {} : await client.get(base))
-  const settings: Record<string, Json | undefined> = { ...(read.ok && read.value.system_prompt) }
+  const now = read.ok ? (read.value.system_prompt ?? {}) : {}
+  const settings: Record<string, Json | undefined> = {}
   for (const [flag, member] of Object.entries(promptMembers)) {
-    const given = flags[flag]
-    if (given === '') delete settings[member]
-    else if (typeof given === 'string') settings[member] = given
+    const wanted = flags[flag] ?? now[member]
+    if (typeof wanted === 'string' && wanted !== '') settings[member] = wanted
   }
   return send(input, 'system-prompt', { settings })
 }

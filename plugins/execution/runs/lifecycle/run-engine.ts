@@ -5,6 +5,7 @@ import type { Models } from '../../models/contract.js'
 import type { Sessions } from '../../sessions/contract.js'
 import type { Checks } from './completion-checks.js'
 import type { RunsConfig } from './config.js'
+import type { PromptSettings } from './prompt-setting.js'
 import type { RunPins, RunRecord, StopRequest } from '../record/run-record.js'
 import type { RunStore } from '../record/store.js'
 
@@ -27,6 +28,8 @@ export interface RunContext extends ChangeContext {
   readonly log: Log
   readonly events: Events
   readonly config: RunsConfig
+  /** What operators set of what models are told. */
+  readonly prompt: () => PromptSettings
 }
 
 /** One run in the hands of the engine. */

@@ -1,6 +1,7 @@
 import type { SystemSection } from '../../../../plugins/execution/models/contract.js'
 import test from 'ava'
-import { systemPrompt, type PromptSettings } from '../../../../plugins/execution/engine/system-prompt.js'
+import { systemPrompt } from '../../../../plugins/execution/engine/system-prompt.js'
+import type { PromptSettings } from '../../../../plugins/execution/runs/contract.js'
 import { unsafeCast } from '../../../../core/base/schema.js'
 
 const run = unsafeCast<Parameters<SystemSection['text']>[0]>({ run_id: 'r1', session_id: 's1' })

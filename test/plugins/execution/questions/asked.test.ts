@@ -54,5 +54,5 @@ test('the problems of answering are those that an answer can have, and the setti
   ])
   t.true(document.includes('question_answer_missing'))
   t.false(document.includes('question_expiry_'))
-  t.is((await daemon.request('GET', '/v1/runtime')).body.system_prompt, 'You are a test.')
+  t.is((await daemon.request('GET', '/v1/runtime')).body.system_prompt.configured_prompt, 'You are a test.')
 })
