@@ -47,8 +47,11 @@ export interface PluginContext<C> {
   routes(...routes: readonly Route[]): void
   /** Provides a service under a token listed in `provides`. */
   provide<T>(token: Token<T>, service: T): void
-  /** Adds values to a point. */
-  contribute<T>(point: Point<T>, ...values: readonly T[]): void
+  /**
+   * Adds values to a point, all or none of them, at any time. What it returns takes these back, again all at once; the
+   * end of the plugin does it for those that are left. Many values in one call cost as much as one.
+   */
+  contribute<T>(point: Point<T>, ...values: readonly T[]): () => void
   /** The current contributions of a point, in load order: call it when you need them, not in `register`. */
   view<T>(point: Point<T>): () => readonly T[]
   repair<F>(step: RepairStep<F>): void

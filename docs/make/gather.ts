@@ -111,7 +111,7 @@ const notingContext = (context: PluginContext<unknown>, into: Declared): PluginC
   state: notingState(context.state, into),
   contribute: <T>(point: Point<T>, ...values: readonly T[]) => {
     for (const value of values) into.contributions.push({ point: point.point, name: point.key?.(value) ?? '' })
-    context.contribute(point, ...values)
+    return context.contribute(point, ...values)
   },
   routes: (...routes) => {
     into.routes.push(...routes.map(({ id }) => id))

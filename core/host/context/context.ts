@@ -129,9 +129,14 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
     if (!(plugin.provides ?? []).some((entry) => entry.token === token))
       throw errors.token_not_listed({ details: { token } })
   }
-  const contribute = <T>(point: Point<T>, ...values: readonly T[]): void => {
+  const contribute = <T>(point: Point<T>, ...values: readonly T[]): (() => void) => {
     gate.alive('a contribution')
-    for (const value of values) scope.own(registry.contribute(plugin.id, point, value))
+    const undo = registry.contribute(plugin.id, point, values)
+    const forget = scope.own(undo)
+    return () => {
+      forget()
+      undo()
+    }
   }
   const verbs = {
     routes: (...routes: readonly Route[]) =>

@@ -1,0 +1,116 @@
+/**
+ * Contributions by point id. A point may be named again without its key and its check, by a plugin that cannot import
+ * it.
+ */
+import { nearest } from '../../base/words/nearest.js'
+import type { Point } from '../../base/token.js'
+import { errors } from '../errors.js'
+
+export type Undo = () => void
+export interface Owned<T> {
+  readonly owner: string
+  readonly value: T
+}
+type Entry = Owned<unknown>
+
+export interface UnreadPoint {
+  readonly owner: string
+  readonly point: string
+  /** A point that is read and has nearly this name. */
+  readonly meant: string | undefined
+}
+
+interface Contributions {
+  entries: readonly Entry[]
+  values: readonly unknown[]
+  key: ((value: unknown) => string) | undefined
+  check: ((value: unknown) => string | undefined) | undefined
+  isRead: boolean
+}
+
+/** Told of a contribution that was taken before its point was known, and turned out to be wrong. */
+export type OnRefused = (owner: string, error: unknown) => void
+
+const renew = (on: Contributions, entries: readonly Entry[]): void => {
+  on.entries = entries
+  on.values = Object.freeze(entries.map(({ value }) => value))
+}
+
+const without = ({ entries }: Contributions, gone: ReadonlySet<Entry>): Entry[] =>
+  entries.filter((entry) => !gone.has(entry))
+
+/** Drops what was taken before its check was known. */
+const checkAgain = (on: Contributions, onRefused: OnRefused): void => {
+  const refused = new Map<Entry, string>()
+  for (const entry of on.entries) {
+    const reason = on.check?.(entry.value)
+    if (reason !== undefined) refused.set(entry, reason)
+  }
+  if (refused.size === 0) return
+  renew(on, without(on, new Set(refused.keys())))
+  for (const [{ owner }, reason] of refused) onRefused(owner, errors.contribution_refused({ details: { reason } }))
+}
+
+/** Throws if a key is taken, by another plugin or by another one of those that are to be added. */
+const refuseTaken = (point: string, { key, entries }: Contributions, added: readonly Entry[]): void => {
+  if (key === undefined) return
+  const owners = new Map(entries.map(({ owner, value }) => [key(value), owner]))
+  for (const { owner, value } of added) {
+    const mine = key(value)
+    const taken = owners.get(mine)
+    if (taken !== undefined) throw errors.key_taken({ details: { point, key: mine, plugin: taken } })
+    owners.set(mine, owner)
+  }
+}
+
+export const createPoints = (onRefused: OnRefused) => {
+  const points = new Map<string, Contributions>()
+  const contributionsTo = (point: Point<unknown>): Contributions => {
+    const found = points.get(point.point) ?? {
+      entries: [],
+      values: [],
+      key: undefined,
+      check: undefined,
+      isRead: false,
+    }
+    found.key ??= point.key
+    points.set(point.point, found)
+    if (found.check === undefined && point.check !== undefined) {
+      found.check = point.check
+      checkAgain(found, onRefused)
+    }
+    return found
+  }
+  return {
+    /** All of them, or none. */
+    contribute: (owner: string, point: Point<unknown>, values: readonly unknown[]): Undo => {
+      const on = contributionsTo(point)
+      for (const value of values) {
+        const reason = on.check?.(value)
+        if (reason !== undefined) throw errors.contribution_refused({ details: { reason } })
+      }
+      const added = values.map((value): Entry => ({ owner, value }))
+      refuseTaken(point.point, on, added)
+      renew(on, [...on.entries, ...added])
+      return () => renew(on, without(on, new Set(added)))
+    },
+    view: (point: Point<unknown>) => {
+      const on = contributionsTo(point)
+      on.isRead = true
+      return () => on.values
+    },
+    unread: (): UnreadPoint[] => {
+      const read = [...points].filter(([, { isRead }]) => isRead).map(([point]) => point)
+      return [...points].flatMap(([point, { isRead, entries }]) =>
+        isRead
+          ? []
+          : [...new Set(entries.map(({ owner }) => owner))].map((owner) => ({
+              owner,
+              point,
+              meant: nearest(point, read),
+            })),
+      )
+    },
+    count: () => [...points.values()].reduce((sum, { entries }) => sum + entries.length, 0),
+  }
+}
