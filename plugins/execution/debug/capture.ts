@@ -75,6 +75,7 @@ export const createCapture = (parts: CaptureParts): Capture => {
       })
   }
   return {
+    name: 'debug',
     get active() {
       return parts.level() !== 'off'
     },

@@ -1,7 +1,7 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { RuntimeSections, Settings, addSettings } from '../../operator/runtime/contract.js'
 import { Runs } from '../runs/contract.js'
-import { RunObserver } from '../engine/contract.js'
+import { RunObservers } from '../engine/contract.js'
 import { createCapture } from './capture.js'
 import { debugConfig, debugFlags } from './config.js'
 import { readKey, type KeySetup } from './key.js'
@@ -20,7 +20,6 @@ export default definePlugin({
   api: 1,
   summary: 'Evidence of what runs asked and were answered, within limits and for a time.',
   needs: { runs: Runs, settings: Settings },
-  provides: [RunObserver],
   config: debugConfig,
   flags: debugFlags,
   register(ctx, { runs, settings }) {
@@ -44,7 +43,7 @@ export default definePlugin({
       known: (text) => secrets.redacting(text),
       room: retention.room,
     })
-    ctx.provide(RunObserver, capture)
+    ctx.contribute(RunObservers, capture)
     ctx.routes(...debugRoutes({ store, runs, capture, retention, key }))
     addSettings(ctx, settings, level)
     ctx.contribute(RuntimeSections, captureSection(config, key))

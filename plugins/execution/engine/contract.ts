@@ -1,5 +1,5 @@
-/** Who looks at model attempts and tool calls as they are, for evidence. */
-import { defineToken, type Token } from '../../../core/plugin.js'
+/** Who looks at model attempts and tool calls as they are, for evidence and measures. */
+import { definePoint, hasMembers, type Point } from '../../../core/plugin.js'
 import type { Usage } from '../models/contract.js'
 
 /** One model attempt or tool call, as it was. Times in Unix ms and ms. */
@@ -25,9 +25,16 @@ export interface Observed {
 
 /** Looks at what runs do. */
 export interface RunObserver {
-  /** False while nothing is wanted. */
+  /** Who looks, such as `debug`. */
+  readonly name: string
+  /** False while nothing is wanted: while that holds for all, nothing is put together. */
   readonly active: boolean
-  /** Must not throw and must not wait. */
+  /** Called in the order in which the attempts and calls of a run ended. Must not throw and must not wait. */
   observe(observed: Observed): void
 }
-export const RunObserver: Token<RunObserver> = defineToken<RunObserver>('run-observer@1')
+/** Everybody who looks at what runs do; one that throws takes nothing from the others. */
+export const RunObservers: Point<RunObserver> = definePoint<RunObserver>(
+  'run-observers@1',
+  (observer) => observer.name,
+  hasMembers('an observer of runs', { name: 'text', observe: 'function' }),
+)

@@ -20,8 +20,7 @@ const mostBugs = 3
 export interface EngineServices {
   readonly tools: ToolRegistry
   readonly settings: Settings
-  /** Keeps evidence of what runs do; absent while no plugin does. */
-  readonly observer: () => RunObserver | undefined
+  readonly observers: () => readonly RunObserver[]
   readonly sections: () => readonly SystemSection[]
   readonly starts: Collection<ThreadStart>
 }

@@ -21,8 +21,7 @@ export interface EngineContext extends RunContext {
   readonly threads: Threads
   /** A turn of the event loop of one's own, for what takes milliseconds. */
   readonly inTurn: () => Promise<void>
-  /** Keeps evidence of what runs do; absent while no plugin does. */
-  readonly observer: () => RunObserver | undefined
+  readonly observers: () => readonly RunObserver[]
   readonly sections: () => readonly SystemSection[]
 }
 

@@ -3,7 +3,7 @@ import { Settings } from '../../operator/runtime/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
-import { RunObserver } from './contract.js'
+import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
 import { threadStarts } from './threads.js'
@@ -14,15 +14,15 @@ export default definePlugin({
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
-  wants: { runs: Runs, observer: RunObserver },
+  wants: { runs: Runs },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs, observer }) {
+  register(ctx, { tools, settings, runs }) {
     ctx.provide(
       RunEngine,
       createEngine({
         tools,
         settings,
-        observer,
+        observers: ctx.view(RunObservers),
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
       }),

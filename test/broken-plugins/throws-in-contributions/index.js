@@ -6,16 +6,18 @@ const rejecting = async (what) => broken(what)
 
 export default (kit) => {
   const point = (name) => kit.definePoint(name)
-  const observers = kit.defineToken('run-observer@1')
   return {
     id: 'throws-in-contributions',
     version: '1.0.0',
     api: 1,
     summary: 'What it contributes throws.',
-    provides: [observers],
     register(ctx) {
       const on = (session, id) => (id === session ? broken(`the ${session}`) : undefined)
-      ctx.provide(observers, { active: true, observe: ({ session_id }) => on('observer', session_id) })
+      ctx.contribute(point('run-observers@1'), {
+        name: 'broken',
+        active: true,
+        observe: ({ session_id }) => on('observer', session_id),
+      })
       ctx.contribute(point('session-holds@1'), { id: 'broken', holds: (id) => on('hold', id) })
       ctx.contribute(point('session-end-guards@1'), { id: 'broken', veto: ({ session_id }) => on('guard', session_id) })
       ctx.contribute(point('session-metadata@1'), { key: 'broken', value: (id) => on('metadata', id) })

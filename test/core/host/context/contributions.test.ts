@@ -35,7 +35,7 @@ const provocations: Readonly<Record<string, (daemon: TestDaemon) => Promise<unkn
 }
 
 test('runtime-19: what a contribution throws is charged to the plugin that contributed it', async (t) => {
-  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'files' && id !== 'debug')
+  const shipped = (await shippedPlugins()).filter(({ id }) => id !== 'files')
   const daemon = await startTestDaemon(t, {
     root: await rootWithIt(),
     shipped,

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { unsafeCast } from '../../../../core/base/schema.js'
-import { RunObserver } from '../../../../plugins/execution/engine/contract.js'
+import { RunObservers } from '../../../../plugins/execution/engine/contract.js'
 import { verifyShipped } from '../../../support/copied-root.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { createLeapingClock } from '../../../support/leaping-clock.js'
@@ -12,7 +12,7 @@ import { day, retain, weekOfRuns } from '../../../support/retention.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
 
 const start = async (t: ExecutionContext) => {
-  const [root, clock, lent] = [await freshRoot(), createLeapingClock(), lender({ observer: RunObserver })]
+  const [root, clock, lent] = [await freshRoot(), createLeapingClock(), lender({})]
   const config = { retention: weekOfRuns, debug: { debug_level: 'on', ttl_ms: 365 * day } }
   const daemon = await startTestDaemon(t, { root, clock, config, plugins: [lent.plugin] })
   await openSession(daemon)
@@ -25,7 +25,8 @@ const start = async (t: ExecutionContext) => {
   const blobs = (): number =>
     readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
       .length
-  return { ...daemon, root, clock, run, debugOf, blobs, observer: () => lent.services().observer }
+  const capture = () => lent.context().view(RunObservers)().find(({ name }) => name === 'debug')
+  return { ...daemon, root, clock, run, debugOf, blobs, capture }
 }
 
 test('debug-17: evidence goes with its run when that falls; that of a run that is kept stays', async (t) => {
@@ -56,8 +57,8 @@ test('debug-17: what was pruned leaves no tombstone, and a piece that comes late
   const { body } = await daemon.request('POST', '/v1/runs/prune', { older_than_ms: 1000 })
   t.deepEqual(body.pruned_debug_run_ids, [run_id])
   daemon
-    .observer()
-    .observe(
+    .capture()
+    ?.observe(
       unsafeCast({ kind: 'model', name: 'demo', run_id, session_id: 's1', request: 'asked', answer: 'answered' }),
     )
   t.deepEqual(codeOf(await daemon.debugOf(run_id)), [404, 'run_debug_not_found'])
