@@ -25,7 +25,11 @@ const start = async (t: ExecutionContext) => {
   const blobs = (): number =>
     readdirSync(join(root, 'blobs/debug'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
       .length
-  const capture = () => lent.context().view(RunObservers)().find(({ name }) => name === 'debug')
+  const capture = () =>
+    lent
+      .context()
+      .view(RunObservers)()
+      .find(({ name }) => name === 'debug')
   return { ...daemon, root, clock, run, debugOf, blobs, capture }
 }
 
