@@ -205,7 +205,9 @@ export const permissionAudit = (
 export interface PermissionQuestion {
   readonly tool_name: string
   /** Whose mode and rules count before those of the daemon. */
-  readonly session_id?: string
+  readonly session_id?: string | undefined
+  /** Stands in place of the mode that would hold. */
+  readonly mode?: PermissionMode | undefined
   /** What a run keeps; what is in force when absent. */
   readonly pins?: ToolPins | undefined
 }

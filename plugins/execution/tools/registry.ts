@@ -56,8 +56,8 @@ export const createRegistry = ({
   const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
   const limitsOf = (pins: ToolPins | undefined): ToolLimits =>
     pins === undefined ? limits() : (pins.limits ?? config.limits)
-  const decide = ({ tool_name, session_id = '', pins }: PermissionQuestion): PermissionDecision => {
-    const mode = modes()?.mode(session_id) ?? pins?.permission_mode ?? permissionMode()
+  const decide = ({ tool_name, session_id = '', mode: asked, pins }: PermissionQuestion): PermissionDecision => {
+    const mode = asked ?? modes()?.mode(session_id) ?? pins?.permission_mode ?? permissionMode()
     const tool = find(tool_name)
     const decision = decidePermission({
       tool_name,

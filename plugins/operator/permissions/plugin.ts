@@ -1,16 +1,17 @@
 import { definePlugin } from '../../../core/plugin.js'
 import { Sessions } from '../../execution/sessions/contract.js'
 import { ToolRegistry } from '../../execution/tools/contract.js'
-import { permissionRoute } from './routes.js'
+import { permissionRoutes } from './routes.js'
 
 export default definePlugin({
   id: 'permissions',
   version: '1.0.0',
   api: 1,
-  summary: 'Explains whether a tool may run, without running it.',
+  summary: 'Explains whether tools may run, without running them.',
   needs: { tools: ToolRegistry },
   wants: { sessions: Sessions },
   register(ctx, { tools, sessions }) {
-    ctx.routes(permissionRoute(tools, (session_id) => sessions()?.find(session_id) !== undefined))
+    const sessionExists = (session_id: string): boolean => sessions()?.find(session_id) !== undefined
+    ctx.routes(...permissionRoutes({ registry: tools, sessionExists }))
   },
 })

@@ -1,33 +1,82 @@
-import { defineRoute, doc, jsonObject, jsonReply, object, optional, string, type Route } from '../../../core/plugin.js'
-import type { ToolRegistry } from '../../execution/tools/contract.js'
+import {
+  array,
+  defineRoute,
+  doc,
+  enums,
+  jsonObject,
+  jsonReply,
+  object,
+  optional,
+  string,
+  type Route,
+} from '../../../core/plugin.js'
+import { permissionModes, type PermissionQuestion, type ToolRegistry } from '../../execution/tools/contract.js'
 import { permissionErrors } from './errors.js'
 import { PermissionExplanation, explain } from './explanation.js'
+
+const ofSession = optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules."))
 
 const CheckBody = object({
   tool_name: doc(string({ min: 1, max: 200 }), 'Name of the tool.'),
   tool_call_id: optional(doc(string({ min: 1, max: 200 }), 'Id of the tool call.')),
-  session_id: optional(doc(string({ min: 1, max: 200 }), "Decides by this session's mode and rules.")),
+  session_id: ofSession,
+  mode_override: optional(doc(enums(permissionModes), 'Decides as if this mode were in force.')),
   input: optional(doc(jsonObject(), 'The input the tool would get. Rules look at names only.')),
 })
 
-export const permissionRoute = (registry: ToolRegistry, sessionExists: (session_id: string) => boolean): Route =>
-  defineRoute({
-    id: 'permissions.check',
-    method: 'POST',
-    path: '/v1/runtime/permissions/check',
-    summary: 'Explains whether a tool may run, without running, asking or recording anything.',
-    access: 'admin',
-    body: CheckBody,
-    reply: jsonReply(PermissionExplanation),
-    problems: [permissionErrors.session_not_found],
-    example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
-    handler: ({ body: { tool_name, tool_call_id, session_id } }) => {
-      if (session_id !== undefined && !sessionExists(session_id))
-        throw permissionErrors.session_not_found({ details: { session_id } })
-      return explain(
-        tool_name,
-        tool_call_id,
-        registry.decide({ tool_name, ...(session_id !== undefined && { session_id }) }),
-      )
-    },
-  })
+const Matrix = object({
+  session_id: optional(string()),
+  modes: array(object({ mode: enums(permissionModes), tools: array(PermissionExplanation) })),
+})
+
+export interface PermissionParts {
+  readonly registry: ToolRegistry
+  readonly sessionExists: (session_id: string) => boolean
+}
+
+export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): readonly Route[] => {
+  const known = (session_id: string | undefined): void => {
+    if (session_id !== undefined && !sessionExists(session_id))
+      throw permissionErrors.session_not_found({ details: { session_id } })
+  }
+  const explained = (question: PermissionQuestion, tool_call_id?: string): PermissionExplanation =>
+    explain(question.tool_name, tool_call_id, registry.decide(question))
+  return [
+    defineRoute({
+      id: 'permissions.check',
+      method: 'POST',
+      path: '/v1/runtime/permissions/check',
+      summary: 'Explains whether a tool may run, without running, asking or recording anything.',
+      access: 'admin',
+      body: CheckBody,
+      reply: jsonReply(PermissionExplanation),
+      problems: [permissionErrors.session_not_found],
+      example: { body: { tool_name: 'bash', input: { command: 'ls' } } },
+      handler: ({ body: { tool_name, tool_call_id, session_id, mode_override } }) => {
+        known(session_id)
+        return explained({ tool_name, session_id, mode: mode_override }, tool_call_id)
+      },
+    }),
+    defineRoute({
+      id: 'permissions.matrix',
+      method: 'POST',
+      path: '/v1/runtime/permissions/matrix',
+      summary: 'Explains for each permission mode which tools may run in it, without running or recording anything.',
+      access: 'admin',
+      body: object({ session_id: ofSession }),
+      bodyOptional: true,
+      reply: jsonReply(Matrix),
+      problems: [permissionErrors.session_not_found],
+      example: { body: {} },
+      handler: ({ body: { session_id } }) => {
+        known(session_id)
+        const names = registry.list().map(({ name }) => name)
+        const modes = permissionModes.map((mode) => ({
+          mode,
+          tools: names.toSorted().map((tool_name) => explained({ tool_name, session_id, mode })),
+        }))
+        return { ...(session_id !== undefined && { session_id }), modes }
+      },
+    }),
+  ]
+}

@@ -89,3 +89,27 @@ test('tools-9: an unknown session is not found, and a wrong body names its field
     t.is((await daemon.request('POST', path, body)).status, 400)
   }
 })
+
+test('tools-33: the check and the matrix explain each mode as it would be, and change nothing', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const session_id = await openSession(daemon)
+  const check = async (mode_override: string) =>
+    (await daemon.request('POST', path, { tool_name: 'bash', session_id, mode_override })).body
+  t.like(await check('bypassPermissions'), { effective_mode: 'bypassPermissions', decision: 'allow' })
+  t.like(await check('dontAsk'), { effective_mode: 'dontAsk', decision: 'deny' })
+  const { status, body } = await daemon.request('POST', '/v1/runtime/permissions/matrix', { session_id })
+  t.is(status, 200)
+  t.deepEqual(
+    body.modes.map(({ mode, tools }: any) => [mode, tools.find((one: any) => one.tool_name === 'bash').decision]),
+    [
+      ['default', 'ask'],
+      ['acceptEdits', 'ask'],
+      ['bypassPermissions', 'allow'],
+      ['plan', 'deny'],
+      ['dontAsk', 'deny'],
+    ],
+  )
+  t.is((await daemon.request('POST', '/v1/runtime/permissions/matrix')).body.modes.length, 5)
+  t.is((await daemon.request('POST', '/v1/runtime/permissions/matrix', { session_id: 'nobody' })).status, 404)
+  t.like((await daemon.request('GET', '/v1/runtime')).body, { permission_mode: 'default', config: { revision: 0 } })
+})
