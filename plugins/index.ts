@@ -84,7 +84,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/status/plugin.js'),
     commands: () => import('./operator/status/commands.js'),
   },
-  { id: 'permissions', required: false, load: () => import('./operator/permissions/plugin.js') },
+  {
+    id: 'permissions',
+    required: false,
+    load: () => import('./operator/permissions/plugin.js'),
+    commands: () => import('./operator/permissions/commands.js'),
+  },
   {
     id: 'runtime',
     required: true,

@@ -1,0 +1,73 @@
+import {
+  array,
+  defineCommand,
+  open,
+  string,
+  visibleLine,
+  type Command,
+  type CommandFlag,
+  type Infer,
+} from '../../../core/plugin.js'
+import { permissionModes } from '../../execution/tools/contract.js'
+
+const base = '/v1/runtime/permissions'
+const ofSession: Readonly<Record<string, CommandFlag>> = {
+  'session-id': { kind: 'text', summary: "Decides by this session's mode and rules." },
+}
+
+const Matrix = open({
+  modes: array(open({ mode: string(), tools: array(open({ tool_name: string(), decision: string() })) })),
+})
+
+/** A line for each tool, a column for each mode. */
+const showMatrix = ({ modes: columns }: Infer<typeof Matrix>): string => {
+  const names = columns[0]?.tools.map(({ tool_name }) => tool_name) ?? []
+  const width = Math.max(4, ...names.map((name) => visibleLine(name).length))
+  const line = (name: string, cells: readonly string[]): string =>
+    [name.padEnd(width), ...cells.map((cell, at) => cell.padEnd(columns[at]?.mode.length ?? 0))].join('  ').trimEnd()
+  return [
+    line(
+      '',
+      columns.map(({ mode }) => mode),
+    ),
+    ...names.map((name, at) =>
+      line(
+        visibleLine(name),
+        columns.map(({ tools }) => tools[at]?.decision ?? ''),
+      ),
+    ),
+  ].join('\n')
+}
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['runtime', 'permissions', 'check'],
+    route: `POST ${base}/check`,
+    summary: 'What would become of a call of a tool, without making it.',
+    args: ['tool_name'],
+    flags: {
+      ...ofSession,
+      mode: { kind: 'text', summary: 'Decides as if this mode were in force.' },
+    },
+    choices: { mode: permissionModes },
+    fields: { 'body.mode_override': '--mode' },
+    run: ({ client, args, flags }) =>
+      client.send('POST', `${base}/check`, {
+        tool_name: args['tool_name'] ?? '',
+        ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
+        ...(typeof flags['mode'] === 'string' && { mode_override: flags['mode'] }),
+      }),
+  }),
+  defineCommand({
+    path: ['runtime', 'permissions', 'matrix'],
+    route: `POST ${base}/matrix`,
+    summary: 'Which tools may run in which permission mode.',
+    flags: ofSession,
+    run: ({ client, flags }) =>
+      client.send('POST', `${base}/matrix`, {
+        ...(typeof flags['session-id'] === 'string' && { session_id: flags['session-id'] }),
+      }),
+    answer: Matrix,
+    show: showMatrix,
+  }),
+]
