@@ -2,7 +2,7 @@
 import { readLayers, settingsOf } from '../base/config.js'
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
-import { createKnownValues } from '../base/text/known-values.js'
+import { noSecrets } from '../base/text/secrets.js'
 import { object } from '../base/schema.js'
 import { Host } from '../host/contract.js'
 import { createHost, type PluginHost } from '../host/lifecycle/host.js'
@@ -12,12 +12,6 @@ import type { AnyPlugin } from '../plugin/contract.js'
 import { untouchable, untouchableHost } from './untouchable.js'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const secrets = {
-  find: () => undefined,
-  guard: () => {},
-  redact: (text: string) => text,
-  redacting: (text: string) => createKnownValues().replacing(text, ''),
-}
 const patienceMs = 5000
 
 /** The configuration that a plugin has when the operator says nothing. */
@@ -41,7 +35,7 @@ export const lonelyHost = (plugin: AnyPlugin): PluginHost => {
       clock,
       ids: createIds(clock),
       log: silent,
-      secrets,
+      secrets: noSecrets,
       state: untouchable('state'),
       events: untouchable('events'),
     },

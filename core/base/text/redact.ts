@@ -57,7 +57,7 @@ const tokens: readonly Shape[] = [
   {
     pattern: beginning(
       'gh[opusr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}|' +
-        'hf_[A-Za-z0-9]{30,}',
+        'hf_[A-Za-z0-9]{30,}|hft_[A-Za-z0-9_-]{16,}',
     ),
     instead: marked,
   },

@@ -1,5 +1,7 @@
 import path from 'node:path'
-import { createKnownValues } from './known-values.js'
+import { assert } from '../assert.js'
+import { createKnownValues, shortestValue } from './known-values.js'
+import { withoutTokens } from './short-lived.js'
 import { atOnce, type Portions } from '../turns.js'
 
 /**
@@ -12,9 +14,21 @@ export interface Secrets {
    * user.
    */
   find(name: string): string | undefined
-  /** Adds a value of six characters or more to what every log line and problem is redacted for. */
-  guard(value: string): void
-  /** The text with every known secret value replaced by `[redacted]`. */
+  /** True if there is anything under that name, of use or not. */
+  has(name: string): boolean
+  /**
+   * Writes `secrets/<name>`, whole and for the daemon's user alone; resolves when it is on disk. Only for names that
+   * the daemon made up.
+   */
+  keep(name: string, value: string): Promise<void>
+  /** Removes `secrets/<name>`; no effect if it is absent. */
+  drop(name: string): Promise<void>
+  /**
+   * Adds a value of six characters or more to what every log line and problem is redacted for, as it is, in JSON, in a
+   * URL, in hex and in base64. The answer lets it go again: a value that was guarded twice must be let go twice.
+   */
+  guard(value: string): () => void
+  /** The text with every known secret value, and every short-lived token, replaced by `[redacted]`. */
   redact(text: string): string
   /** The same in portions, for texts of any length. */
   redacting(text: string): Portions<string>
@@ -24,6 +38,10 @@ export interface Secrets {
 interface SecretFiles {
   stat(path: string): { readonly kind: string; readonly mode: number } | undefined
   readFile(path: string): Uint8Array | undefined
+  makeFolder(path: string): Promise<void>
+  replace(path: string, bytes: Uint8Array): Promise<void>
+  unlink(path: string): Promise<void>
+  syncFolder(path: string): Promise<void>
 }
 
 export interface SecretsOptions {
@@ -35,13 +53,30 @@ const mark = '[redacted]'
 const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/u
 const othersMayRead = 0o077
 
+/** A value as it stands in texts: plain, in JSON, in a URL, in hex and in base64. */
+const formsOf = (value: string): ReadonlySet<string> => {
+  const bytes = Buffer.from(value)
+  return new Set([
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(bytes.toString()),
+    bytes.toString('hex'),
+    bytes.toString('base64').replace(/=+$/u, ''),
+    bytes.toString('base64url'),
+  ])
+}
+
 export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
   const known = createKnownValues()
-  /** As it is, and as it stands in JSON. */
-  const guard = (value: string): void => [value, JSON.stringify(value).slice(1, -1)].forEach(known.add)
+  const folder = path.join(root, 'secrets')
+  const guard = (value: string): (() => void) => {
+    if (value.length < shortestValue) return () => {}
+    const undo = Array.from(formsOf(value), known.add)
+    return () => undo.forEach((letGo) => letGo())
+  }
   const find = (name: string): string | undefined => {
     if (!names.test(name)) return undefined
-    const file = path.join(root, 'secrets', name)
+    const file = path.join(folder, name)
     const stat = disk.stat(file)
     if (stat?.kind !== 'file' || (stat.mode & othersMayRead) !== 0) return undefined
     const value = new TextDecoder().decode(disk.readFile(file)).trim()
@@ -49,10 +84,33 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
     guard(value)
     return value
   }
-  return {
-    find,
-    guard,
-    redact: (text) => atOnce(known.replacing(text, mark)),
-    redacting: (text) => known.replacing(text, mark),
+  const has = (name: string): boolean => names.test(name) && disk.stat(path.join(folder, name)) !== undefined
+  const keep = async (name: string, value: string): Promise<void> => {
+    assert(names.test(name), `'${name}' is no name for a secret`)
+    guard(value)
+    await disk.makeFolder(folder)
+    await disk.replace(path.join(folder, name), Buffer.from(`${value}\n`))
+    await disk.syncFolder(root)
   }
+  const drop = async (name: string): Promise<void> => {
+    const file = path.join(folder, name)
+    if (!has(name)) return
+    await disk.unlink(file)
+    await disk.syncFolder(folder)
+  }
+  function* redacting(text: string): Portions<string> {
+    return withoutTokens(yield* known.replacing(text, mark), mark)
+  }
+  return { find, has, keep, drop, guard, redact: (text) => atOnce(redacting(text)), redacting }
+}
+
+/** No secrets, for a host that only asks plugins what they declare. */
+export const noSecrets: Secrets = {
+  find: () => undefined,
+  has: () => false,
+  keep: () => Promise.resolve(),
+  drop: () => Promise.resolve(),
+  guard: () => () => {},
+  redact: (text) => text,
+  redacting: (text) => createKnownValues().replacing(text, mark),
 }

@@ -8,7 +8,7 @@ import { createBus } from '../../events/bus.js'
 import { createIds } from '../../base/ids.js'
 import type { Route } from '../../http/routes/route.js'
 import { createRouteTable } from '../../http/routes/table.js'
-import { createKnownValues } from '../../base/text/known-values.js'
+import { noSecrets } from '../../base/text/secrets.js'
 import type { Log } from '../../base/text/log.js'
 import type { AnyKit, ShippedPlugin } from '../../plugin/contract.js'
 import { parse } from '../../base/parse.js'
@@ -75,12 +75,7 @@ export const declarationsOf = async (
       ids: createIds(clock),
       log: silent,
       state,
-      secrets: {
-        find: () => undefined,
-        guard: () => {},
-        redact: (text) => text,
-        redacting: (text) => createKnownValues().replacing(text, ''),
-      },
+      secrets: noSecrets,
       events: createBus({ clock, epoch: 0, capacity: 1, onFault: () => {} }),
     },
     loaded: await loadAll(

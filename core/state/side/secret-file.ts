@@ -10,15 +10,22 @@ export const secretFileErrors = defineErrors({
   },
 })
 
+interface Reading {
+  /** Refuse a file that others than its owner may read. */
+  readonly mustBePrivate?: boolean
+}
+
+const othersMay = 0o077
+
 /**
  * The secret in a file, without white space around it. Follows symbolic links,
  * because mounted secrets are links. Throws `secret_file_unreadable`, which
  * names the file and the reason.
  */
-export const readSecretFile = (path: string): string => {
+export const readSecretFile = (path: string, { mustBePrivate = false }: Reading = {}): string => {
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
-  const text = content(path, unusable).trim()
+  const text = content(path, { unusable, mustBePrivate }).trim()
   if (text === '') throw unusable('it is empty')
   if (/[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
   return text
@@ -26,11 +33,16 @@ export const readSecretFile = (path: string): string => {
 
 type Unusable = (reason: string, cause?: unknown) => Error
 
-const content = (path: string, unusable: Unusable): string => {
+const content = (
+  path: string,
+  { unusable, mustBePrivate }: { readonly unusable: Unusable; readonly mustBePrivate: boolean },
+): string => {
   const file = opened(path, unusable)
   try {
     const stat = fstatSync(file)
     if (!stat.isFile()) throw unusable('it is not a regular file')
+    if (mustBePrivate && (stat.mode & othersMay) !== 0)
+      throw unusable('others than its owner may read or change it: chmod 600')
     if (stat.size > 65_536) throw unusable('it is larger than 64 KiB')
     return readFileSync(file, 'utf8')
   } finally {

@@ -1,10 +1,10 @@
 /** Keeps evidence, in order and behind the runs: a run never waits for it, and never fails by it. */
-import { inTurns, type Clock, type Ids, type Log, type Portions } from '../../../core/plugin.js'
+import { inTurns, nonceBytes, sealText, type Clock, type Ids, type Log, type Portions } from '../../../core/plugin.js'
 import type { Observed, RunObserver } from '../engine/contract.js'
 import type { DebugConfig } from './config.js'
 import type { DebugArtifactView, DebugLevel } from './contract.js'
 import { cutText, evidenceText, sizeOf, type Known } from './evidence.js'
-import { nonceBytes, sealText, type KeySetup } from './key.js'
+import type { KeySetup } from './key.js'
 import type { DebugRecord, DebugStore } from './store.js'
 
 export interface CaptureParts {

@@ -8,6 +8,7 @@ import {
   jsonReply,
   named,
   object,
+  openText,
   optional,
   Problem,
   string,
@@ -19,7 +20,7 @@ import { noRun, type Runs } from '../runs/contract.js'
 import type { Capture } from './capture.js'
 import { RunDebugView, type DebugArtifactView } from './contract.js'
 import { debugErrors } from './errors.js'
-import { openText, type KeySetup } from './key.js'
+import type { KeySetup } from './key.js'
 import type { Retention } from './retention.js'
 import { refOf, type DebugRecord, type DebugStore } from './store.js'
 

@@ -53,3 +53,19 @@ test('ten thousand values cost no more than a few, also when they are added', (t
   // A pass for each value would be a thousand times as much.
   t.true(Math.min(costOf(t, 10_000), costOf(t, 10_000)) < 100 * (few + 10))
 })
+
+test('a value that was let go is looked for no more, one that was added twice not before both let it go', (t) => {
+  const known = createKnownValues()
+  const replace = (text: string): string => atOnce(known.replacing(text, '[x]'))
+  const undo = [known.add('secret-one'), known.add('secret-one'), known.add('secret-two'), known.add('secrets')]
+  undo[0]?.()
+  undo[0]?.()
+  t.is(replace('secret-one secret-two'), '[x] [x]', 'one undo lets go once')
+  undo[1]?.()
+  t.is(replace('secret-one secret-two secrets'), 'secret-one [x] [x]')
+  undo[2]?.()
+  undo[3]?.()
+  t.is(replace('secret-one secret-two secrets'), 'secret-one secret-two secrets')
+  known.add('secret-two')
+  t.is(replace('secret-one secret-two'), 'secret-one [x]', 'and comes again')
+})

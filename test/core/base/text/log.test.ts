@@ -2,6 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import test from 'ava'
 import { createLog } from '../../../../core/base/text/log.js'
+import { redactSecrets } from '../../../../core/base/text/redact.js'
 import { createSecrets } from '../../../../core/base/text/secrets.js'
 import { createDisk } from '../../../../core/state/disk/real-disk.js'
 import { freshRoot } from '../../../support/daemon.js'
@@ -76,4 +77,32 @@ test('runtime-25: a secret is read from its file, trimmed and guarded, unless ot
   t.is(secrets.find('model-key'), undefined)
   t.is(secrets.find('absent'), undefined)
   t.is(secrets.find('../root.json'), undefined)
+})
+
+test('runtime-34: a short-lived token is redacted by its shape alone, and a value that was let go is not', async (t) => {
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines, secrets } = await open(format)
+    const token = `hft_${'aB-_09'.repeat(8)}`
+    const letGo = [secrets.guard('a value of note'), secrets.guard('a value of note')]
+    log.info(`given ${token}`, { note: 'a value of note', url: 'x?y=a%20value%20of%20note' })
+    letGo[0]?.()
+    log.info('a value of note')
+    letGo[1]?.()
+    log.info('a value of note')
+    t.false(lines.join('').includes('aB-_09'))
+    t.deepEqual(
+      lines.map((line) => line.includes('a value of note') || line.includes('a%20value')),
+      [false, false, true],
+    )
+    t.is(redactSecrets(`token ${token}.`), 'token <redacted>.')
+  }
+})
+
+test('runtime-23: a known value goes also in hex, in base64 and as it stands in a URL', async (t) => {
+  const { secrets } = await open('json')
+  const value = 'pa$$ word/with+signs?'
+  secrets.guard(value)
+  const bytes = Buffer.from(value)
+  for (const form of [encodeURIComponent(value), ...(['hex', 'base64', 'base64url'] as const).map((as) => bytes.toString(as))])
+    t.regex(secrets.redact(`x ${form} y`), /^x \[redacted\]=* y$/u)
 })

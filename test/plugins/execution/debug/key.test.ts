@@ -1,7 +1,8 @@
 import test from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openText, readKey, sealText } from '../../../../plugins/execution/debug/key.js'
+import { openText, sealText } from '../../../../core/base/sealing.js'
+import { readKey } from '../../../../plugins/execution/debug/key.js'
 import { tempRoot } from '../../../support/notes.js'
 
 const key = Buffer.alloc(32, 7)

@@ -1,4 +1,4 @@
-import { createKnownValues } from '../../../../core/base/text/known-values.js'
+import { noSecrets } from '../../../../core/base/text/secrets.js'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,10 +40,11 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     },
   }
   const secrets: Secrets = {
-    find: () => undefined,
-    guard: (value) => void guarded.push(value),
-    redact: (text) => text,
-    redacting: (text) => createKnownValues().replacing(text, ''),
+    ...noSecrets,
+    guard: (value) => {
+      guarded.push(value)
+      return () => {}
+    },
   }
   const build = (config: Partial<RouteConfig> = {}) =>
     buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
