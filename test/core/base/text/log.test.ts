@@ -103,6 +103,9 @@ test('runtime-23: a known value goes also in hex, in base64 and as it stands in 
   const value = 'pa$$ word/with+signs?'
   secrets.guard(value)
   const bytes = Buffer.from(value)
-  for (const form of [encodeURIComponent(value), ...(['hex', 'base64', 'base64url'] as const).map((as) => bytes.toString(as))])
+  for (const form of [
+    encodeURIComponent(value),
+    ...(['hex', 'base64', 'base64url'] as const).map((as) => bytes.toString(as)),
+  ])
     t.regex(secrets.redact(`x ${form} y`), /^x \[redacted\]=* y$/u)
 })
