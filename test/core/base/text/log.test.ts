@@ -79,7 +79,7 @@ test('runtime-25: a secret is read from its file, trimmed and guarded, unless ot
   t.is(secrets.find('../root.json'), undefined)
 })
 
-test('runtime-34: a short-lived token is redacted by its shape alone, and a value that was let go is not', async (t) => {
+test('secrets-1: a short-lived token is redacted by its shape alone, and a value that was let go is not', async (t) => {
   for (const format of ['json', 'pretty'] as const) {
     const { log, lines, secrets } = await open(format)
     const token = `hft_${'aB-_09'.repeat(8)}`
