@@ -1,7 +1,7 @@
 import test from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openText, sealText } from '../../../../core/base/sealing.js'
+import { openText, sealText } from '../../../../core/base/text/sealing.js'
 import { readKey } from '../../../../plugins/execution/debug/key.js'
 import { tempRoot } from '../../../support/notes.js'
 
