@@ -33,7 +33,8 @@ import { daemonSettings, type Settings } from './base/settings.js'
 import type { Disk } from './state/disk/disk.js'
 import type { Lock } from './state/root/lock.js'
 import { createProcesses, type OwnProcesses } from './processes/processes.js'
-import { Processes } from './processes/contract.js'
+import { Processes, Supervised } from './processes/contract.js'
+import { createSupervised } from './processes/supervised.js'
 import type { OpenState, RecoveryReport } from './state/store/root.js'
 import { isDeclared, recoveryFound } from './start-findings.js'
 import { isMade } from './state/root/root-document.js'
@@ -151,7 +152,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   findings.note(recoveryFound(lock.root, report))
   for (const what of report.rebuilt.filter(isDeclared)) log.info('an index was made again', { what })
   await keepEpoch()
-  await beginWork({ ...context, state: opened.state, host, findings })
+  await beginWork({ ...context, root: lock.root, state: opened.state, host, findings })
   boot.own('http', () => controlPlane.server.drain(settings.drainMs))
   const bound = await boot.step('listen', controlPlane.listen)
   lock.listensAt(addressOf(bound))
@@ -229,6 +230,7 @@ const assemble = (
     services: [
       [Host, view],
       [Processes, context.processes],
+      [Supervised, createSupervised({ ...context, stateRoot: root, generation: () => opened.state.health.generation })],
     ],
     routes: controlPlane.routes,
     configure,

@@ -100,8 +100,18 @@ export { commandLine, count, span } from './base/text/command-text.js'
 export { errors as commandErrors } from './cli/errors.js'
 export { defineToken, definePoint, hasMembers } from './base/token.js'
 export type { Token, Point } from './base/token.js'
-export { Processes } from './processes/contract.js'
-export type { Program, ProgramEnd, ProgramWish } from './processes/contract.js'
+export { Processes, Supervised } from './processes/contract.js'
+export type {
+  Exit,
+  Program,
+  ProgramEnd,
+  ProgramWish,
+  Stopped,
+  SupervisedProgram,
+  SupervisedWish,
+} from './processes/contract.js'
+export { createCapture } from './processes/capture.js'
+export type { Capture, Captured } from './processes/capture.js'
 export { Host } from './host/contract.js'
 export type {
   HostView,

@@ -5,6 +5,7 @@ import type { Boot } from './host/lifecycle/boot.js'
 import type { PluginHost } from './host/lifecycle/host.js'
 import type { Log } from './base/text/log.js'
 import { repairFound } from './start-findings.js'
+import { endLeftovers } from './processes/leftovers.js'
 import type { State } from './state/contract.js'
 import { mayPass } from './state/disk/storage-mode.js'
 
@@ -12,6 +13,7 @@ export interface WorkParts {
   readonly boot: Boot
   readonly clock: Clock
   readonly log: Log
+  readonly root: string
   readonly state: State
   readonly host: PluginHost
   readonly findings: Findings
@@ -22,7 +24,8 @@ const lookMs = 250
 
 const waits = ({ health }: State): boolean => health.mode === 'read_only' && mayPass(health.reason)
 
-const begin = async ({ boot, log, state, host, findings }: WorkParts): Promise<void> => {
+const begin = async (parts: WorkParts): Promise<void> => {
+  const { boot, log, state, host, findings } = parts
   const outcomes = await boot.step(
     'repair',
     () => host.repair(state.health.mode === 'ok'),
@@ -32,6 +35,7 @@ const begin = async ({ boot, log, state, host, findings }: WorkParts): Promise<v
     if (expected > 0) log.info('went on with what the last stop left', { plugin, step, count: expected })
   findings.note(repairFound(outcomes))
   await findings.keep()
+  await endLeftovers({ ...parts, generation: state.health.generation })
   await boot.step('start', host.start)
 }
 

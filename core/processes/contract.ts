@@ -1,5 +1,5 @@
 /** Programs that the daemon starts: commands of tools, searches, servers beside it. */
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { defineToken } from '../base/token.js'
 
 /** What is to be started. */
@@ -11,6 +11,8 @@ export interface ProgramWish {
   readonly folder: string
   /** All that it sees: nothing of the daemon's own is added. */
   readonly environment: Readonly<Record<string, string>>
+  /** True to have a standard input; without one it reads its end at once. */
+  readonly input?: boolean
 }
 
 /**
@@ -23,7 +25,7 @@ export type ProgramEnd =
   | { readonly type: 'lost' }
 
 /**
- * A program in a session and a process group of its own, without standard input. Its descriptor 3 reads the end of file
+ * A program in a session and a process group of its own. Its descriptor 3 reads the end of file
  * when the daemon is gone, or whoever waits for the program: it should end then.
  */
 export interface Program {
@@ -31,6 +33,8 @@ export interface Program {
   readonly pid: number | undefined
   /** Clock ticks since boot at which it began; empty where the system does not tell. */
   readonly started: string
+  /** Its standard input, if the wish had one. What is written after its end is lost without a word. */
+  readonly input: Writable | undefined
   /** Must be read or let go: what is not read holds the program up. */
   readonly stdout: Readable
   readonly stderr: Readable
@@ -50,3 +54,60 @@ export interface Processes {
   start(wish: ProgramWish): Promise<Program>
 }
 export const Processes = defineToken<Processes>('processes@1')
+
+/** How the first process of a program ended. */
+export interface Exit {
+  readonly started: boolean
+  /** Nobody could wait for its end, so it was killed. */
+  readonly lost: boolean
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** What came of a stop. */
+export interface Stopped {
+  readonly found: number
+  /** Still there at the end; empty when the stop is confirmed. */
+  readonly remaining: readonly number[]
+  /** False where nobody can look at the processes: then nothing was found, whatever is there. */
+  readonly supported: boolean
+}
+
+/** A program that is to be ended with everything it started. */
+export interface SupervisedWish extends Omit<ProgramWish, 'file' | 'args'> {
+  /** A command for bash, or sh where there is none; or a program, found by `PATH`, and its arguments. */
+  readonly run: string | readonly string[]
+  /** Names it among those of this life of the daemon; made if absent. */
+  readonly name?: string
+  /** True to have both outputs in standard output, in the order in which they came. */
+  readonly merged?: boolean
+}
+
+/** A program with all that it starts: its group, its session, their descendants, and whoever carries its marker. */
+export interface SupervisedProgram extends Pick<Program, 'pid' | 'started' | 'input' | 'stdout' | 'stderr'> {
+  /** False if nothing was started. */
+  readonly isThere: boolean
+  /** The first process has ended. Never rejects. */
+  readonly exited: Promise<Exit>
+  /**
+   * Ends all of it: SIGTERM, SIGKILL after `grace_ms`, until a look at all processes finds none. May be called again, and
+   * after the end of the first process, for what that has left.
+   */
+  stop(grace_ms: number): Promise<Stopped>
+  /** SIGKILL for its group. Must be called before the daemon forgets it, at its end at the latest. */
+  kill(): void
+  /** Closes both outputs when all was read, or a second later while others hold their other end. */
+  letGo(): Promise<void>
+}
+
+/**
+ * Starts programs that leave nothing behind. They go with the daemon; what an earlier life of it left all the same is
+ * ended at a start, before plugins start.
+ */
+export interface Supervised {
+  /** Never rejects: a refusal is the end of a program that never was. */
+  start(wish: SupervisedWish): Promise<SupervisedProgram>
+  /** Ends several at once, as each would by itself. */
+  stop(programs: readonly SupervisedProgram[], grace_ms: number): Promise<Stopped>
+}
+export const Supervised = defineToken<Supervised>('supervised@1')

@@ -7,12 +7,12 @@ import { absentProgram, runningProgram } from './program.js'
 
 const refusal = (cause: unknown): ProgramEnd => ({ type: 'refused', reason: codeOf(cause) ?? 'UNKNOWN' })
 
-const spawnChild = ({ file, args, folder, environment }: ProgramWish): ChildProcess =>
+const spawnChild = ({ file, args, folder, environment, input }: ProgramWish): ChildProcess =>
   spawn(file, [...args], {
     cwd: folder,
     env: environment,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: [input === true ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe'],
   })
 
 export const startDirectly = async (wish: ProgramWish): Promise<Program> => {
@@ -32,5 +32,5 @@ export const startDirectly = async (wish: ProgramWish): Promise<Program> => {
   const ended = new Promise<ProgramEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ type: 'ended', code, signal }))
   })
-  return runningProgram({ pid, started: startTicks(pid), stdout, stderr, ended })
+  return runningProgram({ pid, started: startTicks(pid), input: child.stdin ?? undefined, stdout, stderr, ended })
 }

@@ -1,11 +1,12 @@
 /** What every way to start a program makes of it. */
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { startTicks } from '../state/root/owner.js'
 import type { Program, ProgramEnd } from './contract.js'
 
 export interface Running {
   readonly pid: number
   readonly started: string
+  readonly input: Writable | undefined
   readonly stdout: Readable
   readonly stderr: Readable
   readonly ended: Promise<ProgramEnd>
@@ -29,12 +30,14 @@ const closing = (stream: Readable): Promise<void> =>
   })
 
 export const runningProgram = (running: Running): Program => {
-  const { pid, started, stdout, stderr } = running
+  const { pid, started, input, stdout, stderr } = running
+  input?.on('error', () => {})
   return {
     ...running,
     closed: Promise.all([closing(stdout), closing(stderr)]).then(() => {}),
     kill: () => killGroup(pid, started),
     letGo: () => {
+      input?.destroy()
       stdout.destroy()
       stderr.destroy()
     },
@@ -45,6 +48,7 @@ export const runningProgram = (running: Running): Program => {
 export const absentProgram = (end: ProgramEnd): Program => ({
   pid: undefined,
   started: '',
+  input: undefined,
   stdout: Readable.from([]),
   stderr: Readable.from([]),
   ended: Promise.resolve(end),

@@ -1,7 +1,7 @@
 /**
  * The program of the starter: a small process that starts programs for the daemon, because a fork copies the page
  * tables of whoever forks. It is text instead of a file: the folder of the daemon may have been replaced since it
- * started. For each output it connects to the daemon, ahead of need, and the program has that connection as it is; so
+ * started. For each output, and for an input, it connects to the daemon, ahead of need, and the program has that connection as it is; so
  * what a program puts out passes nobody. A connection counts when the daemon has answered it. When the daemon is gone,
  * whatever it started goes too.
  */
@@ -13,6 +13,7 @@ const { connect } = require('node:net')
 const address = process.env.STARTER_ADDRESS
 const token = process.env.STARTER_TOKEN
 const spareMost = 4
+const needed = ({ input }) => (input ? 3 : 2)
 const spare = []
 const orders = []
 const pids = new Set()
@@ -29,7 +30,7 @@ const reach = (slot) => {
 const say = (fact) => control.write(JSON.stringify(fact) + '\\n')
 
 const fill = () => {
-  while (spare.length + opening < Math.max(spareMost, 2 * orders.length)) open((last += 1))
+  while (spare.length + opening < Math.max(spareMost, 3 * orders.length)) open((last += 1))
 }
 const open = (slot) => {
   opening += 1
@@ -48,7 +49,10 @@ const open = (slot) => {
   socket.once('close', () => settle(false))
 }
 const pump = () => {
-  while (orders.length > 0 && spare.length > 1) run(orders.shift(), spare.splice(0, 2))
+  while (orders.length > 0 && spare.length >= needed(orders[0])) {
+    const order = orders.shift()
+    run(order, spare.splice(0, needed(order)))
+  }
   if (orders.length > 0) fill()
 }
 
@@ -60,8 +64,10 @@ const startedAt = (pid) => {
     return ''
   }
 }
-const begin = ({ file, args, folder, environment }, [out, err]) =>
-  spawn(file, args, { cwd: folder, env: environment, detached: true, stdio: ['ignore', out.socket, err.socket, 3] })
+const begin = ({ file, args, folder, environment }, [out, err, input]) => {
+  const stdio = [input ? input.socket : 'ignore', out.socket, err.socket, 3]
+  return spawn(file, args, { cwd: folder, env: environment, detached: true, stdio })
+}
 const run = (order, slots) => {
   const { id } = order
   try {

@@ -79,8 +79,10 @@ interface Desk {
 }
 
 const begun = ({ slots }: Desk, { ended }: Order, reply: Extract<Reply, { pid: number }>): Program => {
-  const [stdout = new Socket(), stderr = new Socket()] = reply.slots.map((slot) => slots.take(slot))
-  return runningProgram({ pid: reply.pid, started: reply.started, stdout, stderr, ended })
+  const [stdout = new Socket(), stderr = new Socket(), input] = reply.slots.map((slot) => slots.take(slot))
+  // Nothing comes from it but its end.
+  input?.resume()
+  return runningProgram({ pid: reply.pid, started: reply.started, input, stdout, stderr, ended })
 }
 
 const hear = (desk: Desk, reply: Reply): void => {

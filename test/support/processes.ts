@@ -2,6 +2,8 @@
 import type { ExecutionContext } from 'ava'
 import { createClock } from '../../core/base/clock.js'
 import { createIds } from '../../core/base/ids.js'
+import type { Supervised } from '../../core/processes/contract.js'
+import { createSupervised } from '../../core/processes/supervised.js'
 import { createProcesses, type OwnProcesses } from '../../core/processes/processes.js'
 
 /** Lines that were logged, beside what it starts. */
@@ -13,4 +15,10 @@ export const processesFor = (t: ExecutionContext): OwnProcesses & { readonly war
   const processes = createProcesses({ ids: createIds(clock), log })
   t.teardown(processes.close)
   return { ...processes, warnings }
+}
+
+/** The service that supervises programs, as of the first life of a root. */
+export const supervisedFor = (t: ExecutionContext, stateRoot: string): Supervised => {
+  const clock = createClock()
+  return createSupervised({ processes: processesFor(t), clock, ids: createIds(clock), stateRoot, generation: () => 1 })
 }

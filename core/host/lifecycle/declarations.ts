@@ -18,7 +18,7 @@ import type { Declarations } from '../../state/inspect/verify-records.js'
 import { version } from '../../base/version.js'
 import { shippedCandidate } from '../load/candidate.js'
 import { Host } from '../contract.js'
-import { Processes } from '../../processes/contract.js'
+import { Processes, Supervised } from '../../processes/contract.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
 
@@ -84,6 +84,7 @@ export const declarationsOf = async (
     ),
     services: [
       [Processes, untouched({}, 'the processes')],
+      [Supervised, untouched({}, 'the supervised programs')],
       [
         Host,
         untouched({ version, processId: process.pid, startedAtMs: 0, stateRoot: '/', workspaceRoot: '/' }, 'the host'),

@@ -1,9 +1,16 @@
 /** One command in the background, from its start to the last word about it. */
-import { within, type Clock, type JsonObject, type Log, type Spool, type State } from '../../../core/plugin.js'
+import type {
+  Clock,
+  Exit,
+  JsonObject,
+  Log,
+  Spool,
+  State,
+  Stopped,
+  SupervisedProgram,
+} from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
-import { drainMs, type Exit, type Launched } from './launch.js'
 import { createPace, type Pace } from './pace.js'
-import { belongsTo, signalGroup, stopProcesses, type Group, type Stopped } from './process-tree.js'
 import { watchSilence } from './silence.js'
 
 export type TaskRef = Pick<SessionTask, 'id' | 'session_id'>
@@ -25,7 +32,7 @@ export interface EndReason {
 }
 
 export interface Life {
-  readonly group: Group
+  readonly program: SupervisedProgram
   /**
    * Tells the command to end, with all that it started. Told again it does nothing, unless something was left the last
    * time.
@@ -81,7 +88,7 @@ interface Drain {
 }
 
 /** What is not read here waits in the pipe, and the command with it. */
-const pump = async ({ program }: Launched, { spool, pace, heard }: Drain): Promise<void> => {
+const pump = async (program: SupervisedProgram, { spool, pace, heard }: Drain): Promise<void> => {
   try {
     for await (const chunk of program.stdout) {
       await spool.append(chunk)
@@ -95,19 +102,16 @@ const pump = async ({ program }: Launched, { spool, pace, heard }: Drain): Promi
 
 /** A command with its process, where its output goes, and the last bytes of that. */
 export interface Started {
-  readonly launched: Launched
-  readonly group: Group
+  readonly program: SupervisedProgram
   readonly spool: Spool
   readonly tail: () => Uint8Array
 }
 
-export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spool, tail }: Started): Life => {
+export const beginLife = (parts: LifeParts, ref: TaskRef, { program, spool, tail }: Started): Life => {
   const { clock, log, grace_ms } = parts
   let reason: EndReason | undefined
   let shutdown: Promise<Stopped> | undefined
   let left = false
-  const stopAll = (grace: number): Promise<Stopped> =>
-    stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })
   const tell = (news: TaskNews): Promise<void> => parts.state.commit((tx) => parts.tasks.tell(tx, ref, news))
   /** Until it is on record; a daemon that stops meanwhile leaves it to the next start. */
   const record = async (news: TaskNews): Promise<void> => {
@@ -130,7 +134,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
   const end = (why: EndReason): void => {
     reason ??= why
     if (shutdown !== undefined) return
-    const asked = stopAll(grace_ms)
+    const asked = program.stop(grace_ms)
     shutdown = asked
     void asked.then((stopped) => {
       if (stopped.remaining.length === 0) return
@@ -145,14 +149,12 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
       tail,
       tell: (since) => recordBeside({ metadata: { silent_since_ms: since } }),
     })
-    const pumped = pump(launched, { spool, pace: createPace(clock), heard: silence.heard })
-    const exit = await launched.exited
+    const pumped = pump(program, { spool, pace: createPace(clock), heard: silence.heard })
+    const exit = await program.exited
     const asked = await shutdown
-    // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
-    if (asked === undefined && !left) signalGroup(group, 'SIGKILL')
-    const last = await stopAll(0)
-    await within(clock, drainMs, pumped)
-    launched.program.letGo()
+    if (asked === undefined && !left) program.kill()
+    const last = await program.stop(0)
+    await program.letGo()
     await pumped
     silence.end()
     await Promise.all(beside)
@@ -163,7 +165,7 @@ export const beginLife = (parts: LifeParts, ref: TaskRef, { launched, group, spo
     await record({ ...news, metadata: { ...news.metadata, ...tree, ended_at_ms: clock.now() } })
   }
   return {
-    group,
+    program,
     end,
     leave: () => {
       left = true

@@ -1,25 +1,22 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, type Ids, type JsonObject, type Processes, type Spools } from '../../../core/plugin.js'
+import { Problem, type Ids, type JsonObject, type Spools, type Supervised, type SupervisedProgram } from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'
 import { backgroundOutput } from './background-output.js'
 import type { ShellConfig } from './config.js'
 import { shellErrors } from './errors.js'
-import { launch, type Launched } from './launch.js'
-import { belongsTo, stopProcesses } from './process-tree.js'
 
 export const backgroundKind = 'background_shell'
 
 export interface BackgroundParts extends LifeParts {
   readonly ids: Ids
-  readonly processes: Processes
+  readonly supervised: Supervised
   readonly config: ShellConfig
   readonly spools: Spools
-  readonly makeMarker: (unique: string) => string
-  readonly environment: (marker: string) => Record<string, string>
+  readonly environment: () => Record<string, string>
 }
 
 export interface Order {
@@ -146,7 +143,7 @@ const giveUp = ({ state, tasks }: Commands, ref: TaskRef): Promise<void> =>
     tasks.tell(tx, ref, { status: 'failed', metadata: { terminal_reason: 'not_started', stop_requested: null } }),
   )
 
-const recordProcess = ({ state, tasks }: Commands, task: TaskRef, { group: { pid, started } }: Life): Promise<void> =>
+const recordProcess = ({ state, tasks }: Commands, task: TaskRef, { program: { pid, started } }: Life): Promise<void> =>
   state.commit((tx) =>
     tasks.tell(tx, task, {
       metadata: { ...(pid !== undefined && { pid }), ...(started !== '' && { pid_started: started }) },
@@ -161,15 +158,13 @@ const begin = async (
 ): Promise<Life | undefined> => {
   const { spools } = commands
   const spool = await spools.begin(task.id)
-  const launched = commands.leaving ? undefined : await launchOrder(commands, order, task)
-  const group = launched?.group
-  if (launched === undefined || group === undefined) {
+  const program = commands.leaving ? undefined : await startOrder(commands, order, task)
+  if (program?.isThere !== true) {
     await spool.close()
     return undefined
   }
   const life = beginLife(commands, task, {
-    launched,
-    group,
+    program,
     spool,
     tail: () => spools.read(task.id, tailBytes)?.bytes ?? new Uint8Array(),
   })
@@ -181,15 +176,12 @@ const begin = async (
   return life
 }
 
-const launchOrder = (
-  { processes, makeMarker, environment }: Commands,
-  order: Order,
+const startOrder = (
+  { supervised, environment }: Commands,
+  { command, folder }: Order,
   { id }: SessionTask,
-): Promise<Launched> => {
-  const marker = makeMarker(id)
-  const { command, folder } = order
-  return launch(processes, { command, folder, environment: environment(marker), marker, merged: true })
-}
+): Promise<SupervisedProgram> =>
+  supervised.start({ run: command, folder, environment: environment(), name: id, merged: true })
 
 /** Ends a command that takes too long, and clears up after one that has ended. */
 const watch = async (commands: Commands, { id }: TaskRef, life: Life): Promise<void> => {
@@ -244,12 +236,8 @@ const leave = async (commands: Commands): Promise<void> => {
   await Promise.allSettled(works)
 }
 
-const stopAll = ({ clock, config }: Commands, lives: readonly Life[]): Promise<unknown> =>
-  stopProcesses({
-    clock,
-    grace_ms: config.grace_ms,
-    of: (rows) => {
-      const groups = lives.map(({ group }) => belongsTo(group, rows))
-      return (row) => groups.some((belongs) => belongs(row))
-    },
-  })
+const stopAll = ({ supervised, config }: Commands, lives: readonly Life[]): Promise<unknown> =>
+  supervised.stop(
+    lives.map(({ program }) => program),
+    config.grace_ms,
+  )

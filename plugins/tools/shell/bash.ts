@@ -7,10 +7,9 @@ import {
   object,
   optional,
   string,
-  type Clock,
   type Infer,
   type JsonObject,
-  type Processes,
+  type Supervised,
 } from '../../../core/plugin.js'
 import { defineTool, failedCall, type Tool, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { Background } from './background.js'
@@ -41,13 +40,10 @@ const BashInput = object({
 type BashInput = Infer<typeof BashInput>
 
 export interface BashParts {
-  readonly processes: Processes
-  readonly clock: Clock
+  readonly supervised: Supervised
   readonly config: ShellConfig
   readonly background: Background
-  /** A marker that no other command has. */
-  readonly makeMarker: () => string
-  readonly environment: (marker: string) => Record<string, string>
+  readonly environment: () => Record<string, string>
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal
 }
@@ -94,22 +90,19 @@ const run = async (
   { command, workdir, description, run_in_background }: BashInput,
   call: ToolCall,
 ): Promise<ToolOutcome> => {
-  const { processes, clock, config, makeMarker, environment, signal } = parts
+  const { supervised, config, environment, signal } = parts
   if (!isRunnable(command)) return failedCall(shellErrors.command_invalid({ details: { limit: maxCommandBytes } }))
   const folder = await folderOf(call.workspace, workdir)
   if (folder === undefined) return failedCall(shellErrors.workdir_invalid())
   if (call.signal.aborted) return failedCall(shellErrors.command_stopped())
   if (run_in_background) return parts.background.start({ command, folder, workdir, description, call })
-  const marker = makeMarker()
   const end = await runCommand({
-    processes,
+    supervised,
     command,
     folder,
-    marker,
-    environment: environment(marker),
+    environment: environment(),
     output_bytes: config.output_bytes,
     grace_ms: config.grace_ms,
-    clock,
     signal: AbortSignal.any([call.signal, signal]),
   })
   return outcomeOf(end)

@@ -1,22 +1,18 @@
 /** One command from its start to the end of everything it started. */
-import { within, type Clock, type Processes } from '../../../core/plugin.js'
-import { createCapture, type Captured } from './capture.js'
-import { drainMs, launch, type Exit, type Launch } from './launch.js'
-import { belongsTo, signalGroup, stopProcesses } from './process-tree.js'
+import { createCapture, type Captured, type Exit, type Supervised } from '../../../core/plugin.js'
 
-export interface CommandRun extends Launch {
-  readonly processes: Processes
+export interface CommandRun {
+  readonly supervised: Supervised
+  readonly command: string
+  /** Absolute path. */
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
   readonly output_bytes: number
   readonly grace_ms: number
-  readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-export interface CommandEnd {
-  readonly started: boolean
-  readonly lost: boolean
-  readonly code: number | null
-  readonly signal: string | null
+export interface CommandEnd extends Exit {
   readonly stopped: boolean
   readonly remaining: readonly number[]
   readonly stdout: Captured
@@ -36,25 +32,22 @@ const onAbort = (signal: AbortSignal, stop: () => Promise<readonly number[]>) =>
 
 const notEnded: Exit = { started: true, lost: false, code: null, signal: null }
 
-export const runCommand = async (run: CommandRun): Promise<CommandEnd> => {
-  const { clock, grace_ms, signal } = run
-  const { program, group, exited } = await launch(run.processes, run)
+export const runCommand = async ({ supervised, command, ...run }: CommandRun): Promise<CommandEnd> => {
+  const { folder, environment, grace_ms, signal } = run
+  const program = await supervised.start({ run: command, folder, environment })
+  const { exited } = program
   const [stdout, stderr] = [createCapture(run.output_bytes), createCapture(run.output_bytes)]
   program.stdout.on('data', stdout.add)
   program.stderr.on('data', stderr.add)
   const stopAll = async (grace: number): Promise<readonly number[]> =>
-    group === undefined
-      ? []
-      : (await stopProcesses({ clock, grace_ms: grace, of: (rows) => belongsTo(group, rows) })).remaining
+    program.isThere ? (await program.stop(grace)).remaining : []
   const { done, forget } = onAbort(signal, () => stopAll(grace_ms))
   const exit = await Promise.race([exited, done.then((remaining) => (remaining.length > 0 ? notEnded : exited))])
   forget()
   const stopped = signal.aborted
-  // Unless stopped, the waiting process still keeps the group's number from being given to anyone else.
   if (stopped) await done
-  else if (group !== undefined) signalGroup(group, 'SIGKILL')
+  else program.kill()
   const remaining = await stopAll(0)
-  await within(clock, drainMs, program.closed)
-  program.letGo()
+  await program.letGo()
   return { ...exit, stopped, remaining, stdout: stdout.read(), stderr: stderr.read() }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import test from 'ava'
@@ -69,6 +70,26 @@ for (const [how, make] of Object.entries(ways)) {
     )
     t.is(ids?.trim(), `${program.pid} ${program.pid} ${program.pid}`)
     program.letGo()
+  })
+
+  test(`a program started ${how} reads what is written to it, line by line, and the end of it`, async (t) => {
+    const program = await make(t).start({ ...sh('read -r a; echo "got $a"; cat | wc -c'), input: true })
+    program.input?.write('first\n')
+    const [first] = await once(program.stdout, 'data')
+    t.is(String(first), 'got first\n')
+    program.input?.end('x'.repeat(1_000_000))
+    t.is((await text(program.stdout)).trim(), '1000000')
+    t.deepEqual(await program.ended, { type: 'ended', code: 0, signal: null })
+    program.letGo()
+  })
+
+  test(`input for a program started ${how} that does not read it harms nobody`, async (t) => {
+    const program = await make(t).start({ ...sh('exec <&-; echo deaf'), input: true })
+    program.input?.end('x'.repeat(1_000_000))
+    t.is(await text(program.stdout), 'deaf\n')
+    t.deepEqual(await program.ended, { type: 'ended', code: 0, signal: null })
+    program.letGo()
+    await program.closed
   })
 
   test(`what cannot be started ${how} is refused with the system's reason`, async (t) => {

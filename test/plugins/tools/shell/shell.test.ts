@@ -6,29 +6,27 @@ import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { fault } from '../../../../core/base/assert.js'
 import { createClock } from '../../../../core/base/clock.js'
-import { createIds } from '../../../../core/base/ids.js'
 import type { Json } from '../../../../core/base/schema.js'
 import type { Background } from '../../../../plugins/tools/shell/background.js'
 import { bashTool } from '../../../../plugins/tools/shell/bash.js'
-import { createCapture } from '../../../../plugins/tools/shell/capture.js'
+import { createCapture } from '../../../../core/processes/capture.js'
 import { passedFrom, type PassedEnvironment } from '../../../../core/base/text/child-environment.js'
 import { commandEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
-import { markerOf, rootTag, stopLeftovers } from '../../../../plugins/tools/shell/leftovers.js'
-import { readProcesses, type ProcessRow } from '../../../../plugins/tools/shell/process-table.js'
-import { belongsTo, membersOf } from '../../../../plugins/tools/shell/process-tree.js'
+import { stopLeftovers } from '../../../../core/processes/leftovers.js'
+import { markerOf, rootTag } from '../../../../core/processes/marker.js'
+import { readProcesses, type ProcessRow } from '../../../../core/processes/process-table.js'
+import { belongsTo, membersOf } from '../../../../core/processes/process-tree.js'
 import { checkTool } from '../../../conform/tool.js'
-import { processesFor } from '../../../support/processes.js'
+import { supervisedFor } from '../../../support/processes.js'
 import { callOf, codeOf, makeFolder, runTool } from '../../../support/tools.js'
 
 interface Given extends PassedEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly marker: string
 }
-const childEnvironment = ({ environment, marker, ...passed }: Given): Record<string, string> =>
-  commandEnvironment(passedFrom(environment, passed), marker)
+const childEnvironment = ({ environment, ...passed }: Given): Record<string, string> =>
+  commandEnvironment(passedFrom(environment, passed))
 
 const clock = createClock()
-const ids = createIds(clock)
 const unused = (): never => {
   throw fault('nothing runs in the background here')
 }
@@ -46,10 +44,8 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
   // A daemon has its listener: timers that it waits for keep no process alive.
   const listener = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(listener))
-  const marker = markerOf(rootTag(workspace), 1, ids.random(8))
   const tool = bashTool({
-    processes: processesFor(t),
-    clock,
+    supervised: supervisedFor(t, workspace),
     config: {
       output_bytes,
       grace_ms,
@@ -61,14 +57,12 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
       background_silence_ms: 1,
     },
     background: none,
-    makeMarker: () => marker,
     signal: new AbortController().signal,
-    environment: (task) =>
+    environment: () =>
       childEnvironment({
         environment: { PATH: process.env['PATH'], HOME: workspace, SERVICE_API_KEY: 'hidden-key' },
         pass: [],
         redact: (text) => text,
-        marker: task,
       }),
   })
   const run = (command: string, more: Record<string, Json> = {}, signal?: AbortSignal) =>
@@ -91,8 +85,8 @@ const setUp = async (t: ExecutionContext, { output_bytes = 64 * 1024, grace_ms =
     return running
   }
   const left = async (): Promise<number[]> =>
-    (await readProcesses()).filter((row) => row.marker === marker).map(({ pid }) => pid)
-  return { workspace, tool, run, abortWhenReady, left, marker }
+    (await readProcesses()).filter((row) => row.marker?.startsWith(`${rootTag(workspace)}.`)).map(({ pid }) => pid)
+  return { workspace, tool, run, abortWhenReady, left }
 }
 
 test('bash keeps the contract of tools', async (t) => {
@@ -171,7 +165,6 @@ test('only harmless variables are passed on', (t) => {
     environment,
     pass: ['MY_TOKEN', 'SERVICE_TOKEN'],
     redact: (text) => text.replace('known secret', '[redacted]'),
-    marker: 'm',
   })
   t.deepEqual(Object.keys(made).toSorted(), [
     'GIT_PAGER',
@@ -181,7 +174,6 @@ test('only harmless variables are passed on', (t) => {
     'MY_TOKEN',
     'PAGER',
     'PATH',
-    'SERVICE_SHELL_TASK_ID',
     'SSH_AUTH_SOCK',
     'TERM',
   ])
@@ -198,8 +190,8 @@ const secretNames =
   'ACCESSTOKEN AUTHORIZATION COOKIE SENTRY_DSN AZURE_STORAGE_CONNECTION_STRING'
 
 const seen = (environment: Readonly<Record<string, string>>, pass: readonly string[] = []): string[] => {
-  const none = childEnvironment({ environment: {}, pass: [], redact: (text) => text, marker: 'm' })
-  const made = childEnvironment({ environment, pass, redact: (text) => text, marker: 'm' })
+  const none = childEnvironment({ environment: {}, pass: [], redact: (text) => text })
+  const made = childEnvironment({ environment, pass, redact: (text) => text })
   return Object.keys(made).filter((name) => none[name] !== made[name])
 }
 

@@ -1,9 +1,10 @@
 /**
- * Stops everything that a command started: its process group, its session,
+ * Stops everything that a program started: its process group, its session,
  * their children, and whoever carries its marker. SIGTERM, then SIGKILL, until
  * a look at all processes finds none.
  */
-import type { Clock } from '../../../core/plugin.js'
+import type { Clock } from '../base/clock.js'
+import type { Stopped } from './contract.js'
 import { readProcesses, type ProcessRow } from './process-table.js'
 
 /** Says of a process, by itself, that it belongs to what is to be stopped. */
@@ -39,7 +40,7 @@ export interface Group {
   readonly marker: string
 }
 
-/** A command's processes. A pid that now names another process names no group of ours. */
+/** A program's processes. A pid that now names another process names no group of ours. */
 export const belongsTo = ({ pid, started, marker }: Group, rows: readonly ProcessRow[]): Belongs => {
   const leader = rows.find((row) => row.pid === pid)
   const reused = leader !== undefined && started !== '' && leader.started !== started
@@ -66,19 +67,12 @@ export interface Stop {
   /** Whom to stop, given all processes. */
   readonly of: (rows: readonly ProcessRow[]) => Belongs
 }
-export interface Stopped {
-  readonly found: number
-  /** Still there at the end; empty when the stop is confirmed. */
-  readonly remaining: readonly number[]
-  /** False where nobody can look at the processes: then nothing was found, whatever is there. */
-  readonly supported: boolean
-}
 
 /** Longest time after the grace, milliseconds. */
 const patience = 5_000
 /** Between two looks, milliseconds. */
 const pause = 15
-/** The plugin's own signal would end waits early at the very moment when it stops. */
+/** A signal of whoever stops would end waits early at that very moment. */
 const never = new AbortController().signal
 
 export const stopProcesses = async ({ clock, grace_ms, of }: Stop): Promise<Stopped> => {

@@ -1,6 +1,6 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
 import { promises as fs, readdirSync, readFileSync } from 'node:fs'
-import { markerName } from './child-environment.js'
+import { markerName } from './marker.js'
 
 export interface ProcessRow {
   readonly pid: number

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
-import { launch } from '../../../../plugins/tools/shell/launch.js'
-import { processesFor } from '../../../support/processes.js'
+import { launch } from '../../../core/processes/launch.js'
+import { processesFor } from '../../support/processes.js'
 
-const moduleOf = (path: string): string => JSON.stringify(new URL(`../../../../${path}`, import.meta.url).href)
+const moduleOf = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href)
 /** Takes every descriptor that the process may have, then tries to start a command; twice if it could before. */
 const script = `
 import { closeSync, openSync } from 'node:fs'
-const { launch } = await import(${moduleOf('plugins/tools/shell/launch.js')})
+const { launch } = await import(${moduleOf('core/processes/launch.js')})
 const { createProcesses } = await import(${moduleOf('core/processes/processes.js')})
 const { createClock } = await import(${moduleOf('core/base/clock.js')})
 const { createIds } = await import(${moduleOf('core/base/ids.js')})
 const none = () => {}
 const processes = createProcesses({ ids: createIds(createClock()), log: { debug: none, warn: none } })
 const attempt = async (command = 'true', others = undefined) => {
-  const { program, exited, group = null } = await launch(processes, { command, folder: '/', environment: {}, marker: 'm' })
+  const { program, exited, group = null } = await launch(processes, { run: command, folder: '/', environment: {}, marker: 'm' })
   if (others !== undefined) {
     await others()
     program.kill()
@@ -75,7 +75,7 @@ test('a command in a folder that is gone, or with an environment that no process
     { folder: '/nowhere/at/all', environment: {} },
     { folder: '/', environment: { LONG: 'x'.repeat(3_000_000) } },
   ]) {
-    const { program, exited, group } = await launch(processes, { command: 'true', marker: 'm', ...wish })
+    const { program, exited, group } = await launch(processes, { run: 'true', marker: 'm', ...wish })
     t.false((await exited).started)
     t.is(group, undefined)
     await program.closed

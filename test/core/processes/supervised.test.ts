@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { rootTag } from '../../../core/processes/marker.js'
+import { readProcesses } from '../../../core/processes/process-table.js'
+import { supervisedFor } from '../../support/processes.js'
+
+const environment = { PATH: process.env['PATH'] ?? '' }
+
+test('a supervised program is found by its name, reads its input, and is marked with its name', async (t) => {
+  const supervised = supervisedFor(t, '/a root')
+  const script = 'read -r a; echo "$1 $a $SERVICE_SHELL_TASK_ID"'
+  const program = await supervised.start({
+    run: ['sh', '-c', script, 'sh', 'with "quotes"'],
+    name: 'mine',
+    folder: '/',
+    environment,
+    input: true,
+  })
+  program.input?.end('hello\n')
+  t.is(await text(program.stdout), `with "quotes" hello ${rootTag('/a root')}.1.mine\n`)
+  t.deepEqual(await program.exited, { started: true, lost: false, code: 0, signal: null })
+  await program.letGo()
+})
+
+test('a stop of a supervised program with an open input ends everything it started', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'supervised-'))
+  t.teardown(() => rmSync(root, { recursive: true }))
+  const supervised = supervisedFor(t, root)
+  const left = async () => (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`))
+  const programs = []
+  for (let n = 0; n < 2; n += 1) {
+    const program = await supervised.start({
+      run: `trap '' TERM; (setsid sleep 300 &); echo ready; cat; sleep 300`,
+      folder: '/',
+      environment,
+      input: true,
+    })
+    await new Promise((resolve) => program.stdout.once('data', resolve))
+    programs.push(program)
+  }
+  t.true((await left()).length >= 4)
+  const stopped = await supervised.stop(programs, 50)
+  t.deepEqual(stopped.remaining, [])
+  t.deepEqual(await left(), [])
+  await Promise.all(programs.map((program) => program.letGo()))
+})
