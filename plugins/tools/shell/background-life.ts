@@ -1,14 +1,5 @@
 /** One command in the background, from its start to the last word about it. */
-import type {
-  Clock,
-  Exit,
-  JsonObject,
-  Log,
-  Spool,
-  State,
-  Stopped,
-  SupervisedProgram,
-} from '../../../core/plugin.js'
+import type { Clock, Exit, JsonObject, Log, Spool, State, Stopped, SupervisedProgram } from '../../../core/plugin.js'
 import type { SessionTask, TaskNews, Tasks } from '../../execution/tasks/contract.js'
 import { createPace, type Pace } from './pace.js'
 import { watchSilence } from './silence.js'

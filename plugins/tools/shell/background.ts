@@ -1,7 +1,14 @@
 /**
  * Commands that go on behind the run that started them. Each is a task of the session (tasks-11 to tasks-18).
  */
-import { Problem, type Ids, type JsonObject, type Spools, type Supervised, type SupervisedProgram } from '../../../core/plugin.js'
+import {
+  Problem,
+  type Ids,
+  type JsonObject,
+  type Spools,
+  type Supervised,
+  type SupervisedProgram,
+} from '../../../core/plugin.js'
 import { failedCall, type ToolCall, type ToolOutcome } from '../../execution/tools/contract.js'
 import type { SessionTask, TaskRunner } from '../../execution/tasks/contract.js'
 import { beginLife, type EndReason, type Life, type LifeParts, type TaskRef } from './background-life.js'

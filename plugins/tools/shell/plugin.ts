@@ -31,10 +31,7 @@ export default definePlugin({
       spools: state.spools('background'),
       environment,
     })
-    ctx.contribute(
-      Tools,
-      bashTool({ supervised, config, signal, background, environment }),
-    )
+    ctx.contribute(Tools, bashTool({ supervised, config, signal, background, environment }))
     ctx.contribute(TaskRunners, background.runner)
     ctx.onStart(async () => {
       if (state.health.mode === 'ok') await background.tidy()
