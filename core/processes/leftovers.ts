@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.js'
 import type { Log } from '../base/text/log.js'
 import type { Stopped } from './contract.js'
 import { rootTag } from './marker.js'
-import { isMarkerInUse } from './process-table.js'
+import { isMarkerInUse } from '../state/root/process-table.js'
 import { stopProcesses } from './process-tree.js'
 
 export interface Leftovers {

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { Stopped } from './contract.js'
-import { readProcesses, type ProcessRow } from './process-table.js'
+import { readProcesses, type ProcessRow } from '../state/root/process-table.js'
 
 /** Says of a process, by itself, that it belongs to what is to be stopped. */
 export type Belongs = (row: ProcessRow) => boolean

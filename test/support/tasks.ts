@@ -6,7 +6,7 @@ import type { TestFn } from 'ava'
 import { fault } from '../../core/base/assert.js'
 import { createClock } from '../../core/base/clock.js'
 import { rootTag } from '../../core/processes/marker.js'
-import { readProcesses } from '../../core/processes/process-table.js'
+import { readProcesses } from '../../core/state/root/process-table.js'
 import { freshRoot, spawnDaemon, type SpawnedDaemon } from './daemon.js'
 import { openSession, submit, until } from './runs.js'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { rootTag } from '../../../core/processes/marker.js'
-import { readProcesses } from '../../../core/processes/process-table.js'
+import { readProcesses } from '../../../core/state/root/process-table.js'
 import { supervisedFor } from '../../support/processes.js'
 
 const environment = { PATH: process.env['PATH'] ?? '' }

@@ -14,7 +14,7 @@ import { passedFrom, type PassedEnvironment } from '../../../../core/base/text/c
 import { commandEnvironment } from '../../../../plugins/tools/shell/child-environment.js'
 import { stopLeftovers } from '../../../../core/processes/leftovers.js'
 import { markerOf, rootTag } from '../../../../core/processes/marker.js'
-import { readProcesses, type ProcessRow } from '../../../../core/processes/process-table.js'
+import { readProcesses, type ProcessRow } from '../../../../core/state/root/process-table.js'
 import { belongsTo, membersOf } from '../../../../core/processes/process-tree.js'
 import { checkTool } from '../../../conform/tool.js'
 import { supervisedFor } from '../../../support/processes.js'

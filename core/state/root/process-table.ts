@@ -1,6 +1,6 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
 import { promises as fs, readdirSync, readFileSync } from 'node:fs'
-import { markerName } from './marker.js'
+import { markerName } from '../../processes/marker.js'
 
 export interface ProcessRow {
   readonly pid: number
