@@ -1,9 +1,9 @@
 /**
  * The program of the starter: a small process that starts programs for the daemon, because a fork copies the page
  * tables of whoever forks. It is text instead of a file: the folder of the daemon may have been replaced since it
- * started. For each output, and for an input, it connects to the daemon, ahead of need, and the program has that connection as it is; so
- * what a program puts out passes nobody. A connection counts when the daemon has answered it. When the daemon is gone,
- * whatever it started goes too.
+ * started. For each output, and for an input, it connects to the daemon, ahead of need, and the program has that
+ * connection as it is; so what a program puts out passes nobody. A connection counts when the daemon has answered it.
+ * When the daemon is gone, whatever it started goes too.
  */
 export const starterProgram = `'use strict'
 process.title = 'holdfast-starter'
