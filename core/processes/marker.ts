@@ -1,9 +1,6 @@
 /** What every process of a supervised program carries, so that a later life of the daemon knows it for its own. */
 import { createHash } from 'node:crypto'
 
-/** The variable that holds the marker. */
-export const markerName = 'SERVICE_SHELL_TASK_ID'
-
 /** The part of a marker that names a state root. */
 export const rootTag = (stateRoot: string): string => createHash('sha256').update(stateRoot).digest('hex').slice(0, 16)
 

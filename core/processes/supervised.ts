@@ -4,7 +4,8 @@ import type { Ids } from '../base/ids.js'
 import { within } from '../base/within.js'
 import type { Processes, Supervised, SupervisedProgram, SupervisedWish } from './contract.js'
 import { drainMs, launch, type Launched } from './launch.js'
-import { markerName, markerOf, rootTag } from './marker.js'
+import { markerName } from '../state/root/process-table.js'
+import { markerOf, rootTag } from './marker.js'
 import { belongsTo, signalGroup, stopProcesses, type Group } from './process-tree.js'
 
 export interface SupervisedParts {

@@ -1,6 +1,8 @@
 /** The processes of this machine, as /proc tells them. Empty where there is no /proc. */
 import { promises as fs, readdirSync, readFileSync } from 'node:fs'
-import { markerName } from '../../processes/marker.js'
+
+/** The variable with the marker of those that the daemon started. */
+export const markerName = 'SERVICE_SHELL_TASK_ID'
 
 export interface ProcessRow {
   readonly pid: number
