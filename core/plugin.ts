@@ -7,6 +7,7 @@ import type { AnyPlugin } from './plugin/contract.js'
 
 export * from './base/schema.js'
 export * from './base/parse.js'
+export { fromJsonSchema } from './base/foreign/foreign-schema.js'
 export { defineErrors, Problem } from './base/errors.js'
 export { readSecretFile } from './state/side/secret-file.js'
 export { keyId, keyOf, nonceBytes, openText, sealText } from './base/text/sealing.js'

@@ -8,7 +8,17 @@
 import * as ss from 'superstruct'
 import type { Struct, Infer } from 'superstruct'
 import type { JsonSchema } from './json-schema.js'
-import { derive, inlineSchema, insideOf, isOptional, jsonSchema, makeOptional, giveName, note } from './struct-notes.js'
+import {
+  derive,
+  inlineSchema,
+  insideOf,
+  isOptional,
+  jsonSchema,
+  makeOptional,
+  markRuled,
+  giveName,
+  note,
+} from './struct-notes.js'
 
 export type { Struct, Infer, JsonSchema }
 export {
@@ -16,6 +26,7 @@ export {
   inputSchema,
   isObjectStruct,
   isOptional,
+  isRuled,
   jsonSchema,
   namedSchemas,
   schemaName,
@@ -212,16 +223,7 @@ export const rule = <T, S>(struct: Struct<T, S>, sentence: string, holds: (value
     ss.refine(struct, 'rule', (value) => holds(value) || sentence),
     { description: sentence },
   )
-  ruled.add(made)
-  return made
-}
-const ruled = new WeakSet<object>()
-/** True if this struct, or one that it is made of, is stricter than its JSON Schema by a `rule`. */
-export const isRuled = (struct: AnyStruct, seen: Set<AnyStruct> = new Set()): boolean => {
-  if (ruled.has(struct)) return true
-  if (seen.has(struct)) return false
-  seen.add(struct)
-  return partsOf(struct).some((part) => isRuled(part, seen))
+  return markRuled(made)
 }
 
 /** Objects told apart by one literal field, checked against one variant only. */

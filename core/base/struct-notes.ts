@@ -9,6 +9,8 @@ interface Facts {
   readonly inside: () => readonly Noted[]
   name: string | undefined
   optional: boolean
+  /** Stricter than its JSON Schema, or checked by something else than it. */
+  ruled: boolean
 }
 /** On the struct itself: thousands of entries of a weak map are looked through at each collection of garbage. */
 const facts: unique symbol = Symbol('facts')
@@ -22,7 +24,7 @@ const nothing: Facts['inside'] = () => []
 /** Notes the schema and the parts of a struct, and returns it. An optional one stays so. */
 export const note = <S extends Noted>(struct: S, schema: () => JsonSchema, inside = nothing): S => {
   const noted: Noted = struct
-  noted[facts] = { schema, inside, name: undefined, optional: isOptional(struct) }
+  noted[facts] = { schema, inside, name: undefined, optional: isOptional(struct), ruled: false }
   return struct
 }
 
@@ -45,6 +47,18 @@ const factsOf = (struct: Noted): Facts => {
 
 export const makeOptional = (struct: Noted): void => {
   factsOf(struct).optional = true
+}
+/** Says that no one may judge the struct's values by its JSON Schema alone. */
+export const markRuled = <S extends Noted>(struct: S): S => {
+  factsOf(struct).ruled = true
+  return struct
+}
+/** True if this struct, or one that it is made of, is not judged by its JSON Schema alone. */
+export const isRuled = (struct: Noted, seen = new Set<Noted>()): boolean => {
+  if (struct[facts]?.ruled === true) return true
+  if (seen.has(struct)) return false
+  seen.add(struct)
+  return insideOf(struct).some((part) => isRuled(part, seen))
 }
 export const giveName = (struct: Noted, name: string): void => {
   factsOf(struct).name = name
