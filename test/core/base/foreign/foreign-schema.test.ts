@@ -39,7 +39,7 @@ const search = {
   'x-vendor': { run: 'this' },
 }
 
-test('tools-33: what fits a foreign schema is taken as it is, and what does not is told by path and rule', async (t) => {
+test('foreign-tools-1: what fits a foreign schema is taken as it is, and what does not is told by path and rule', async (t) => {
   const struct = await structOf(search)
   t.deepEqual(parse(struct, { query: 'ab', id: 'no uuid', 'a/b': null }), {
     ok: true,
@@ -59,7 +59,7 @@ test('tools-33: what fits a foreign schema is taken as it is, and what does not 
   ])
 })
 
-test('tools-33: a foreign schema is shown as it came, without what is not known', async (t) => {
+test('foreign-tools-1: a foreign schema is shown as it came, without what is not known', async (t) => {
   const struct = await structOf(search)
   const { $schema: _, $id: __, 'x-vendor': ___, ...shown } = search
   t.deepEqual(inlineSchema(struct), shown)
@@ -71,7 +71,7 @@ test('tools-33: a foreign schema is shown as it came, without what is not known'
   })
 })
 
-test('tools-33: schemas of earlier drafts mean what they meant', async (t) => {
+test('foreign-tools-1: schemas of earlier drafts mean what they meant', async (t) => {
   const tuple = { properties: { pair: { items: [{ type: 'string' }, { type: 'number' }], additionalItems: false } } }
   t.deepEqual(await issuesOf(tuple, { pair: ['a', 1] }), [])
   t.is((await issuesOf(tuple, { pair: ['a', 'b'] }))[0]?.path, 'pair.1')
@@ -85,7 +85,7 @@ test('tools-33: schemas of earlier drafts mean what they meant', async (t) => {
 const nested = (depth: number): object =>
   Array.from({ length: depth }).reduce<object>((inside) => ({ properties: { a: inside } }), {})
 
-test('tools-34: a foreign schema that is too much or leads out of itself is refused with its place', async (t) => {
+test('foreign-tools-2: a foreign schema that is too much or leads out of itself is refused with its place', async (t) => {
   const refused: [unknown, string, RegExp][] = [
     [null, '', /must be a schema/u],
     [true, '', /must be an object/u],
@@ -116,7 +116,7 @@ test('tools-34: a foreign schema that is too much or leads out of itself is refu
   }
 })
 
-test('tools-34: no keyword of a library takes effect by surprise', async (t) => {
+test('foreign-tools-2: no keyword of a library takes effect by surprise', async (t) => {
   t.deepEqual(
     await issuesOf({ $async: true, nullable: true, $data: 1, properties: { id: { id: 'x' } } }, { id: 1 }),
     [],
@@ -128,7 +128,7 @@ test('tools-34: no keyword of a library takes effect by surprise', async (t) => 
   t.deepEqual(await issuesOf({ properties: { 'a"];process.exit(1);//': { type: 'string' } } }, {}), [])
 })
 
-test('tools-35: no check by a foreign schema goes on for long', async (t) => {
+test('foreign-tools-3: no check by a foreign schema goes on for long', async (t) => {
   const slow = await structOf({ properties: { a: { type: 'string', pattern: '^(a+)+$' } } })
   t.deepEqual(parse(slow, { a: `${'a'.repeat(64)}b` }), {
     ok: false,
