@@ -196,17 +196,11 @@ export const object = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => o
 export const open = <F extends Fields>(fields: F): Struct<ObjectOf<F>, F> => objectOf(ss.type(fields), fields, false)
 
 /** May be left out; in input, null says the same. */
-export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> => {
-  const made = derive(struct, ss.optional(struct), {})
-  makeOptional(made)
-  return made
-}
+export const optional = <T, S>(struct: Struct<T, S>): Struct<T | undefined, S> =>
+  makeOptional(derive(struct, ss.optional(struct), {}))
 /** Optional, with the value that stands in when it is missing. What is there is never completed from it. */
-export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> => {
-  const made = derive(struct, ss.defaulted(struct, value, { strict: true }), { default: value })
-  makeOptional(made)
-  return made
-}
+export const defaulted = <T, S>(struct: Struct<T, S>, value: T): Struct<T, S> =>
+  makeOptional(derive(struct, ss.defaulted(struct, value, { strict: true }), { default: value }))
 export const nullable = <T, S>(struct: Struct<T, S>): Struct<T | null, S> =>
   note(
     ss.nullable(struct),

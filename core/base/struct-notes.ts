@@ -45,8 +45,9 @@ const factsOf = (struct: Noted): Facts => {
   return found
 }
 
-export const makeOptional = (struct: Noted): void => {
+export const makeOptional = <S extends Noted>(struct: S): S => {
   factsOf(struct).optional = true
+  return struct
 }
 /** Says that no one may judge the struct's values by its JSON Schema alone. */
 export const markRuled = <S extends Noted>(struct: S): S => {
