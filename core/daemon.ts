@@ -20,6 +20,7 @@ import { mayHaveThirdParty } from './host/load/candidates.js'
 import type { Loaded } from './host/load/load.js'
 import { loadShipped, loadThirdParty, watchFiles, type PluginLoaderOptions } from './host/lifecycle/plugin-loader.js'
 import { createView } from './host/lifecycle/view.js'
+import { processMetrics } from './metrics/process-metrics.js'
 import { createHold, type Hold } from './records/hold.js'
 import { openRetention, retentionConfig, type OpenRetention } from './open-retention.js'
 import { createIds, type IdSource } from './base/ids.js'
@@ -208,6 +209,7 @@ const assemble = (
     state: opened.state,
     onFault: ({ owner, route, error }) => host.fault(owner, `the route ${route}`, error),
   })
+  const own = processMetrics(boot.report().started_at_ms)
   const view = createView({
     version,
     stateRoot: root,
@@ -222,6 +224,7 @@ const assemble = (
     hold,
     retention: retention.get,
     host: () => host,
+    metrics: () => [...own, ...controlPlane.server.metrics, ...opened.metrics()],
   })
   const configure = createConfigure({ ...context.loader, root })
   const host = createHost({

@@ -89,6 +89,10 @@ export type {
   PageQuery,
   StorageHealth,
 } from './state/contract.js'
+export { Metrics } from './metrics/contract.js'
+export type { Metric, Sample } from './metrics/contract.js'
+export { createCount, createMeasure, gauges } from './metrics/instruments.js'
+export type { Count, Measure } from './metrics/instruments.js'
 export { backoff, chance } from './base/backoff.js'
 export { createCache } from './base/cache.js'
 export type { Cache } from './base/cache.js'

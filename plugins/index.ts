@@ -76,6 +76,7 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./execution/schedules/plugin.js'),
     commands: () => import('./execution/schedules/commands.js'),
   },
+  { id: 'metrics', required: false, load: () => import('./operator/metrics/plugin.js') },
   { id: 'demo', required: false, load: () => import('./providers/demo/plugin.js') },
   { id: 'openai-compatible', required: false, load: () => import('./providers/openai-compatible/plugin.js') },
   {

@@ -2,6 +2,7 @@
 import { defineToken, type Token } from '../base/token.js'
 import type { Warning } from '../base/health.js'
 import type { BusStatistics } from '../events/bus.js'
+import type { Metric } from '../metrics/contract.js'
 import type { StateFinding } from '../records/findings.js'
 import type { RetentionReport } from '../retention/report.js'
 import type { StorageUsage } from '../retention/usage.js'
@@ -131,6 +132,8 @@ export interface HostView {
   usage(): Promise<StorageUsage>
   /** The `retention` member of `/v1/status`. */
   retention(): RetentionReport
+  /** What core measures: of the process, its requests and its storage. */
+  metrics(): readonly Metric[]
   /** The `events` member of `/v1/status`. */
   events(): BusStatistics
 }

@@ -1,4 +1,5 @@
 import { bySeverity, type Warning } from '../../base/health.js'
+import type { Metric } from '../../metrics/contract.js'
 import type { Bus } from '../../events/bus.js'
 import type { Findings } from '../../records/findings.js'
 import type { Hold } from '../../records/hold.js'
@@ -23,6 +24,7 @@ export interface ViewParts {
   readonly retention: () => Retention
   /** The host exists later than its view, which it lends to the plugins. */
   readonly host: () => PluginHost | undefined
+  readonly metrics: () => readonly Metric[]
 }
 
 export const createView = ({
@@ -39,6 +41,7 @@ export const createView = ({
   findings,
   retention,
   host,
+  metrics,
 }: ViewParts): HostView => ({
   version,
   stateRoot,
@@ -60,6 +63,7 @@ export const createView = ({
       ...(host()?.warnings() ?? []),
     ]),
   events: () => bus.statistics(),
+  metrics,
   findings: findings.list,
   usage: () => retention().usage.report(),
   retention: () => retention().report(),

@@ -75,8 +75,10 @@ const success = ({ reply, example }: Route, events: DescribedEvents): Record<str
   if (reply.kind === 'stream') return events.answer
   if (reply.kind === 'text')
     return {
-      description: 'Plain text.',
-      content: { 'text/plain': { schema: { type: 'string' }, example: example?.reply ?? 'Text.' } },
+      description: 'Text.',
+      content: {
+        [reply.type.split(';', 1).join('')]: { schema: { type: 'string' }, example: example?.reply ?? 'Text.' },
+      },
     }
   return {
     description: reply.status === 202 ? 'Accepted: durable, and worked on from now.' : 'Done.',

@@ -18,7 +18,7 @@ export type Access = 'public' | 'read' | 'admin' | 'ingress'
 
 export type ReplySpec =
   | { readonly kind: 'json'; readonly status: 200 | 201 | 202; readonly body: AnyStruct }
-  | { readonly kind: 'text'; readonly status: 200 }
+  | { readonly kind: 'text'; readonly status: 200; readonly type: string }
   | { readonly kind: 'stream'; readonly status: 200; readonly events?: readonly EventSpec<any>[] }
 
 /** What a handler of a `stream` route returns: the view of the bus that this client follows. */
@@ -35,7 +35,12 @@ export const jsonReply = <S extends AnyStruct, const C extends 200 | 201 | 202 =
   body: S,
   status?: C,
 ): { kind: 'json'; status: C | 200; body: S } => ({ kind: 'json', status: status ?? 200, body })
-export const textReply = (): { kind: 'text'; status: 200 } => ({ kind: 'text', status: 200 })
+/** Text of this media type: plain if none is named. */
+export const textReply = (type = 'text/plain; charset=utf-8'): { kind: 'text'; status: 200; type: string } => ({
+  kind: 'text',
+  status: 200,
+  type,
+})
 /** A stream of events; those named here are described in the OpenAPI document. */
 export const streamReply = (
   ...events: EventSpec<any>[]

@@ -10,6 +10,7 @@ import { readIdempotencyKey, readInput, readPairs, readParams, readQuery, type I
 import type { OriginPolicy } from '../access/origin.js'
 import { problemAnswer, send, type Answer } from './reply.js'
 import { committedValue, type Caller, type RouteInput, type StreamReply } from '../routes/route.js'
+import type { Answered } from './http-metrics.js'
 import { createListWriter, isLong, slicedItems, sliceItems, type ListWriter } from '../routes/sliced.js'
 import { readCursor, type Streams } from './stream.js'
 import type { Unsent } from './unsent.js'
@@ -33,6 +34,7 @@ export interface ExchangeOptions {
   readonly leaving: AbortSignal
   readonly log: Log
   readonly redact: (text: string) => string
+  readonly answered: Answered
   /** A handler threw something that is no problem. */
   readonly onFault: (fault: { readonly owner: string; readonly route: string; readonly error: unknown }) => void
 }
@@ -47,7 +49,7 @@ export interface Exchange {
 type AnyInput = RouteInput<unknown, unknown, unknown>
 
 export const createExchange = (options: ExchangeOptions): Exchange => {
-  const { table, auth, origins, streams, unsent, intake, watch, leaving, log, redact, onFault } = options
+  const { table, auth, origins, streams, unsent, intake, watch, leaving, log, redact, onFault, answered } = options
   const lists = createListWriter()
 
   const noRoute = ({ url = '', method = '' }: IncomingMessage): Problem => {
@@ -94,7 +96,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
     }
     const value = await settle(handled, watch())
     if (reply.kind === 'text')
-      return answer(request, response, { status: reply.status, type: plainText, body: String(value) })
+      return answer(request, response, { status: reply.status, type: reply.type, body: String(value) })
     if (reply.kind === 'json')
       return answer(request, response, { status: reply.status, type: json, body: await format(lists, value, gone) })
     if (leaving.aborted) throw httpErrors.daemon_draining({ retryAfter: 5 })
@@ -114,6 +116,7 @@ export const createExchange = (options: ExchangeOptions): Exchange => {
       } catch (error) {
         refuse(request, response, toProblem(error, found))
       }
+      answered(found?.entry.route.id ?? 'none', response.statusCode)
       const { method } = request
       log.debug('request', { method, route: found?.entry.route.id ?? 'none', status: response.statusCode })
     },
@@ -222,7 +225,6 @@ class Made {
   }
 }
 
-const plainText = 'text/plain; charset=utf-8'
 const json = 'application/json'
 /** JSON; what may be long is waited for. */
 const format = (lists: ListWriter, value: unknown, gone: () => boolean): Body | Promise<Body> => {

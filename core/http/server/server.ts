@@ -6,6 +6,8 @@ import type { Clock } from '../../base/clock.js'
 import type { Problem, ProblemFactory } from '../../base/errors.js'
 import type { Bus } from '../../events/bus.js'
 import type { Log } from '../../base/text/log.js'
+import type { Metric } from '../../metrics/contract.js'
+import { gauges } from '../../metrics/instruments.js'
 import { createAdmission, hostName } from '../access/admit.js'
 import type { Auth } from '../access/auth.js'
 import { httpErrors } from '../errors.js'
@@ -13,6 +15,7 @@ import { bind } from './bind.js'
 import { createBodyBudget, type BodyLimits } from './body-budget.js'
 import { createExchange, type Exchange, pathOf } from './exchange.js'
 import { createJsonReader, type JsonReader } from './json-reader.js'
+import { createHttpMetrics } from './http-metrics.js'
 import { createInFlight, type InFlight } from './in-flight.js'
 import { answerMalformed } from './malformed.js'
 import { createOpenapi } from '../openapi/openapi.js'
@@ -96,6 +99,7 @@ export interface HttpServer {
   /** Bytes of request bodies in flight. */
   readonly bodyBytes: number
   readonly cors: { readonly kind: 'loopback' | 'exact'; readonly size: number }
+  readonly metrics: readonly Metric[]
 }
 
 interface Serving {
@@ -124,6 +128,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   const budget = createBodyBudget({ clock, ...limits })
   const json = createJsonReader()
   const unloaded = (): Problem | undefined => options.storage?.().reads
+  const http = createHttpMetrics()
   const exchange = createExchange({
     table,
     auth,
@@ -137,6 +142,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
     log,
     redact,
     onFault,
+    answered: http.answered,
   })
   const server = createNode(limits)
   const hosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase())
@@ -147,6 +153,7 @@ export const createServer = (options: ServerOptions): HttpServer => {
   answerMalformed(server, exchange, clock)
   return {
     cors: origins,
+    metrics: [...http.metrics, ...loadMetrics(() => [unsent.bytes, budget.bytes])],
     connections: () => countConnections(server),
     get unsentBytes() {
       return unsent.bytes
@@ -159,6 +166,12 @@ export const createServer = (options: ServerOptions): HttpServer => {
     close: () => close(serving),
   }
 }
+
+const loadMetrics = (load: () => readonly [unsent: number, bodies: number]): readonly Metric[] =>
+  gauges(
+    ['service_http_unsent_bytes', 'Bytes that clients have asked for and not taken yet.', () => load()[0]],
+    ['service_http_body_bytes', 'Bytes of request bodies in flight.', () => load()[1]],
+  )
 
 const addOwnRoutes = (serving: Serving): void => {
   const { routes: table, version, problems = [] } = serving.options

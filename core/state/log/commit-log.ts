@@ -5,7 +5,10 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { fault } from '../../base/assert.js'
+import type { Clock } from '../../base/clock.js'
 import type { Problem } from '../../base/errors.js'
+import type { Metric } from '../../metrics/contract.js'
+import { createCount, createMeasure } from '../../metrics/instruments.js'
 import { reasonOf, storageErrors, type ReadOnlyReason } from '../storage-errors.js'
 import { createLineBuffer } from '../format/line.js'
 import type { SegmentFile } from './segment-file.js'
@@ -42,6 +45,7 @@ export interface CommitLog {
   abandon(problem: Problem): void
   /** Number of times that changes were undone. */
   readonly undone: number
+  readonly metrics: readonly Metric[]
 }
 
 export interface CommitLogOptions {
@@ -54,6 +58,7 @@ export interface CommitLogOptions {
   readonly permitted: () => boolean
   /** Called before a batch that changes a collection that forgets, and waited for. */
   readonly beforeForgetting: () => Promise<void>
+  readonly clock: Pick<Clock, 'elapsed'>
   /** Called after a batch; true: it does not count. */
   readonly halted: () => boolean
 }
@@ -75,6 +80,15 @@ const takeBatch = (queue: Pending[]): Pending[] => {
   return queue.splice(0, count)
 }
 
+const createMeasures = () => ({
+  commits: createCount({ name: 'service_commits_total', help: 'Commits that are on disk.' }),
+  bytes: createCount({ name: 'service_commit_bytes_total', help: 'Bytes of commits that are on disk.' }),
+  seconds: createMeasure({
+    name: 'service_commit_batch_seconds',
+    help: 'How long it took to write and sync the commits that waited, all at once.',
+  }),
+})
+
 class BatchWriter implements CommitLog {
   readonly #options: CommitLogOptions
   readonly #lines = createLineBuffer()
@@ -86,6 +100,7 @@ class BatchWriter implements CommitLog {
   #written = 0
   #undone = 0
   #isRunning = false
+  readonly #measures = createMeasures()
 
   constructor(options: CommitLogOptions) {
     this.#options = options
@@ -103,6 +118,9 @@ class BatchWriter implements CommitLog {
   }
   get segment(): SegmentFile | undefined {
     return this.#segment
+  }
+  get metrics(): readonly Metric[] {
+    return [this.#measures.commits.metric, this.#measures.bytes.metric, this.#measures.seconds.metric]
   }
   get undone(): number {
     return this.#undone
@@ -158,6 +176,7 @@ class BatchWriter implements CommitLog {
   async #writeBatch(): Promise<void> {
     this.#batch = takeBatch(this.#queue)
     let wrote = false
+    const from = this.#options.clock.elapsed()
     try {
       if (this.#segment === undefined || !this.#options.permitted()) throw fault('there is no segment to write to')
       if (this.#batch.some(({ forgets }) => forgets)) await this.#options.beforeForgetting()
@@ -168,6 +187,7 @@ class BatchWriter implements CommitLog {
         })
       else this.#lines.clear()
       if (this.#options.halted()) throw fault('the lock was lost while writing')
+      if (count > 0) this.#measure(count, from)
       this.#settle(count)
     } catch (error) {
       this.#fail(wrote, error)
@@ -185,6 +205,12 @@ class BatchWriter implements CommitLog {
       next += 1
     }
     return next - first
+  }
+
+  #measure(count: number, from: number): void {
+    this.#measures.commits.add(count)
+    this.#measures.bytes.add(this.#lines.length)
+    this.#measures.seconds.observe((this.#options.clock.elapsed() - from) / 1000)
   }
 
   #settle(count: number): void {

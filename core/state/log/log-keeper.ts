@@ -70,6 +70,7 @@ class Keeper implements LogKeeper {
     this.#options = options
     this.#pause = tuning.retryMs
     this.commits = createCommitLog({
+      clock: options.clock,
       sequence,
       failed: (reason, error) => this.#failed(reason, error),
       advanced: () => this.#advanced(),

@@ -1,5 +1,6 @@
 /** Opens a state root: what plugins declare is loaded, then every change goes through `commit`. */
 import type { State, StorageHealth } from '../contract.js'
+import type { Metric } from '../../metrics/contract.js'
 import type { Cut } from '../inspect/backup.js'
 import { load } from './load-root.js'
 import { prepare, refuse, runningOf, type OpenStateOptions, type Root, type Running } from './open-root.js'
@@ -16,6 +17,8 @@ export interface OpenState {
   load(): Promise<RecoveryReport>
   /** Nothing is written any more from this moment on, such as after the lock was lost. */
   halt(reason: 'lock_lost'): void
+  /** What the log of commits has written in this life. */
+  metrics(): readonly Metric[]
   /** Tries to leave a read-only mode that can pass. */
   recover(): Promise<boolean>
   /** Moves what the log holds to pages now; false if that failed, and then the log still holds it. */
@@ -40,6 +43,7 @@ export const openState = async (options: OpenStateOptions): Promise<OpenState> =
     load: () => load(root),
     close: () => (root.closing ??= close(root)),
     halt: (reason) => refuse(access, reason),
+    metrics: () => access.running?.keeper.commits.metrics ?? [],
     recover: () => runningOf(access).keeper.recover(),
     checkpoint: () => runningOf(access).checkpointer.run(),
     snapshot: (copy) => takeSnapshot({ keeper: runningOf(access).keeper, manifest, paths, pins }, copy),

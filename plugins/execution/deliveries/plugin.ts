@@ -1,9 +1,10 @@
-import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { ExternalActions } from '../external-actions/contract.js'
 import type { AttemptParts } from './attempt.js'
 import { deliveriesConfig, deliveriesFlags } from './config.js'
 import { Outbox, ReplyPlugins } from './contract.js'
+import { deliveryMetrics } from './metrics.js'
 import { createOutbox, type SettledListeners } from './outbox.js'
 import { watchDeadLetters } from './expiry.js'
 import { graceMs } from './round.js'
@@ -40,6 +41,7 @@ export default definePlugin({
     ctx.health(unreadable.health)
     const { section, health } = deliveryStatus({ store, worker, clock, log })
     ctx.contribute(StatusSections, section)
+    ctx.contribute(Metrics, ...deliveryMetrics(store))
     ctx.health(health)
     ctx.onStart(() => host.whenActing(worker.start))
     ctx.onStart(() => host.whenActing(() => watchDeadLetters({ store, config, clock, log })))

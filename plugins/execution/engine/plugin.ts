@@ -1,4 +1,4 @@
-import { definePlugin } from '../../../core/plugin.js'
+import { Metrics, definePlugin } from '../../../core/plugin.js'
 import { Settings } from '../../operator/runtime/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
@@ -6,6 +6,7 @@ import { ToolRegistry, Tools } from '../tools/contract.js'
 import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
+import { createStepMetrics } from './metrics.js'
 import { threadStarts } from './threads.js'
 
 export default definePlugin({
@@ -28,5 +29,8 @@ export default definePlugin({
       }),
     )
     ctx.contribute(Tools, emitOutput(runs))
+    const { observer, metrics } = createStepMetrics()
+    ctx.contribute(RunObservers, observer)
+    ctx.contribute(Metrics, ...metrics)
   },
 })

@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { Settings, addSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
@@ -18,6 +18,7 @@ import { runRepair } from './lifecycle/repair.js'
 import { isTerminal } from './record/machine.js'
 import { runRoutes } from './routes.js'
 import { tellEnd, tellingVerdicts, tellLeft } from './lifecycle/run-log.js'
+import { createRunMetrics } from './metrics.js'
 import { createRuns } from './service.js'
 import { holdUnknown, unknownRepair } from './lifecycle/unacknowledged.js'
 import { createWaiters } from './lifecycle/waiters.js'
@@ -42,9 +43,13 @@ export default definePlugin({
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const waiters = createWaiters(store, log)
     const deadlines = createDeadlines({ store, clock, log })
+    const measured = createRunMetrics(store, clock)
     const halted = (run: RunRecord): void => {
       waiters.halted(run)
-      if (isTerminal(run)) tellEnd(log, run)
+      if (isTerminal(run)) {
+        tellEnd(log, run)
+        measured.ended(run)
+      }
       if ('expires_at_ms' in run) deadlines.checkSoon()
     }
     const checks = ctx.view(CompletionChecks)
@@ -84,6 +89,7 @@ export default definePlugin({
       { name: 'restart_restore', value: true },
       { name: 'session_run_idempotency', value: true },
     )
+    ctx.contribute(Metrics, ...measured.metrics)
     ctx.health(runsHealth({ store, clock, config }))
     ctx.repair(tellingVerdicts(log, runRepair(context, config.max_unclean_boots)))
     ctx.repair(unknownRepair(context))

@@ -1,4 +1,4 @@
-import { createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
+import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
 import { RuntimeSections } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
@@ -7,6 +7,7 @@ import { Tools } from '../tools/contract.js'
 import { schedulesConfig, schedulesFlags } from './dispatch/config.js'
 import { SchedulePayloads, SchedulerPolicy } from './contract.js'
 import { createScheduleCommits } from './dispatch/schedule-commits.js'
+import { scheduleMetrics } from './metrics.js'
 import { scheduleRepair } from './repair.js'
 import { scheduleRoutes } from './routes.js'
 import { createSchedules } from './service.js'
@@ -44,6 +45,7 @@ export default definePlugin({
     ctx.repair(scheduleRepair(parts.store))
     ctx.contribute(Tools, ...scheduleTools({ ...parts, service }))
     ctx.contribute(StatusSections, schedulesSection(parts))
+    ctx.contribute(Metrics, ...scheduleMetrics(parts))
     const { dispatch_enabled: _, lag_warning_threshold_ms: __, ...policy } = config
     ctx.contribute(RuntimeSections, {
       name: 'scheduler_policy',

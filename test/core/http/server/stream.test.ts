@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava'
 import { createClock, type Clock } from '../../../../core/base/clock.js'
 import { defineEvent } from '../../../../core/events/contract.js'
 import { createBus } from '../../../../core/events/bus.js'
-import { defineRoute, streamReply } from '../../../../core/http/routes/route.js'
+import { defineRoute, streamReply, textReply } from '../../../../core/http/routes/route.js'
 import { createStreams } from '../../../../core/http/server/stream.js'
 import { open, unsafeCast } from '../../../../core/base/schema.js'
 import { startServer, streamRoute, type TestServer, type TestServerOptions } from '../../../support/http.js'
@@ -311,7 +311,7 @@ test('events-22: a drain ends streams cleanly and lets requests finish; after th
     path: '/v1/slow',
     summary: 'Slow.',
     access: 'read',
-    reply: { kind: 'text', status: 200 },
+    reply: textReply(),
     handler: async () => {
       began()
       await clock.sleep(100)
@@ -370,7 +370,7 @@ test('a drain tells handlers that wait, and their answers still arrive', async (
     path: '/v1/waiting',
     summary: 'Waits.',
     access: 'read',
-    reply: { kind: 'text', status: 200 },
+    reply: textReply(),
     handler: ({ signal }) =>
       new Promise<string>((resolve) => {
         signal.addEventListener('abort', () => resolve('as it stands'), { once: true })
@@ -395,7 +395,7 @@ test('a drain cuts what does not end in time', async (t) => {
     path: '/v1/hung',
     summary: 'Hangs.',
     access: 'read',
-    reply: { kind: 'text', status: 200 },
+    reply: textReply(),
     handler: () => {
       began()
       return new Promise<string>(() => {})

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
 import { createCommitLog, type Pending } from '../../../../core/state/log/commit-log.js'
 import { longestTail } from '../../../../core/state/log/replay.js'
 import { defaultTuning } from '../../../../core/state/tuning.js'
@@ -7,6 +8,7 @@ test('a batch is counted in bytes, so that no batch is longer than the tail that
   const batches: number[] = []
   const log = createCommitLog({
     sequence: 0,
+    clock: createClock(),
     failed: (_, error) => t.fail(String(error)),
     advanced: () => {},
     permitted: () => true,

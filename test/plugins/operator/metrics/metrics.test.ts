@@ -1,0 +1,119 @@
+/** What the daemon measures, as Prometheus reads it. */
+import { spawnSync } from 'node:child_process'
+import test from 'ava'
+import { Metrics, type Metric } from '../../../../core/plugin.js'
+import { startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
+import { fallen, readMetrics } from '../../../support/prometheus.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+
+const config = { tools: { permission_mode: 'bypassPermissions' } }
+const scrape = async ({ request }: Pick<TestDaemon, 'request'>) => readMetrics((await request('GET', '/metrics')).text)
+
+const runOnce = async (daemon: TestDaemon, session: string, content = 'hello'): Promise<string> => {
+  await openSession(daemon, session)
+  const { run_id } = await submit(daemon, session, content)
+  await until(daemon, run_id, 'completed')
+  return run_id
+}
+
+const promtool = (text: string) => spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+
+test('metrics-1: GET /metrics is text that Prometheus reads, and nothing in it repeats', async (t) => {
+  const daemon = await startTestDaemon(t, { config })
+  await runOnce(daemon, 'one', '/tool bash {"command":"true"}\n/say done')
+  const { status, headers, text } = await daemon.request('GET', '/metrics')
+  t.deepEqual([status, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+  const families = readMetrics(text)
+  const value = (name: string, labels = ''): number | undefined => families.get(name)?.series.get(name + labels)
+  t.is(value('service_runs', '{status="completed"}'), 1)
+  t.is(value('service_runs_ended_total', '{route="demo",status="completed"}'), 1)
+  t.is(value('service_run_queue_lag_seconds'), 0)
+  t.is(value('service_http_requests_total', '{route="sessions.create",status="2xx"}'), 1)
+  t.is(
+    families
+      .get('service_model_attempt_seconds')
+      ?.series.get('service_model_attempt_seconds_count{route="demo",result="answered"}'),
+    2,
+  )
+  t.is(
+    families
+      .get('service_tool_call_seconds')
+      ?.series.get('service_tool_call_seconds_count{tool="bash",result="answered"}'),
+    1,
+  )
+  t.true((value('service_commits_total') ?? 0) >= 3)
+  t.true((value('service_commit_bytes_total') ?? 0) > 1000)
+  for (const name of ['service_deliveries', 'service_schedules', 'service_event_loop_delay_seconds'])
+    t.true(families.has(name), name)
+})
+
+const withPromtool = hasPromtool ? test : test.skip
+withPromtool('metrics-1: promtool finds nothing to say', async (t) => {
+  const daemon = await startTestDaemon(t, { config })
+  await runOnce(daemon, 'one', '/tool bash {"command":"true"}\n/say done')
+  const { status, stdout, stderr } = promtool((await daemon.request('GET', '/metrics')).text)
+  t.deepEqual([status, stdout, stderr], [0, '', ''])
+})
+
+test('metrics-2: counts never fall while the daemon lives, and say nothing of ids and of what callers write', async (t) => {
+  const daemon = await startTestDaemon(t, { config })
+  await runOnce(daemon, 'canary-session')
+  const before = await scrape(daemon)
+  const run_id = await runOnce(daemon, 'other', 'canary-text')
+  await daemon.request('GET', '/canary-path')
+  await daemon.request('POST', '/v1/sessions/other/runs', { content: 'x', generation: { model: 'canary-model' } })
+  const { text } = await daemon.request('GET', '/metrics')
+  t.deepEqual(fallen(before, readMetrics(text)), [])
+  t.false(text.includes('canary') || text.includes(run_id))
+})
+
+test('metrics-3: what cannot be collected is left out and charged, and takes nothing with it', async (t) => {
+  const odd: Metric = {
+    name: 'service_odd',
+    help: 'A back\\slash and\na line.',
+    type: 'gauge',
+    collect: () => [
+      { labels: { of: 'a "b" \\ c\nd' }, value: Infinity },
+      { value: 1e21 },
+      { labels: { of: 'e' }, value: 1e-7 },
+    ],
+  }
+  const broken: Metric = {
+    ...odd,
+    name: 'service_broken',
+    collect: () => {
+      throw new Error('this one is broken')
+    },
+  }
+  const plugin = testPlugin('measures', { register: (ctx) => void ctx.contribute(Metrics, broken, odd) })
+  const daemon = await startTestDaemon(t, { plugins: [plugin] })
+  const families = await scrape(daemon)
+  t.deepEqual(
+    [...(families.get('service_odd')?.series ?? [])],
+    [
+      ['service_odd{of="a \\"b\\" \\\\ c\\nd"}', Infinity],
+      ['service_odd', 1e21],
+      ['service_odd{of="e"}', 1e-7],
+    ],
+  )
+  t.false(families.has('service_broken'))
+  t.true(daemon.log.some(({ fact }) => fact === 'a metric could not be collected'))
+})
+
+test('the reader of the tests refuses what a scraper could stumble over', (t) => {
+  const head = '# HELP service_a One.\n# TYPE service_a gauge\n'
+  t.is(readMetrics(`${head}service_a 1\n`).size, 1)
+  for (const wrong of [
+    `${head}service_a 1`,
+    `${head}service_a 1\nservice_a 2\n`,
+    `${head}service_a{b="c} 1\n`,
+    `${head}service_b 1\n`,
+    `${head}${head}`,
+    '# TYPE service_a gauge\nservice_a 1\n',
+    '# HELP service_a One.\n# TYPE service_a counter\nservice_a 1\n',
+    '# HELP service_h H.\n# TYPE service_h histogram\nservice_h_bucket{le="1"} 2\nservice_h_bucket{le="+Inf"} 1\n',
+  ])
+    t.throws(() => readMetrics(wrong), undefined, wrong)
+})
