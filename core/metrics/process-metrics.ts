@@ -18,8 +18,8 @@ export const processMetrics = (startedAtMs: number): readonly Metric[] => [
     help: 'CPU time of the process, in user and system mode.',
     type: 'counter',
     collect: () => {
-      const { user, system } = process.cpuUsage()
-      return [{ value: (user + system) / 1e6 }]
+      const used = process.cpuUsage()
+      return [{ value: (used.user + used.system) / 1e6 }]
     },
   },
 ]
