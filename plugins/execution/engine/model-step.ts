@@ -43,7 +43,7 @@ export const modelRequest = (
   model: run.model,
   system,
   messages: thread.messages,
-  tools: tools.list().map(describe),
+  tools: tools.list(run.session_id).map(describe),
   generation,
 })
 

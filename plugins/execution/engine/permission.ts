@@ -67,14 +67,14 @@ const requestOf = (
 }
 
 const callProblem = (
-  { limits, context: { tools } }: Execution,
+  { limits, session_id, context: { tools } }: Execution,
   call: ToolCallPart,
   { index, cut }: { index: number; cut: boolean },
 ): { output: Json } | undefined => {
   if (cut) return refused(callErrors.call_cut())
   if (index >= limits.max_calls_per_turn)
     return refused(callErrors.call_limit_reached({ details: { limit: limits.max_calls_per_turn } }))
-  const tool = tools.find(call.name)
+  const tool = tools.find(call.name, session_id)
   if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.name } }))
   if (call.unparsed !== undefined) return unparsed(call.unparsed)
   if (weighJson(call.input) > limits.max_input_bytes)

@@ -1,7 +1,7 @@
 /** One tool call: checked once more, made, and bounded in time. */
 import { parse, type Json, digest } from '../../../core/plugin.js'
 import type { Tool, ToolOutcome } from '../tools/contract.js'
-import { within, type EngineContext, type Execution } from './execution.js'
+import { within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { misfit, refused } from './permission.js'
 import type { Call } from './turn.js'
@@ -20,8 +20,8 @@ export interface Ready {
 }
 
 /** Checks again what was decided on: the tool is there, the input fits it, and it is the one that was approved. */
-export const prepare = (context: EngineContext, call: Call, key: string): Ready | { output: Json } => {
-  const tool = context.tools.find(call.part.name)
+export const prepare = ({ context, session_id }: Execution, call: Call, key: string): Ready | { output: Json } => {
+  const tool = context.tools.find(call.part.name, session_id)
   if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.part.name } }))
   const { state } = call
   const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input

@@ -53,7 +53,7 @@ const runCall = async (
   call: Call,
   { key, turn }: { key: string; turn: number },
 ): Promise<Ask | undefined> => {
-  const ready = prepare(execution.context, call, key)
+  const ready = prepare(execution, call, key)
   // What an earlier life began may have acted, whatever is wrong with the call now.
   if ('output' in ready)
     return recordOutcome(

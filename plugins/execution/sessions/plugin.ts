@@ -1,6 +1,7 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
+import { ToolGates } from '../tools/contract.js'
 import {
   PersonaSource,
   SessionActivity,
@@ -13,6 +14,7 @@ import { createSessions } from './directory.js'
 import { sessionJournal } from './record/journal.js'
 import { sessionRoutes } from './routes.js'
 import { personaSection } from './sections.js'
+import { scopeGate } from './scope-gate.js'
 import { sessionsSection } from './status.js'
 import { sessionCollection } from './record/store.js'
 
@@ -41,6 +43,7 @@ export default definePlugin({
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
     ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, skip }))
     ctx.health(health)
+    ctx.contribute(ToolGates, scopeGate(sessions))
     ctx.contribute(SystemSections, personaSection(sessions, personas))
     ctx.contribute(StatusSections, sessionsSection(sessions))
   },

@@ -12,6 +12,15 @@ import {
   type Token,
   type Tx,
 } from '../../../core/plugin.js'
+import { foreignToolName } from './foreign-name.js'
+import type { ToolOrigin } from './visibility.js'
+
+/** Who hides tools from sessions, and where foreign ones are from. */
+export { ToolGates } from './visibility.js'
+/** The same as types. */
+export type { GatedTool, ToolGate, ToolOrigin } from './visibility.js'
+/** Names of foreign tools as models take them. */
+export { foreignToolName } from './foreign-name.js'
 
 /**
  * What a repetition would do: `read` may be repeated; `idempotent` may be
@@ -68,8 +77,10 @@ export type ToolOutcome =
 
 /** A tool: what the model sees, and what it does. */
 export interface Tool<S extends AnyStruct = AnyStruct> {
-  /** `[a-z][a-z0-9_]*`, as the model sees it. */
+  /** `[a-z][a-z0-9_]*`, as the model sees it; of a foreign tool what `foreignToolName` makes. */
   readonly name: string
+  /** Of a foreign tool: where it is from. */
+  readonly origin?: ToolOrigin
   readonly description: string
   readonly input: S
   readonly effect: Effect
@@ -114,7 +125,9 @@ const effects: ReadonlySet<unknown> = new Set<Effect>(['read', 'idempotent', 'on
 /** What is wrong with a tool, in a plugin that no compiler has checked; a provider would refuse each run for it. */
 const toolFault = (tool: Tool): string | undefined => {
   if (typeof tool !== 'object' || tool === null) return 'a tool must be an object'
-  if (typeof tool.name !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/u.test(tool.name))
+  if (tool.origin !== undefined && tool.name !== foreignToolName(tool.origin))
+    return `the name ${JSON.stringify(tool.name)} of a foreign tool must be that of its origin`
+  if (tool.origin === undefined && (typeof tool.name !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/u.test(tool.name)))
     return `the name ${JSON.stringify(tool.name)} of a tool must match ^[a-z][a-z0-9_]*$, with at most 64 characters`
   const fault = (rule: string): string => `the tool ${tool.name} must have ${rule}`
   if (typeof tool.description !== 'string' || tool.description.trim() === '') return fault('a description')
@@ -231,8 +244,10 @@ export const SessionModes: Token<SessionModes> = defineToken<SessionModes>('sess
 
 /** What the engine asks of the registered tools. */
 export interface ToolRegistry {
-  list(): readonly Tool[]
-  find(name: string): Tool | undefined
+  /** Those that a session sees; all if none is named. */
+  list(session_id?: string): readonly Tool[]
+  /** A tool by the name that models call; undefined also if a session is named and does not see it. */
+  find(name: string, session_id?: string): Tool | undefined
   decide(question: PermissionQuestion): PermissionDecision
   /** In force for who asks now; what a run keeps is in its pins. */
   readonly permission_mode: PermissionMode

@@ -1,8 +1,9 @@
 import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
 import { Settings, addSettings } from '../../operator/runtime/contract.js'
-import { SessionModes, ToolRegistry, Tools } from './contract.js'
+import { SessionModes, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
 import { createRegistry } from './registry.js'
+import { createToolView } from './visibility.js'
 import { permissionModeSetting, toolLimitsSetting } from './settings.js'
 
 export default definePlugin({
@@ -22,7 +23,7 @@ export default definePlugin({
       permissionMode: () => settings.get(mode),
       limits: () => settings.get(limits),
       workspace: host.workspaceRoot,
-      tools: ctx.view(Tools),
+      tools: createToolView({ tools: ctx.view(Tools), gates: ctx.view(ToolGates), log: ctx.log }),
       modes,
     })
     ctx.provide(ToolRegistry, registry)

@@ -12,6 +12,7 @@ import type {
 } from './contract.js'
 import { decidePermission, rulesOf } from './permissions.js'
 import type { ToolsConfig } from './config.js'
+import type { ToolView } from './visibility.js'
 
 /** What a declared sandbox demands. `inherited` demands nothing of its own. */
 const demand = { inherited: 0, read_only: 0, workspace_write: 1, network_enabled: 2 } as const
@@ -38,7 +39,7 @@ export interface RegistryParts {
   readonly limits: () => ToolLimits
   /** Absolute path. */
   readonly workspace: string
-  readonly tools: () => readonly Tool[]
+  readonly tools: ToolView<Tool>
   readonly modes: () => SessionModes | undefined
 }
 
@@ -53,12 +54,11 @@ export const createRegistry = ({
   const ofScope = (scope: PermissionRule['scope']): PermissionRule[] =>
     config.permission_rules.filter((rule) => rule.scope === scope)
   const configured = [ofScope('project'), ofScope('user')]
-  const find = (name: string): Tool | undefined => tools().find((tool) => tool.name === name)
   const limitsOf = (pins: ToolPins | undefined): ToolLimits =>
     pins === undefined ? limits() : (pins.limits ?? config.limits)
   const decide = ({ tool_name, session_id = '', mode: asked, pins }: PermissionQuestion): PermissionDecision => {
     const mode = asked ?? modes()?.mode(session_id) ?? pins?.permission_mode ?? permissionMode()
-    const tool = find(tool_name)
+    const tool = tools.find(tool_name)
     const decision = decidePermission({
       tool_name,
       mode,
@@ -68,8 +68,8 @@ export const createRegistry = ({
     return tool === undefined || withinSandbox(tool, limitsOf(pins).max_sandbox) ? decision : overLimit(decision, tool)
   }
   return {
-    list: tools,
-    find,
+    list: tools.list,
+    find: tools.find,
     decide,
     workspace,
     get permission_mode() {

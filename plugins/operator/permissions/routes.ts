@@ -70,7 +70,7 @@ export const permissionRoutes = ({ registry, sessionExists }: PermissionParts): 
       example: { body: {} },
       handler: ({ body: { session_id } }) => {
         known(session_id)
-        const names = registry.list().map(({ name }) => name)
+        const names = registry.list(session_id).map(({ name }) => name)
         const modes = permissionModes.map((mode) => ({
           mode,
           tools: names.toSorted().map((tool_name) => explained({ tool_name, session_id, mode })),

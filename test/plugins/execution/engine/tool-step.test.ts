@@ -131,7 +131,7 @@ for (const parallel of [true, false])
   })
 
 test('approvals-19: an approved input is compared with the one that was approved before the call is made', (t) => {
-  const parts: any = { tools: { find: () => tool('pay', {}) } }
+  const parts: any = { context: { tools: { find: () => tool('pay', {}) } } }
   const outcome = (state: CallState, given = parts): unknown => {
     const ready: any = prepare(given, { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state }, 'key')
     return ready.output === undefined ? 'ready' : ready.output.error.code
@@ -139,7 +139,7 @@ test('approvals-19: an approved input is compared with the one that was approved
   t.is(outcome({ type: 'ready', input: {}, digest: digest({}) }), 'ready')
   t.is(outcome({ type: 'ready', input: {}, digest: digest({ amount: 1 }) }), 'call_input_changed')
   t.is(outcome({ type: 'ready', input: { amount: 1 } }), 'call_input_invalid')
-  t.is(outcome({ type: 'ready', input: {} }, { tools: { find: () => undefined } }), 'tool_not_found')
+  t.is(outcome({ type: 'ready', input: {} }, { context: { tools: { find: () => undefined } } }), 'tool_not_found')
 })
 
 test('a run that the daemon itself cannot drive fails after some attempts instead of trying for ever', async (t) => {

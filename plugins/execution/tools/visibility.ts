@@ -1,0 +1,77 @@
+/** Which tools a session sees: all of them, but for those that somebody hides. */
+import { definePoint, type Log, type Point } from '../../../core/plugin.js'
+
+/** Where a foreign tool is from. */
+export interface ToolOrigin {
+  /** The server, as the operator names it. */
+  readonly server: string
+  /** The tool, as its server names it. */
+  readonly tool: string
+}
+
+/** True of a tool that is hidden. */
+type Hides = (tool: GatedTool) => boolean
+
+/** What a gate knows of a tool. */
+export interface GatedTool {
+  /** As models see it. */
+  readonly name: string
+  /** Of a foreign tool alone. */
+  readonly origin?: ToolOrigin
+}
+
+/** Hides tools from sessions: what is hidden is neither shown to a model nor called. */
+export interface ToolGate {
+  readonly id: string
+  /**
+   * What is hidden from a session now; undefined if nothing is. Must be fast and must not throw: of one that throws
+   * every tool counts as hidden.
+   */
+  hidden(session_id: string): Hides | undefined
+}
+/** Everything that hides tools. */
+export const ToolGates: Point<ToolGate> = definePoint<ToolGate>('tool-gates@1', (gate) => gate.id)
+
+/** Without a session: all of them. */
+export interface ToolView<T> {
+  list(session_id?: string): readonly T[]
+  find(name: string, session_id?: string): T | undefined
+}
+
+interface ViewParts<T> {
+  readonly tools: () => readonly T[]
+  readonly gates: () => readonly ToolGate[]
+  readonly log: Log
+}
+
+export const createToolView = <T extends GatedTool>({ tools, gates, log }: ViewParts<T>): ToolView<T> => {
+  let listed: readonly T[] = []
+  let names: ReadonlyMap<string, T> = new Map()
+  const named = (name: string): T | undefined => {
+    if (listed !== tools()) {
+      listed = tools()
+      names = new Map(listed.map((tool) => [tool.name, tool]))
+    }
+    return names.get(name)
+  }
+  const ask = (gate: ToolGate, session_id: string): Hides | undefined => {
+    try {
+      return gate.hidden(session_id)
+    } catch (error) {
+      log.error('a tool gate threw, which its contract forbids', { gate: gate.id, session_id, error })
+      return () => true
+    }
+  }
+  const closed = (session_id: string | undefined): Hides[] =>
+    session_id === undefined ? [] : gates().flatMap((gate) => ask(gate, session_id) ?? [])
+  return {
+    list(session_id) {
+      const hiding = closed(session_id)
+      return hiding.length === 0 ? tools() : tools().filter((tool) => !hiding.some((hides) => hides(tool)))
+    },
+    find(name, session_id) {
+      const tool = named(name)
+      return tool === undefined || closed(session_id).some((hides) => hides(tool)) ? undefined : tool
+    },
+  }
+}
