@@ -2,6 +2,12 @@
 import type { ShippedPlugin } from '../core/plugin.js'
 
 export const shipped: readonly ShippedPlugin[] = [
+  {
+    id: 'secrets',
+    required: false,
+    load: () => import('./operator/secrets/plugin.js'),
+    commands: () => import('./operator/secrets/commands.js'),
+  },
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },

@@ -11,6 +11,7 @@ import { readSecretFile } from '../state/side/secret-file.js'
 import { createClient } from './client.js'
 import { inWordsOf } from './own-words.js'
 import { urlOfHolder } from './root/place.js'
+import { readSecret } from './secret-input.js'
 import { errors } from './errors.js'
 import { requiredForms, usage } from './help.js'
 
@@ -154,7 +155,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
   const { flags, print, write = print, attended = false, signal } = line
   const output = outputOf(flags)
   let code = 0
-  const input = {
+  const input: Omit<CommandInput, 'client'> = {
     args: argsOf(command, line.words),
     flags: flagsOf(command, flags),
     output,
@@ -164,6 +165,7 @@ export const runCommand = async (command: Command, line: Line): Promise<number> 
     attended,
     signal,
     now: createClock().now,
+    secret: () => readSecret({ flags: input.flags, environment: line.environment }),
     exitWith: (given: number): void => {
       code = given
     },

@@ -36,6 +36,39 @@ export const screen = (): Screen | undefined => {
   return isTTY && process.stdin.isTTY && rows > 0 && columns > 0 ? { rows, columns } : undefined
 }
 
+/** Keys that end a line, take back a sign, and give up. */
+const [ends, takeBack, giveUp] = ['\r\n\u0004', '\u007f\b', '\u0003']
+
+/**
+ * A line that a person types without seeing it, or all of standard input where nobody types; cut behind so many bytes.
+ */
+export const readHidden = async (prompt: string, most: number): Promise<string> => {
+  const { stdin } = process
+  stdin.setEncoding('utf8')
+  let text = ''
+  if (!stdin.isTTY) {
+    for await (const piece of stdin) {
+      text += String(piece)
+      if (text.length > most) break
+    }
+    return text
+  }
+  process.stderr.write(prompt)
+  stdin.setRawMode(true)
+  try {
+    for await (const piece of stdin)
+      for (const sign of String(piece)) {
+        if (sign === giveUp) return ''
+        if (ends.includes(sign)) return text
+        text = takeBack.includes(sign) ? text.slice(0, -1) : text + sign
+      }
+    return text
+  } finally {
+    stdin.setRawMode(false)
+    process.stderr.write('\n')
+  }
+}
+
 export const isTerminal = (): boolean => process.stderr.isTTY
 
 /** A reader that went away, such as `head`, is no fault. */

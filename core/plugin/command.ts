@@ -41,6 +41,11 @@ export interface CommandInput {
   write(text: string): void
   /** True if standard output is a terminal, where a person reads along. */
   readonly attended: boolean
+  /**
+   * The secret that one of `secretFlags` names, without the end of its line. It is never a part of the command line, and
+   * a terminal does not show it.
+   */
+  secret(): Promise<string>
   /** Aborts when the person interrupts the command. */
   readonly signal: AbortSignal
   /** Sets the exit code, for a command that prints by itself. */
@@ -52,6 +57,13 @@ export interface CommandFlag {
   readonly summary: string
   /** What help calls its value; `text` when absent. */
   readonly value?: string
+}
+
+/** Flags of a command that takes a secret: one of them says where it comes from. */
+export const secretFlags: Readonly<Record<string, CommandFlag>> = {
+  stdin: { kind: 'switch', summary: 'Read the value from standard input; a terminal does not show it.' },
+  'from-env': { kind: 'text', value: 'variable', summary: 'Read the value from this variable of the environment.' },
+  'from-file': { kind: 'text', value: 'file', summary: 'Read the value from this file.' },
 }
 
 interface CommandForm {

@@ -153,6 +153,14 @@ export const rootFiles: readonly RootFile[] = [
     sentence: 'Code of third-party plugins, loaded only when `config/plugins.toml` names it.',
   },
   {
+    name: 'secrets/slots.key',
+    path: /^secrets\/slots\.key(?:\.next)?$/u,
+    writer: 'daemon',
+    sentence:
+      'The key that secrets are encrypted with, where the operator gave none: 32 bytes in hex, mode 0600. Not in ' +
+      'backups: keep a copy elsewhere. With `.next` behind it, the one that is about to take its place.',
+  },
+  {
     name: 'secrets/<name>',
     path: /^secrets\//u,
     writer: 'people',
@@ -175,6 +183,7 @@ export const contents: Readonly<Record<string, string>> = {
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',
   run_memory_marks: 'up to where runs have been remembered',
+  secret_slots: 'secrets, encrypted with a key that is not in the commit log, the pages or a backup',
   runtime_revisions: 'the settings that operators changed, as they are and were',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
   schedule_histories: 'of each schedule that is not over the last executions that are',

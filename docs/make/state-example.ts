@@ -136,7 +136,7 @@ const filesOf = (root: string): string[] =>
     .toSorted()
 
 /** What belongs to one machine or one life. */
-const passing = new Set(['ballast', 'daemon.lock', 'lock', 'owner.json'])
+const passing = new Set(['ballast', 'daemon.lock', 'lock', 'owner.json', 'secrets'])
 
 const row = (path: string): string => {
   const kind = kindOf(path)
@@ -161,7 +161,7 @@ ${filesOf(root)
   .map(row)
   .join('\n')}
 
-A root in use also has \`ballast\`, \`daemon.lock\` and \`owner.json\`, which belong to the machine, and the folders \`quarantine/\` and \`tombstones/\`, which are empty here. The demo model and the shell made everything in it. The format is described in [docs/state-format.md](../docs/state-format.md); \`npm run docs -- --state-example\` makes this folder again.
+A root in use also has \`ballast\`, \`daemon.lock\` and \`owner.json\`, which belong to the machine, \`secrets/\` with the key that is nobody else's, and the folders \`quarantine/\` and \`tombstones/\`, which are empty here. The demo model and the shell made everything in it. The format is described in [docs/state-format.md](../docs/state-format.md); \`npm run docs -- --state-example\` makes this folder again.
 `
 
 const serve = (root: string, workspace: string): Promise<SpawnedDaemon> =>

@@ -42,6 +42,7 @@ interface SecretFiles {
   replace(path: string, bytes: Uint8Array): Promise<void>
   unlink(path: string): Promise<void>
   syncFolder(path: string): Promise<void>
+  list(path: string): string[]
 }
 
 export interface SecretsOptions {
@@ -85,15 +86,23 @@ export const createSecrets = ({ disk, root }: SecretsOptions): Secrets => {
     return value
   }
   const has = (name: string): boolean => names.test(name) && disk.stat(path.join(folder, name)) !== undefined
+  /** What a kill left of a file that was about to be written. */
+  const sweep = async (name: string): Promise<void> => {
+    const isLeft = (other: string): boolean =>
+      other.startsWith(`${name}.`) && /^\d+$/u.test(other.slice(name.length + 1))
+    for (const left of disk.list(folder).filter(isLeft)) await disk.unlink(path.join(folder, left))
+  }
   const keep = async (name: string, value: string): Promise<void> => {
     assert(names.test(name), `'${name}' is no name for a secret`)
     guard(value)
     await disk.makeFolder(folder)
+    await sweep(name)
     await disk.replace(path.join(folder, name), Buffer.from(`${value}\n`))
     await disk.syncFolder(root)
   }
   const drop = async (name: string): Promise<void> => {
     const file = path.join(folder, name)
+    await sweep(name)
     if (!has(name)) return
     await disk.unlink(file)
     await disk.syncFolder(folder)

@@ -13,6 +13,8 @@ export const secretFileErrors = defineErrors({
 interface Reading {
   /** Refuse a file that others than its owner may read. */
   readonly mustBePrivate?: boolean
+  /** Take a text of several lines, such as a certificate. */
+  readonly mayHaveLines?: boolean
 }
 
 const othersMay = 0o077
@@ -22,12 +24,12 @@ const othersMay = 0o077
  * because mounted secrets are links. Throws `secret_file_unreadable`, which
  * names the file and the reason.
  */
-export const readSecretFile = (path: string, { mustBePrivate = false }: Reading = {}): string => {
+export const readSecretFile = (path: string, { mustBePrivate = false, mayHaveLines = false }: Reading = {}): string => {
   const unusable = (reason: string, cause?: unknown): Error =>
     secretFileErrors.secret_file_unreadable({ details: { path, reason }, cause })
   const text = content(path, { unusable, mustBePrivate }).trim()
   if (text === '') throw unusable('it is empty')
-  if (/[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
+  if (!mayHaveLines && /[\0\r\n]/u.test(text)) throw unusable('it has more than one line')
   return text
 }
 

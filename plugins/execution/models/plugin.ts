@@ -1,5 +1,6 @@
 import { defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
 import { RuntimeSections, Settings, addSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
 import { ModelProviders, Models } from './contract.js'
@@ -17,6 +18,7 @@ const config = object({
   model: doc(optional(string()), 'Model of the default route; the default model of the provider when absent.'),
   api_key: doc(optional(string()), 'Key for the provider. It beats api_key_file.'),
   api_key_file: doc(optional(string()), 'File that holds the key for the provider.'),
+  auth_ref: doc(optional(string()), 'Stored secret that is the key for the provider. It goes with no other key.'),
   idle_timeout_ms: doc(
     defaulted(integer({ min: 100, max: 86_400_000 }), 300_000),
     'Longest silence of a provider, milliseconds.',
@@ -29,6 +31,7 @@ export default definePlugin({
   api: 1,
   summary: 'Model routes: which models runs can use and whether they are ready.',
   needs: { settings: Settings },
+  wants: { slots: SecretSlots },
   provides: [Models],
   config,
   flags: {
@@ -37,15 +40,23 @@ export default definePlugin({
     model: 'model',
     api_key: 'api-key',
     api_key_file: 'api-key-file',
+    auth_ref: 'auth-ref',
     idle_timeout_ms: 'provider-idle-timeout-ms',
   },
-  register(ctx, { settings }) {
+  register(ctx, { settings, slots }) {
     const providers = ctx.view(ModelProviders)
-    const configured = configuredRoute(ctx.config, providers, ctx.secrets)
+    const configured = configuredRoute(ctx.config, providers, { secrets: ctx.secrets, slots })
     const active = activeModelSetting(configured)
     const models = createModels({ routes: configured.routes, active: () => settings.get(active) })
     ctx.provide(Models, models)
     addSettings(ctx, settings, active)
+    ctx.contribute(SecretReferences, {
+      id: 'models',
+      of: (ref) =>
+        models
+          .list()
+          .flatMap(({ auth_ref, route_id }) => (auth_ref === ref ? [{ kind: 'model_route', id: route_id }] : [])),
+    })
     ctx.contribute(RuntimeSections, ...routeSections(models, ctx.config.provider))
     ctx.contribute(StatusSections, readinessSection(models))
     ctx.health(activeRouteCheck(models))

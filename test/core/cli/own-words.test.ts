@@ -102,6 +102,7 @@ const sentBy = async (command: Command, flags: Readonly<Record<string, string | 
       flags,
       output: 'json',
       now: () => 0,
+      secret: () => Promise.resolve('a value'),
       print: () => {},
       write: () => {},
       attended: false,

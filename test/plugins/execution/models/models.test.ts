@@ -47,7 +47,10 @@ const setup = (readiness: Readiness = { state: 'ok', code: 'ready', message: 'Re
     },
   }
   const build = (config: Partial<RouteConfig> = {}) =>
-    buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], secrets)
+    buildRoute({ provider: 'scripted', model: 'm', idle_timeout_ms: 1000, ...config }, [provider], {
+      secrets,
+      slots: () => undefined,
+    })
   return {
     build,
     connected,

@@ -1,0 +1,39 @@
+/** A connection whose key is a stored secret: it is asked for at each call, so that a new one needs no restart. */
+import { Problem } from '../../../core/plugin.js'
+import type { SecretSlots } from '../../operator/secrets/contract.js'
+import type { ModelConnection } from './contract.js'
+import { refusing } from './refusing.js'
+
+export interface SlotKey {
+  readonly auth_ref: string
+  readonly slots: () => SecretSlots | undefined
+  /** A connection with this key. */
+  readonly connected: (key: () => string) => ModelConnection
+}
+
+const nowhere = refusing({
+  code: 'credential_unavailable',
+  message: 'The plugin secrets, which stores the key of the route, is not there.',
+  action: 'See plugins of GET /v1/status for why.',
+})
+
+/** A connection is made anew when the key is another one; calls under way end with the old key. */
+export const keyedBySlot = ({ auth_ref, slots, connected }: SlotKey): ModelConnection => {
+  let made: { readonly key: string; readonly connection: ModelConnection } | undefined
+  const withKey = (key: string): ModelConnection => {
+    if (made?.key !== key) made = { key, connection: connected(() => key) }
+    return made.connection
+  }
+  const now = (): ModelConnection => {
+    const service = slots()
+    if (service === undefined) return nowhere
+    try {
+      return withKey(service.value(auth_ref))
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { code, message, spec } = error
+      return refusing({ code, message, ...(spec.action !== undefined && { action: spec.action }) })
+    }
+  }
+  return { readiness: () => now().readiness(), stream: (request, signal) => now().stream(request, signal) }
+}

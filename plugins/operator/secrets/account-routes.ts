@@ -1,0 +1,114 @@
+/** Accounts: the slots of the mode `oauth_account`, under paths of their own. */
+import { array, defineRoute, doc, jsonReply, object, sliced, string, type Route } from '../../../core/plugin.js'
+import { SecretStatus, secretErrors } from './contract.js'
+import {
+  Accepted,
+  AccountRecord,
+  draftOf,
+  exampleOf,
+  putProblems,
+  removeProblems,
+  type SecretRouteParts,
+} from './routes.js'
+import type { StoredSlot } from './slots/record.js'
+
+const base = '/v1/runtime/auth/accounts'
+const path = `${base}/:slot_id` as const
+const params = object({ slot_id: doc(string({ min: 1, max: 200 }), 'Id of the account.') })
+const isAccount = ({ mode }: StoredSlot): boolean => mode === 'oauth_account'
+
+/** Throws `secret_not_found` for what is no account. */
+const accountOf = ({ get }: SecretRouteParts, slot_id: string): StoredSlot => {
+  const slot = get(slot_id)
+  if (!isAccount(slot)) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
+  return slot
+}
+
+export const accountRoutes = (parts: SecretRouteParts): readonly Route[] => [
+  defineRoute({
+    id: 'accounts.list',
+    method: 'GET',
+    path: base,
+    summary: 'Accounts by name, without their tokens.',
+    access: 'admin',
+    reply: jsonReply(array(SecretStatus)),
+    handler: () =>
+      sliced(function* () {
+        for (const slot of parts.list()) if (isAccount(slot)) yield parts.status(slot)
+      }),
+  }),
+  defineRoute({
+    id: 'accounts.get',
+    method: 'GET',
+    path,
+    summary: 'One account, without its tokens.',
+    access: 'admin',
+    params,
+    reply: jsonReply(SecretStatus),
+    problems: [secretErrors.secret_not_found],
+    handler: (input) => parts.status(accountOf(parts, input.params.slot_id)),
+  }),
+  ...[base, `${base}/mcp-oauth`].map((at) => store(parts, at)),
+  refresh(parts),
+  removal(parts, 'POST', `${path}/revoke`),
+  removal(parts, 'DELETE', path),
+]
+
+function store(parts: SecretRouteParts, at: string): Route {
+  return defineRoute({
+    id: at === base ? 'accounts.set' : 'accounts.set_mcp_oauth',
+    method: 'POST',
+    path: at,
+    summary: 'Stores the tokens of an account; the old ones are gone at once.',
+    access: 'admin',
+    body: AccountRecord,
+    reply: jsonReply(SecretStatus),
+    problems: [...putProblems],
+    durability: 'A',
+    example: { body: exampleOf('mcp.files', { client_id: 'holdfast', access_token: '…', refresh_token: '…' }) },
+    handler: ({ body }) => {
+      const draft = draftOf(body)
+      if (draft.mode === 'oauth_account') return parts.put(draft)
+      throw secretErrors.secret_invalid({
+        details: { what: 'mode must be oauth_account' },
+        errors: [{ path: 'body.mode', rule: 'must be oauth_account' }],
+      })
+    },
+  })
+}
+
+function refresh(parts: SecretRouteParts): Route {
+  return defineRoute({
+    id: 'accounts.refresh',
+    method: 'POST',
+    path: `${path}/refresh`,
+    summary: 'Asks for new tokens of an account. Nothing in this daemon does that yet: the answer is a problem.',
+    access: 'admin',
+    params,
+    reply: jsonReply(SecretStatus),
+    problems: [secretErrors.secret_not_found, secretErrors.account_refresh_unavailable],
+    durability: 'A',
+    handler: (input) => {
+      const { slot_id } = accountOf(parts, input.params.slot_id)
+      throw secretErrors.account_refresh_unavailable({ details: { slot_id } })
+    },
+  })
+}
+
+function removal(parts: SecretRouteParts, method: 'POST' | 'DELETE', at: string): Route {
+  return defineRoute({
+    id: method === 'POST' ? 'accounts.revoke' : 'accounts.delete',
+    method,
+    path: at,
+    summary: 'Deletes an account that nothing uses, with its tokens.',
+    access: 'admin',
+    params,
+    reply: jsonReply(Accepted),
+    problems: [...removeProblems],
+    durability: 'A',
+    handler: async (input) => {
+      await parts.remove(accountOf(parts, input.params.slot_id).slot_id)
+      return { accepted: true }
+    },
+  })
+}

@@ -1,0 +1,147 @@
+import {
+  array,
+  boolean,
+  defineCommand,
+  integer,
+  jsonObject,
+  open,
+  parse,
+  secretFlags,
+  string,
+  visibleLine,
+  count,
+  type Command,
+  type CommandInput,
+  type Infer,
+  type JsonObject,
+} from '../../../core/plugin.js'
+import { secretErrors } from './slots/errors.js'
+import { modes, providers } from './slots/record.js'
+
+const secrets = '/v1/runtime/secrets'
+const accounts = '/v1/runtime/auth/accounts'
+
+const Row = open({ slot_id: string(), provider: string(), summary: string() })
+const showRow = ({ slot_id, provider, summary }: Infer<typeof Row>): string =>
+  `${visibleLine(slot_id)}  ${provider}  ${visibleLine(summary)}`
+const showRows = (rows: Infer<typeof Row>[]): string =>
+  rows.length === 0 ? 'None is stored. Store one: holdfast secrets set NAME --stdin' : rows.map(showRow).join('\n')
+
+const Done = open({ accepted: boolean() })
+const at = (base: string, { args }: CommandInput): string => `${base}/${encodeURIComponent(args['secret_ref'] ?? '')}`
+
+/** An account is a JSON object; everything else is the value itself. */
+const stateOf = (mode: unknown, text: string): JsonObject => {
+  if (mode !== 'oauth_account') return { value: text }
+  try {
+    const parsed = parse(jsonObject(), JSON.parse(text))
+    if (parsed.ok) return parsed.value
+  } catch {
+    // Told below, without a word of what was read.
+  }
+  throw secretErrors.secret_invalid({ details: { what: 'an account must be a JSON object' } })
+}
+
+const set = async (input: CommandInput) => {
+  const { client, args, flags } = input
+  const { provider, mode } = flags
+  return client.send('POST', secrets, {
+    slot_id: args['secret_ref'] ?? '',
+    ...(typeof provider === 'string' && { provider }),
+    ...(typeof mode === 'string' && { mode }),
+    state: stateOf(mode, await input.secret()),
+  })
+}
+
+const Rekeyed = open({ key_id: string(), encrypted_anew: integer(), unreadable: integer() })
+const showRekeyed = ({ key_id, encrypted_anew, unreadable }: Infer<typeof Rekeyed>): string =>
+  [
+    `The key is now ${key_id}; ${count(encrypted_anew, 'secret')} encrypted anew.`,
+    ...(unreadable > 0 ? [`${count(unreadable, 'secret')} cannot be decrypted and stayed as they are.`] : []),
+  ].join(' ')
+
+export const commands: readonly Command[] = [
+  defineCommand({
+    path: ['secrets', 'list'],
+    route: 'GET /v1/runtime/secrets',
+    summary: 'Secrets by name, without their values.',
+    run: ({ client }) => client.get(secrets),
+    answer: array(Row),
+    show: showRows,
+  }),
+  defineCommand({
+    path: ['secrets', 'get'],
+    route: 'GET /v1/runtime/secrets/{secret_ref}',
+    summary: 'One secret, without its value: its version, its key, and what uses it.',
+    args: ['secret_ref'],
+    run: (input) => input.client.get(at(secrets, input)),
+  }),
+  defineCommand({
+    path: ['secrets', 'set'],
+    route: 'POST /v1/runtime/secrets',
+    summary:
+      'Stores a secret, or a new value of it. The value is never a part of the line; a terminal does not show it.',
+    args: ['secret_ref'],
+    flags: {
+      ...secretFlags,
+      provider: { kind: 'text', summary: 'Whose secret it is; generic if it is left out.' },
+      mode: { kind: 'text', summary: 'opaque_secret if it is left out; of an oauth_account the value is JSON.' },
+    },
+    oneOf: Object.keys(secretFlags).map((flag) => `--${flag}`),
+    choices: { provider: providers, mode: modes },
+    fields: { 'body.slot_id': '<secret_ref>', 'body.state': 'the value', 'body.state.value': 'the value' },
+    run: set,
+    answer: Row,
+    show: showRow,
+  }),
+  defineCommand({
+    path: ['secrets', 'delete'],
+    route: 'DELETE /v1/runtime/secrets/{secret_ref}',
+    summary: 'Deletes a secret that nothing uses.',
+    args: ['secret_ref'],
+    run: (input) => input.client.send('DELETE', at(secrets, input)),
+    answer: Done,
+    show: () => 'Deleted.',
+  }),
+  defineCommand({
+    path: ['secrets', 'rekey'],
+    route: 'POST /v1/runtime/secrets-key',
+    summary:
+      'Makes a new key and encrypts all secrets with it. Backups from before need the old one: copy ' +
+      'secrets/slots.key first if they are to be read.',
+    run: ({ client }) => client.send('POST', '/v1/runtime/secrets-key'),
+    answer: Rekeyed,
+    show: showRekeyed,
+  }),
+  defineCommand({
+    path: ['runtime', 'auth', 'accounts', 'list'],
+    route: 'GET /v1/runtime/auth/accounts',
+    summary: 'Accounts by name, without their tokens.',
+    run: ({ client }) => client.get(accounts),
+    answer: array(Row),
+    show: showRows,
+  }),
+  defineCommand({
+    path: ['runtime', 'auth', 'accounts', 'get'],
+    route: 'GET /v1/runtime/auth/accounts/{slot_id}',
+    summary: 'One account, without its tokens.',
+    args: ['slot_id'],
+    run: ({ client, args }) => client.get(`${accounts}/${encodeURIComponent(args['slot_id'] ?? '')}`),
+  }),
+  defineCommand({
+    path: ['runtime', 'auth', 'accounts', 'refresh'],
+    route: 'POST /v1/runtime/auth/accounts/{slot_id}/refresh',
+    summary: 'Asks for new tokens of an account; nothing does that yet.',
+    args: ['slot_id'],
+    run: ({ client, args }) => client.send('POST', `${accounts}/${encodeURIComponent(args['slot_id'] ?? '')}/refresh`),
+  }),
+  defineCommand({
+    path: ['runtime', 'auth', 'accounts', 'revoke'],
+    route: 'POST /v1/runtime/auth/accounts/{slot_id}/revoke',
+    summary: 'Deletes an account that nothing uses, with its tokens.',
+    args: ['slot_id'],
+    run: ({ client, args }) => client.send('POST', `${accounts}/${encodeURIComponent(args['slot_id'] ?? '')}/revoke`),
+    answer: Done,
+    show: () => 'Revoked.',
+  }),
+]

@@ -1,0 +1,59 @@
+import { definePlugin, doc, object, optional, string } from '../../../core/plugin.js'
+import { accountRoutes } from './account-routes.js'
+import { SecretReferences, SecretSlots } from './contract.js'
+import { keyWarnings } from './key-warnings.js'
+import { secretRoutes } from './routes.js'
+import { createService } from './service.js'
+import { createKeys } from './slots/keys.js'
+import { createSlots } from './slots/store.js'
+import { createVault } from './slots/vault.js'
+
+const config = object({
+  secrets_key: doc(
+    optional(string()),
+    'Key that secrets are encrypted with: 32 bytes in hex or base64. It beats secrets_key_file.',
+  ),
+  secrets_key_file: doc(
+    optional(string()),
+    'File that holds the key, which nobody but its owner may read. Without both, the daemon makes a key of its own.',
+  ),
+  secrets_previous_key_file: doc(
+    optional(string()),
+    'File that holds an earlier key: what it encrypted is encrypted anew at the start.',
+  ),
+})
+
+export default definePlugin({
+  id: 'secrets',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Secrets that are stored encrypted, and who uses them.',
+  provides: [SecretSlots],
+  config,
+  flags: {
+    secrets_key: 'secrets-key',
+    secrets_key_file: 'secrets-key-file',
+    secrets_previous_key_file: 'secrets-previous-key-file',
+  },
+  register(ctx) {
+    const { clock, ids, secrets, state, log } = ctx
+    const references = ctx.view(SecretReferences)
+    const keys = createKeys({ config: ctx.config, secrets, ids })
+    const vault = createVault({ keys, secrets, clock, ids })
+    const slots = createSlots({
+      state,
+      keys,
+      vault,
+      uses: (slot_id) => references().flatMap((users) => users.of(slot_id)),
+    })
+    const service = createService({ state, keys, vault, slots })
+    ctx.provide(SecretSlots, service.slots)
+    ctx.routes(...secretRoutes(service.routes), ...accountRoutes(service.routes))
+    ctx.health({ id: 'secrets-key', check: () => keyWarnings(keys, slots.collection) })
+    ctx.onStart(async () => {
+      await keys.open(slots.collection.count('all', 'all') === 0)
+      for (const { message, code } of keyWarnings(keys, slots.collection)) log.warn(message, { code })
+      await service.settle().catch((error: unknown) => log.warn('secrets could not be encrypted anew', { error }))
+    })
+  },
+})

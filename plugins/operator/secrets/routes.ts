@@ -1,0 +1,166 @@
+import {
+  array,
+  boolean,
+  defaulted,
+  defineRoute,
+  doc,
+  enums,
+  integer,
+  jsonObject,
+  jsonReply,
+  object,
+  optional,
+  sliced,
+  string,
+  timestamp,
+  type Json,
+  type JsonObject,
+  type Route,
+} from '../../../core/plugin.js'
+import { SecretStatus, secretErrors, type SlotDraft } from './contract.js'
+import { modeAliases, modes, providerAliases, providers, SlotId, type StoredSlot } from './slots/record.js'
+
+export interface SecretRouteParts {
+  list(): Iterable<StoredSlot>
+  status(slot: StoredSlot): SecretStatus
+  get(slot_id: string): StoredSlot
+  put(draft: SlotDraft): Promise<SecretStatus>
+  remove(slot_id: string): Promise<void>
+  /** Puts a new key in force. */
+  rekey(): Promise<{ readonly key_id: string; readonly encrypted_anew: number; readonly unreadable: number }>
+}
+
+export const Accepted = object({ accepted: doc(boolean(), 'Always true.') })
+const params = object({ secret_ref: doc(string({ min: 1, max: 200 }), 'The slot_id of a secret.') })
+const path = '/v1/runtime/secrets/:secret_ref'
+
+const spelled = <const T extends readonly string[]>(names: T, aliases: Readonly<Record<string, T[number]>>) =>
+  enums([...names, ...Object.keys(aliases)])
+const meant = <const T extends readonly string[]>(
+  word: string,
+  names: T,
+  aliases: Readonly<Record<string, T[number]>>,
+): T[number] => aliases[word] ?? names.find((name) => name === word) ?? names[0] ?? word
+
+/** The body that stores a slot; the daemon's clock says when. */
+const recordOf = (mode: string, provider: string) =>
+  object({
+    slot_id: doc(SlotId, 'The name that others refer to it by.'),
+    provider: defaulted(doc(spelled(providers, providerAliases), 'Whose secret it is.'), provider),
+    mode: defaulted(doc(spelled(modes, modeAliases), 'What it is.'), mode),
+    state: doc(
+      jsonObject(),
+      'Never shown again: `{"value": "…"}`, or of an account its tokens, such as `access_token` and `refresh_token`.',
+    ),
+    updated_at_ms: optional(doc(timestamp(), 'Accepted and not used: the clock of the daemon says when.')),
+  })
+export const SecretRecord = recordOf('opaque_secret', 'generic')
+export const AccountRecord = recordOf('oauth_account', 'mcp_oauth')
+
+interface RecordBody {
+  readonly slot_id: string
+  readonly provider: string
+  readonly mode: string
+  readonly state: JsonObject
+}
+export const draftOf = ({ slot_id, provider, mode, state }: RecordBody): SlotDraft => ({
+  slot_id,
+  provider: meant(provider, providers, providerAliases),
+  mode: meant(mode, modes, modeAliases),
+  state,
+})
+
+export const putProblems = [
+  secretErrors.secret_invalid,
+  secretErrors.secrets_full,
+  secretErrors.secrets_key_unusable,
+] as const
+export const removeProblems = [secretErrors.secret_not_found, secretErrors.secret_in_use] as const
+
+export const exampleOf = (slot_id: string, state: Json): Json => ({ slot_id, state })
+
+export const secretRoutes = (parts: SecretRouteParts): readonly Route[] => [
+  list(parts),
+  read(parts),
+  put(parts),
+  remove(parts),
+  rekey(parts),
+]
+
+const list = ({ list: slots, status }: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.list',
+    method: 'GET',
+    path: '/v1/runtime/secrets',
+    summary: 'Secrets by name, without their values.',
+    access: 'admin',
+    reply: jsonReply(array(SecretStatus)),
+    handler: () =>
+      sliced(function* () {
+        for (const slot of slots()) yield status(slot)
+      }),
+  })
+
+const read = ({ get, status }: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.get',
+    method: 'GET',
+    path,
+    summary: 'One secret, without its value.',
+    access: 'admin',
+    params,
+    reply: jsonReply(SecretStatus),
+    problems: [secretErrors.secret_not_found],
+    handler: (input) => status(get(input.params.secret_ref)),
+  })
+
+const put = (parts: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.set',
+    method: 'POST',
+    path: '/v1/runtime/secrets',
+    summary: 'Stores a secret, or a new value of one; the old value is gone at once.',
+    access: 'admin',
+    body: SecretRecord,
+    reply: jsonReply(SecretStatus),
+    problems: [...putProblems],
+    durability: 'A',
+    example: { body: exampleOf('connectors.slack.main.bot_token', { value: 'xoxb-…' }) },
+    handler: ({ body }) => parts.put(draftOf(body)),
+  })
+
+const remove = (parts: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.delete',
+    method: 'DELETE',
+    path,
+    summary: 'Deletes a secret that nothing uses.',
+    access: 'admin',
+    params,
+    reply: jsonReply(Accepted),
+    problems: [...removeProblems],
+    durability: 'A',
+    handler: async (input) => {
+      await parts.remove(input.params.secret_ref)
+      return { accepted: true }
+    },
+  })
+
+const rekey = (parts: SecretRouteParts): Route =>
+  defineRoute({
+    id: 'secrets.rekey',
+    method: 'POST',
+    path: '/v1/runtime/secrets-key',
+    summary: 'Makes a new key and encrypts all secrets with it; the old key is forgotten.',
+    access: 'admin',
+    reply: jsonReply(
+      object({
+        key_id: doc(string(), 'The key that is now in force.'),
+        encrypted_anew: doc(integer({ min: 0 }), 'Secrets that were encrypted with it.'),
+        unreadable: doc(integer({ min: 0 }), 'Secrets that no known key opens, and which stayed as they are.'),
+      }),
+    ),
+    problems: [secretErrors.secrets_key_unusable, secretErrors.secrets_key_elsewhere],
+    durability: 'A',
+    handler: () => parts.rekey(),
+  })

@@ -1,0 +1,74 @@
+import type { State } from '../../../core/plugin.js'
+import { secretErrors, type SecretSlots, type SecretStatus } from './contract.js'
+import type { SecretRouteParts } from './routes.js'
+import type { Keys } from './slots/keys.js'
+import type { StoredSlot } from './slots/record.js'
+import type { SlotStore } from './slots/store.js'
+import type { Vault } from './slots/vault.js'
+import { statusOf } from './views.js'
+
+export interface ServiceParts {
+  readonly state: State
+  readonly keys: Keys
+  readonly vault: Vault
+  readonly slots: SlotStore
+}
+
+export interface SecretService {
+  readonly slots: SecretSlots
+  readonly routes: SecretRouteParts
+  /** Ends a change of the key that a crash cut off, and encrypts anew what earlier keys encrypted. */
+  settle(): Promise<void>
+}
+
+export const createService = ({ state, keys, vault, slots }: ServiceParts): SecretService => {
+  const status = (slot: StoredSlot): SecretStatus =>
+    statusOf(slot, { problem: vault.faultOf(slot), uses: slots.usesOf(slot.slot_id) })
+  const open = (secret_ref: string) => vault.open(slots.get(secret_ref))
+  let changing: ReturnType<SecretRouteParts['rekey']> | undefined
+  const settle = async (): Promise<number> => {
+    if (keys.fault !== undefined) return 0
+    const anew = await slots.sealAnew()
+    await keys.finish()
+    return anew
+  }
+  const rekey: SecretRouteParts['rekey'] = async () => {
+    const { id } = await keys.begin()
+    const encrypted_anew = await settle()
+    const { collection } = slots
+    return {
+      key_id: id,
+      encrypted_anew,
+      unreadable: collection.count('all', 'all') - collection.count('key', id),
+    }
+  }
+  return {
+    settle: async () => void (await settle()),
+    slots: {
+      find: (secret_ref) => {
+        const slot = slots.find(secret_ref)
+        return slot === undefined ? undefined : status(slot)
+      },
+      value(secret_ref) {
+        const { value } = open(secret_ref)
+        if (typeof value !== 'string') throw secretErrors.secret_without_value({ details: { secret_ref } })
+        return value
+      },
+      state: open,
+      put: (tx, draft) => void slots.put(tx, draft),
+      remove: slots.remove,
+      onChange: slots.onChange,
+    },
+    routes: {
+      list: slots.list,
+      status,
+      get: slots.get,
+      put: (draft) => state.commit((tx) => status(slots.put(tx, draft))),
+      remove: (slot_id) => state.commit((tx) => slots.remove(tx, slot_id)),
+      rekey: () =>
+        (changing ??= rekey().finally(() => {
+          changing = undefined
+        })),
+    },
+  }
+}

@@ -1,0 +1,22 @@
+/** Who uses a secret. */
+import { definePoint, hasMembers, type Point } from '../../../../core/plugin.js'
+
+/** Something that uses a secret: what kind of thing, and which. */
+export interface SecretReference {
+  readonly kind: string
+  readonly id: string
+}
+
+/** Says what of a plugin uses a secret: as long as anything does, it cannot be deleted. */
+export interface SecretUses {
+  /** Unique; the plugin's id, or more. */
+  readonly id: string
+  /** Must be fast, must not throw and must not do I/O: it is asked within the commit that would delete the secret. */
+  of(secret_ref: string): readonly SecretReference[]
+}
+/** Everybody who uses secrets. */
+export const SecretReferences: Point<SecretUses> = definePoint<SecretUses>(
+  'secret-references@1',
+  (uses) => uses.id,
+  hasMembers('a user of secrets', { id: 'text', of: 'function' }),
+)

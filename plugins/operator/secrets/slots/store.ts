@@ -1,0 +1,132 @@
+import type { Collection, CollectionSpec, JsonObject, State, Tx } from '../../../../core/plugin.js'
+import type { SecretReference } from './references.js'
+import { secretErrors } from './errors.js'
+import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
+import type { Keys } from './keys.js'
+import type { Vault } from './vault.js'
+
+const group = 'all'
+/** Slots at most. */
+export const mostSlots = 10_000
+/** Slots that are encrypted anew in one commit. */
+const batch = 100
+
+const slotCollection: CollectionSpec<StoredSlot> = {
+  name: 'secret_slots',
+  version: 1,
+  id: ({ slot_id }) => slot_id,
+  indexes: { all: { group: () => group }, key: { group: ({ key_id }) => key_id } },
+  removed: 'forgotten',
+  bounded: { secrets: `at most ${mostSlots}` },
+  schema: StoredSlot,
+}
+
+export interface SlotStore {
+  readonly collection: Collection<StoredSlot>
+  list(): Iterable<StoredSlot>
+  find(slot_id: string): StoredSlot | undefined
+  /** Throws `secret_not_found`. */
+  get(slot_id: string): StoredSlot
+  usesOf(slot_id: string): readonly SecretReference[]
+  put(tx: Tx, draft: SlotDraft): StoredSlot
+  remove(tx: Tx, slot_id: string): void
+  onChange(hear: (slot_id: string) => void): () => void
+  /** Encrypts what another known key encrypted with the one in force; how many slots that were. */
+  sealAnew(): Promise<number>
+}
+
+export interface SlotParts {
+  readonly state: State
+  readonly keys: Keys
+  readonly vault: Vault
+  readonly uses: (slot_id: string) => readonly SecretReference[]
+}
+
+export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore => {
+  const collection = state.collection(slotCollection)
+  const listeners = new Set<(slot_id: string) => void>()
+  const find = (slot_id: string): StoredSlot | undefined => collection.find(slot_id)
+  const get = (slot_id: string): StoredSlot => {
+    const slot = find(slot_id)
+    if (slot === undefined) throw secretErrors.secret_not_found({ details: { secret_ref: slot_id } })
+    return slot
+  }
+  const tell = (slot_id: string): void => listeners.forEach((hear) => hear(slot_id))
+  const held = (slot: StoredSlot, told: JsonObject): (() => void) => {
+    const letGo = vault.guard(told)
+    return () => {
+      vault.hold(slot.slot_id, { version: slot.version, state: told, letGo })
+      tell(slot.slot_id)
+    }
+  }
+  const put = (tx: Tx, draft: SlotDraft): StoredSlot => {
+    checkDraft(draft)
+    const before = find(draft.slot_id)
+    if (before === undefined && collection.count('all', group) >= mostSlots)
+      throw secretErrors.secrets_full({ details: { most: mostSlots } })
+    const { slot_id, provider, mode } = draft
+    const version = (before?.version ?? 0) + 1
+    const expires_at_ms = expiryOf(draft)
+    const slot: StoredSlot = {
+      slot_id,
+      provider,
+      mode,
+      version,
+      created_at_ms: before?.created_at_ms ?? tx.now,
+      updated_at_ms: Math.max(tx.now, before?.updated_at_ms ?? 0),
+      ...(expires_at_ms !== undefined && { expires_at_ms }),
+      ...vault.seal({ slot_id, version }, draft.state),
+    }
+    tx.put(collection, slot)
+    tx.after(held(slot, draft.state))
+    return slot
+  }
+  const remove = (tx: Tx, slot_id: string): void => {
+    get(slot_id)
+    const users = uses(slot_id).map(({ kind, id }) => `${kind} ${id}`)
+    if (users.length > 0)
+      throw secretErrors.secret_in_use({ details: { secret_ref: slot_id, users: users.slice(0, 10).join(', ') } })
+    tx.remove(collection, slot_id, 'deleted')
+    tx.after(() => {
+      vault.release(slot_id)
+      tell(slot_id)
+    })
+  }
+  /** Slots of other keys that can be read, a batch of them. */
+  const due = (): StoredSlot[] => {
+    const now = keys.current().id
+    const found: StoredSlot[] = []
+    for (const key_id of collection.groups('key'))
+      if (key_id !== now && keys.find(key_id) !== undefined)
+        for (const slot_id of collection.ids('key', key_id)) {
+          const slot = find(slot_id)
+          if (slot !== undefined && vault.faultOf(slot) === undefined) found.push(slot)
+          if (found.length === batch) return found
+        }
+    return found
+  }
+  const sealAnew = async (): Promise<number> => {
+    let done = 0
+    for (let some = due(); some.length > 0; some = due())
+      done += await state.commit((tx) => {
+        const anew = due().map(vault.sealAnew)
+        for (const slot of anew) if (slot !== undefined) tx.put(collection, slot)
+        return anew.length
+      })
+    return done
+  }
+  return {
+    collection,
+    list: () => collection.ids('all', group).map(get),
+    find,
+    get,
+    usesOf: uses,
+    put,
+    remove,
+    onChange(hear) {
+      listeners.add(hear)
+      return () => void listeners.delete(hear)
+    },
+    sealAnew,
+  }
+}

@@ -1,0 +1,34 @@
+import type { SecretReference, SecretStatus } from './contract.js'
+import type { StoredSlot } from './slots/record.js'
+
+const words = { opaque_secret: 'a secret', api_key: 'the key of an API', oauth_account: 'an OAuth account' } as const
+
+const action =
+  'Start the daemon with the key that key_id names: put it back as secrets/slots.key with mode 0600, or name it with ' +
+  '--secrets-key-file or --secrets-previous-key-file; or store the secret again.'
+
+interface Seen {
+  readonly problem: string | undefined
+  readonly uses: readonly SecretReference[]
+}
+
+export const statusOf = (slot: StoredSlot, { problem, uses }: Seen): SecretStatus => {
+  const { slot_id, provider, mode, version, created_at_ms, updated_at_ms, expires_at_ms, key_id } = slot
+  const what = `${words[mode]}, version ${version}`
+  return {
+    slot_id,
+    provider,
+    mode,
+    summary: problem === undefined ? what : `${what}, which cannot be decrypted: ${problem}`,
+    updated_at_ms,
+    details: {
+      version,
+      created_at_ms,
+      key_id,
+      readable: problem === undefined,
+      ...(problem !== undefined && { problem, action }),
+      ...(expires_at_ms !== undefined && { expires_at_ms }),
+      ...(uses.length > 0 && { used_by: [...uses] }),
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshRoot, mainFile, startTestDaemon } from '../../../support/daemon.js'
+import { lender } from '../../../support/plugins.js'
+
+interface Typed {
+  readonly words: readonly string[]
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const run = (url: string, { words, input = '', env = {} }: Typed): Promise<{ code: number | null; text: string }> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [mainFile, `--base-url=${url}`, 'secrets', ...words], {
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+    })
+    let text = ''
+    for (const out of [child.stdout, child.stderr])
+      out.on('data', (piece: Buffer) => {
+        text += piece.toString()
+      })
+    child.stdin.on('error', () => {}).end(input)
+    child.once('close', (code) => resolve({ code, text }))
+  })
+
+test('secrets-12: a value comes from standard input, the environment or a file, and never from an argument', async (t) => {
+  const slots = lender({ slots: SecretSlots })
+  const { url } = await startTestDaemon(t, { plugins: [slots.plugin] })
+  const value = (): string => slots.services().slots.value('a')
+  const file = join(await freshRoot(), 'value')
+  writeFileSync(file, '-----BEGIN X-----\ncanary-file\n-----END X-----\n')
+  for (const [typed, expected] of [
+    [{ words: ['--stdin'], input: 'canary-in\n' }, 'canary-in'],
+    [{ words: ['--from-env', 'GIVEN', '--mode', 'api_key'], env: { GIVEN: 'canary-env' } }, 'canary-env'],
+    [{ words: ['--from-file', file] }, '-----BEGIN X-----\ncanary-file\n-----END X-----'],
+  ] as const) {
+    const { code, text } = await run(url, { ...typed, words: ['set', 'a', ...typed.words] })
+    t.is(code, 0, text)
+    t.is(value(), expected)
+    t.false(text.includes('canary'))
+  }
+  for (const [words, said] of [
+    [['set', 'a'], /needs --stdin, --from-env or --from-file/u],
+    [['set', 'a', 'canary'], /does not take/u],
+    [['set', 'a', '--value', 'canary'], /--value/u],
+    [['set', 'a', '--stdin', '--from-env', 'X'], /--stdin does not go with --from-env/u],
+    [['set', 'a', '--from-env', 'ABSENT'], /--from-env gives nothing/u],
+    [['set', 'a', '--stdin', '--mode', 'oauth_account'], /must be a JSON object/u],
+  ] as const) {
+    const { code, text } = await run(url, { words, input: 'canary-x' })
+    t.not(code, 0)
+    t.regex(text, said)
+    t.false(text.includes('canary-x'))
+  }
+  const line = createCommandLine({ url })
+  t.is((await line('secrets', 'list')).out, 'a  generic  a secret, version 3\n')
+  t.is(JSON.parse((await line('secrets', 'get', 'a')).out).details.version, 3)
+  t.is((await line('secrets', 'delete', 'a')).out, 'Deleted.\n')
+  t.regex((await line('secrets', 'list')).out, /^None is stored/u)
+})
+
+test('secrets-12, secrets-14: an account is set as JSON and looked at under its own command', async (t) => {
+  const { url } = await startTestDaemon(t)
+  const { code } = await run(url, {
+    words: ['set', 'mail', '--stdin', '--provider', 'mcp_oauth', '--mode', 'oauth_account'],
+    input: '{"access_token":"canary"}',
+  })
+  t.is(code, 0)
+  const line = createCommandLine({ url })
+  const auth = ['runtime', 'auth', 'accounts'] as const
+  t.is((await line(...auth, 'list')).out, 'mail  mcp_oauth  an OAuth account, version 1\n')
+  t.is(JSON.parse((await line(...auth, 'get', 'mail')).out).mode, 'oauth_account')
+  t.regex((await line(...auth, 'refresh', 'mail')).err, /Nothing in this daemon refreshes/u)
+  t.is((await line(...auth, 'revoke', 'mail')).out, 'Revoked.\n')
+})

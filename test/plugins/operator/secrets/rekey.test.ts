@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/daemon.js'
+import { lender } from '../../../support/plugins.js'
+import { codeOf } from '../../../support/runs.js'
+
+const base = '/v1/runtime/secrets'
+const fill = async ({ request }: TestDaemon, count: number): Promise<void> => {
+  for (let n = 0; n < count; n += 1) await request('POST', base, { slot_id: `s${n}`, state: { value: `canary-${n}` } })
+}
+const keysOf = async ({ request }: TestDaemon): Promise<string[]> => [
+  ...new Set<string>((await request('GET', base)).body.map(({ details }: any) => details.key_id)),
+]
+
+test('secrets-11: a new key takes the place of the old one, and every secret opens with it after a restart', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await fill(first, 5)
+  const [before] = await keysOf(first)
+  const file = join(root, 'secrets/slots.key')
+  const old = readFileSync(file, 'utf8')
+  const { out, code } = await createCommandLine(first)('secrets', 'rekey')
+  t.is(code, 0)
+  const [after, ...more] = await keysOf(first)
+  t.deepEqual(more, [])
+  t.not(after, before)
+  t.is(out, `The key is now ${after}; 5 secrets encrypted anew.\n`)
+  t.not(readFileSync(file, 'utf8'), old)
+  t.false(existsSync(`${file}.next`))
+  t.is((await first.request('GET', `${base}/s0`)).body.details.version, 1, 'the secret is as it was')
+  await first.stop()
+  const slots = lender({ slots: SecretSlots })
+  await startTestDaemon(t, { root, plugins: [slots.plugin] })
+  for (let n = 0; n < 5; n += 1) t.is(slots.services().slots.value(`s${n}`), `canary-${n}`)
+})
+
+test('secrets-11: a start ends a change of the key that was cut off, at its beginning or at its end', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await fill(first, 3)
+  await first.stop()
+  const [file, next] = [join(root, 'secrets/slots.key'), 'ab'.repeat(32)]
+  writeFileSync(`${file}.next`, `${next}\n`, { mode: 0o600 })
+  writeFileSync(`${file}.next.123`, 'half', { mode: 0o600 })
+  const second = await startTestDaemon(t, { root })
+  t.is((await keysOf(second)).length, 1)
+  t.true((await second.request('GET', base)).body.every(({ details }: any) => details.readable))
+  await second.stop()
+  t.is(readFileSync(file, 'utf8'), `${next}\n`)
+  t.false(existsSync(`${file}.next`) || existsSync(`${file}.next.123`))
+  writeFileSync(`${file}.next`, `${next}\n`, { mode: 0o600 })
+  const third = await startTestDaemon(t, { root })
+  t.true((await third.request('GET', base)).body.every(({ details }: any) => details.readable))
+  t.false(existsSync(`${file}.next`))
+})
+
+test('secrets-11: a key of the operator is replaced by a start that names the old one', async (t) => {
+  const [root, keys] = [await freshRoot(), await freshRoot()]
+  const old = join(keys, 'old')
+  writeFileSync(old, `${'01'.repeat(32)}\n`, { mode: 0o600 })
+  const first = await startTestDaemon(t, { root, flags: { 'secrets-key-file': old } })
+  await fill(first, 3)
+  const [before] = await keysOf(first)
+  t.deepEqual(codeOf(await first.request('POST', '/v1/runtime/secrets-key')), [409, 'secrets_key_elsewhere'])
+  await first.stop()
+  const flags = { 'secrets-key': '02'.repeat(32), 'secrets-previous-key-file': old }
+  const second = await startTestDaemon(t, { root, flags })
+  const [after, ...more] = await keysOf(second)
+  t.deepEqual(more, [])
+  t.not(after, before)
+  await second.stop()
+  const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '02'.repeat(32) } })
+  t.true((await third.request('GET', base)).body.every(({ details }: any) => details.readable))
+})

@@ -1,0 +1,263 @@
+import { createDecipheriv, hash } from 'node:crypto'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { SecretReferences, SecretSlots } from '../../../../plugins/operator/secrets/contract.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshRoot, startTestDaemon, type Reachable } from '../../../support/daemon.js'
+import { blocksFor } from '../../../support/docs.js'
+import { lender } from '../../../support/plugins.js'
+import { codeOf } from '../../../support/runs.js'
+
+const base = '/v1/runtime/secrets'
+const store = ({ request }: Pick<Reachable, 'request'>, slot_id: string, value: string, more: object = {}) =>
+  request('POST', base, { slot_id, state: { value }, ...more })
+
+test('secrets-2: a secret is shown by its name, mode, version and key, and never by its value', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const stored = await store(daemon, 'mail.password', 'canary-one', { mode: 'api_key', updated_at_ms: 5 })
+  t.is(stored.status, 200)
+  t.like(stored.body, { slot_id: 'mail.password', provider: 'generic', mode: 'api_key' })
+  t.like(stored.body.details, { version: 1, readable: true })
+  t.regex(stored.body.details.key_id, /^[0-9a-f]{16}$/u)
+  t.true(stored.body.updated_at_ms > 5)
+  await store(daemon, 'another', 'canary-two')
+  const { body: list } = await daemon.request('GET', base)
+  t.deepEqual(
+    list.map(({ slot_id }: { slot_id: string }) => slot_id),
+    ['another', 'mail.password'],
+  )
+  t.deepEqual((await daemon.request('GET', `${base}/mail.password`)).body, list[1])
+  t.false(JSON.stringify([stored.body, list]).includes('canary'))
+  t.deepEqual(codeOf(await daemon.request('GET', `${base}/nobody`)), [404, 'secret_not_found'])
+  t.deepEqual((await daemon.request('DELETE', `${base}/another`)).body, { accepted: true })
+  t.deepEqual(codeOf(await daemon.request('DELETE', `${base}/another`)), [404, 'secret_not_found'])
+})
+
+test('secrets-3: what is stored opens as the page says, with Python and by hand, in its own place alone', async (t) => {
+  const root = await freshRoot()
+  const daemon = await startTestDaemon(t, { root })
+  await store(daemon, 'first', 'gräphite "quoted"')
+  await store(daemon, 'second', 'other')
+  const run = createCommandLine(daemon)
+  const shown = async (name: string) =>
+    JSON.parse((await run('state', 'show', 'secret_slots', name, '--state-root', root)).out)
+  const [first, second] = [await shown('first'), await shown('second')]
+  const hex = readFileSync(join(root, 'secrets/slots.key'), 'utf8').trim()
+  const key = Buffer.from(hex, 'hex')
+  t.is(first.key_id, hash('sha256', Buffer.concat([Buffer.from('secret-slots-key'), key])).slice(0, 16))
+  const open = ({ sealed, slot_id, version }: typeof first, name = slot_id, number = version): string => {
+    const bytes = Buffer.from(sealed, 'base64')
+    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    cipher.setAuthTag(bytes.subarray(12, 28)).setAAD(Buffer.from(`secret-slot\n${name}\n${number}`))
+    return cipher.update(bytes.subarray(28)).toString() + cipher.final().toString()
+  }
+  t.deepEqual(JSON.parse(open(first)), { value: 'gräphite "quoted"' })
+  t.throws(() => open(first, 'second'))
+  t.throws(() => open(first, 'first', 2))
+  t.not(first.sealed.slice(0, 16), second.sealed.slice(0, 16), 'a nonce is used once')
+  if (spawnSync('python3', ['-c', 'import cryptography']).status !== 0) return
+  const [program = ''] = blocksFor('docs/state-format.md', 'state-format-secret')
+  const { stdout } = spawnSync('python3', ['-c', program, hex], { input: JSON.stringify(first), encoding: 'utf8' })
+  t.deepEqual(JSON.parse(stdout), { value: 'gräphite "quoted"' })
+})
+
+test('secrets-4: the first start makes a key that only the daemon may read, and the next one uses it', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  const file = join(root, 'secrets/slots.key')
+  t.is(statSync(file).mode & 0o777, 0o600)
+  t.regex(readFileSync(file, 'utf8'), /^[0-9a-f]{64}\n$/u)
+  await store(first, 'a', 'canary')
+  await first.stop()
+  const slots = lender({ slots: SecretSlots })
+  const second = await startTestDaemon(t, { root, plugins: [slots.plugin] })
+  t.is(slots.services().slots.value('a'), 'canary')
+  t.is((await second.request('GET', `${base}/a`)).body.details.readable, true)
+})
+
+test('secrets-4: a key of the operator beats its file, a file that others may read is refused, and none is made then', async (t) => {
+  const file = join(await freshRoot(), 'key')
+  writeFileSync(file, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o644 })
+  const open = async (flags: Record<string, string>) => {
+    const daemon = await startTestDaemon(t, { flags })
+    const { status, body } = await store(daemon, 'a', 'canary')
+    const warned = (await daemon.request('GET', '/v1/status')).body.health.warnings.map(
+      ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+    )
+    return { daemon, status, body, warned: warned.filter((text: string) => text.startsWith('secrets')) }
+  }
+  const refused = await open({ 'secrets-key-file': file })
+  t.deepEqual([refused.status, refused.body.code], [409, 'secrets_key_unusable'])
+  t.regex(refused.warned.join(), /others than its owner may read/u)
+  t.false((await refused.daemon.request('GET', base)).text.includes('canary'))
+  const beaten = await open({ 'secrets-key': '07'.repeat(32), 'secrets-key-file': file })
+  t.deepEqual([beaten.status, beaten.warned], [200, []])
+  const wrong = await open({ 'secrets-key': 'too short' })
+  t.deepEqual([wrong.status, wrong.body.code], [409, 'secrets_key_unusable'])
+  t.false(JSON.stringify([wrong.body, wrong.warned, wrong.daemon.log]).includes('too short'))
+})
+
+test('secrets-5, secrets-6: a secret of another key is shown as such, others work, and no key is made beside it', async (t) => {
+  const root = await freshRoot()
+  const first = await startTestDaemon(t, { root })
+  await store(first, 'old', 'canary-old')
+  const { key_id } = (await first.request('GET', `${base}/old`)).body.details
+  await first.stop()
+  const file = join(root, 'secrets/slots.key')
+  const kept = readFileSync(file)
+  writeFileSync(file, '')
+  const slots = lender({ slots: SecretSlots })
+  const second = await startTestDaemon(t, { root, plugins: [slots.plugin] })
+  const { body } = await second.request('GET', `${base}/old`)
+  t.like(body.details, { readable: false, key_id, problem: `the key ${key_id} is not known` })
+  t.regex(body.details.action, /slots\.key/u)
+  t.is(t.throws(() => slots.services().slots.value('old'))?.message.includes(key_id), true)
+  t.deepEqual(codeOf(await store(second, 'new', 'x')), [409, 'secrets_key_unusable'])
+  t.is(readFileSync(file, 'utf8'), '', 'nothing is written over it')
+  const { warnings } = (await second.request('GET', '/v1/status')).body.health
+  t.like(
+    warnings.find(({ code }: { code: string }) => code === 'secrets_key_missing'),
+    { severity: 'error', related_id: key_id },
+  )
+  await second.stop()
+  const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
+  t.is((await store(third, 'new', 'canary-new')).status, 200)
+  t.deepEqual(
+    (await third.request('GET', base)).body.map(({ details }: any) => details.readable),
+    [true, false],
+  )
+  await third.stop()
+  writeFileSync(file, kept)
+  const fourth = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
+  const all = (await fourth.request('GET', base)).body
+  t.true(all.every(({ details }: any) => details.readable && details.key_id === all[0].details.key_id))
+})
+
+test('secrets-7: a new value raises the version, and whoever asks gets it and is told', async (t) => {
+  const slots = lender({ slots: SecretSlots })
+  const daemon = await startTestDaemon(t, { plugins: [slots.plugin] })
+  const told: string[] = []
+  const { slots: service } = slots.services()
+  service.onChange((ref) => told.push(ref))
+  await store(daemon, 'a', 'one')
+  t.is(service.value('a'), 'one')
+  const { body } = await store(daemon, 'a', 'two', { mode: 'api_key' })
+  t.like(body, { mode: 'api_key', details: { version: 2 } })
+  t.is(service.value('a'), 'two')
+  await daemon.request('DELETE', `${base}/a`)
+  t.throws(() => service.value('a'), { message: /no secret a/u })
+  t.deepEqual(told, ['a', 'a', 'a'])
+})
+
+test('secrets-8: other spellings are understood, and the underscored ones are told', async (t) => {
+  const daemon = await startTestDaemon(t)
+  for (const [given, shown] of [
+    ['openai', 'open_ai'],
+    ['open_ai', 'open_ai'],
+    ['openrouter', 'open_router'],
+    ['xai', 'x_ai'],
+    ['anthropic', 'anthropic'],
+  ] as const)
+    t.like((await store(daemon, 'a', 'x', { provider: given, mode: 'api_key' })).body, { provider: shown })
+  const account = await daemon.request('POST', base, {
+    slot_id: 'mcp.files',
+    provider: 'mcp_o_auth',
+    mode: 'o_auth_account',
+    state: { access_token: 'x' },
+  })
+  t.like(account.body, { provider: 'mcp_oauth', mode: 'oauth_account' })
+})
+
+test('secrets-9: what cannot be kept is refused and changes nothing', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const refused: readonly object[] = [
+    { slot_id: 'connectors.slack.main.bot_token', mode: 'api_key', state: { value: 'x' } },
+    { slot_id: 'connectors.slack.main.bot_token', provider: 'open_ai', state: { value: 'x' } },
+    { slot_id: 'mcp.files', provider: 'google', state: { value: 'x' } },
+    { slot_id: 'a', provider: 'mcp_oauth', state: { value: 'x' } },
+    { slot_id: 'a', state: { value: ' ' } },
+    { slot_id: 'a', state: { token: 'x' } },
+    { slot_id: 'a', state: { value: 'x', more: 'y' } },
+    { slot_id: 'a', state: { value: 'x'.repeat(70_000) } },
+    { slot_id: 'a', mode: 'oauth_account', state: { client_id: 'x' } },
+    { slot_id: 'a', mode: 'oauth_account', state: { access_token: 'x', expires_at_ms: 'soon' } },
+  ]
+  for (const body of refused)
+    t.deepEqual(
+      codeOf(await daemon.request('POST', base, body)),
+      [400, 'secret_invalid'],
+      JSON.stringify(body).slice(0, 99),
+    )
+  for (const slot_id of ['', '..', 'a/b', 'a b', '-a'])
+    t.deepEqual(codeOf(await daemon.request('POST', base, { slot_id, state: { value: 'x' } })), [400, 'bad_request'])
+  t.deepEqual((await daemon.request('GET', base)).body, [])
+  t.is((await store(daemon, 'connectors.slack.main.bot_token', 'x')).status, 200)
+  t.is((await store(daemon, 'mcp.files', 'x')).status, 200)
+})
+
+test('secrets-10: a secret that is used says by what, and is not deleted', async (t) => {
+  const user = lender({ slots: SecretSlots })
+  let used = true
+  const daemon = await startTestDaemon(t, {
+    plugins: [
+      {
+        ...user.plugin,
+        register(ctx: any, services: any) {
+          user.plugin.register(ctx, services)
+          ctx.contribute(SecretReferences, {
+            id: 'lender',
+            of: (ref: string) => (used && ref === 'a' ? [{ kind: 'lamp', id: 'green' }] : []),
+          })
+        },
+      },
+    ],
+  })
+  await store(daemon, 'a', 'one')
+  t.deepEqual((await daemon.request('GET', `${base}/a`)).body.details.used_by, [{ kind: 'lamp', id: 'green' }])
+  const refused = await daemon.request('DELETE', `${base}/a`)
+  t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
+  t.regex(refused.body.detail, /used by lamp green/u)
+  t.is(user.services().slots.value('a'), 'one')
+  used = false
+  t.is((await daemon.request('DELETE', `${base}/a`)).status, 200)
+})
+
+test('secrets-14: accounts are secrets with tokens: shown without them, revoked by deleting, and not refreshed', async (t) => {
+  const daemon = await startTestDaemon(t)
+  const accounts = '/v1/runtime/auth/accounts'
+  await store(daemon, 'plain', 'x')
+  const tokens = {
+    client_id: 'c',
+    access_token: 'canary-at',
+    refresh_token: 'canary-rt',
+    expires_at_ms: 1_900_000_000_000,
+  }
+  for (const [path, slot_id] of [
+    [accounts, 'mail'],
+    [`${accounts}/mcp-oauth`, 'mcp.files'],
+  ] as const) {
+    const { status, body } = await daemon.request('POST', path, { slot_id, state: tokens })
+    t.is(status, 200)
+    t.like(body, { provider: 'mcp_oauth', mode: 'oauth_account', details: { expires_at_ms: tokens.expires_at_ms } })
+  }
+  const { body, text } = await daemon.request('GET', accounts)
+  t.deepEqual(
+    body.map(({ slot_id }: any) => slot_id),
+    ['mail', 'mcp.files'],
+  )
+  t.false(text.includes('canary'))
+  t.deepEqual((await daemon.request('GET', `${accounts}/mail`)).body, body[0])
+  t.deepEqual(codeOf(await daemon.request('GET', `${accounts}/plain`)), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('DELETE', `${accounts}/plain`)), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('POST', `${accounts}/mail/refresh`)), [409, 'account_refresh_unavailable'])
+  t.deepEqual(codeOf(await daemon.request('POST', `${accounts}/no/refresh`)), [404, 'secret_not_found'])
+  t.deepEqual(
+    codeOf(await daemon.request('POST', accounts, { slot_id: 'a', mode: 'api_key', state: { value: 'x' } })),
+    [400, 'secret_invalid'],
+  )
+  t.deepEqual((await daemon.request('POST', `${accounts}/mail/revoke`)).body, { accepted: true })
+  t.deepEqual((await daemon.request('DELETE', `${accounts}/mcp.files`)).body, { accepted: true })
+  t.deepEqual((await daemon.request('GET', accounts)).body, [])
+})
