@@ -16,7 +16,7 @@ const serveWords: ReadonlySet<string> = new Set(['serve', 'start'])
 /** What is longer than the screen goes through a pager: nothing scrolls by unseen. */
 const show = async (text: string): Promise<void> => {
   const at = screen()
-  const { isLonger, page, pagerOf } = await import('./cli/pager.js')
+  const { isLonger, page, pagerOf } = await import('./cli/screen/pager.js')
   const paged = at !== undefined && isLonger(text, at) && (await page(text, pagerOf(environment())))
   if (!paged) print(text)
 }

@@ -1,5 +1,5 @@
 /** Standard output and standard error: all that the command line prints goes through here and is made visible. */
-import type { Screen } from './pager.js'
+import type { Screen } from './screen/pager.js'
 import { visible } from '../base/text/visible.js'
 
 /** One line or block of text on standard output. */

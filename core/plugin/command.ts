@@ -42,8 +42,8 @@ export interface CommandInput {
   /** True if standard output is a terminal, where a person reads along. */
   readonly attended: boolean
   /**
-   * The secret that one of `secretFlags` names, without the end of its line. It is never a part of the command line, and
-   * a terminal does not show it.
+   * The secret that one of `secretFlags` names, without the end of its line: never a part of the command line, and a
+   * terminal does not show it.
    */
   secret(): Promise<string>
   /** Aborts when the person interrupts the command. */

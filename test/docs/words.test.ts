@@ -26,6 +26,8 @@ const noNouns = new Set([
   'resume',
   'trigger',
   'prune',
+  'refresh',
+  'revoke',
   'interrupted',
   'updated',
   'state',

@@ -30,7 +30,8 @@ export const keyWarnings = (
       code: 'secrets_key_unusable',
       message: `No secret can be stored: ${keys.fault}.`,
       action:
-        'Put a key of 32 bytes there: (umask 077; openssl rand -hex 32 > STATE_ROOT/secrets/slots.key), and start again.',
+        'Put a key of 32 bytes there: (umask 077; openssl rand -hex 32 > STATE_ROOT/secrets/slots.key), and start ' +
+        'again.',
     },
   ]
 }

@@ -43,13 +43,18 @@ export interface KeyParts {
 
 const given = (text: string | undefined): string | undefined => (text?.trim() === '' ? undefined : text?.trim())
 
-export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
-  const known = new Map<string, Key>()
-  const isElsewhere = given(config.secrets_key) !== undefined || given(config.secrets_key_file) !== undefined
-  let active: Key | undefined
-  let pending: string | undefined
-  let fault: string | undefined = 'the keys were not read yet'
+const read = (file: string): string | Problem => {
+  try {
+    return readSecretFile(file, { mustBePrivate: true })
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
 
+/** Keys by their ids, learnt from text; what is no key is none. */
+const createKnown = (secrets: Secrets) => {
+  const known = new Map<string, Key>()
   const learn = (text: string): Key | undefined => {
     secrets.guard(text)
     const bytes = keyOf(text)
@@ -58,14 +63,16 @@ export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
     known.set(key.id, key)
     return key
   }
-  const read = (file: string): string | Problem => {
-    try {
-      return readSecretFile(file, { mustBePrivate: true })
-    } catch (error) {
-      if (error instanceof Problem) return error
-      throw error
-    }
-  }
+  return { learn, find: (id: string): Key | undefined => known.get(id) }
+}
+
+export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
+  const { learn, find } = createKnown(secrets)
+  const isElsewhere = given(config.secrets_key) !== undefined || given(config.secrets_key_file) !== undefined
+  let active: Key | undefined
+  let pending: string | undefined
+  let fault: string | undefined = 'the keys were not read yet'
+
   /** A key that the operator named. */
   const named = (text: string | Problem): void => {
     active = typeof text === 'string' ? learn(text) : undefined
@@ -122,7 +129,7 @@ export const createKeys = ({ config, secrets, ids }: KeyParts): Keys => {
   return {
     open,
     current,
-    find: (id) => known.get(id),
+    find,
     get fault() {
       return fault
     },

@@ -3,13 +3,12 @@ import type { SecretReference } from './references.js'
 import { secretErrors } from './errors.js'
 import { checkDraft, expiryOf, StoredSlot, type SlotDraft } from './record.js'
 import type { Keys } from './keys.js'
+import { sealAnew } from './seal-anew.js'
 import type { Vault } from './vault.js'
 
 const group = 'all'
 /** Slots at most. */
 export const mostSlots = 10_000
-/** Slots that are encrypted anew in one commit. */
-const batch = 100
 
 const slotCollection: CollectionSpec<StoredSlot> = {
   name: 'secret_slots',
@@ -92,29 +91,6 @@ export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore 
       tell(slot_id)
     })
   }
-  /** Slots of other keys that can be read, a batch of them. */
-  const due = (): StoredSlot[] => {
-    const now = keys.current().id
-    const found: StoredSlot[] = []
-    for (const key_id of collection.groups('key'))
-      if (key_id !== now && keys.find(key_id) !== undefined)
-        for (const slot_id of collection.ids('key', key_id)) {
-          const slot = find(slot_id)
-          if (slot !== undefined && vault.faultOf(slot) === undefined) found.push(slot)
-          if (found.length === batch) return found
-        }
-    return found
-  }
-  const sealAnew = async (): Promise<number> => {
-    let done = 0
-    for (let some = due(); some.length > 0; some = due())
-      done += await state.commit((tx) => {
-        const anew = due().map(vault.sealAnew)
-        for (const slot of anew) if (slot !== undefined) tx.put(collection, slot)
-        return anew.length
-      })
-    return done
-  }
   return {
     collection,
     list: () => collection.ids('all', group).map(get),
@@ -127,6 +103,6 @@ export const createSlots = ({ state, keys, vault, uses }: SlotParts): SlotStore 
       listeners.add(hear)
       return () => void listeners.delete(hear)
     },
-    sealAnew,
+    sealAnew: () => sealAnew({ state, keys, vault, collection }),
   }
 }

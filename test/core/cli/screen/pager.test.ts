@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { isLonger, page, pagerOf } from '../../../core/cli/pager.js'
+import { isLonger, page, pagerOf } from '../../../../core/cli/screen/pager.js'
 
 test('what does not fit on the screen is long, also a single line that wraps', (t) => {
   const screen = { rows: 4, columns: 10 }

@@ -1,7 +1,7 @@
 /** Text that is longer than the terminal, shown page by page as `git` and `man` do. */
 import { spawn } from 'node:child_process'
-import type { Environment } from '../base/config.js'
-import { visible } from '../base/text/visible.js'
+import type { Environment } from '../../base/config.js'
+import { visible } from '../../base/text/visible.js'
 
 /** Lines that a text fills on a terminal of this width. */
 const linesOf = (text: string, columns: number): number =>
