@@ -14,6 +14,7 @@ import { addressOf, checkAccess, checkAddress, createControlPlane, type ControlP
 import { createBoot, type Boot } from './host/lifecycle/boot.js'
 import { configContent } from './host/configuration/config-content.js'
 import { createConfigure } from './host/configuration/configure.js'
+import { createLists, type Lists } from './host/configuration/lists.js'
 import { Host, type HostView } from './host/contract.js'
 import { createHost, type PluginHost } from './host/lifecycle/host.js'
 import { mayHaveThirdParty } from './host/load/candidates.js'
@@ -143,7 +144,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
   const hold = createHold({ state: opened.state, clock, log })
   const retention = openRetention({ ...context, retentionConfig: kept, lock, state: opened.state, hold })
   const taken = { lock, opened, bus, findings, hold, loaded, retention }
-  const { host, view, controlPlane } = assemble(context, taken)
+  const { host, view, controlPlane, lists } = assemble(context, taken)
 
   await boot.step('register', host.register)
   retention.declared(areAllHere(context, lock.root, host))
@@ -166,6 +167,7 @@ const start = async (context: DaemonContext): Promise<Daemon> => {
     watchFiles(loader, {
       root: lock.root,
       before,
+      lists,
       loaded,
       host,
       check: () => void retentionConfig(context, lock.root),
@@ -193,7 +195,7 @@ interface Taken {
 const assemble = (
   context: DaemonContext,
   { lock, opened, bus, findings, hold, loaded, retention }: Taken,
-): { host: PluginHost; view: HostView; controlPlane: ControlPlane } => {
+): { host: PluginHost; view: HostView; controlPlane: ControlPlane; lists: Lists } => {
   const { settings, log, clock, ids, secrets, disk, boot, patienceMs } = context
   const { root } = lock
   const audit = createAudit({ state: opened.state, clock, log })
@@ -227,6 +229,7 @@ const assemble = (
     metrics: () => [...own, ...controlPlane.server.metrics, ...opened.metrics()],
   })
   const configure = createConfigure({ ...context.loader, root })
+  const lists = createLists({ disk, root })
   const host = createHost({
     core: { clock, ids, log, secrets, state: opened.state, events: bus },
     loaded,
@@ -237,8 +240,10 @@ const assemble = (
     ],
     routes: controlPlane.routes,
     configure,
+    lists,
     patienceMs,
   })
+  boot.own('lists', host.registry.health('core', lists.health))
   boot.own('event streams', host.registry.health('core', createLagCheck(bus, clock)))
   for (const route of coreRoutes({ opened, lock, disk, clock, hold, findings, retention }))
     controlPlane.routes.add('core', route)
@@ -247,7 +252,7 @@ const assemble = (
   boot.own('plugins', host.stop)
   boot.own('acting', () => hold.end(patienceMs + host.stopMs()))
   context.onHost?.(host)
-  return { host, view, controlPlane }
+  return { host, view, controlPlane, lists }
 }
 
 interface Running {

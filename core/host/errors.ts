@@ -33,6 +33,8 @@ export const errors = defineErrors({
   token_missing: { status: 500, detail: 'register did not provide {token}, which its provides lists' },
   key_taken: { status: 500, detail: 'the point {point} already has {key}, contributed by {plugin}' },
   contribution_refused: { status: 500, detail: '{reason}', action: 'Correct what the plugin contributes.' },
+  list_taken: { status: 500, detail: 'the file config/{file}.toml already has a list of the plugin {plugin}' },
+  list_invalid: { status: 400, detail: '{file} {problem}' },
   repair_id_taken: { status: 500, detail: 'the repair step {id} is already declared by {plugin}' },
   repair_order: { status: 500, detail: 'the repair steps {ids} wait for each other or for a step that does not exist' },
   repair_unsettled: { status: 500, detail: 'after its fix the repair step {id} still finds {count} faults' },

@@ -7,6 +7,7 @@ import type { AnyStruct, Infer } from '../base/schema.js'
 import type { Secrets } from '../base/text/secrets.js'
 import type { Point, Token } from '../base/token.js'
 import type { Events } from '../events/contract.js'
+import type { List, ListSpec } from './list.js'
 import type { Route } from '../http/routes/route.js'
 import type { State } from '../state/contract.js'
 import type { Command } from './command.js'
@@ -45,6 +46,8 @@ export interface PluginContext<C> {
   readonly events: Events
   /** Adds routes; a method and path that is taken is refused. */
   routes(...routes: readonly Route[]): void
+  /** Adds a route for each contribution of a point, as long as the contribution is there. */
+  routesOf<T>(point: Point<T>, make: (value: T) => Route): void
   /** Provides a service under a token listed in `provides`. */
   provide<T>(token: Token<T>, service: T): void
   /**
@@ -54,6 +57,11 @@ export interface PluginContext<C> {
   contribute<T>(point: Point<T>, ...values: readonly T[]): () => void
   /** The current contributions of a point, in load order: call it when you need them, not in `register`. */
   view<T>(point: Point<T>): () => readonly T[]
+  /**
+   * The entries of a list that operators keep in `config/<file>.toml`; a change of the file is applied at once, entry
+   * by entry. Only in `register`.
+   */
+  list<T>(spec: ListSpec<T>): List<T>
   repair<F>(step: RepairStep<F>): void
   health(check: HealthCheck): void
   /**

@@ -1,4 +1,5 @@
 /** A host with one plugin alone, and nothing behind the services that it is given. */
+import { createLists } from '../host/configuration/lists.js'
 import { readLayers, settingsOf } from '../base/config.js'
 import { createClock } from '../base/clock.js'
 import { createIds } from '../base/ids.js'
@@ -56,6 +57,7 @@ export const lonelyHost = (plugin: AnyPlugin): PluginHost => {
     services: needed(plugin).map(([, token]) => [token, serviceOf(token.token)]),
     routes: createRouteTable(),
     configure: defaultsOf,
+    lists: createLists({ disk: { readFile: () => undefined }, root: '/' }),
     patienceMs,
   })
 }

@@ -11,6 +11,7 @@ import { loadPlugin, shipped, shippedPlugins } from '../../core/shipped.js'
 import type {
   AnyPlugin,
   CollectionSpec,
+  ListSpec,
   PluginContext,
   Point,
   ShippedPlugin,
@@ -33,6 +34,7 @@ export interface Declared {
   readonly spools: string[]
   readonly contributions: { readonly point: string; readonly name: string }[]
   readonly routes: string[]
+  readonly lists: ListSpec[]
   readonly repairs: string[]
   readonly checks: string[]
 }
@@ -70,6 +72,7 @@ const nothing = (): Declared => ({
   spools: [],
   contributions: [],
   routes: [],
+  lists: [],
   repairs: [],
   checks: [],
 })
@@ -116,6 +119,16 @@ const notingContext = (context: PluginContext<unknown>, into: Declared): PluginC
   routes: (...routes) => {
     into.routes.push(...routes.map(({ id }) => id))
     context.routes(...routes)
+  },
+  routesOf: (point, make) =>
+    context.routesOf(point, (value) => {
+      const route = make(value)
+      into.routes.push(route.id)
+      return route
+    }),
+  list: (spec) => {
+    into.lists.push(unsafeCast<ListSpec>(spec))
+    return context.list(spec)
   },
   repair: (step) => {
     into.repairs.push(step.id)

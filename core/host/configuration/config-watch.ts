@@ -1,7 +1,8 @@
 /**
- * Files in `config/` are read at the start. A change is noticed, checked and
- * told to the operator; the daemon goes on with what it started with, so that
- * a half-written or wrong file changes nothing.
+ * Files in `config/` are read at the start. Those that have a list are applied
+ * when they change. Any other change is noticed, checked and told to the
+ * operator; the daemon goes on with what it started with, so that a
+ * half-written or wrong file changes nothing.
  */
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
@@ -10,13 +11,16 @@ import type { HealthCheck, Warning } from '../../base/health.js'
 import type { Log } from '../../base/text/log.js'
 import type { Disk } from '../../state/disk/disk.js'
 import { configContent } from './config-content.js'
+import type { Lists } from './lists.js'
 
 export interface ConfigWatchOptions {
   readonly disk: Disk
   readonly root: string
   readonly log: Log
   /** What `configContent` said when the daemon read its configuration. */
-  readonly before: string
+  readonly before: ReadonlyMap<string, string>
+  /** Files that are applied while the daemon runs. */
+  readonly lists: Pick<Lists, 'has' | 'look'>
   /** Reads every file as a start would; throws the problem of the first that is wrong. */
   readonly check: () => void
 }
@@ -26,9 +30,13 @@ export interface ConfigWatch {
   close(): Promise<void>
 }
 
-const compare = ({ disk, check, root, before }: ConfigWatchOptions): Warning | undefined => {
+const sameBut = ({ before, lists }: ConfigWatchOptions, now: ReadonlyMap<string, string>): boolean =>
+  [...new Set([...before.keys(), ...now.keys()])].every((file) => lists.has(file) || before.get(file) === now.get(file))
+
+const compare = (options: ConfigWatchOptions): Warning | undefined => {
+  const { disk, check, root } = options
   try {
-    if (configContent(disk, root) === before) return undefined
+    if (sameBut(options, configContent(disk, root))) return undefined
     check()
     return {
       severity: 'info',
@@ -49,11 +57,12 @@ const compare = ({ disk, check, root, before }: ConfigWatchOptions): Warning | u
 
 /** Watches the folder, which is made if it is missing: a path that is not there at first would never be seen. */
 export const watchConfig = async (options: ConfigWatchOptions): Promise<ConfigWatch> => {
-  const { disk, root, log } = options
+  const { disk, root, log, lists } = options
   const folder = path.join(root, 'config')
   await disk.makeFolder(folder)
   let warning: Warning | undefined
   const look = (): void => {
+    lists.look()
     warning = compare(options)
     if (warning !== undefined) log.warn(warning.message, { code: warning.code })
   }

@@ -13,6 +13,8 @@ import { errors } from '../errors.js'
 import type { Faults } from './faults.js'
 import { ownState } from './own-state.js'
 import type { Registry } from './registry.js'
+import type { List, ListSpec } from '../../plugin/list.js'
+import type { Lists } from '../configuration/lists.js'
 import type { Scope } from './scope.js'
 
 /** What core lends to every plugin. */
@@ -34,6 +36,7 @@ export interface ContextParts {
   readonly scope: Scope
   readonly registry: Registry
   readonly faults: Faults
+  readonly lists: Pick<Lists, 'open'>
 }
 
 export interface OpenContext {
@@ -99,6 +102,20 @@ const ownEvents = (parts: ContextParts, { core: { events }, scope } = parts): Ev
   since: (id, filter) => events.since(id, filter),
 })
 
+/** Listeners end with the scope, and what they throw is charged. */
+const ownList = <T>(parts: ContextParts, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void } => {
+  const { list, close } = parts.lists.open(parts.plugin.id, spec)
+  const onChange: List<T>['onChange'] = (listener) => {
+    const off = list.onChange(owned(parts, `the listener for config/${spec.file}.toml`, listener))
+    const forget = parts.scope.own(off)
+    return () => {
+      forget()
+      off()
+    }
+  }
+  return { list: { all: list.all, onChange }, close }
+}
+
 /** Verbs that only `register` may use, and those that work as long as the plugin lives. */
 const createGate = (scope: Scope) => {
   let sealed = false
@@ -141,12 +158,20 @@ const createVerbs = (parts: ContextParts, starts: StartRun[]) => {
   const verbs = {
     routes: (...routes: readonly Route[]) =>
       routes.forEach((route) => declare('a route', () => registry.route(plugin.id, route))),
+    routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>
+      declare('a route', () => registry.routesOf(point, make)),
     provide: <T>(token: Token<T>, service: T) => {
       listed(token)
       declare('a service', () => registry.provide(plugin.id, token, service))
     },
     contribute,
     view: <T>(point: Point<T>) => registry.view(point),
+    list: <T>(spec: ListSpec<T>): List<T> => {
+      gate.declaring('a list')
+      const { list, close } = ownList(parts, spec)
+      scope.own(close)
+      return list
+    },
     repair: <F>(step: RepairStep<F>) => declare('a repair step', () => registry.repair(plugin.id, step)),
     health: (check: HealthCheck) => declare('a health check', () => registry.health(plugin.id, check)),
     onStart: (run: StartRun) => {

@@ -20,12 +20,19 @@ export interface UnreadPoint {
   readonly meant: string | undefined
 }
 
+/** Somebody who takes each contribution, and what undoes that. */
+interface Taking {
+  readonly take: (entry: Entry) => Undo
+  readonly taken: Map<Entry, Undo>
+}
+
 interface Contributions {
   entries: readonly Entry[]
   values: readonly unknown[]
   key: ((value: unknown) => string) | undefined
   check: ((value: unknown) => string | undefined) | undefined
   isRead: boolean
+  readonly takings: Set<Taking>
 }
 
 /** Told of a contribution that was taken before its point was known, and turned out to be wrong. */
@@ -34,6 +41,24 @@ export type OnRefused = (owner: string, error: unknown) => void
 const renew = (on: Contributions, entries: readonly Entry[]): void => {
   on.entries = entries
   on.values = Object.freeze(entries.map(({ value }) => value))
+}
+
+const letGo = ({ takings }: Contributions, gone: Iterable<Entry>): void => {
+  for (const entry of gone)
+    for (const { taken } of takings) {
+      taken.get(entry)?.()
+      taken.delete(entry)
+    }
+}
+
+/** All who take contributions take these, or nobody does. */
+const give = (on: Contributions, added: readonly Entry[]): void => {
+  try {
+    for (const entry of added) for (const { take, taken } of on.takings) taken.set(entry, take(entry))
+  } catch (error) {
+    letGo(on, added)
+    throw error
+  }
 }
 
 const without = ({ entries }: Contributions, gone: ReadonlySet<Entry>): Entry[] =>
@@ -48,6 +73,7 @@ const checkAgain = (on: Contributions, onRefused: OnRefused): void => {
   }
   if (refused.size === 0) return
   renew(on, without(on, new Set(refused.keys())))
+  letGo(on, refused.keys())
   for (const [{ owner }, reason] of refused) onRefused(owner, errors.contribution_refused({ details: { reason } }))
 }
 
@@ -72,6 +98,7 @@ export const createPoints = (onRefused: OnRefused) => {
       key: undefined,
       check: undefined,
       isRead: false,
+      takings: new Set(),
     }
     found.key ??= point.key
     points.set(point.point, found)
@@ -91,8 +118,30 @@ export const createPoints = (onRefused: OnRefused) => {
       }
       const added = values.map((value): Entry => ({ owner, value }))
       refuseTaken(point.point, on, added)
+      give(on, added)
       renew(on, [...on.entries, ...added])
-      return () => renew(on, without(on, new Set(added)))
+      return () => {
+        renew(on, without(on, new Set(added)))
+        letGo(on, added)
+      }
+    },
+    /** Takes each contribution, those that come later too; what `take` returns is called when the contribution goes. */
+    each: (point: Point<unknown>, take: Taking['take']): Undo => {
+      const on = contributionsTo(point)
+      on.isRead = true
+      const taken = new Map<Entry, Undo>()
+      for (const entry of on.entries)
+        try {
+          taken.set(entry, take(entry))
+        } catch (error) {
+          onRefused(entry.owner, error)
+        }
+      const taking: Taking = { take, taken }
+      on.takings.add(taking)
+      return () => {
+        on.takings.delete(taking)
+        for (const undo of taken.values()) undo()
+      }
     },
     view: (point: Point<unknown>) => {
       const on = contributionsTo(point)

@@ -21,6 +21,8 @@ export interface Registry {
   /** What was contributed to points that no plugin reads. */
   unread(): readonly UnreadPoint[]
   route(owner: string, route: Route): Undo
+  /** A route for each contribution, owned by the plugin that contributed. */
+  routesOf<T>(point: Point<T>, make: (value: T) => Route): Undo
   repair(owner: string, step: RepairStep): Undo
   health(owner: string, check: HealthCheck): Undo
   /**
@@ -76,6 +78,8 @@ export const createRegistry = (table: RouteTable, onRefused: OnRefused): Registr
     view: (point) => unsafeCast(points.view(point)),
     unread: points.unread,
     route: (owner, route) => table.add(owner, route),
+    routesOf: <T>(point: Point<T>, make: (value: T) => Route) =>
+      points.each(point, ({ owner, value }) => table.add(owner, make(unsafeCast<T>(value)))),
     repair,
     health: (owner, value) => add(checks, { owner, value }),
     repairs: () => repairs,

@@ -19,6 +19,7 @@ import { version } from '../../base/version.js'
 import { shippedCandidate } from '../load/candidate.js'
 import { Host } from '../contract.js'
 import { Processes, Supervised } from '../../processes/contract.js'
+import { createLists } from '../configuration/lists.js'
 import { createHost } from './host.js'
 import { loadAll } from '../load/load.js'
 
@@ -94,6 +95,7 @@ export const declarationsOf = async (
       const defaults = plugin.config === undefined ? undefined : parse(plugin.config, {})
       return defaults?.ok === true ? defaults.value : {}
     },
+    lists: createLists({ disk: { readFile: () => undefined }, root: '/' }),
     routes: table,
     patienceMs,
   })

@@ -3,6 +3,7 @@ import type { RouteTable } from '../../http/routes/table.js'
 import type { AnyPlugin } from '../../plugin/contract.js'
 import type { Token } from '../../base/token.js'
 import { bounded } from '../bounded.js'
+import type { Lists } from '../configuration/lists.js'
 import type { Core } from '../context/context.js'
 import { errors } from '../errors.js'
 import type { Faults } from '../context/faults.js'
@@ -18,6 +19,8 @@ export interface HostOptions {
   readonly services: readonly (readonly [Token<unknown>, unknown])[]
   /** The plugin's parsed, frozen configuration; throws what is wrong with it. */
   readonly configure: (plugin: AnyPlugin) => unknown
+  /** Lists of operators that are applied while the daemon runs. */
+  readonly lists: Lists
   /** The server's table. */
   readonly routes: RouteTable
   /** Most milliseconds that one plugin may take to start, or to stop beyond what it waits for on purpose. */

@@ -11,6 +11,7 @@ import {
   refuseUnknownFlags,
   type ConfigureOptions,
 } from '../configuration/configure.js'
+import type { Lists } from '../configuration/lists.js'
 import { loadAll, type Loaded, type LoadBound } from '../load/load.js'
 import type { PluginHost } from './host.js'
 
@@ -60,7 +61,8 @@ export const loadThirdParty = async (
 export interface Watched {
   readonly root: string
   /** What `configContent` said when the daemon read its configuration. */
-  readonly before: string
+  readonly before: ReadonlyMap<string, string>
+  readonly lists: Lists
   readonly loaded: readonly Loaded[]
   readonly host: PluginHost
   /** Throws what is wrong with the files that belong to no plugin. */
@@ -88,7 +90,7 @@ const faultsOfFiles = (options: ConfigureOptions, loaded: readonly Loaded[]): re
 /** Nothing of the start waits for this; the returned undo does. */
 export const watchFiles = (
   options: PluginLoaderOptions,
-  { root, before, loaded, host, check: checkOthers }: Watched,
+  { root, before, lists, loaded, host, check: checkOthers }: Watched,
 ): (() => Promise<void>) => {
   const { disk, kit, log, safe } = options
   const begin = async (): Promise<() => Promise<void>> => {
@@ -103,7 +105,7 @@ export const watchFiles = (
       if (!safe) thirdPartyCandidates({ disk, root, kit })
       for (const { error } of faults()) if (!known.has(String(error))) throw error
     }
-    const watching = await watchConfig({ disk, root, before, log, check })
+    const watching = await watchConfig({ disk, root, before, lists, log, check })
     const forget = host.registry.health('core', watching.health)
     return () => {
       forget()

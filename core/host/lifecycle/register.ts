@@ -28,6 +28,7 @@ const declare = ({ options, faults, registry }: HostState, entry: PluginEntry, p
     scope,
     registry,
     faults,
+    lists: options.lists,
   })
   const outcome: unknown = plugin.register(context, unsafeCast(servicesFor(plugin, registry)))
   if (isPromise(outcome)) {

@@ -11,7 +11,7 @@ const refused = (file: string, problem: string): Problem =>
   errors.config_invalid({ details: { source: `config/${path.basename(file)}`, problem } })
 
 /** The bytes of a configuration file, or undefined if there is none; throws `config_invalid` if they cannot be read. */
-export const configBytes = (disk: Disk, file: string): Uint8Array | undefined => {
+export const configBytes = (disk: Pick<Disk, 'readFile'>, file: string): Uint8Array | undefined => {
   try {
     return disk.readFile(file)
   } catch (error) {
@@ -26,7 +26,7 @@ const where = (error: unknown): string =>
   error instanceof TomlError ? `is not TOML: line ${error.line}, column ${error.column}` : 'is not UTF-8 text'
 
 /** The tables of a configuration file, or undefined if there is none. */
-export const readToml = (disk: Disk, file: string): JsonObject | undefined => {
+export const readToml = (disk: Pick<Disk, 'readFile'>, file: string): JsonObject | undefined => {
   const bytes = configBytes(disk, file)
   if (bytes === undefined) return undefined
   try {

@@ -41,6 +41,30 @@ const kindRows = (plugins: Facts['plugins']): string[][] =>
     }),
   )
 
+/** Files that are applied while the daemon runs. */
+const listParts = (plugins: Facts['plugins']): string[] => {
+  const found = plugins.flatMap(({ plugin: { id }, declared: { lists } }) => lists.map((list) => ({ id, list })))
+  if (found.length === 0) return []
+  return [
+    '## Lists',
+    'Files that are read again when they are saved, entry by entry: of a wrong one the last good one holds, and the ' +
+      'warning `config_entry_invalid` names it.',
+    ...found.flatMap(({ id, list: { file, table: name, summary, entry } }) => [
+      `### ${file}`,
+      `${summary} In \`config/${file}.toml\`, each in a table \`[${name}.<name>]\`; used by ${id}.`,
+      table(
+        ['field', 'type', 'default', 'meaning'],
+        rows(entry, []).map(([field = '', type = '', fallback = '', , , sentence = '']) => [
+          field,
+          type,
+          fallback,
+          sentence,
+        ]),
+      ),
+    ]),
+  ]
+}
+
 export const configurationPage = ({ plugins }: Facts): string =>
   page(
     '# Configuration',
@@ -82,6 +106,7 @@ export const configurationPage = ({ plugins }: Facts): string =>
             table(['field', 'type', 'default', 'flag', 'variable', 'meaning'], found),
           ]
     }),
+    ...listParts(plugins),
     '## Third-party plugins',
     'In `config/plugins.toml` of the state root, one table for each, named by the id of the plugin:',
     table(

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../../core/plugin.js'
-import { RuntimeSections, Settings, addSettings } from '../../operator/runtime/contract.js'
+import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Runs } from '../runs/contract.js'
 import { RunObservers } from '../engine/contract.js'
 import { createCapture } from './capture.js'
@@ -45,7 +45,7 @@ export default definePlugin({
     })
     ctx.contribute(RunObservers, capture)
     ctx.routes(...debugRoutes({ store, runs, capture, retention, key }))
-    addSettings(ctx, settings, level)
+    ctx.contribute(RuntimeSettings, level)
     ctx.contribute(RuntimeSections, captureSection(config, key))
     ctx.repair(debugRepair(store))
     ctx.onStart(() => {

@@ -1,6 +1,6 @@
 import { SystemSections } from '../models/contract.js'
 import { definePlugin, redactPii, redactSecrets } from '../../../core/plugin.js'
-import { Settings, addSettings } from '../../operator/runtime/contract.js'
+import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { Runs } from '../runs/contract.js'
 import { Sessions } from '../sessions/contract.js'
@@ -52,7 +52,7 @@ export default definePlugin({
     ctx.routes(...memoryRoutes(recall, policy))
     ctx.contribute(SystemSections, learnedSection(recall))
     ctx.contribute(StatusSections, ...memorySections({ ...parts, recorder }))
-    addSettings(ctx, settings, setting)
+    ctx.contribute(RuntimeSettings, setting)
     ctx.onStart(() => recording.start(ctx.signal))
   },
 })

@@ -1,7 +1,7 @@
 import { defaulted, definePlugin, doc, integer, object, optional, string } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
 import { SecretReferences, SecretSlots } from '../../operator/secrets/contract.js'
-import { RuntimeSections, Settings, addSettings } from '../../operator/runtime/contract.js'
+import { RuntimeSections, Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { activeModelSetting } from './active-model.js'
 import { ModelProviders, Models } from './contract.js'
 import { configuredRoute } from './model-route.js'
@@ -49,7 +49,7 @@ export default definePlugin({
     const active = activeModelSetting(configured)
     const models = createModels({ routes: configured.routes, active: () => settings.get(active) })
     ctx.provide(Models, models)
-    addSettings(ctx, settings, active)
+    ctx.contribute(RuntimeSettings, active)
     ctx.contribute(SecretReferences, {
       id: 'models',
       of: (ref) =>

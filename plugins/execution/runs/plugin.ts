@@ -1,5 +1,5 @@
 import { Metrics, createUnreadable, definePlugin, Host } from '../../../core/plugin.js'
-import { Settings, addSettings } from '../../operator/runtime/contract.js'
+import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
@@ -81,7 +81,7 @@ export default definePlugin({
     ctx.contribute(ReservedKeys, ...ownReservedKeys)
     ctx.contribute(ActionListeners, { ...traceActions(store), ...holdUnknown(store) })
     ctx.contribute(SessionHolds, runHold(store))
-    addSettings(ctx, settings, promptSetting)
+    ctx.contribute(RuntimeSettings, promptSetting)
     ctx.contribute(StatusSections, runsSection({ store, clock, config, deadlines }))
     ctx.contribute(
       Capabilities,

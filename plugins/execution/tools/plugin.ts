@@ -1,5 +1,5 @@
 import { Host, definePlugin, defineRoute, jsonReply } from '../../../core/plugin.js'
-import { Settings, addSettings } from '../../operator/runtime/contract.js'
+import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { SessionModes, ToolGates, ToolRegistry, Tools } from './contract.js'
 import { ToolLimitsView, ToolsConfig } from './config.js'
 import { createRegistry } from './registry.js'
@@ -27,7 +27,7 @@ export default definePlugin({
       modes,
     })
     ctx.provide(ToolRegistry, registry)
-    addSettings(ctx, settings, mode, limits)
+    ctx.contribute(RuntimeSettings, mode, limits)
     ctx.routes(
       defineRoute({
         id: 'runtime.tool_limits',

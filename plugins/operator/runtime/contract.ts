@@ -31,8 +31,6 @@ export const RuntimeSections: Point<RuntimeSection> = definePoint<RuntimeSection
 export { defineSetting, RuntimeSettings, Settings } from './settings/setting.js'
 /** Their shapes. */
 export type { RuntimeSetting, SettingChange, Wish } from './settings/setting.js'
-/** Contributes settings, and adds the routes that change them. */
-export { addSettings } from './settings/setting-route.js'
 
 /** Published after a change of a setting, on the unfiltered stream only (events-16). */
 export const runtimeUpdated: EventSpec<{ runtime: JsonObject }> = defineEvent({

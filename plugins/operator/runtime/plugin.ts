@@ -3,6 +3,7 @@ import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, RuntimeSettings, Settings, runtimeUpdated } from './contract.js'
 import { runtimeRoutes } from './routes.js'
 import { ownSections } from './sections.js'
+import { settingRoute } from './settings/setting-route.js'
 import { declareRevisions } from './settings/revisions.js'
 import { createSettings, unfitWarnings } from './settings/settings.js'
 import { collectSections, runtimeView, settingSections } from './view.js'
@@ -29,7 +30,9 @@ export default definePlugin({
         ctx.events.emit(runtimeUpdated, {}, () => ({ runtime }))
       },
     })
-    ctx.provide(Settings, Object.assign(store, { view }))
+    const service = Object.assign(store, { view })
+    ctx.provide(Settings, service)
+    ctx.routesOf(RuntimeSettings, (setting) => settingRoute(service, setting))
     ctx.contribute(RuntimeSections, ...ownSections(host, revisions))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })

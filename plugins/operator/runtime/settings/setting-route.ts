@@ -7,10 +7,9 @@ import {
   optional,
   unsafeCast,
   type AnyStruct,
-  type PluginContext,
   type Route,
 } from '../../../../core/plugin.js'
-import { RuntimeSettings, type Asked, type RuntimeSetting, type Settings } from './setting.js'
+import type { Asked, RuntimeSetting, Settings } from './setting.js'
 import { settingErrors } from './errors.js'
 
 /** Of every body that changes settings. */
@@ -21,7 +20,7 @@ export const expectedRevision = {
 }
 
 /** The route that changes a setting: `POST /v1/runtime/<path>`. */
-const settingRoute = <S extends AnyStruct, B extends Record<string, AnyStruct>>(
+export const settingRoute = <S extends AnyStruct, B extends Record<string, AnyStruct>>(
   settings: Settings,
   setting: RuntimeSetting<S, B>,
 ): Route => {
@@ -45,14 +44,4 @@ const settingRoute = <S extends AnyStruct, B extends Record<string, AnyStruct>>(
       return settings.view.collect()
     },
   })
-}
-
-/** Contributes settings, and adds the routes that change them. */
-export const addSettings = (
-  ctx: Pick<PluginContext<unknown>, 'contribute' | 'routes'>,
-  settings: Settings,
-  ...added: readonly RuntimeSetting[]
-): void => {
-  ctx.contribute(RuntimeSettings, ...added)
-  ctx.routes(...added.map((setting) => settingRoute(settings, setting)))
 }

@@ -12,7 +12,7 @@ import {
   type Token,
 } from '../../../../core/plugin.js'
 
-/** How a setting is changed: the route `POST /v1/runtime/<path>`, made by `settingRoute`. */
+/** How a setting is changed: by `POST /v1/runtime/<path>`, a route that is made of this. */
 export interface SettingChange<S extends AnyStruct = AnyStruct, B extends Fields = Fields> {
   /** Such as `permission-mode`. */
   readonly path: string
@@ -49,7 +49,7 @@ export const defineSetting = <S extends AnyStruct, B extends Fields>(
   setting: RuntimeSetting<S, B>,
 ): RuntimeSetting<S, B> => setting
 
-/** Every setting of the daemon, by name. */
+/** Every setting of the daemon, by name. Contributing one adds its route and its member in `GET /v1/runtime`. */
 export const RuntimeSettings: Point<RuntimeSetting> = definePoint<RuntimeSetting>(
   'runtime-settings@1',
   (setting) => setting.name,

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { enums, string } from '../../../../core/plugin.js'
-import { Settings, addSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
+import { RuntimeSettings, defineSetting } from '../../../../plugins/operator/runtime/contract.js'
 import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
 import { testPlugin } from '../../../support/plugins.js'
 import { codeOf, openSession, submit, until } from '../../../support/runs.js'
@@ -94,11 +94,9 @@ test('runtime-29: of a kept value that cannot hold any more the last good one ho
   const root = await freshRoot()
   const colour = (values: readonly string[]) =>
     testPlugin('paints', {
-      needs: { settings: Settings },
-      register(ctx, { settings }) {
-        addSettings(
-          ctx,
-          settings,
+      register(ctx) {
+        ctx.contribute(
+          RuntimeSettings,
           defineSetting({
             name: 'colour',
             schema: enums(values),
@@ -208,4 +206,23 @@ test('runtime-26: run memory that was switched off takes nothing, and takes agai
   await daemon.request('POST', '/v1/runtime/run-memory-policy', { enabled: true })
   await until(daemon, (await submit(daemon, 's1', 'two')).run_id, 'completed')
   t.is(await remembered(), 1)
+})
+
+test('runtime-26: a setting whose path is taken is refused, and its plugin with it', async (t) => {
+  const plugin = testPlugin('paints', {
+    register(ctx) {
+      const change = {
+        path: 'model',
+        summary: 'Sets the colour.',
+        fields: { colour: string() },
+        value: (body: { colour: string }) => body.colour,
+        example: { colour: 'red' },
+      }
+      ctx.contribute(RuntimeSettings, defineSetting({ name: 'colour', schema: string(), initial: () => 'red', change }))
+    },
+  })
+  const { request, daemon } = await startTestDaemon(t, { plugins: [plugin] })
+  t.regex(daemon.view.plugins().find(({ id }) => id === 'paints')?.reason ?? '', /is taken by/u)
+  t.false('colour' in (await request('GET', '/v1/runtime')).body)
+  t.is((await request('POST', '/v1/runtime/model', { model: 'm' })).body.model, 'm')
 })

@@ -1,0 +1,149 @@
+/** The lists of all plugins, read when they are declared and again when their files change. */
+import path from 'node:path'
+import { Problem } from '../../base/errors.js'
+import type { HealthCheck, Warning } from '../../base/health.js'
+import { parse } from '../../base/parse.js'
+import { unsafeCast, type Json, type JsonObject } from '../../base/schema.js'
+import { visibleLine } from '../../base/text/visible.js'
+import type { Disk } from '../../state/disk/disk.js'
+import { errors } from '../errors.js'
+import { readToml } from '../load/toml.js'
+import type { List, ListSpec } from '../../plugin/list.js'
+
+export interface Lists {
+  /** Throws `list_taken` if the file has a list already. */
+  open<T>(plugin: string, spec: ListSpec<T>): { readonly list: List<T>; readonly close: () => void }
+  /** Reads the files again and applies what has changed. */
+  look(): void
+  /** True for the name of a file that is applied while the daemon runs. */
+  has(file: string): boolean
+  readonly health: HealthCheck
+}
+
+interface Held {
+  readonly text: string
+  readonly entry: unknown
+}
+interface Open {
+  readonly plugin: string
+  readonly spec: ListSpec
+  readonly listeners: Set<(names: readonly string[]) => void>
+  held: ReadonlyMap<string, Held>
+  all: ReadonlyMap<string, unknown>
+  /** What is wrong with the file, or with entries by name. */
+  faults: ReadonlyMap<string, string>
+}
+
+const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u
+/** The fault of a file stands under the name that no entry can have. */
+const wholeFile = ''
+
+const isTable = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The entry, or what is wrong with it. */
+const readEntry = (spec: ListSpec, name: string, value: Json | undefined): { entry: unknown } | { fault: string } => {
+  if (!names.test(name)) return { fault: `its name must match ${names.source}` }
+  const read = parse(spec.entry, value)
+  if (!read.ok) return { fault: read.issues.map(({ path: at, rule }) => `${at} ${rule}`.trim()).join('; ') }
+  const fault = spec.fault?.(name, read.value)
+  return fault === undefined ? { entry: read.value } : { fault }
+}
+
+/** The tables of the file. Throws what is wrong with it as a whole. */
+const tablesOf = ({ file, table }: ListSpec, content: JsonObject | undefined): JsonObject => {
+  const problem = (text: string): Problem =>
+    errors.list_invalid({ details: { file: `config/${file}.toml`, problem: text } })
+  const other = Object.keys(content ?? {}).find((key) => key !== table)
+  if (other !== undefined) throw problem(`may have nothing but [${table}.…]`)
+  const tables = content?.[table] ?? {}
+  if (!isTable(tables)) throw problem(`must have ${table} as tables, [${table}.…]`)
+  return tables
+}
+
+/** Entries of the file that are right, and in place of wrong ones those that are held. */
+const applied = (open: Open, tables: JsonObject): Pick<Open, 'held' | 'faults'> => {
+  const [held, faults] = [new Map<string, Held>(), new Map<string, string>()]
+  for (const [name, value] of Object.entries(tables)) {
+    const text = JSON.stringify(value)
+    const before = open.held.get(name)
+    const read = before?.text === text ? before : readEntry(open.spec, name, value)
+    if ('entry' in read) held.set(name, { text, entry: read.entry })
+    else {
+      faults.set(name, read.fault)
+      if (before !== undefined) held.set(name, before)
+    }
+  }
+  return { held, faults }
+}
+
+const changedNames = (before: Open['held'], now: Open['held']): string[] =>
+  [...new Set([...before.keys(), ...now.keys()])].filter((name) => before.get(name)?.text !== now.get(name)?.text)
+
+export const createLists = ({
+  disk,
+  root,
+}: {
+  readonly disk: Pick<Disk, 'readFile'>
+  readonly root: string
+}): Lists => {
+  const opened = new Map<string, Open>()
+  const look = (open: Open): void => {
+    const before = open.held
+    try {
+      const content = readToml(disk, path.join(root, 'config', `${open.spec.file}.toml`))
+      Object.assign(open, applied(open, tablesOf(open.spec, content)))
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      open.faults = new Map([[wholeFile, error.message]])
+    }
+    open.all = new Map([...open.held].map(([name, { entry }]) => [name, entry]))
+    const changed = changedNames(before, open.held)
+    if (changed.length > 0) for (const listener of open.listeners) listener(changed)
+  }
+  return {
+    open<T>(plugin: string, spec: ListSpec<T>) {
+      const taken = opened.get(spec.file)
+      if (taken !== undefined) throw errors.list_taken({ details: { file: spec.file, plugin: taken.plugin } })
+      const open: Open = {
+        plugin,
+        spec: unsafeCast<ListSpec>(spec),
+        listeners: new Set(),
+        held: new Map(),
+        all: new Map(),
+        faults: new Map(),
+      }
+      look(open)
+      opened.set(spec.file, open)
+      const list: List<T> = {
+        all: () => unsafeCast<ReadonlyMap<string, T>>(open.all),
+        onChange(listener) {
+          open.listeners.add(listener)
+          return () => open.listeners.delete(listener)
+        },
+      }
+      return { list, close: () => void opened.delete(spec.file) }
+    },
+    look: () => opened.forEach(look),
+    has: (file) => opened.has(file),
+    health: { id: 'lists', check: () => [...opened.values()].flatMap(warningsOf) },
+  }
+}
+
+const warningsOf = ({ spec: { file, table }, held, faults }: Open): Warning[] =>
+  [...faults].map(([name, fault]) => {
+    const [place, kept] =
+      name === wholeFile
+        ? ['', 'What held before stays.']
+        : [
+            `config/${file}.toml: [${table}.${visibleLine(name).slice(0, 80)}] `,
+            held.has(name) ? 'What held before stays.' : 'The entry is left out.',
+          ]
+    return {
+      severity: 'warning',
+      code: 'config_entry_invalid',
+      message: `${place}${fault}. ${kept}`,
+      action: 'Correct the file: it is read again when it is saved.',
+      related_id: name === wholeFile ? file : `${file}/${visibleLine(name).slice(0, 80)}`,
+    }
+  })

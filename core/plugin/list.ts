@@ -1,0 +1,24 @@
+/** A list that operators keep in a file, applied while the daemon runs, entry by entry. */
+import type { StructOf } from '../base/schema.js'
+
+/** The list of a plugin: the tables `[table.name]` of `config/<file>.toml`, which has nothing else. */
+export interface ListSpec<T = unknown> {
+  /** The file's name without `.toml`, such as `routes`; not the id of a plugin that has a configuration. */
+  readonly file: string
+  /** Such as `routes`. */
+  readonly table: string
+  readonly summary: string
+  readonly entry: StructOf<T>
+  /** What is wrong with an entry that fits its struct, without quoting it; undefined if nothing is. Must do no I/O. */
+  fault?(name: string, entry: T): string | undefined
+}
+/** Checks the types of a list and returns it. */
+export const defineList = <T>(list: ListSpec<T>): ListSpec<T> => list
+
+/** The entries in force. */
+export interface List<T> {
+  /** By name, in the order of the file. */
+  all(): ReadonlyMap<string, T>
+  /** Calls back with the names of the entries that were added, changed or removed. Returns its undo. */
+  onChange(listener: (names: readonly string[]) => void): () => void
+}

@@ -1,0 +1,98 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { createClock } from '../../../../core/base/clock.js'
+import { defineList, integer, object, optional, string, type List } from '../../../../core/plugin.js'
+import { freshRoot, startTestDaemon } from '../../../support/daemon.js'
+import { testPlugin } from '../../../support/plugins.js'
+
+const clock = createClock()
+type Pot = { size: number; colour?: string | undefined }
+
+const pots = defineList<Pot>({
+  file: 'pots',
+  table: 'pots',
+  summary: 'Pots.',
+  entry: object({ size: integer({ min: 1 }), colour: optional(string()) }),
+  fault: (_, { size }) => (size > 100 ? 'size is more than the shelf holds' : undefined),
+})
+
+const start = async (t: ExecutionContext, first: string) => {
+  const root = await freshRoot()
+  t.teardown(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'config'), { recursive: true })
+  const write = (text: string): void => writeFileSync(join(root, 'config', 'pots.toml'), text)
+  write(first)
+  const told: string[][] = []
+  const lists: List<Pot>[] = []
+  const plugin = testPlugin('shelf', {
+    register(ctx) {
+      const list = ctx.list(pots)
+      list.onChange((names) => void told.push([...names].toSorted()))
+      lists.push(list)
+    },
+  })
+  const daemon = await startTestDaemon(t, { root, plugins: [plugin] })
+  const all = (): Record<string, number> =>
+    Object.fromEntries([...(lists[0]?.all() ?? [])].map(([name, { size }]) => [name, size]))
+  const warnings = () => daemon.daemon.view.warnings().filter(({ code }) => code.startsWith('config_'))
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let attempt = 0; attempt < 200 && !holds(); attempt += 1) await clock.sleep(50)
+    t.true(holds(), JSON.stringify([all(), warnings(), told]))
+  }
+  return { daemon, write, told, all, warnings, until }
+}
+
+test('runtime-35: a changed list is applied entry by entry, and who uses it is told the names', async (t) => {
+  const { write, told, all, warnings, until } = await start(t, '[pots.a]\nsize = 1\n[pots.b]\nsize = 2\n')
+  t.deepEqual(all(), { a: 1, b: 2 })
+  t.deepEqual(warnings(), [])
+  write('[pots.b]\nsize = 3\n[pots.c]\nsize = 4\n')
+  await until(() => all()['c'] === 4)
+  t.deepEqual(all(), { b: 3, c: 4 })
+  t.deepEqual(told, [['a', 'b', 'c']])
+  t.deepEqual(warnings(), [])
+})
+
+test('runtime-35: of a wrong entry the last good one holds, and a warning names it without its values', async (t) => {
+  const { write, all, warnings, until } = await start(t, '[pots.a]\nsize = 1\n[pots.bad]\nsize = "sesame"\n')
+  t.deepEqual(all(), { a: 1 })
+  t.is(warnings()[0]?.related_id, 'pots/bad')
+  t.regex(warnings()[0]?.message ?? '', /\[pots\.bad\] size must be an integer\. The entry is left out/u)
+  write('[pots.a]\nsize = 0\n[pots.b]\nsize = 500\n["pots".c]\nsize = 3\ncolor = "sesame"\n["pots"."../x"]\nsize = 1\n')
+  await until(() => warnings().length === 4)
+  t.deepEqual(all(), { a: 1 })
+  t.deepEqual(
+    warnings().map(({ related_id }) => related_id),
+    ['pots/a', 'pots/b', 'pots/c', 'pots/../x'],
+  )
+  t.regex(warnings()[0]?.message ?? '', /size must be at least 1\. What held before stays/u)
+  t.regex(warnings()[1]?.message ?? '', /more than the shelf holds/u)
+  t.false(JSON.stringify(warnings()).includes('sesame'))
+  write('[pots.a]\nsize = 7\n')
+  await until(() => all()['a'] === 7)
+  t.deepEqual(warnings(), [])
+})
+
+test('runtime-35: a file that is no list changes nothing, and one that is gone takes its entries with it', async (t) => {
+  const { daemon, write, all, warnings, until } = await start(t, '[pots.a]\nsize = 1\n')
+  for (const [text, told] of [
+    ['[pots.a\n', /config\/pots\.toml is not TOML/u],
+    ['[pots.b]\nsize = 2\n[pans.a]\nsize = 1\n', /may have nothing but \[pots\.…\]/u],
+    ['pots = 3\n', /must have pots as tables/u],
+  ] as const) {
+    write(text)
+    await until(() => warnings().some(({ message }) => told.test(message)))
+    t.deepEqual(all(), { a: 1 })
+  }
+  rmSync(join(daemon.root, 'config', 'pots.toml'))
+  await until(() => Object.keys(all()).length === 0)
+  t.deepEqual(warnings(), [])
+})
+
+test('runtime-35: a file has one list', async (t) => {
+  const plugin = (id: string) => testPlugin(id, { register: (ctx) => void ctx.list(pots) })
+  const { daemon } = await startTestDaemon(t, { plugins: [plugin('one'), plugin('two')] })
+  const report = daemon.view.plugins().find(({ id }) => id === 'two')
+  t.regex(report?.reason ?? '', /config\/pots\.toml already has a list of the plugin one/u)
+})
