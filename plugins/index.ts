@@ -10,6 +10,7 @@ export const shipped: readonly ShippedPlugin[] = [
   },
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
+  { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },
   { id: 'shell', required: false, load: () => import('./tools/shell/plugin.js') },
   { id: 'files', required: false, load: () => import('./tools/files/plugin.js') },
   { id: 'http', required: false, load: () => import('./connectors/http/plugin.js') },

@@ -16,7 +16,7 @@ import { createSessions } from '../../plugins/execution/sessions/directory.js'
 import { sessionJournal } from '../../plugins/execution/sessions/record/journal.js'
 import { sessionCollection } from '../../plugins/execution/sessions/record/store.js'
 import type { JournalEntry, PersonaSource, Sessions } from '../../plugins/execution/sessions/contract.js'
-import { threadStarts, type ThreadStart } from '../../plugins/execution/engine/threads.js'
+import { threadStarts, type ThreadStart } from '../../plugins/execution/engine/thread/threads.js'
 import { declareStore } from '../../plugins/execution/runs/record/store.js'
 import { freshRoot } from './daemon.js'
 

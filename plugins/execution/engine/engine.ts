@@ -1,5 +1,6 @@
 /** Executes runs, each by itself, and takes one up again from its journal when storage was lost and came back. */
 import { createTurns, tellFailure, type Collection } from '../../../core/plugin.js'
+import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
 import { type RunContext, type RunEngine, type RunExecution, type RunRecord } from '../runs/contract.js'
 import type { Settings } from '../../operator/runtime/contract.js'
@@ -7,7 +8,7 @@ import type { ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
 import { change, type EngineContext, type Execution, type Stop } from './execution.js'
 import { drive } from './loop.js'
-import { createThreads, type ThreadStart } from './threads.js'
+import { createThreads, type ThreadStart } from './thread/threads.js'
 
 /** Bytes of conversations kept in memory between runs. */
 const restingBytes = 64 * 1024 * 1024
@@ -22,6 +23,8 @@ export interface EngineServices {
   readonly settings: Settings
   readonly observers: () => readonly RunObserver[]
   readonly sections: () => readonly SystemSection[]
+  /** May stop or change steps; absent while no plugin does. */
+  readonly interception: () => Interception | undefined
   readonly starts: Collection<ThreadStart>
 }
 

@@ -10,10 +10,11 @@ import {
   type StopRequest,
   type TraceData,
 } from '../runs/contract.js'
+import type { Interception } from '../interception/contract.js'
 import type { SystemSection } from '../models/contract.js'
 import type { ToolLimits, ToolRegistry } from '../tools/contract.js'
 import type { RunObserver } from './contract.js'
-import type { Threads } from './threads.js'
+import type { Threads } from './thread/threads.js'
 
 /** What all executions share. */
 export interface EngineContext extends RunContext {
@@ -23,6 +24,8 @@ export interface EngineContext extends RunContext {
   readonly inTurn: () => Promise<void>
   readonly observers: () => readonly RunObserver[]
   readonly sections: () => readonly SystemSection[]
+  /** May stop or change steps; absent while no plugin does. */
+  readonly interception: () => Interception | undefined
 }
 
 /** Why an execution is told to end. */

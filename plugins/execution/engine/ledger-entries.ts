@@ -4,7 +4,7 @@ import type { ActionIntent, ActionOutcome } from '../external-actions/contract.j
 import type { OutcomeState } from '../sessions/contract.js'
 import type { Execution } from './execution.js'
 import type { Ready } from './tool-call.js'
-import type { Call } from './turn.js'
+import type { Call } from './thread/turn.js'
 
 /** One attempt of a call, as the ledger names it. */
 export interface Attempt {

@@ -18,13 +18,14 @@ import {
   type Execution,
 } from './execution.js'
 import { missingOf, mostReminders, takeBaseline } from './completion.js'
+import { holdEnd, isWatched, judgeWatched, type Judged } from './intercept.js'
 import { judgeCall, refused } from './permission.js'
 import { attemptOf, concludeCall } from './ledger-entries.js'
-import type { Thread } from './thread.js'
+import type { Thread } from './thread/thread.js'
 import { systemPrompt } from './system-prompt.js'
 import { runTools } from './tool-step.js'
-import { weigh } from './weight.js'
-import { nextStep, type Progress } from './turn.js'
+import { weigh } from './thread/weight.js'
+import { nextStep, type Progress } from './thread/turn.js'
 
 /** Executes a running run until it waits, ends or is stopped. Rejects when storage fails. */
 export const drive = async (execution: Execution): Promise<void> => {
@@ -137,19 +138,25 @@ const modelStep = async (execution: Execution, { run, thread, progress }: Positi
   if (answer.type === 'failed')
     return modelFailed(execution, { run, turn, attempt, failure: answer.failure, acted: progress.acted })
   try {
-    await takeAnswer(execution, run, answer)
+    await takeAnswer(execution, { run, held: progress.held }, answer)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'commit_too_large') throw error
     await failRun(execution, 'model_answer_too_large: the answer of the model is larger than what is kept at once.')
   }
 }
 
-const takeAnswer = (execution: Execution, run: RunRecord, answer: Parts): Promise<void> | void => {
+/** A run whose answer is taken, and how often its end was held up. */
+interface Answered {
+  readonly run: RunRecord
+  readonly held: number
+}
+
+const takeAnswer = (execution: Execution, { run, held }: Answered, answer: Parts): Promise<void> | void => {
   const calls = answer.parts.filter((part) => part.type === 'tool_call')
   if (calls.length > 0) return takeTurn(execution, answer, calls)
   return run.completion === undefined
-    ? completeRun(execution, answer)
-    : completeIfMet(execution, { run, completion: run.completion, answer })
+    ? completeRun(execution, answer, held)
+    : completeIfMet(execution, { run, held, completion: run.completion, answer })
 }
 
 type Parts = Extract<Answer, { type: 'parts' }>
@@ -164,25 +171,34 @@ const say = (edit: RunEdit, answer: Parts): void => {
   if (content.trim() !== '') edit.output({ content, source_kind: 'assistant_text' })
 }
 
-const completeRun = async (execution: Execution, answer: Parts): Promise<void> => {
+const completeRun = async (execution: Execution, answer: Parts, held = 0): Promise<void> => {
+  const hold = isWatched(execution, 'stop') ? await holdEnd(execution, { held, said: textOf(answer.parts) }) : undefined
+  if (hold !== undefined && isCut(execution)) return
   await change(execution, (edit) => {
     note(edit, answer)
+    if (hold !== undefined) {
+      edit.note({ type: 'intercepted', ...hold.note })
+      return remind(edit, hold.reason)
+    }
     say(edit, answer)
     edit.step({ to: 'completed' }, { type: 'completed' })
   })
 }
 
-interface Ending {
-  readonly run: RunRecord
+/** Tells the model why the run goes on. */
+const remind = (edit: RunEdit, text: string): void =>
+  void edit.note({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } })
+
+interface Ending extends Answered {
   readonly completion: NonNullable<RunRecord['completion']>
   readonly answer: Parts
 }
 
 /** A run that has not done what it must is told so and gets another turn, a few times. */
-const completeIfMet = async (execution: Execution, { run, completion, answer }: Ending): Promise<void> => {
+const completeIfMet = async (execution: Execution, { run, held, completion, answer }: Ending): Promise<void> => {
   const missing = await missingOf(execution.context, run)
   if (isCut(execution)) return
-  if (missing.length === 0) return completeRun(execution, answer)
+  if (missing.length === 0) return completeRun(execution, answer, held)
   const what = missing.join(', ')
   await change(execution, (edit) => {
     note(edit, answer)
@@ -191,18 +207,7 @@ const completeIfMet = async (execution: Execution, { run, completion, answer }: 
       edit.step({ to: 'failed', error }, { type: 'failed', error })
       return
     }
-    edit.note({
-      type: 'message',
-      message: {
-        role: 'user',
-        content: [
-          {
-            type: 'text',
-            text: `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.`,
-          },
-        ],
-      },
-    })
+    remind(edit, `This run is not complete: it has not created or updated ${what}. Do that now, with a tool.`)
     edit.amend((now) => ({ ...now, completion: { ...completion, reminders: completion.reminders + 1 } }))
   })
 }
@@ -211,21 +216,37 @@ const completeIfMet = async (execution: Execution, { run, completion, answer }: 
  * Records a model answer with calls and what was decided about each. All that need permission wait as one batch, before
  * any of the others runs.
  */
-const takeTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
-  const verdicts = calls.map((call, index) => ({
-    call,
-    verdict: judgeCall(execution, call, {
-      index,
-      cut: answer.outcome === 'length',
-    }),
-  }))
+const takeTurn = (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> | void => {
+  const cut = answer.outcome === 'length'
+  if (judging.some((event) => isWatched(execution, event))) return takeWatchedTurn(execution, answer, calls)
+  return writeTurn(
+    execution,
+    answer,
+    calls.map((call, index) => ({ call, verdict: judgeCall(execution, call, { index, cut }), notes: [] })),
+  )
+}
+
+const judging = ['pre_tool_use', 'permission_request', 'permission_denied'] as const
+
+/** One call after the other: interceptors see them in the order of the model. */
+const takeWatchedTurn = async (execution: Execution, answer: Parts, calls: readonly ToolCallPart[]): Promise<void> => {
+  const verdicts: Judged[] = []
+  for (const [index, call] of calls.entries()) {
+    if (isCut(execution)) return
+    verdicts.push(await judgeWatched(execution, call, { index, cut: answer.outcome === 'length' }))
+  }
+  if (!isCut(execution)) await writeTurn(execution, answer, verdicts)
+}
+
+const writeTurn = async (execution: Execution, answer: Parts, verdicts: readonly Judged[]): Promise<void> => {
   for (const { call, verdict } of verdicts)
     trace(execution, { type: 'permission_evaluated', tool_name: call.name, decision: verdict.type })
   const requests = verdicts.flatMap(({ verdict }) => (verdict.type === 'ask' ? [verdict.request] : []))
   const write = (edit: RunEdit): void => {
     note(edit, answer)
-    for (const { call, verdict } of verdicts) {
+    for (const { call, verdict, notes } of verdicts) {
       if (verdict.audit !== undefined) edit.note({ type: 'audit', audit: verdict.audit })
+      for (const one of notes) edit.note({ type: 'intercepted', ...one })
       if (verdict.type === 'settled')
         edit.note({
           type: 'outcome',

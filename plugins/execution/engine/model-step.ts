@@ -13,7 +13,7 @@ import type { Tool, ToolRegistry } from '../tools/contract.js'
 import type { RunRecord } from '../runs/contract.js'
 import { within, type Execution } from './execution.js'
 import { openSpeech, type Speech } from './speech.js'
-import type { Thread } from './thread.js'
+import type { Thread } from './thread/thread.js'
 
 export type Answer =
   | {

@@ -4,8 +4,9 @@ import { parse, type Issue, type Json, type JsonObject, type Problem, digest } f
 import type { ToolCallPart } from '../models/contract.js'
 import { callFailure, permissionAudit, type PermissionAudit, type PermissionDecision } from '../tools/contract.js'
 import { callErrors } from '../runs/contract.js'
+import type { Ruling } from '../interception/contract.js'
 import type { EngineContext, Execution } from './execution.js'
-import { weighJson } from './weight.js'
+import { weighJson } from './thread/weight.js'
 
 /** `settled` calls never run: their outcome is known at once. */
 export type Verdict =
@@ -17,16 +18,30 @@ export const refused = (problem: Problem, more?: JsonObject): { output: Json } =
   output: callFailure(problem, more),
 })
 
-/** Judges one call of a run. `index` is its place in the answer. */
-export const judgeCall = (
-  execution: Execution,
-  call: ToolCallPart,
-  { index, cut }: { index: number; cut: boolean },
-): Verdict => {
+/** Where a call stands in its answer, which was `cut` at its length limit, and what interceptors say of it. */
+export interface Place {
+  readonly index: number
+  readonly cut: boolean
+  readonly ruling?: Pick<Ruling, 'permission' | 'reason' | 'by'>
+}
+
+/** Interceptors are stricter than the rules, or let pass what would ask; what is denied stays so. */
+const ruled = (decision: PermissionDecision, ruling: Place['ruling']): PermissionDecision => {
+  const { permission, reason, by = [] } = ruling ?? {}
+  if (permission === undefined || permission === decision.decision || decision.decision === 'deny') return decision
+  return Object.assign({}, decision, {
+    decision: permission,
+    approval_required: permission === 'ask',
+    reason: reason ?? `The hook ${by.join(', ')} says so.`,
+  })
+}
+
+/** Judges one call of a run. */
+export const judgeCall = (execution: Execution, call: ToolCallPart, { index, cut, ruling }: Place): Verdict => {
   const { context, session_id, pins } = execution
   const problem = callProblem(execution, call, { index, cut })
   if (problem !== undefined) return { type: 'settled', state: 'failed', ...problem }
-  const decision = context.tools.decide({ tool_name: call.name, session_id, pins })
+  const decision = ruled(context.tools.decide({ tool_name: call.name, session_id, pins }), ruling)
   const named = { tool_name: call.name, tool_call_id: call.id }
   switch (decision.decision) {
     case 'allow':

@@ -1,5 +1,6 @@
 import { Metrics, definePlugin } from '../../../core/plugin.js'
 import { Settings } from '../../operator/runtime/contract.js'
+import { Interception } from '../interception/contract.js'
 import { SystemSections } from '../models/contract.js'
 import { RunEngine, Runs } from '../runs/contract.js'
 import { ToolRegistry, Tools } from '../tools/contract.js'
@@ -7,7 +8,7 @@ import { RunObservers } from './contract.js'
 import { emitOutput } from './emit-output.js'
 import { createEngine } from './engine.js'
 import { createStepMetrics } from './metrics.js'
-import { threadStarts } from './threads.js'
+import { threadStarts } from './thread/threads.js'
 
 export default definePlugin({
   id: 'engine',
@@ -15,15 +16,16 @@ export default definePlugin({
   api: 1,
   summary: 'Executes runs: model calls, tool calls, permissions and completion.',
   needs: { tools: ToolRegistry, settings: Settings },
-  wants: { runs: Runs },
+  wants: { runs: Runs, interception: Interception },
   provides: [RunEngine],
-  register(ctx, { tools, settings, runs }) {
+  register(ctx, { tools, settings, runs, interception }) {
     ctx.provide(
       RunEngine,
       createEngine({
         tools,
         settings,
         observers: ctx.view(RunObservers),
+        interception,
         sections: ctx.view(SystemSections),
         starts: ctx.state.collection(threadStarts),
       }),

@@ -4,7 +4,7 @@ import type { Tool, ToolOutcome } from '../tools/contract.js'
 import { within, type Execution } from './execution.js'
 import { callErrors } from '../runs/contract.js'
 import { misfit, refused } from './permission.js'
-import type { Call } from './turn.js'
+import type { Call } from './thread/turn.js'
 
 /**
  * A call that is about to run, with all that it needs. `value` is its input as the tool takes it; `attempt` is 1 for
@@ -24,7 +24,7 @@ export const prepare = ({ context, session_id }: Execution, call: Call, key: str
   const tool = context.tools.find(call.part.name, session_id)
   if (tool === undefined) return refused(callErrors.tool_not_found({ details: { name: call.part.name } }))
   const { state } = call
-  const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.part.input
+  const input = state.type === 'ready' || state.type === 'intended' ? state.input : call.input
   if (state.type === 'ready' && state.digest !== undefined && state.digest !== digest(input))
     return refused(callErrors.call_input_changed())
   const parsed = parse(tool.input, input)

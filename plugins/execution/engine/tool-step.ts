@@ -1,16 +1,17 @@
 /** Tool calls: intent before an effect, outcome before anyone relies on it. */
 import { observed } from './observe.js'
-import type { UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
+import type { InterceptedNote, JournalEntry, UserQuestionRequest, OutcomeState } from '../sessions/contract.js'
 import { digest, wellFormedJson, type Json, type Problem } from '../../../core/plugin.js'
 import type { ToolResultPart } from '../models/contract.js'
 import type { AskDraft, ToolLimits, ToolOutcome } from '../tools/contract.js'
 import { concludeCall, intendCall, keyOf, type Attempt } from './ledger-entries.js'
 import { activeMs, change, changeLazily, isCut, trace, type EngineContext, type Execution } from './execution.js'
-import { callErrors } from '../runs/contract.js'
+import { callErrors, type RunEdit } from '../runs/contract.js'
+import { isWatched, seeOutcome, type Seen } from './intercept.js'
 import { refused } from './permission.js'
-import { weighJson } from './weight.js'
+import { weighJson } from './thread/weight.js'
 import { invoke, prepare, type Invoked, type Ready } from './tool-call.js'
-import type { Call, Progress } from './turn.js'
+import type { Call, Progress } from './thread/turn.js'
 
 interface Ended {
   readonly call: Call
@@ -19,6 +20,8 @@ interface Ended {
   readonly apply?: Extract<ToolOutcome, { type: 'result' }>['apply']
   /** The attempt that the ledger knows of, and how it ended if that is not the outcome of the call. */
   readonly acted?: Attempt & { readonly state?: OutcomeState }
+  /** What interceptors made of the outcome. */
+  readonly seen?: InterceptedNote | undefined
 }
 interface Ask {
   readonly call: Call
@@ -97,9 +100,11 @@ const runCall = async (
     }),
   })
   if (isLarge(invoked)) await execution.context.inTurn()
-  return conclude(execution, ready, invoked)
+  if (!outcomes.some((event) => isWatched(execution, event))) return conclude(execution, ready, { invoked })
+  return conclude(execution, ready, await seeOutcome(execution, ready, invoked))
 }
 
+const outcomes = ['post_tool_use', 'post_tool_use_failure'] as const
 const largeBytes = 32 * 1024
 /** To write a large output down takes so long that others are served before the next one. */
 const isLarge = (invoked: Invoked): boolean => invoked.type === 'result' && weighJson(invoked.output) > largeBytes
@@ -133,7 +138,7 @@ const intend = async (execution: Execution, ready: Ready): Promise<boolean> => {
 const conclude = (
   execution: Execution,
   { call, tool, key, attempt }: Ready,
-  invoked: Invoked,
+  { invoked, note: seen }: Seen,
 ): Promise<Ask | undefined> | Ask | undefined => {
   const acts = tool.effect !== 'read'
   // What a stop of the daemon cuts short is no outcome for a call that may be repeated: the next life repeats it.
@@ -143,7 +148,7 @@ const conclude = (
     trace(execution, { type: 'tool_finished', tool_name: tool.name, call_id: call.part.id, is_error: state !== 'done' })
   const ended = (outcome: Omit<Ended, 'call' | 'acted'>) => {
     finished(outcome.state)
-    return recordOutcome(execution, { call, ...outcome, ...acted }, acts)
+    return recordOutcome(execution, { call, seen, ...outcome, ...acted }, acts)
   }
   const failed = (problem: Problem, state: OutcomeState = 'failed') => ended({ state, ...refused(problem) })
   switch (invoked.type) {
@@ -178,21 +183,27 @@ const measured = ({ limits }: Execution, call: Call, made: Result): Omit<Ended, 
   return { state: result.is_error === true ? 'failed' : 'done', output: result.output, ...applied }
 }
 
+type OutcomeNote = Omit<Extract<JournalEntry, { type: 'outcome' }>, 'run_id' | 'at'>
+
 /** Writes an outcome; waits for the disk if something outside may have changed. */
 const recordOutcome = async (
   execution: Execution,
-  { call, state, output, apply, acted }: Ended,
+  { call, state, output, apply, acted, seen }: Ended,
   acts: boolean,
 ): Promise<undefined> => {
   const { id, name } = call.part
   const entry = { type: 'outcome' as const, tool_call_id: id, tool_name: name, state, output }
+  const write = (edit: RunEdit, outcome: OutcomeNote): void => {
+    if (seen !== undefined) edit.note({ type: 'intercepted', ...seen })
+    edit.note(outcome)
+  }
   if (apply === undefined && !acts) {
-    changeLazily(execution, (edit) => void edit.note(entry))
+    changeLazily(execution, (edit) => write(edit, entry))
     return undefined
   }
   try {
     await change(execution, (edit) => {
-      edit.note(entry)
+      write(edit, entry)
       return (tx) => {
         if (acted !== undefined) concludeCall(execution, tx, { state, output, ...acted })
         apply?.(tx)
@@ -207,7 +218,7 @@ const recordOutcome = async (
     })
     const failed = { state: 'failed' as const, ...refused(callErrors.tool_failed()) }
     await change(execution, (edit) => {
-      edit.note({ ...entry, ...failed })
+      write(edit, { ...entry, ...failed })
       return (tx) => {
         if (acted !== undefined) concludeCall(execution, tx, { ...failed, ...acted })
       }

@@ -3,6 +3,7 @@ import { Settings, RuntimeSettings } from '../../operator/runtime/contract.js'
 import { Capabilities, StatusSections } from '../../operator/status/contract.js'
 import { Outbox } from '../deliveries/contract.js'
 import { ActionListeners, ExternalActions } from '../external-actions/contract.js'
+import { Interception } from '../interception/contract.js'
 import { Models } from '../models/contract.js'
 import { SessionActivity, SessionHolds, Sessions } from '../sessions/contract.js'
 import { traceActions, announceDeliveries } from './views/live-events.js'
@@ -33,12 +34,12 @@ export default definePlugin({
   api: 1,
   summary: 'Runs: their acceptance, queues, answers, ends and restart repair.',
   needs: { host: Host, sessions: Sessions, models: Models, engine: RunEngine, settings: Settings },
-  wants: { outbox: Outbox, ledger: ExternalActions },
+  wants: { outbox: Outbox, ledger: ExternalActions, interception: Interception },
   provides: [Runs, SessionActivity],
   config: runsConfig,
   flags: runsFlags,
   stopMs: ({ drain_ms, stop_grace_ms }) => drain_ms + stop_grace_ms,
-  register(ctx, { host, sessions, models, engine, settings, outbox, ledger }) {
+  register(ctx, { host, sessions, models, engine, settings, outbox, ledger, interception }) {
     const { config, clock, ids, log, events } = ctx
     const store = declareStore(ctx.state, { journal: sessions.journal, outbox })
     const waiters = createWaiters(store, log)
@@ -70,7 +71,8 @@ export default definePlugin({
       prompt,
     }
     const executor = createExecutor(base, engine)
-    const context: ControlContext = { ...base, executor, reserved: ctx.view(ReservedKeys), pin: () => engine.pin() }
+    const reserved = ctx.view(ReservedKeys)
+    const context: ControlContext = { ...base, executor, reserved, interception, pin: () => engine.pin() }
     const runs = createRuns(context, { waiters, deadlines })
     ctx.provide(Runs, runs)
     ctx.provide(SessionActivity, createActivity(store))

@@ -27,6 +27,7 @@ import {
   SessionInterrupted,
   SessionView,
   sessionErrors,
+  type SessionRecord,
 } from '../sessions/contract.js'
 import { RunEventEntry, RunView, submitFields, type Submission } from './contract.js'
 import { JournalView, sessionLog } from './views/session-log.js'
@@ -161,10 +162,23 @@ const end = ({ context }: RouteContext): Route =>
           context.sessions.end(tx, session_id, reason)
           endRuns(context, tx, { session_id, stop })
         })
+        tellEnded(context, session, reason)
       }
       await interruptSession(context, session_id, stop)
       return context.sessions.view(context.sessions.get(session_id), caller)
     },
+  })
+
+const tellEnded = (
+  { interception }: RouteContext['context'],
+  { session_id, agent_id }: SessionRecord,
+  reason: string | undefined,
+): void =>
+  interception()?.tell({
+    event: 'session_end',
+    session_id,
+    agent_id,
+    payload: { ...(reason !== undefined && { reason }) },
   })
 
 /** Journal entries of one answer, at most. */

@@ -38,6 +38,7 @@ export { DaemonOutputRecord, OutputPart } from './record/output.js'
 /** What the journal of a session is made of. */
 export type {
   CompletionMark,
+  InterceptedNote,
   JournalEntry,
   OutcomeState,
   OutputDraft,

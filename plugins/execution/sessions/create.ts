@@ -12,6 +12,7 @@ import {
   type Tx,
   canonical,
 } from '../../../core/plugin.js'
+import type { Interception } from '../interception/contract.js'
 import { withSetting, type SettingParts } from './change.js'
 import {
   CapabilityScope,
@@ -41,6 +42,7 @@ interface Draft extends Pick<SessionRecord, 'thread_id' | 'capability_scope' | '
 
 export interface CreateParts extends SettingParts {
   readonly ids: Ids
+  readonly interception: () => Interception | undefined
 }
 
 export const createRoute = (parts: CreateParts): Route =>
@@ -66,6 +68,7 @@ export const createRoute = (parts: CreateParts): Route =>
       const known = parts.sessions.find(draft.session_id)
       if (known === undefined) await parts.state.commit((tx) => create(parts, tx, draft))
       else await reuse(parts, known, { draft, body })
+      if (known === undefined || known.ended_at_ms !== undefined) tellStarted(parts, draft.session_id, known)
       return parts.sessions.view(parts.sessions.get(draft.session_id), caller)
     },
   })
@@ -87,6 +90,18 @@ const draftOf = (
     ...(credential_scope !== undefined && { credential_scope }),
   }
 }
+
+const tellStarted = (
+  { sessions, interception }: CreateParts,
+  session_id: string,
+  known: SessionRecord | undefined,
+): void =>
+  interception()?.tell({
+    event: 'session_start',
+    session_id,
+    agent_id: sessions.get(session_id).agent_id,
+    payload: { source: known === undefined ? 'created' : 'opened' },
+  })
 
 /** An id must be addressable: what a path parameter may not hold, an id may not hold either. */
 const checkId = (session_id: string): void => {

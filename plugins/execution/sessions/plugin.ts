@@ -1,5 +1,6 @@
 import { createUnreadable, definePlugin, object } from '../../../core/plugin.js'
 import { StatusSections } from '../../operator/status/contract.js'
+import { Interception } from '../interception/contract.js'
 import { Models, SystemSections } from '../models/contract.js'
 import { ToolGates } from '../tools/contract.js'
 import {
@@ -24,10 +25,10 @@ export default definePlugin({
   api: 1,
   summary: 'Durable containers in which runs are executed.',
   needs: { models: Models, personas: PersonaSource },
-  wants: { activity: SessionActivity },
+  wants: { activity: SessionActivity, interception: Interception },
   provides: [Sessions],
   config: object({}),
-  register(ctx, { activity, models, personas }) {
+  register(ctx, { activity, interception, models, personas }) {
     const { state, ids } = ctx
     const sessions = createSessions({
       state,
@@ -41,7 +42,7 @@ export default definePlugin({
     })
     ctx.provide(Sessions, sessions)
     const { skip, health } = createUnreadable(ctx.log, 'sessions')
-    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, models, personas, skip }))
+    ctx.routes(...sessionRoutes({ sessions, state, ids, activity, interception, models, personas, skip }))
     ctx.health(health)
     ctx.contribute(ToolGates, scopeGate(sessions))
     ctx.contribute(SystemSections, personaSection(sessions, personas))

@@ -1,4 +1,5 @@
 import { Host, definePlugin, object } from '../../../core/plugin.js'
+import { Interception } from '../../execution/interception/contract.js'
 import { StatusSections } from '../status/contract.js'
 import { RuntimeSections, RuntimeSettings, Settings, runtimeUpdated } from './contract.js'
 import { runtimeRoutes } from './routes.js'
@@ -14,9 +15,10 @@ export default definePlugin({
   api: 1,
   summary: 'How the daemon is set up, and what operators change while it runs.',
   needs: { host: Host },
+  wants: { interception: Interception },
   provides: [Settings],
   config: object({}),
-  register(ctx, { host }) {
+  register(ctx, { host, interception }) {
     const [settings, sections] = [ctx.view(RuntimeSettings), ctx.view(RuntimeSections)]
     const revisions = declareRevisions(ctx.state)
     const members = () => [...sections(), ...settingSections(settings(), store.get)]
@@ -25,6 +27,7 @@ export default definePlugin({
       state: ctx.state,
       revisions,
       settings,
+      interception,
       onHeld: () => {
         const runtime = view.collect()
         ctx.events.emit(runtimeUpdated, {}, () => ({ runtime }))

@@ -18,7 +18,7 @@ import { settingErrors } from './settings/errors.js'
 import { historyLimit, type Revision, type Revisions } from './settings/revisions.js'
 import { expectedRevision } from './settings/setting-route.js'
 import type { SettingsStore } from './settings/settings.js'
-import { shownMembers } from './view.js'
+import { shownMembers } from './settings/setting.js'
 
 const RevisionView = named(
   'RuntimeRevision',
@@ -76,11 +76,15 @@ export const runtimeRoutes = ({ view, revisions, settings, store }: RuntimeParts
     }),
     bodyOptional: true,
     reply: jsonReply(view.schema),
-    problems: [settingErrors.runtime_revision_conflict, settingErrors.runtime_revision_not_found],
+    problems: [
+      settingErrors.runtime_revision_conflict,
+      settingErrors.runtime_change_blocked,
+      settingErrors.runtime_revision_not_found,
+    ],
     durability: 'A',
     example: { body: { target_revision: 0 } },
-    handler: async ({ body: { target_revision, expected_revision } }): Promise<JsonObject> => {
-      await store.rollback(target_revision, { expected_revision })
+    handler: async ({ body: { target_revision, expected_revision, skip_hooks } }): Promise<JsonObject> => {
+      await store.rollback(target_revision, { expected_revision, skip_hooks })
       return view.collect()
     },
   }),

@@ -3,7 +3,6 @@ import {
   lazy,
   object,
   optional,
-  unsafeCast,
   type AnyStruct,
   type Json,
   type JsonObject,
@@ -11,6 +10,7 @@ import {
   type StructOf,
 } from '../../../core/plugin.js'
 import type { RuntimeSection, RuntimeSetting, Settings } from './contract.js'
+import { shownMembers } from './settings/setting.js'
 
 /** Members for each setting, as readers see it. */
 export const settingSections = (settings: readonly RuntimeSetting[], get: Settings['get']): readonly RuntimeSection[] =>
@@ -21,9 +21,6 @@ export const settingSections = (settings: readonly RuntimeSetting[], get: Settin
       collect: () => shownMembers(setting, get(setting))[name] ?? null,
     })),
   )
-
-export const shownMembers = ({ name, shown }: RuntimeSetting, value: unknown): JsonObject =>
-  shown === undefined ? { [name]: unsafeCast<Json>(value) } : shown.of(value)
 
 /** Members are known only when every plugin has registered. */
 export const runtimeView = (sections: () => readonly RuntimeSection[]): StructOf<JsonObject> =>

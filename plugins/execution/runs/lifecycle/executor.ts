@@ -1,5 +1,6 @@
 /** Who runs when: one run per session, a limit for all, sessions in turn. */
 import { tellFailure, within } from '../../../../core/plugin.js'
+import type { Interception } from '../../interception/contract.js'
 import type { ReservedKey } from '../record/origin.js'
 import { editRun } from './run-changes.js'
 import type { RunContext, OpenEngine, RunEngine, RunExecution } from './run-engine.js'
@@ -32,6 +33,8 @@ export interface ControlContext extends RunContext {
   readonly reserved: () => readonly ReservedKey[]
   /** What of the settings a run that is accepted now keeps. */
   readonly pin: () => RunPins
+  /** May refuse what runs are told; absent while no plugin does. */
+  readonly interception: () => Interception | undefined
 }
 
 /** A run that is being executed in this life of the daemon. */

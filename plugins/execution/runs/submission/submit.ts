@@ -1,6 +1,7 @@
 /** Accepting a run: checked, pinned to a route, and durable before anyone is told. */
 import { idempotencyErrors, Problem, type JsonObject, type Tx } from '../../../../core/plugin.js'
 import { deliveryErrors, type ReplyHandle } from '../../deliveries/contract.js'
+import { interceptionErrors } from '../../interception/contract.js'
 import { modelErrors } from '../../models/contract.js'
 import { sessionErrors } from '../../sessions/contract.js'
 import type { RunRecord } from '../record/run-record.js'
@@ -41,6 +42,7 @@ export const submitProblems = [
   deliveryErrors.reply_target_invalid,
   runErrors.reply_unavailable,
   runErrors.completion_requirement_invalid,
+  interceptionErrors.hook_blocked,
 ]
 
 /** A submission that led to a run; `seen` is how the commit saw it. A repeated one has none. */
@@ -61,15 +63,45 @@ export const submitRun = async (context: ControlContext, submission: Submission)
     // A repeated submission is answered by its receipt, whatever the workspace is like by now.
     if (replayed(context.store, receipt) === undefined) await checkRequirements(context.checks, requirements)
   }
-  return acceptRun(context, submission)
+  return acceptRun(context, submission, await askPrompt(context, submission))
+}
+
+/** Waits for nobody; whoever is asked has a limit of its own. */
+const never = new AbortController().signal
+
+/**
+ * What interceptors add to what a run is told. Throws `hook_blocked`. A repeated submission, and one that cannot be
+ * accepted anyway, is not shown to them.
+ */
+const askPrompt = async (context: ControlContext, submission: Submission): Promise<readonly string[]> => {
+  const interception = context.interception()
+  const { session_id, input, kind = 'input' } = submission
+  if (interception?.wants('user_prompt_submit') !== true || kind !== 'input') return []
+  const admitted = admit(context, submission)
+  if ('known' in admitted) return []
+  const { block, by, contexts } = await interception.ask(
+    {
+      event: 'user_prompt_submit',
+      session_id,
+      agent_id: admitted.agent_id,
+      payload: { prompt: admitted.text, source_plugin: input.source_plugin ?? 'http' },
+    },
+    never,
+  )
+  if (block !== undefined) throw interceptionErrors.hook_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
+  return contexts ?? []
 }
 
 /** Synchronous up to its commit, so that of two equal submissions the second sees the receipt of the first. */
-const acceptRun = async (context: ControlContext, submission: Submission): Promise<Submitted> => {
+const acceptRun = async (
+  context: ControlContext,
+  submission: Submission,
+  contexts: readonly string[],
+): Promise<Submitted> => {
   const admitted = admit(context, submission)
   if ('known' in admitted) return { run: admitted.known }
   return context.store.state.commit((tx) => {
-    const run = enter(context, tx, admitted)
+    const run = enter(context, tx, { ...admitted, contexts })
     return { run, seen: viewRun(context.store, run) }
   })
 }
@@ -86,6 +118,8 @@ export const admitRun = (context: ControlContext, submission: Submission): ((tx:
 interface Admitted {
   readonly submission: Submission
   readonly text: string
+  /** What interceptors add to the text. */
+  readonly contexts?: readonly string[]
   readonly agent_id: string
   readonly route: RouteChoice
   readonly reply_targets: readonly ReplyHandle[] | undefined
@@ -119,7 +153,8 @@ const admit = (context: ControlContext, submission: Submission): Admitted | { re
 /** Writes a run that was admitted. It is executed when that is durable. */
 const enter = (context: ControlContext, tx: Tx, admitted: Admitted): RunRecord => {
   const { store, executor } = context
-  const { submission, text, route, keys, queued, starts } = admitted
+  const { submission, route, keys, queued, starts } = admitted
+  const text = [admitted.text, ...(admitted.contexts ?? [])].join('\n\n')
   const { session_id, input, receipt } = submission
   const edit = editRun(context, tx, recordOf(context, tx, admitted))
   accept(edit, input, { text, position: queued + 1, generation: route.generation })

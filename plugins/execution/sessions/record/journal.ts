@@ -40,6 +40,21 @@ export type RunEvent =
 /** What a completion requirement names, as it was when its run began; without a state it was not there. */
 export type CompletionMark = { path: string; state?: JsonObject }
 
+/** What an interceptor made of a call, of a call's outcome or of the end of a run: it is never asked again. */
+export type InterceptedNote = {
+  /** The moment. */
+  event: string
+  by: string[]
+  tool_call_id?: string
+  blocked?: string
+  permission?: 'allow' | 'deny' | 'ask'
+  /** In place of the input that the model gave. */
+  input?: Json
+  /** True if the outcome of the call holds another output than that of the tool. */
+  output_changed?: true
+  contexts?: string[]
+}
+
 /** How a call ended: `unknown` means the daemon died between intent and outcome. */
 export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
 
@@ -49,8 +64,8 @@ export type OutcomeState = 'done' | 'failed' | 'refused' | 'unknown'
  * are the effect ledger; `audit` is a permission decision; `recovery` is the
  * verdict of a start; `session` is about the session itself; `baseline` is
  * what required files were before the run did anything; `fallback` says that
- * another model took over; `attempt` is a failed model attempt that is followed
- * by another.
+ * another model took over; `intercepted` is what an interceptor made of
+ * something; `attempt` is a failed model attempt that is followed by another.
  */
 export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'event'; event: RunEvent }
@@ -61,6 +76,7 @@ export type JournalEntry = { run_id: string; at: number } & (
   | { type: 'recovery'; verdict: 'resumed' | 'requeued' | 'interrupted'; reason: string; generation: number }
   | { type: 'baseline'; files: CompletionMark[] }
   | { type: 'fallback'; from: string; to: string }
+  | ({ type: 'intercepted' } & InterceptedNote)
   | { type: 'attempt'; turn: number; attempt: number; code: string; message: string; next_attempt_at_ms: number }
   | ({ type: 'session' } & SessionNote)
 )

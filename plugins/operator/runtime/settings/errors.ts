@@ -8,6 +8,12 @@ export const settingErrors = defineErrors({
     detail: 'The settings are at revision {revision}, not at {expected_revision}.',
     action: 'Read GET /v1/runtime, look at what has changed, and ask again with its config.revision.',
   },
+  runtime_change_blocked: {
+    status: 409,
+    domain: 'runtime',
+    detail: 'The hook {hook} refused this change: {reason}',
+    action: 'Do what the reason says, or ask again with skip_hooks true.',
+  },
   runtime_revision_not_found: {
     status: 404,
     domain: 'runtime',

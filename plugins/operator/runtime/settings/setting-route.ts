@@ -1,4 +1,5 @@
 import {
+  boolean,
   defineRoute,
   doc,
   integer,
@@ -9,7 +10,7 @@ import {
   type AnyStruct,
   type Route,
 } from '../../../../core/plugin.js'
-import type { Asked, RuntimeSetting, Settings } from './setting.js'
+import type { Asked, RuntimeSetting, Settings, Wish } from './setting.js'
 import { settingErrors } from './errors.js'
 
 /** Of every body that changes settings. */
@@ -17,6 +18,7 @@ export const expectedRevision = {
   expected_revision: optional(
     doc(integer({ min: 0 }), 'The revision that was seen, 0 for none: refused if the settings are at another one.'),
   ),
+  skip_hooks: optional(doc(boolean(), 'True to ask no hook whether the settings may change.')),
 }
 
 /** The route that changes a setting: `POST /v1/runtime/<path>`. */
@@ -34,13 +36,18 @@ export const settingRoute = <S extends AnyStruct, B extends Record<string, AnySt
     body: object<Record<string, AnyStruct>>({ ...fields, ...expectedRevision }),
     ...(invalid !== undefined && { invalidBody: invalid }),
     reply: jsonReply(settings.view.schema),
-    problems: [settingErrors.runtime_revision_conflict, ...problems, ...(invalid === undefined ? [] : [invalid])],
+    problems: [
+      settingErrors.runtime_revision_conflict,
+      settingErrors.runtime_change_blocked,
+      ...problems,
+      ...(invalid === undefined ? [] : [invalid]),
+    ],
     durability: 'A',
     example: { body: example },
     handler: async ({ body }) => {
-      const { expected_revision, ...asked } = unsafeCast<Asked<B> & { expected_revision?: number }>(body)
+      const { expected_revision, skip_hooks, ...asked } = unsafeCast<Asked<B> & Wish>(body)
       const wanted = value(unsafeCast<Asked<B>>(asked), settings.get(setting))
-      await settings.change(setting, wanted, { expected_revision })
+      await settings.change(setting, wanted, { expected_revision, skip_hooks })
       return settings.view.collect()
     },
   })

@@ -3,8 +3,10 @@ import {
   definePoint,
   defineToken,
   hasMembers,
+  unsafeCast,
   type AnyStruct,
   type Infer,
+  type Json,
   type JsonObject,
   type Point,
   type ProblemFactory,
@@ -49,6 +51,10 @@ export const defineSetting = <S extends AnyStruct, B extends Fields>(
   setting: RuntimeSetting<S, B>,
 ): RuntimeSetting<S, B> => setting
 
+/** A value as readers see it, by member. */
+export const shownMembers = ({ name, shown }: RuntimeSetting, value: unknown): JsonObject =>
+  shown === undefined ? { [name]: unsafeCast<Json>(value) } : shown.of(value)
+
 /** Every setting of the daemon, by name. Contributing one adds its route and its member in `GET /v1/runtime`. */
 export const RuntimeSettings: Point<RuntimeSetting> = definePoint<RuntimeSetting>(
   'runtime-settings@1',
@@ -60,6 +66,8 @@ export const RuntimeSettings: Point<RuntimeSetting> = definePoint<RuntimeSetting
 export interface Wish {
   /** The revision that the asker has seen; any when absent. */
   readonly expected_revision?: number | undefined
+  /** True to ask no interceptor: the way out when one of them refuses everything. */
+  readonly skip_hooks?: boolean | undefined
 }
 
 /** The settings in force. What holds is durable: a change that waits for the disk does not hold yet. */
@@ -68,8 +76,8 @@ export interface Settings {
   readonly revision: number
   get<S extends AnyStruct>(setting: Pick<RuntimeSetting<S>, 'name' | 'initial'>): Infer<S>
   /**
-   * Resolves when the change is on disk and holds. Throws `runtime_revision_conflict` and what the setting's check
-   * throws.
+   * Resolves when the change is on disk and holds. Throws `runtime_revision_conflict`, `runtime_change_blocked` and
+   * what the setting's check throws.
    */
   change<S extends AnyStruct>(setting: RuntimeSetting<S>, value: Infer<S>, wish: Wish): Promise<void>
   /** What `GET /v1/runtime` answers, and its struct. */

@@ -9,7 +9,8 @@ import {
   type State,
   type Warning,
 } from '../../../../core/plugin.js'
-import type { RuntimeSetting, Settings, Wish } from './setting.js'
+import type { Interception } from '../../../execution/interception/contract.js'
+import { shownMembers, type RuntimeSetting, type Settings, type Wish } from './setting.js'
 import { settingErrors } from './errors.js'
 import type { Revision, Revisions } from './revisions.js'
 
@@ -17,6 +18,7 @@ export interface SettingsParts {
   readonly state: State
   readonly revisions: Revisions
   readonly settings: () => readonly RuntimeSetting[]
+  readonly interception: () => Interception | undefined
   /** Called when a change holds, in the order of changes. */
   readonly onHeld: () => void
 }
@@ -37,15 +39,20 @@ interface Held {
   readonly unfit: readonly string[]
 }
 
-export const createSettings = ({ state, revisions, settings, onHeld }: SettingsParts): SettingsStore => {
+/** Whoever is asked has a limit of its own. */
+const never = new AbortController().signal
+
+export const createSettings = ({ state, revisions, settings, interception, onHeld }: SettingsParts): SettingsStore => {
   let held: Held | undefined
   // Taken from the state when it is first asked for: every setting is known then.
   const now = (): Held => (held ??= restored(settings(), revisions.list()))
   const commit = async (
-    { expected_revision }: Wish,
+    { expected_revision, skip_hooks }: Wish,
+    asked: JsonObject,
     draft: () => Pick<Revision, 'setting' | 'values' | 'rollback_of_revision'>,
   ): Promise<void> => {
     const before = now()
+    await mayChange(interception(), skip_hooks === true ? undefined : asked)
     await state.commit((tx) => {
       const revision = revisions.newest?.revision ?? 0
       if (expected_revision !== undefined && expected_revision !== revision)
@@ -75,18 +82,27 @@ export const createSettings = ({ state, revisions, settings, onHeld }: SettingsP
       return value === undefined ? initial() : unsafeCast<Infer<S>>(value)
     },
     change: (setting, value, wish) =>
-      commit(wish, () => {
+      commit(wish, { setting: setting.name, ...shownMembers(setting, value) }, () => {
         setting.check?.(value)
         return { setting: setting.name, values: { ...latest(), [setting.name]: unsafeCast<Json>(value) } }
       }),
     rollback: (target, wish) =>
-      commit(wish, () => {
+      commit(wish, { setting: 'rollback', target_revision: target ?? null }, () => {
         const { newest } = revisions
         const values = checked(settings(), valuesAt(revisions, target ?? (newest?.revision ?? 0) - 1))
         return { setting: 'rollback', values, ...(newest !== undefined && { rollback_of_revision: newest.revision }) }
       }),
     unfit: () => now().unfit,
   }
+}
+
+/** Throws `runtime_change_blocked`. A change that nobody asked for is asked about by nobody. */
+const mayChange = async (interception: Interception | undefined, asked: JsonObject | undefined): Promise<void> => {
+  if (asked === undefined || interception?.wants('config_change') !== true) return
+  const subject = String(asked['setting'])
+  const { block, by } = await interception.ask({ event: 'config_change', subject, payload: asked }, never)
+  if (block !== undefined)
+    throw settingErrors.runtime_change_blocked({ details: { hook: by.at(-1) ?? '', reason: block } })
 }
 
 /** Throws `runtime_revision_not_found`. */

@@ -1,4 +1,4 @@
-import { groundsOf } from '../../../../plugins/execution/engine/turn.js'
+import { groundsOf } from '../../../../plugins/execution/engine/thread/turn.js'
 import test from 'ava'
 import { shippedPlugins } from '../../../../core/shipped.js'
 import { object, type AnyPlugin, type ShippedPlugin, digest } from '../../../../core/plugin.js'

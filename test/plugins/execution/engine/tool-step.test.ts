@@ -1,7 +1,7 @@
 import test from 'ava'
 import { object, digest } from '../../../../core/plugin.js'
 import { prepare } from '../../../../plugins/execution/engine/tool-call.js'
-import type { CallState } from '../../../../plugins/execution/engine/turn.js'
+import type { CallState } from '../../../../plugins/execution/engine/thread/turn.js'
 import { defineTool, Tools, type Effect, type Tool } from '../../../../plugins/execution/tools/contract.js'
 import { startTestDaemon } from '../../../support/daemon.js'
 import { openSession, submit, until } from '../../../support/runs.js'
@@ -133,7 +133,11 @@ for (const parallel of [true, false])
 test('approvals-19: an approved input is compared with the one that was approved before the call is made', (t) => {
   const parts: any = { context: { tools: { find: () => tool('pay', {}) } } }
   const outcome = (state: CallState, given = parts): unknown => {
-    const ready: any = prepare(given, { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, state }, 'key')
+    const ready: any = prepare(
+      given,
+      { part: { type: 'tool_call', id: 'c1', name: 'pay', input: {} }, input: {}, state },
+      'key',
+    )
     return ready.output === undefined ? 'ready' : ready.output.error.code
   }
   t.is(outcome({ type: 'ready', input: {}, digest: digest({}) }), 'ready')

@@ -1,6 +1,6 @@
 /** Threads of the sessions that were active lately. A thread that is not here is folded anew from the journal. */
-import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../core/plugin.js'
-import { type RunRecord, entryAt, type RunStore } from '../runs/contract.js'
+import { createPause, type Collection, type CollectionSpec, type Tx } from '../../../../core/plugin.js'
+import { type RunRecord, entryAt, type RunStore } from '../../runs/contract.js'
 import { beginThread, foldEntry, weightOf, type Thread } from './thread.js'
 
 /** Entries that are folded before others get their turn. */

@@ -1,11 +1,12 @@
 import test from 'ava'
-import type { ToolResultPart } from '../../../../plugins/execution/models/contract.js'
-import { beginProgress, countFailure, nextStep, type Call } from '../../../../plugins/execution/engine/turn.js'
+import type { ToolResultPart } from '../../../../../plugins/execution/models/contract.js'
+import { beginProgress, countFailure, nextStep, type Call } from '../../../../../plugins/execution/engine/thread/turn.js'
 
 test('only a failure that equals the one before it counts on; anything else starts anew', (t) => {
   const progress = beginProgress('run_1')
   const call = (what: number): Call => ({
     part: { type: 'tool_call', id: 'c', name: 'pay', input: { what } },
+    input: { what },
     state: { type: 'ready', input: { what } },
   })
   const result = (error: string, is_error = true): ToolResultPart => ({

@@ -1,8 +1,8 @@
 /** A model turn and its calls, as far as the journal tells. */
-import { type Json, canonical } from '../../../core/plugin.js'
-import type { ActionGrounds } from '../external-actions/contract.js'
-import type { ToolCallPart, ToolResultPart } from '../models/contract.js'
-import type { PermissionAudit } from '../tools/contract.js'
+import { type Json, canonical } from '../../../../core/plugin.js'
+import type { ActionGrounds } from '../../external-actions/contract.js'
+import type { ToolCallPart, ToolResultPart } from '../../models/contract.js'
+import type { PermissionAudit } from '../../tools/contract.js'
 
 /** Where a call stands. `ready` may start; `intended` may have acted. */
 export type CallState =
@@ -15,8 +15,12 @@ export type CallState =
 /** `grounds` is what let it act. */
 export interface Call {
   readonly part: ToolCallPart
+  /** What the call is made with; another than that of the part if an interceptor has changed it. */
+  input: Json
   state: CallState
   grounds?: ActionGrounds
+  /** What the model reads beside the results of the turn. */
+  contexts?: readonly string[]
 }
 
 /** How far a started run has come. */
@@ -36,6 +40,8 @@ export interface Progress {
   output_bytes: number
   /** Outputs with what stands around them. */
   envelope_bytes: number
+  /** How often its end was held up by an interceptor. */
+  held: number
   /** The failure that came last, and how often in a row. */
   repeated: { key: string; count: number }
 }
@@ -49,6 +55,7 @@ export const beginProgress = (run_id: string): Progress => ({
   called: 0,
   output_bytes: 0,
   envelope_bytes: 0,
+  held: 0,
   repeated: { key: '', count: 0 },
 })
 
@@ -86,7 +93,7 @@ export const nextStep = (progress: Progress, limits: TurnLimits): NextStep => {
 
 /** Counts a failure that equals the one before; anything else starts anew. */
 export const countFailure = (progress: Progress, call: Call, result: ToolResultPart): void => {
-  const input = call.state.type === 'ready' || call.state.type === 'intended' ? call.state.input : call.part.input
+  const input = call.state.type === 'ready' || call.state.type === 'intended' ? call.state.input : call.input
   const key = result.is_error ? `${call.part.name}:${canonical(input)}:${canonical(result.output)}` : ''
   progress.repeated = { key, count: key === '' ? 0 : key === progress.repeated.key ? progress.repeated.count + 1 : 1 }
 }

@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8'
 import test from 'ava'
-import { createHeap } from '../../../../core/heap.js'
-import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
-import { beginThread, foldEntry, weightOf } from '../../../../plugins/execution/engine/thread.js'
-import { unpaired } from '../../../support/scripted-provider.js'
-import { unsafeCast } from '../../../../core/base/schema.js'
+import { createHeap } from '../../../../../core/heap.js'
+import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
+import { beginThread, foldEntry, weightOf } from '../../../../../plugins/execution/engine/thread/thread.js'
+import { unpaired } from '../../../../support/scripted-provider.js'
+import { unsafeCast } from '../../../../../core/base/schema.js'
 
 test('a run that begins anew leaves no call without a result behind', (t) => {
   const thread = beginThread(0, () => 'do it')

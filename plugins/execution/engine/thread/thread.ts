@@ -1,10 +1,10 @@
 /** A session's conversation and the progress of its active run, folded from the journal. */
-import { assertNever } from '../../../core/plugin.js'
-import type { ActionGrounds } from '../external-actions/contract.js'
-import type { ModelMessage, ToolResultPart } from '../models/contract.js'
-import { callFailure } from '../tools/contract.js'
-import { callErrors } from '../runs/contract.js'
-import type { JournalEntry, RunEvent } from '../sessions/contract.js'
+import { assertNever } from '../../../../core/plugin.js'
+import type { ActionGrounds } from '../../external-actions/contract.js'
+import type { ModelMessage, ToolResultPart } from '../../models/contract.js'
+import { callFailure } from '../../tools/contract.js'
+import { callErrors } from '../../runs/contract.js'
+import type { InterceptedNote, JournalEntry, RunEvent } from '../../sessions/contract.js'
 import { weigh, weighJson } from './weight.js'
 import { groundsOf, beginProgress, countFailure, type Call, type Progress } from './turn.js'
 
@@ -63,6 +63,8 @@ export const foldEntry = (thread: Thread, seq: number, entry: JournalEntry): voi
       })
     case 'audit':
       return setGrounds(thread, entry.audit.tool_call_id, groundsOf(entry.audit))
+    case 'intercepted':
+      return foldIntercepted(thread, entry)
     case 'attempt':
     case 'fallback':
       if (thread.progress !== undefined) thread.progress.failed += 1
@@ -115,7 +117,7 @@ const foldEvent = (thread: Thread, run_id: string, event: RunEvent): void => {
         if (call === undefined || resolution.behavior !== 'allow') continue
         call.state = {
           type: 'ready',
-          input: resolution.updated_input ?? call.part.input,
+          input: resolution.updated_input ?? call.input,
           digest: resolution.input_digest,
         }
         call.grounds = { type: 'approval', id: resolution.request_id }
@@ -159,7 +161,11 @@ const foldMessage = (thread: Thread, message: ModelMessage): void => {
   thread.progress.output_bytes = 0
   thread.progress.envelope_bytes = 0
   thread.progress.called += parts.length
-  thread.progress.calls = parts.map((part) => ({ part, state: { type: 'ready', input: part.input } }))
+  thread.progress.calls = parts.map((part) => ({
+    part,
+    input: part.input,
+    state: { type: 'ready', input: part.input },
+  }))
 }
 
 const setState = (thread: Thread, tool_call_id: string, state: (call: Call) => Call['state']): void => {
@@ -167,15 +173,31 @@ const setState = (thread: Thread, tool_call_id: string, state: (call: Call) => C
   if (call !== undefined && call.state.type !== 'done') call.state = state(call)
 }
 
-const intended = ({ state, part }: Call): Call['state'] => ({
+const intended = ({ state, input }: Call): Call['state'] => ({
   type: 'intended',
-  input: state.type === 'ready' || state.type === 'intended' ? state.input : part.input,
+  input: state.type === 'ready' || state.type === 'intended' ? state.input : input,
   attempts: state.type === 'intended' ? state.attempts + 1 : 1,
 })
 
 const setGrounds = (thread: Thread, tool_call_id: string | undefined, grounds: ActionGrounds): void => {
   const call = thread.progress?.calls.find(({ part }) => part.id === tool_call_id)
   if (call !== undefined) call.grounds = grounds
+}
+
+/** An input that changes after its approval no longer has the digest that was approved: the call is not made. */
+const foldIntercepted = (
+  { progress }: Thread,
+  { event, tool_call_id, blocked, permission, input, contexts, by }: InterceptedNote,
+): void => {
+  if (progress === undefined) return
+  if (event === 'stop' && blocked !== undefined) progress.held += 1
+  const call = progress.calls.find(({ part }) => part.id === tool_call_id)
+  if (call === undefined) return
+  if (permission === 'allow') call.grounds = { type: 'configuration', id: `hook:${by.join(',')}` }
+  if (contexts !== undefined) call.contexts = [...(call.contexts ?? []), ...contexts]
+  if (input === undefined) return
+  call.input = input
+  if (call.state.type === 'ready') call.state = { ...call.state, input }
 }
 
 /** The result of a call bears the name of its call, whatever the outcome was recorded under. */
@@ -191,14 +213,21 @@ const foldOutcome = (thread: Thread, tool_call_id: string, outcome: Omit<ToolRes
   if (progress.calls.every(({ state }) => state.type === 'done')) pushResults(thread, progress)
 }
 
-/** Pairs every call with a result: its own, or one that says it has none. */
-const pushResults = (thread: Thread, progress: Progress): void =>
+/**
+ * Pairs every call with a result: its own, or one that says it has none. What interceptors have to say about them comes
+ * after all of them.
+ */
+const pushResults = (thread: Thread, progress: Progress): void => {
   push(thread, {
     role: 'tool',
     content: progress.calls.map(({ part, state }) =>
       state.type === 'done' ? state.result : unfinished(part.id, part.name, state.type === 'intended'),
     ),
   })
+  const contexts = progress.calls.flatMap((call) => call.contexts ?? [])
+  if (contexts.length === 0) return
+  push(thread, { role: 'user', content: contexts.map((text) => ({ type: 'text', text })) })
+}
 
 const unfinished = (tool_call_id: string, name: string, acted: boolean): ToolResultPart => ({
   type: 'tool_result',

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { unsafeCast } from '../../../../core/base/schema.js'
-import { createThreads } from '../../../../plugins/execution/engine/threads.js'
-import type { RunEdit } from '../../../../plugins/execution/runs/lifecycle/run-changes.js'
-import { beginThread, foldEntry } from '../../../../plugins/execution/engine/thread.js'
-import type { JournalEntry } from '../../../../plugins/execution/sessions/contract.js'
-import { complete, openRunStore, type OpenRunStore, playRun, runRecord, start } from '../../../support/run-store.js'
-import { unpaired } from '../../../support/scripted-provider.js'
+import { unsafeCast } from '../../../../../core/base/schema.js'
+import { createThreads } from '../../../../../plugins/execution/engine/thread/threads.js'
+import type { RunEdit } from '../../../../../plugins/execution/runs/lifecycle/run-changes.js'
+import { beginThread, foldEntry } from '../../../../../plugins/execution/engine/thread/thread.js'
+import type { JournalEntry } from '../../../../../plugins/execution/sessions/contract.js'
+import { complete, openRunStore, type OpenRunStore, playRun, runRecord, start } from '../../../../support/run-store.js'
+import { unpaired } from '../../../../support/scripted-provider.js'
 
 /** One model answer with two calls, and their results: seven entries. */
 const turn =

@@ -2,8 +2,8 @@
  * What values weigh: about the bytes of their JSON, without making it. A value is weighed once, as what is in the
  * journal or on its way to it no longer changes: a long conversation is looked at again at each step of its run.
  */
-import type { Json } from '../../../core/plugin.js'
-import type { ModelMessage } from '../models/contract.js'
+import type { Json } from '../../../../core/plugin.js'
+import type { ModelMessage } from '../../models/contract.js'
 
 const weights = new WeakMap<object, number>()
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import test from 'ava'
-import type { Json } from '../../../../core/base/schema.js'
-import type { ModelMessage, ToolResultPart } from '../../../../plugins/execution/models/contract.js'
-import { weigh, weighJson } from '../../../../plugins/execution/engine/weight.js'
+import type { Json } from '../../../../../core/base/schema.js'
+import type { ModelMessage, ToolResultPart } from '../../../../../plugins/execution/models/contract.js'
+import { weigh, weighJson } from '../../../../../plugins/execution/engine/thread/weight.js'
 
 const exact = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 

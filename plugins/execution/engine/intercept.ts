@@ -1,0 +1,155 @@
+/** What interceptors make of the steps of a run. Their rulings are journal entries, so that nobody is asked twice. */
+import type { JsonObject } from '../../../core/plugin.js'
+import type { Invocation, Moment, Ruling } from '../interception/contract.js'
+import type { InterceptedNote } from '../sessions/contract.js'
+import type { ToolCallPart } from '../models/contract.js'
+import { callErrors } from '../runs/contract.js'
+import type { Execution } from './execution.js'
+import { judgeCall, refused, type Place, type Verdict } from './permission.js'
+import type { Invoked, Ready } from './tool-call.js'
+
+/** True if somebody looks at this moment: without interceptors nothing is put together. */
+export const isWatched = ({ context }: Execution, event: Moment): boolean =>
+  context.interception()?.wants(event) === true
+
+const invocationOf = (
+  { session_id, agent_id, run_id }: Execution,
+  event: Moment,
+  about: Pick<Invocation, 'subject' | 'payload'>,
+): Invocation => ({ event, session_id, agent_id, run_id, ...about })
+
+/** Undefined if nobody looks, or nobody has anything to say. */
+export const askAbout = async (
+  execution: Execution,
+  event: Moment,
+  about: () => Pick<Invocation, 'subject' | 'payload'>,
+): Promise<Ruling | undefined> => {
+  if (!isWatched(execution, event)) return undefined
+  const invocation = invocationOf(execution, event, about())
+  const ruling = await execution.context.interception()?.ask(invocation, execution.controller.signal)
+  return ruling === undefined || ruling.by.length === 0 ? undefined : ruling
+}
+
+/** The ruling as the journal keeps it; undefined if it changes nothing. */
+export const noteOf = (
+  event: Moment,
+  tool_call_id: string | undefined,
+  { by, block, permission, updated_input, updated_output, contexts = [] }: Ruling,
+): InterceptedNote | undefined => {
+  const changes: Partial<InterceptedNote> = {
+    ...(block !== undefined && { blocked: block }),
+    ...(permission !== undefined && { permission }),
+    ...(updated_input !== undefined && { input: updated_input }),
+    ...(updated_output !== undefined && { output_changed: true }),
+    ...(contexts.length > 0 && { contexts: [...contexts] }),
+  }
+  if (Object.keys(changes).length === 0) return undefined
+  return { event, by: [...by], ...(tool_call_id !== undefined && { tool_call_id }), ...changes }
+}
+
+/** A call with what was decided about it, and what interceptors had to do with that. */
+export interface Judged {
+  readonly call: ToolCallPart
+  readonly verdict: Verdict
+  readonly notes: readonly InterceptedNote[]
+}
+
+const callFacts = ({ id, name, input }: ToolCallPart): JsonObject => ({
+  tool_name: name,
+  tool_input: input,
+  tool_call_id: id,
+})
+
+const blockedBy = ({ by, reason }: Ruling, why = reason): Verdict => ({
+  type: 'settled',
+  state: 'refused',
+  ...refused(callErrors.call_denied_by_hook({ details: { hook: by.join(', ') } }), {
+    ...(why !== undefined && { reason: why }),
+  }),
+})
+
+const noteTo = (notes: InterceptedNote[], note: InterceptedNote | undefined): void => {
+  if (note !== undefined) notes.push(note)
+}
+
+/**
+ * Asks before a call is judged: what becomes of its input then is what the permission rules and the approval are about.
+ */
+export const judgeWatched = async (execution: Execution, call: ToolCallPart, place: Place): Promise<Judged> => {
+  const plain = judgeCall(execution, call, place)
+  if (plain.type === 'settled' && plain.state === 'failed') return { call, verdict: plain, notes: [] }
+  const notes: InterceptedNote[] = []
+  const about = (of: ToolCallPart) => () => ({ subject: of.name, payload: callFacts(of) })
+  const before = await askAbout(execution, 'pre_tool_use', about(call))
+  if (before !== undefined) noteTo(notes, noteOf('pre_tool_use', call.id, before))
+  if (before?.block !== undefined) return { call, verdict: blockedBy(before, before.block), notes }
+  const made = before?.updated_input === undefined ? call : { ...call, input: before.updated_input }
+  let verdict = before === undefined ? plain : judgeCall(execution, made, { ...place, ruling: before })
+  if (verdict.type === 'ask') {
+    const asked = await askAbout(execution, 'permission_request', about(made))
+    // The input stands by now: only whether it may be used is asked.
+    const ruling = asked === undefined ? undefined : Object.assign({}, asked, { updated_input: undefined })
+    if (ruling !== undefined) noteTo(notes, noteOf('permission_request', call.id, ruling))
+    if (ruling?.block !== undefined) return { call: made, verdict: blockedBy(ruling, ruling.block), notes }
+    if (ruling !== undefined) verdict = judgeCall(execution, made, { ...place, ruling })
+  }
+  if (verdict.type === 'settled' && verdict.state === 'refused') {
+    const denied = await askAbout(execution, 'permission_denied', about(made))
+    const { contexts = [], by = [] } = denied ?? {}
+    if (contexts.length > 0)
+      notes.push({ event: 'permission_denied', by: [...by], tool_call_id: call.id, contexts: [...contexts] })
+  }
+  return { call: made, verdict, notes }
+}
+
+/** What is recorded of an invocation, once interceptors have seen it. */
+export interface Seen {
+  readonly invoked: Invoked
+  readonly note?: InterceptedNote | undefined
+}
+
+const failureOf = (invoked: Invoked): JsonObject =>
+  invoked.type === 'result' ? { tool_output: invoked.output } : { error: invoked.type }
+
+/** Asks about the outcome of a call before it is recorded. */
+export const seeOutcome = async (execution: Execution, { call, input }: Ready, invoked: Invoked): Promise<Seen> => {
+  if (invoked.type === 'ask') return { invoked }
+  const failed = invoked.type !== 'result' || invoked.is_error === true
+  const event = failed ? 'post_tool_use_failure' : 'post_tool_use'
+  const ruling = await askAbout(execution, event, () => ({
+    subject: call.part.name,
+    payload: { ...callFacts({ ...call.part, input }), ...failureOf(invoked) },
+  }))
+  if (ruling === undefined) return { invoked }
+  const note = noteOf(
+    event,
+    call.part.id,
+    Object.assign({}, ruling, { updated_input: undefined, permission: undefined }),
+  )
+  if (invoked.type !== 'result' || failed) return { invoked, note }
+  if (ruling.block !== undefined) return { invoked: { ...invoked, is_error: true, ...blockedOutput(ruling) }, note }
+  return {
+    invoked: ruling.updated_output === undefined ? invoked : { ...invoked, output: ruling.updated_output },
+    note,
+  }
+}
+
+const blockedOutput = ({ by, block = '' }: Ruling) =>
+  refused(callErrors.output_withheld_by_hook({ details: { hook: by.join(', ') } }), { reason: block })
+
+/** How often interceptors may hold up the end of one run. */
+const mostHolds = 3
+
+/** Asks whether a run may end with an answer; undefined if it may. */
+export const holdEnd = async (
+  execution: Execution,
+  { held, said }: { readonly held: number; readonly said: string },
+): Promise<{ readonly note: InterceptedNote; readonly reason: string } | undefined> => {
+  if (held >= mostHolds) return undefined
+  const ruling = await askAbout(execution, 'stop', () => ({
+    payload: { stop_hook_active: held > 0, last_assistant_message: said },
+  }))
+  const note =
+    ruling?.block === undefined ? undefined : noteOf('stop', undefined, { by: ruling.by, block: ruling.block })
+  return note === undefined ? undefined : { note, reason: ruling?.block ?? '' }
+}

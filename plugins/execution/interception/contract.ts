@@ -1,0 +1,44 @@
+/** Where plugins may stop or change what happens, moment by moment. Rules: docs/rules/hooks.md. */
+import { definePoint, defineToken, hasMembers, type Point, type Token } from '../../../core/plugin.js'
+import type { Invocation, Moment, Ruling } from './moments.js'
+
+/** Why something was refused that a plugin looked at. */
+export { interceptionErrors } from './errors.js'
+/** What may be stopped or changed. */
+export { moments } from './moments.js'
+/** One of `moments`, what is asked about it, and what is made of that. */
+export type { Invocation, Moment, Ruling } from './moments.js'
+/** Takes rulings of several that are asked one after the other together. */
+export { askInTurn } from './rulings.js'
+
+/** Looks at moments, and may stop or change what happens. */
+export interface Interceptor {
+  readonly id: string
+  /** Lower ones are asked first. */
+  readonly rank: number
+  /** Must be fast and must not throw: it is asked before anything is put together. */
+  wants(event: Moment): boolean
+  /**
+   * Undefined for no objection. Must end soon after the signal aborts; a throw is logged and counts as no objection.
+   * May be asked again about the same thing, after a kill of the daemon before its ruling was on record.
+   */
+  intercept(invocation: Invocation, signal: AbortSignal): Promise<Ruling | undefined>
+}
+/** Everyone who looks at moments. */
+export const Interceptors: Point<Interceptor> = definePoint<Interceptor>(
+  'interceptors@1',
+  ({ id }) => id,
+  hasMembers('an interceptor', { id: 'text', wants: 'function', intercept: 'function' }),
+)
+
+/** Asks all interceptors. */
+export interface Interception {
+  /** False while nobody looks at this moment: then nothing needs to be put together. */
+  wants(event: Moment): boolean
+  /** Asks them one after the other, until one blocks. Never rejects. */
+  ask(invocation: Invocation, signal: AbortSignal): Promise<Ruling>
+  /** Tells them, and waits for nobody. */
+  tell(invocation: Invocation): void
+}
+/** Asks all interceptors. */
+export const Interception: Token<Interception> = defineToken<Interception>('interception@1')

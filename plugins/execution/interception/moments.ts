@@ -1,0 +1,51 @@
+/** What may be stopped or changed, and what is made of it. */
+import type { Json, JsonObject } from '../../../core/plugin.js'
+
+/** The moments that exist in this daemon. What a ruling can do at each stands in docs/rules/hooks.md. */
+export const moments = [
+  'pre_tool_use',
+  'post_tool_use',
+  'post_tool_use_failure',
+  'permission_request',
+  'permission_denied',
+  'setup',
+  'session_start',
+  'session_end',
+  'stop',
+  'stop_failure',
+  'user_prompt_submit',
+  'elicitation',
+  'config_change',
+  'notification',
+] as const
+/** One of `moments`. */
+export type Moment = (typeof moments)[number]
+
+/** What is about to happen, or has happened. */
+export interface Invocation {
+  readonly event: Moment
+  /** What matchers look at: the name of a tool or of a setting. */
+  readonly subject?: string
+  readonly session_id?: string
+  readonly agent_id?: string
+  readonly run_id?: string
+  /** By the moment; its members stand in the reference. */
+  readonly payload: JsonObject
+}
+
+/** What whoever was asked makes of a moment. What a moment cannot use is ignored. */
+export interface Ruling {
+  /** Who has ruled, in order. */
+  readonly by: readonly string[]
+  /** It does not happen, and why. */
+  readonly block?: string
+  /** Of a call: the strictest of several counts, and no `allow` beats a rule that denies. */
+  readonly permission?: 'allow' | 'deny' | 'ask'
+  readonly reason?: string
+  /** In place of the input of a call, or of what a run is told. */
+  readonly updated_input?: Json
+  /** In place of the output of a call. */
+  readonly updated_output?: Json
+  /** Texts that the model reads beside it. */
+  readonly contexts?: readonly string[]
+}

@@ -1,0 +1,52 @@
+/** Several rulings on one moment, as one. */
+import type { JsonObject } from '../../../core/plugin.js'
+import type { Invocation, Ruling } from './moments.js'
+
+const strictness = { allow: 0, ask: 1, deny: 2 } as const
+
+const stricter = (one: Ruling, other: Ruling): Ruling =>
+  one.permission !== undefined &&
+  (other.permission === undefined || strictness[one.permission] >= strictness[other.permission])
+    ? one
+    : other
+
+/** Of two rulings, the second after the first. */
+const both = (first: Ruling, second: Ruling): Ruling => {
+  const { permission, reason } = stricter(first, second)
+  const contexts = [...(first.contexts ?? []), ...(second.contexts ?? [])]
+  return Object.assign(
+    {},
+    first,
+    second,
+    { by: [...first.by, ...second.by] },
+    permission !== undefined && { permission, reason },
+    contexts.length > 0 && { contexts },
+  )
+}
+
+/** What is there once a ruling has changed it: the next one sees that. */
+const after = (invocation: Invocation, { updated_input, updated_output }: Ruling): Invocation => {
+  const changed: JsonObject = {
+    ...(updated_input !== undefined && 'tool_input' in invocation.payload && { tool_input: updated_input }),
+    ...(updated_input !== undefined && 'prompt' in invocation.payload && { prompt: updated_input }),
+    ...(updated_output !== undefined && 'tool_output' in invocation.payload && { tool_output: updated_output }),
+  }
+  return { ...invocation, payload: { ...invocation.payload, ...changed } }
+}
+
+/** Asks one after the other, each about what the ones before have made of it, until one blocks. */
+export const askInTurn = async <T>(
+  invocation: Invocation,
+  asked: readonly T[],
+  ask: (one: T, invocation: Invocation) => Promise<Ruling | undefined>,
+): Promise<Ruling> => {
+  let [now, ruling]: [Invocation, Ruling] = [invocation, { by: [] }]
+  for (const one of asked) {
+    const made = await ask(one, now)
+    if (made === undefined) continue
+    ruling = both(ruling, made)
+    if (ruling.block !== undefined) return ruling
+    now = after(now, made)
+  }
+  return ruling
+}
