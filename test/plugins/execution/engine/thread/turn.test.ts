@@ -1,6 +1,11 @@
 import test from 'ava'
 import type { ToolResultPart } from '../../../../../plugins/execution/models/contract.js'
-import { beginProgress, countFailure, nextStep, type Call } from '../../../../../plugins/execution/engine/thread/turn.js'
+import {
+  beginProgress,
+  countFailure,
+  nextStep,
+  type Call,
+} from '../../../../../plugins/execution/engine/thread/turn.js'
 
 test('only a failure that equals the one before it counts on; anything else starts anew', (t) => {
   const progress = beginProgress('run_1')
