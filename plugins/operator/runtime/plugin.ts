@@ -36,7 +36,7 @@ export default definePlugin({
     const service = Object.assign(store, { view })
     ctx.provide(Settings, service)
     ctx.routesOf(RuntimeSettings, (setting) => settingRoute(service, setting))
-    ctx.contribute(RuntimeSections, ...ownSections(host, revisions))
+    ctx.contribute(RuntimeSections, ...ownSections(host, revisions, store))
     ctx.routes(...runtimeRoutes({ view, revisions, settings, store }))
     ctx.contribute(StatusSections, { name: 'runtime', ...view })
     ctx.health({ id: 'settings', check: () => unfitWarnings(store.unfit()) })

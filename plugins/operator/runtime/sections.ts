@@ -1,5 +1,5 @@
 import { boolean, integer, object, optional, string, timestamp, type HostView } from '../../../core/plugin.js'
-import type { RuntimeSection } from './contract.js'
+import type { RuntimeSection, Settings } from './contract.js'
 import { historyLimit, type Revisions } from './settings/revisions.js'
 
 const ConfigView = object({
@@ -12,19 +12,25 @@ const ConfigView = object({
 })
 
 /** Where the daemon works, and the revision of its settings. */
-export const ownSections = (host: HostView, revisions: Revisions): readonly RuntimeSection[] => [
+export const ownSections = (
+  host: HostView,
+  revisions: Revisions,
+  settings: Pick<Settings, 'revision'>,
+): readonly RuntimeSection[] => [
   { name: 'state_root', schema: string(), collect: () => host.stateRoot },
   { name: 'workspace_root', schema: string(), collect: () => host.workspaceRoot },
   {
     name: 'config',
     schema: ConfigView,
     collect: () => {
-      const { newest } = revisions
+      // A change that waits for the disk does not hold yet.
+      const kept = revisions.list().filter(({ revision }) => revision <= settings.revision)
+      const [newest] = kept
       return {
         revision: newest?.revision ?? 0,
         ...(newest !== undefined && { updated_at_ms: newest.updated_at_ms }),
         persisted: newest !== undefined,
-        history_len: Math.max(0, revisions.list().length - 1),
+        history_len: Math.max(0, kept.length - 1),
         history_limit: historyLimit,
         store_path: host.stateRoot,
       }
