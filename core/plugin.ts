@@ -57,6 +57,7 @@ export type { Log } from './base/text/log.js'
 export { tellFailure } from './base/text/tell-failure.js'
 export type { Secrets } from './base/text/secrets.js'
 export { anyOf } from './base/text/pattern.js'
+export { tokenMark } from './base/text/short-lived.js'
 export { visibleBlock, visibleLine } from './base/text/visible.js'
 export { wellFormedJson } from './base/text/well-formed.js'
 export {

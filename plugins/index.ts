@@ -8,6 +8,12 @@ export const shipped: readonly ShippedPlugin[] = [
     load: () => import('./operator/secrets/plugin.js'),
     commands: () => import('./operator/secrets/commands.js'),
   },
+  {
+    id: 'leases',
+    required: false,
+    load: () => import('./operator/leases/plugin.js'),
+    commands: () => import('./operator/leases/commands.js'),
+  },
   { id: 'models', required: true, load: () => import('./execution/models/plugin.js') },
   { id: 'tools', required: true, load: () => import('./execution/tools/plugin.js') },
   { id: 'interception', required: true, load: () => import('./execution/interception/plugin.js') },

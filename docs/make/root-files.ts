@@ -183,6 +183,8 @@ export const contents: Readonly<Record<string, string>> = {
   session_bindings: 'keys that lead to a session, by their digest',
   run_memories: 'ended runs by session, short and redacted',
   run_memory_marks: 'up to where runs have been remembered',
+  auth_leases: 'leases that are active or were revoked, without their tokens',
+  auth_subjects: 'subjects that an operator revoked, with their epochs',
   secret_slots: 'secrets, encrypted with a key that is not in the commit log, the pages or a backup',
   runtime_revisions: 'the settings that operators changed, as they are and were',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',

@@ -45,6 +45,10 @@ export const access: Readonly<Record<string, 'public' | 'read' | 'admin'>> = {
   'sessions.tasks.output': 'read',
   'status.get': 'read',
 
+  'auth.lease': 'admin',
+  'auth.revoke_lease': 'admin',
+  'auth.revoke_subject': 'admin',
+  'auth.subject': 'admin',
   'backups.create': 'admin',
   'accounts.delete': 'admin',
   'accounts.get': 'admin',
