@@ -5,6 +5,8 @@ import { declarationsOf, shippedPlugins } from '../../core/shipped.js'
 
 /** The text of what says where a record belongs, by collection and version. */
 const known: Readonly<Record<string, string>> = {
+  'auth_leases 1': '29ce82c0de763664',
+  'auth_subjects 1': '3cfea001a09dd2aa',
   'control_plane_refusals 1': '15c09544b1cfc39a',
   'debug_runs 1': 'b8719289023d0669',
   'deliveries 1': '7721c1e7620baa66',
@@ -17,6 +19,7 @@ const known: Readonly<Record<string, string>> = {
   'runs 1': 'baed4b34257fab58',
   'schedule_histories 3': 'e139ae07d7ae1050',
   'schedules 1': '7710dacee6d5af08',
+  'secret_slots 1': '7ec871818403ee4c',
   'session_bindings 1': '3cfea001a09dd2aa',
   'session_control_states 1': '7f12f59175c46616',
   'sessions 2': '6fb8c87041ee3ba6',

@@ -120,7 +120,7 @@ test(
       '/v1/nothing',
       '/v1/sessions/a/nothing',
       '/v1/assets/a/raw',
-      '/v1/runtime/secrets',
+      '/v1/runtime/nothing',
       '/v1/runtime/revisions',
       '/healthz/x',
       '/metrics',

@@ -3,43 +3,36 @@ import { defineErrors } from '../../../../core/plugin.js'
 export const secretErrors = defineErrors({
   secret_not_found: {
     status: 404,
-    domain: 'secrets',
     detail: 'There is no secret {secret_ref}.',
     action: 'List those that are there with GET /v1/runtime/secrets, or store it with POST /v1/runtime/secrets.',
   },
   secret_in_use: {
     status: 409,
-    domain: 'secrets',
     detail: 'The secret {secret_ref} is used by {users}.',
     action: 'Let what uses it use another secret first, or store a new value in this one.',
   },
   secret_unreadable: {
     status: 409,
-    domain: 'secrets',
     detail: 'The secret {secret_ref} cannot be decrypted: {reason}.',
     action: 'Start the daemon with the key that details.key_id of the secret names, or store the secret again.',
   },
   secret_without_value: {
     status: 409,
-    domain: 'secrets',
     detail: 'The secret {secret_ref} is an account, which has no single value.',
     action: 'Use a secret of the mode opaque_secret or api_key.',
   },
   secret_invalid: {
     status: 400,
-    domain: 'secrets',
     detail: 'The secret cannot be stored as it is: {what}.',
     action: 'Correct the field and send it again.',
   },
   secrets_full: {
     status: 409,
-    domain: 'secrets',
     detail: 'There are {most} secrets, and no room for more.',
     action: 'Delete secrets that nothing uses any more.',
   },
   secrets_key_unusable: {
     status: 409,
-    domain: 'secrets',
     detail: 'Nothing can be encrypted: {reason}.',
     action:
       'Give the key with --secrets-key-file or SERVICE_SECRETS_KEY, or put it back as secrets/slots.key in the ' +
@@ -47,7 +40,6 @@ export const secretErrors = defineErrors({
   },
   secrets_key_elsewhere: {
     status: 409,
-    domain: 'secrets',
     detail: 'The daemon did not make the key that is in force, so it cannot replace it.',
     action:
       'Start the daemon with the new key, and name the file of the old one with --secrets-previous-key-file: all ' +
@@ -55,7 +47,6 @@ export const secretErrors = defineErrors({
   },
   account_refresh_unavailable: {
     status: 409,
-    domain: 'secrets',
     detail: 'Nothing in this daemon refreshes the account {slot_id}.',
     action: 'Log in again, and store the new tokens with POST /v1/runtime/auth/accounts.',
   },

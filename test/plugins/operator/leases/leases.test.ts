@@ -8,7 +8,6 @@ import { createLeapingClock } from '../../../support/leaping-clock.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 
-const auth = '/v1/runtime/auth'
 const connector: Audience = { type: 'connector', connector: 'slack/main', env_keys: ['TOKEN'], secret_refs: ['a'] }
 const route: Audience = { type: 'route', route_id: 'openai', slot_id: 'a' }
 const server: Audience = { type: 'mcp_server', server: 'files', slot_id: 'mcp.files', scopes_hash: 'x' }
@@ -43,7 +42,7 @@ test('secrets-16: a token is good for its lease alone, until it expires, and sta
   for (let at = 0; at < token.length; at += 1) t.is(first.leases.check(cut(at)), undefined)
   for (const wrong of ['', 'hft_', token.slice(0, -1), `${token}a`, token.slice(0, 30) + other.token.slice(30)])
     t.is(first.leases.check(wrong), undefined)
-  const shown = await first.request('GET', `${auth}/leases/${lease.id}`)
+  const shown = await first.request('GET', `/v1/runtime/auth/leases/${lease.id}`)
   t.deepEqual(shown.body, { lease, revoked: false, active: true })
   t.false(shown.text.includes(token.slice(31)))
   await first.stop()
@@ -51,7 +50,7 @@ test('secrets-16: a token is good for its lease alone, until it expires, and sta
   t.deepEqual(second.leases.check(token), lease)
   second.clock.leap(300_001)
   t.is(second.leases.check(token), undefined)
-  t.like((await second.request('GET', `${auth}/leases/${lease.id}`)).body, { revoked: false, active: false })
+  t.like((await second.request('GET', `/v1/runtime/auth/leases/${lease.id}`)).body, { revoked: false, active: false })
 })
 
 test('secrets-16: another key of leases ends them all, and the key is not deleted', async (t) => {
@@ -70,12 +69,12 @@ test('secrets-17: a lease that was revoked is never good again', async (t) => {
     await first.leases.issue({ subject, audience: connector }),
     await first.leases.issue({ subject, audience: route }),
   ]
-  const { status, body } = await first.request('POST', `${auth}/leases/${one.lease.id}/revoke`)
+  const { status, body } = await first.request('POST', `/v1/runtime/auth/leases/${one.lease.id}/revoke`)
   t.is(status, 200)
   t.like(body, { revoked: true, active: false })
   t.is(first.leases.check(one.token), undefined)
-  t.deepEqual(codeOf(await first.request('POST', `${auth}/leases/lease_none/revoke`)), [404, 'lease_not_found'])
-  t.deepEqual(codeOf(await first.request('GET', `${auth}/leases/lease_none`)), [404, 'lease_not_found'])
+  t.deepEqual(codeOf(await first.request('POST', '/v1/runtime/auth/leases/lease_none/revoke')), [404, 'lease_not_found'])
+  t.deepEqual(codeOf(await first.request('GET', '/v1/runtime/auth/leases/lease_none')), [404, 'lease_not_found'])
   await first.stop()
   const second = await start(t, root)
   t.is(second.leases.check(one.token), undefined)
@@ -88,14 +87,14 @@ test('secrets-17: a lease that was revoked is never good again', async (t) => {
 test('secrets-18: a revoked subject loses its leases and gets none until it is admitted, through restarts', async (t) => {
   const root = await freshRoot()
   const first = await start(t, root)
-  const path = `${auth}/subjects/${encodeURIComponent(subject.id)}`
-  t.deepEqual(codeOf(await first.request('GET', path)), [404, 'subject_not_found'])
-  t.deepEqual(codeOf(await first.request('POST', `${path}/revoke`)), [404, 'subject_not_found'])
+  const id = encodeURIComponent(subject.id)
+  t.deepEqual(codeOf(await first.request('GET', `/v1/runtime/auth/subjects/${id}`)), [404, 'subject_not_found'])
+  t.deepEqual(codeOf(await first.request('POST', `/v1/runtime/auth/subjects/${id}/revoke`)), [404, 'subject_not_found'])
   const issued = []
   for (const audience of [connector, route, server]) issued.push(await first.leases.issue({ subject, audience }))
   const bystander = await first.leases.issue({ subject: { id: 'session:s1', kind: 'session' }, audience: route })
   const [a, b, c] = issued.map(({ lease }) => lease.id)
-  t.deepEqual((await first.request('GET', path)).body, {
+  t.deepEqual((await first.request('GET', `/v1/runtime/auth/subjects/${id}`)).body, {
     subject_id: subject.id,
     kind: 'connector',
     current_epoch: 1,
@@ -105,14 +104,14 @@ test('secrets-18: a revoked subject loses its leases and gets none until it is a
     active_mcp_lease_ids: [c],
   })
   const gone = { subject_id: subject.id, kind: 'connector', current_epoch: 2, revoked: true }
-  t.deepEqual((await first.request('POST', `${path}/revoke`)).body, gone)
+  t.deepEqual((await first.request('POST', `/v1/runtime/auth/subjects/${id}/revoke`)).body, gone)
   await t.throwsAsync(first.leases.issue({ subject, audience: route }), { message: /was revoked and gets no lease/u })
   await first.stop()
   const second = await start(t, root)
   const line = createCommandLine(second)
   t.deepEqual(JSON.parse((await line('runtime', 'auth', 'subject', subject.id)).out), gone)
   for (const { token } of issued) t.is(second.leases.check(token), undefined)
-  t.like((await second.request('GET', `${auth}/leases/${a}`)).body, { revoked: true, active: false })
+  t.like((await second.request('GET', `/v1/runtime/auth/leases/${a}`)).body, { revoked: true, active: false })
   t.truthy(second.leases.check(bystander.token))
   await second.leases.admit(subject.id)
   const again = await second.leases.issue({ subject, audience: route })
@@ -124,7 +123,7 @@ test('secrets-18: a revoked subject loses its leases and gets none until it is a
 test('secrets-19: a lease that expired is shown for five minutes, and then leaves with the next one', async (t) => {
   const { leases, clock, request } = await start(t)
   const { lease } = await leases.issue({ subject, audience: route })
-  const look = async (): Promise<number> => (await request('GET', `${auth}/leases/${lease.id}`)).status
+  const look = async (): Promise<number> => (await request('GET', `/v1/runtime/auth/leases/${lease.id}`)).status
   clock.leap(60_000 + 299_000)
   await leases.issue({ subject, audience: route })
   t.is(await look(), 200)

@@ -7,12 +7,11 @@ import { freshRoot, startTestDaemon, type TestDaemon } from '../../../support/da
 import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 
-const base = '/v1/runtime/secrets'
 const fill = async ({ request }: TestDaemon, count: number): Promise<void> => {
-  for (let n = 0; n < count; n += 1) await request('POST', base, { slot_id: `s${n}`, state: { value: `canary-${n}` } })
+  for (let n = 0; n < count; n += 1) await request('POST', '/v1/runtime/secrets', { slot_id: `s${n}`, state: { value: `canary-${n}` } })
 }
 const keysOf = async ({ request }: TestDaemon): Promise<string[]> => [
-  ...new Set<string>((await request('GET', base)).body.map(({ details }: any) => details.key_id)),
+  ...new Set<string>((await request('GET', '/v1/runtime/secrets')).body.map(({ details }: any) => details.key_id)),
 ]
 
 test('secrets-11: a new key takes the place of the old one, and every secret opens with it after a restart', async (t) => {
@@ -30,7 +29,7 @@ test('secrets-11: a new key takes the place of the old one, and every secret ope
   t.is(out, `The key is now ${after}; 5 secrets encrypted anew.\n`)
   t.not(readFileSync(file, 'utf8'), old)
   t.false(existsSync(`${file}.next`))
-  t.is((await first.request('GET', `${base}/s0`)).body.details.version, 1, 'the secret is as it was')
+  t.is((await first.request('GET', `/v1/runtime/secrets/s0`)).body.details.version, 1, 'the secret is as it was')
   await first.stop()
   const slots = lender({ slots: SecretSlots })
   await startTestDaemon(t, { root, plugins: [slots.plugin] })
@@ -47,13 +46,13 @@ test('secrets-11: a start ends a change of the key that was cut off, at its begi
   writeFileSync(`${file}.next.123`, 'half', { mode: 0o600 })
   const second = await startTestDaemon(t, { root })
   t.is((await keysOf(second)).length, 1)
-  t.true((await second.request('GET', base)).body.every(({ details }: any) => details.readable))
+  t.true((await second.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
   await second.stop()
   t.is(readFileSync(file, 'utf8'), `${next}\n`)
   t.false(existsSync(`${file}.next`) || existsSync(`${file}.next.123`))
   writeFileSync(`${file}.next`, `${next}\n`, { mode: 0o600 })
   const third = await startTestDaemon(t, { root })
-  t.true((await third.request('GET', base)).body.every(({ details }: any) => details.readable))
+  t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
   t.false(existsSync(`${file}.next`))
 })
 
@@ -73,5 +72,5 @@ test('secrets-11: a key of the operator is replaced by a start that names the ol
   t.not(after, before)
   await second.stop()
   const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '02'.repeat(32) } })
-  t.true((await third.request('GET', base)).body.every(({ details }: any) => details.readable))
+  t.true((await third.request('GET', '/v1/runtime/secrets')).body.every(({ details }: any) => details.readable))
 })

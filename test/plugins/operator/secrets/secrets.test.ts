@@ -10,9 +10,8 @@ import { blocksFor } from '../../../support/docs.js'
 import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 
-const base = '/v1/runtime/secrets'
 const store = ({ request }: Pick<Reachable, 'request'>, slot_id: string, value: string, more: object = {}) =>
-  request('POST', base, { slot_id, state: { value }, ...more })
+  request('POST', '/v1/runtime/secrets', { slot_id, state: { value }, ...more })
 
 test('secrets-2: a secret is shown by its name, mode, version and key, and never by its value', async (t) => {
   const daemon = await startTestDaemon(t)
@@ -23,16 +22,16 @@ test('secrets-2: a secret is shown by its name, mode, version and key, and never
   t.regex(stored.body.details.key_id, /^[0-9a-f]{16}$/u)
   t.true(stored.body.updated_at_ms > 5)
   await store(daemon, 'another', 'canary-two')
-  const { body: list } = await daemon.request('GET', base)
+  const { body: list } = await daemon.request('GET', '/v1/runtime/secrets')
   t.deepEqual(
     list.map(({ slot_id }: { slot_id: string }) => slot_id),
     ['another', 'mail.password'],
   )
-  t.deepEqual((await daemon.request('GET', `${base}/mail.password`)).body, list[1])
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets/mail.password')).body, list[1])
   t.false(JSON.stringify([stored.body, list]).includes('canary'))
-  t.deepEqual(codeOf(await daemon.request('GET', `${base}/nobody`)), [404, 'secret_not_found'])
-  t.deepEqual((await daemon.request('DELETE', `${base}/another`)).body, { accepted: true })
-  t.deepEqual(codeOf(await daemon.request('DELETE', `${base}/another`)), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/secrets/nobody')), [404, 'secret_not_found'])
+  t.deepEqual((await daemon.request('DELETE', '/v1/runtime/secrets/another')).body, { accepted: true })
+  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/secrets/another')), [404, 'secret_not_found'])
 })
 
 test('secrets-3: what is stored opens as the page says, with Python and by hand, in its own place alone', async (t) => {
@@ -74,7 +73,7 @@ test('secrets-4: the first start makes a key that only the daemon may read, and 
   const slots = lender({ slots: SecretSlots })
   const second = await startTestDaemon(t, { root, plugins: [slots.plugin] })
   t.is(slots.services().slots.value('a'), 'canary')
-  t.is((await second.request('GET', `${base}/a`)).body.details.readable, true)
+  t.is((await second.request('GET', '/v1/runtime/secrets/a')).body.details.readable, true)
 })
 
 test('secrets-4: a key of the operator beats its file, a file that others may read is refused, and none is made then', async (t) => {
@@ -91,7 +90,7 @@ test('secrets-4: a key of the operator beats its file, a file that others may re
   const refused = await open({ 'secrets-key-file': file })
   t.deepEqual([refused.status, refused.body.code], [409, 'secrets_key_unusable'])
   t.regex(refused.warned.join(), /others than its owner may read/u)
-  t.false((await refused.daemon.request('GET', base)).text.includes('canary'))
+  t.false((await refused.daemon.request('GET', '/v1/runtime/secrets')).text.includes('canary'))
   const beaten = await open({ 'secrets-key': '07'.repeat(32), 'secrets-key-file': file })
   t.deepEqual([beaten.status, beaten.warned], [200, []])
   const wrong = await open({ 'secrets-key': 'too short' })
@@ -103,14 +102,14 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
   const root = await freshRoot()
   const first = await startTestDaemon(t, { root })
   await store(first, 'old', 'canary-old')
-  const { key_id } = (await first.request('GET', `${base}/old`)).body.details
+  const { key_id } = (await first.request('GET', '/v1/runtime/secrets/old')).body.details
   await first.stop()
   const file = join(root, 'secrets/slots.key')
   const kept = readFileSync(file)
   writeFileSync(file, '')
   const slots = lender({ slots: SecretSlots })
   const second = await startTestDaemon(t, { root, plugins: [slots.plugin] })
-  const { body } = await second.request('GET', `${base}/old`)
+  const { body } = await second.request('GET', '/v1/runtime/secrets/old')
   t.like(body.details, { readable: false, key_id, problem: `the key ${key_id} is not known` })
   t.regex(body.details.action, /slots\.key/u)
   t.is(t.throws(() => slots.services().slots.value('old'))?.message.includes(key_id), true)
@@ -125,13 +124,13 @@ test('secrets-5, secrets-6: a secret of another key is shown as such, others wor
   const third = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
   t.is((await store(third, 'new', 'canary-new')).status, 200)
   t.deepEqual(
-    (await third.request('GET', base)).body.map(({ details }: any) => details.readable),
+    (await third.request('GET', '/v1/runtime/secrets')).body.map(({ details }: any) => details.readable),
     [true, false],
   )
   await third.stop()
   writeFileSync(file, kept)
   const fourth = await startTestDaemon(t, { root, flags: { 'secrets-key': '11'.repeat(32) } })
-  const all = (await fourth.request('GET', base)).body
+  const all = (await fourth.request('GET', '/v1/runtime/secrets')).body
   t.true(all.every(({ details }: any) => details.readable && details.key_id === all[0].details.key_id))
 })
 
@@ -146,7 +145,7 @@ test('secrets-7: a new value raises the version, and whoever asks gets it and is
   const { body } = await store(daemon, 'a', 'two', { mode: 'api_key' })
   t.like(body, { mode: 'api_key', details: { version: 2 } })
   t.is(service.value('a'), 'two')
-  await daemon.request('DELETE', `${base}/a`)
+  await daemon.request('DELETE', '/v1/runtime/secrets/a')
   t.throws(() => service.value('a'), { message: /no secret a/u })
   t.deepEqual(told, ['a', 'a', 'a'])
 })
@@ -161,7 +160,7 @@ test('secrets-8: other spellings are understood, and the underscored ones are to
     ['anthropic', 'anthropic'],
   ] as const)
     t.like((await store(daemon, 'a', 'x', { provider: given, mode: 'api_key' })).body, { provider: shown })
-  const account = await daemon.request('POST', base, {
+  const account = await daemon.request('POST', '/v1/runtime/secrets', {
     slot_id: 'mcp.files',
     provider: 'mcp_o_auth',
     mode: 'o_auth_account',
@@ -186,13 +185,13 @@ test('secrets-9: what cannot be kept is refused and changes nothing', async (t) 
   ]
   for (const body of refused)
     t.deepEqual(
-      codeOf(await daemon.request('POST', base, body)),
+      codeOf(await daemon.request('POST', '/v1/runtime/secrets', body)),
       [400, 'secret_invalid'],
       JSON.stringify(body).slice(0, 99),
     )
   for (const slot_id of ['', '..', 'a/b', 'a b', '-a'])
-    t.deepEqual(codeOf(await daemon.request('POST', base, { slot_id, state: { value: 'x' } })), [400, 'bad_request'])
-  t.deepEqual((await daemon.request('GET', base)).body, [])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/secrets', { slot_id, state: { value: 'x' } })), [400, 'bad_request'])
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets')).body, [])
   t.is((await store(daemon, 'connectors.slack.main.bot_token', 'x')).status, 200)
   t.is((await store(daemon, 'mcp.files', 'x')).status, 200)
 })
@@ -215,18 +214,17 @@ test('secrets-10: a secret that is used says by what, and is not deleted', async
     ],
   })
   await store(daemon, 'a', 'one')
-  t.deepEqual((await daemon.request('GET', `${base}/a`)).body.details.used_by, [{ kind: 'lamp', id: 'green' }])
-  const refused = await daemon.request('DELETE', `${base}/a`)
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets/a')).body.details.used_by, [{ kind: 'lamp', id: 'green' }])
+  const refused = await daemon.request('DELETE', '/v1/runtime/secrets/a')
   t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
   t.regex(refused.body.detail, /used by lamp green/u)
   t.is(user.services().slots.value('a'), 'one')
   used = false
-  t.is((await daemon.request('DELETE', `${base}/a`)).status, 200)
+  t.is((await daemon.request('DELETE', '/v1/runtime/secrets/a')).status, 200)
 })
 
 test('secrets-14: accounts are secrets with tokens: shown without them, revoked by deleting, and not refreshed', async (t) => {
   const daemon = await startTestDaemon(t)
-  const accounts = '/v1/runtime/auth/accounts'
   await store(daemon, 'plain', 'x')
   const tokens = {
     client_id: 'c',
@@ -235,29 +233,29 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
     expires_at_ms: 1_900_000_000_000,
   }
   for (const [path, slot_id] of [
-    [accounts, 'mail'],
-    [`${accounts}/mcp-oauth`, 'mcp.files'],
+    ['/v1/runtime/auth/accounts', 'mail'],
+    ['/v1/runtime/auth/accounts/mcp-oauth', 'mcp.files'],
   ] as const) {
     const { status, body } = await daemon.request('POST', path, { slot_id, state: tokens })
     t.is(status, 200)
     t.like(body, { provider: 'mcp_oauth', mode: 'oauth_account', details: { expires_at_ms: tokens.expires_at_ms } })
   }
-  const { body, text } = await daemon.request('GET', accounts)
+  const { body, text } = await daemon.request('GET', '/v1/runtime/auth/accounts')
   t.deepEqual(
     body.map(({ slot_id }: any) => slot_id),
     ['mail', 'mcp.files'],
   )
   t.false(text.includes('canary'))
-  t.deepEqual((await daemon.request('GET', `${accounts}/mail`)).body, body[0])
-  t.deepEqual(codeOf(await daemon.request('GET', `${accounts}/plain`)), [404, 'secret_not_found'])
-  t.deepEqual(codeOf(await daemon.request('DELETE', `${accounts}/plain`)), [404, 'secret_not_found'])
-  t.deepEqual(codeOf(await daemon.request('POST', `${accounts}/mail/refresh`)), [409, 'account_refresh_unavailable'])
-  t.deepEqual(codeOf(await daemon.request('POST', `${accounts}/no/refresh`)), [404, 'secret_not_found'])
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts/mail')).body, body[0])
+  t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/mail/refresh')), [409, 'account_refresh_unavailable'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/no/refresh')), [404, 'secret_not_found'])
   t.deepEqual(
-    codeOf(await daemon.request('POST', accounts, { slot_id: 'a', mode: 'api_key', state: { value: 'x' } })),
+    codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts', { slot_id: 'a', mode: 'api_key', state: { value: 'x' } })),
     [400, 'secret_invalid'],
   )
-  t.deepEqual((await daemon.request('POST', `${accounts}/mail/revoke`)).body, { accepted: true })
-  t.deepEqual((await daemon.request('DELETE', `${accounts}/mcp.files`)).body, { accepted: true })
-  t.deepEqual((await daemon.request('GET', accounts)).body, [])
+  t.deepEqual((await daemon.request('POST', '/v1/runtime/auth/accounts/mail/revoke')).body, { accepted: true })
+  t.deepEqual((await daemon.request('DELETE', '/v1/runtime/auth/accounts/mcp.files')).body, { accepted: true })
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts')).body, [])
 })
