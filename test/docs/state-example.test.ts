@@ -84,7 +84,14 @@ test('it has every kind of file that a daemon leaves for good, and every collect
   const declared = [...collections.keys(), ...streams.keys()].toSorted()
   t.deepEqual(Object.keys(contents).toSorted(), declared)
   // Refused requests are kept otherwise than by earlier versions, no conversation became too long, and no key is here.
-  const passing = new Set(['debug_runs', 'control_plane_auth', 'thread_starts', 'secret_slots', 'auth_leases', 'auth_subjects'])
+  const passing = new Set([
+    'debug_runs',
+    'control_plane_auth',
+    'thread_starts',
+    'secret_slots',
+    'auth_leases',
+    'auth_subjects',
+  ])
   t.deepEqual(
     [
       ...new Set(files.filter((path) => /^(?:data|streams)\//u.test(path)).map((path) => path.split('/')[1])),

@@ -54,7 +54,12 @@ export const createLeases = ({ state, store, slots, clock, ids }: LeaseParts): L
     if (slots.find(keyRef) === undefined)
       await state.commit((tx) => {
         if (slots.find(keyRef) === undefined)
-          slots.put(tx, { slot_id: keyRef, provider: 'generic', mode: 'opaque_secret', state: { value: ids.random(32) } })
+          slots.put(tx, {
+            slot_id: keyRef,
+            provider: 'generic',
+            mode: 'opaque_secret',
+            state: { value: ids.random(32) },
+          })
       })
     return slots.value(keyRef)
   }

@@ -92,8 +92,7 @@ export const createLeaseStore = (state: State, ids: Ids): LeaseStore => {
   }
   const isRevoked = ({ lease, revoked }: StoredLease): boolean =>
     revoked || lease.subject_epoch !== (subjects.find(lease.subject_id)?.epoch ?? 1)
-  const isActive = (stored: StoredLease, now: number): boolean =>
-    !isRevoked(stored) && now < stored.lease.expires_at_ms
+  const isActive = (stored: StoredLease, now: number): boolean => !isRevoked(stored) && now < stored.lease.expires_at_ms
   /** Those that nobody will look at any more make room. */
   const sweep = (tx: Tx): void => {
     const old = leases.list({ index: 'expiry', group, limit: atOnce })

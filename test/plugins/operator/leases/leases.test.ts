@@ -27,7 +27,10 @@ test('secrets-15: a lease lives as long as its audience allows, and a second at 
     return lease.expires_at_ms - lease.issued_at_ms
   }
   t.deepEqual([await lifeOf(connector), await lifeOf(route), await lifeOf(server)], [300_000, 60_000, 60_000])
-  t.deepEqual([await lifeOf(connector, 5000), await lifeOf(route, 90_000), await lifeOf(server, 1)], [5000, 60_000, 1000])
+  t.deepEqual(
+    [await lifeOf(connector, 5000), await lifeOf(route, 90_000), await lifeOf(server, 1)],
+    [5000, 60_000, 1000],
+  )
 })
 
 test('secrets-16: a token is good for its lease alone, until it expires, and stands nowhere', async (t) => {
@@ -73,7 +76,10 @@ test('secrets-17: a lease that was revoked is never good again', async (t) => {
   t.is(status, 200)
   t.like(body, { revoked: true, active: false })
   t.is(first.leases.check(one.token), undefined)
-  t.deepEqual(codeOf(await first.request('POST', '/v1/runtime/auth/leases/lease_none/revoke')), [404, 'lease_not_found'])
+  t.deepEqual(codeOf(await first.request('POST', '/v1/runtime/auth/leases/lease_none/revoke')), [
+    404,
+    'lease_not_found',
+  ])
   t.deepEqual(codeOf(await first.request('GET', '/v1/runtime/auth/leases/lease_none')), [404, 'lease_not_found'])
   await first.stop()
   const second = await start(t, root)

@@ -45,7 +45,9 @@ const foundBelow = (folder: string): string[] =>
 
 test('secrets-3: a value stands nowhere: not in the root, a backup, the log, an answer, an event or a child', async (t) => {
   const [root, backups] = [await freshRoot(), await freshRoot()]
-  const command = JSON.stringify({ command: 'env; tr "\\0" "\\n" < /proc/self/environ; tr "\\0" " " < /proc/self/cmdline' })
+  const command = JSON.stringify({
+    command: 'env; tr "\\0" "\\n" < /proc/self/environ; tr "\\0" " " < /proc/self/cmdline',
+  })
   const server = await startOpenAiServer(({ number, headers }) => {
     if (number === 1) return calling({ id: 'c1', name: 'bash', input: command })
     if (number !== 3) return saying('Done')
@@ -98,7 +100,10 @@ test('secrets-3: a value stands nowhere: not in the root, a backup, the log, an 
   for (const path of ['runtime/secrets', 'runtime/auth/accounts', 'status', 'runtime', 'sessions/s1/events', 'runs'])
     await ask('GET', `/v1/${path}`)
   const line = createCommandLine(daemon)
-  for (const words of [['secrets', 'list'], ['backup', 'create', join(backups, 'b'), '--state-root', root]])
+  for (const words of [
+    ['secrets', 'list'],
+    ['backup', 'create', join(backups, 'b'), '--state-root', root],
+  ])
     said.push(JSON.stringify(await line(...words)))
   t.deepEqual(
     server.asked.map(({ headers }) => headers.authorization?.slice('Bearer '.length)),

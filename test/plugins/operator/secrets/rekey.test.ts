@@ -8,7 +8,8 @@ import { lender } from '../../../support/plugins.js'
 import { codeOf } from '../../../support/runs.js'
 
 const fill = async ({ request }: TestDaemon, count: number): Promise<void> => {
-  for (let n = 0; n < count; n += 1) await request('POST', '/v1/runtime/secrets', { slot_id: `s${n}`, state: { value: `canary-${n}` } })
+  for (let n = 0; n < count; n += 1)
+    await request('POST', '/v1/runtime/secrets', { slot_id: `s${n}`, state: { value: `canary-${n}` } })
 }
 const keysOf = async ({ request }: TestDaemon): Promise<string[]> => [
   ...new Set<string>((await request('GET', '/v1/runtime/secrets')).body.map(({ details }: any) => details.key_id)),

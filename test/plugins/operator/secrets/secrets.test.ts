@@ -190,7 +190,10 @@ test('secrets-9: what cannot be kept is refused and changes nothing', async (t) 
       JSON.stringify(body).slice(0, 99),
     )
   for (const slot_id of ['', '..', 'a/b', 'a b', '-a'])
-    t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/secrets', { slot_id, state: { value: 'x' } })), [400, 'bad_request'])
+    t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/secrets', { slot_id, state: { value: 'x' } })), [
+      400,
+      'bad_request',
+    ])
   t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets')).body, [])
   t.is((await store(daemon, 'connectors.slack.main.bot_token', 'x')).status, 200)
   t.is((await store(daemon, 'mcp.files', 'x')).status, 200)
@@ -214,7 +217,9 @@ test('secrets-10: a secret that is used says by what, and is not deleted', async
     ],
   })
   await store(daemon, 'a', 'one')
-  t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets/a')).body.details.used_by, [{ kind: 'lamp', id: 'green' }])
+  t.deepEqual((await daemon.request('GET', '/v1/runtime/secrets/a')).body.details.used_by, [
+    { kind: 'lamp', id: 'green' },
+  ])
   const refused = await daemon.request('DELETE', '/v1/runtime/secrets/a')
   t.deepEqual(codeOf(refused), [409, 'secret_in_use'])
   t.regex(refused.body.detail, /used by lamp green/u)
@@ -249,10 +254,19 @@ test('secrets-14: accounts are secrets with tokens: shown without them, revoked 
   t.deepEqual((await daemon.request('GET', '/v1/runtime/auth/accounts/mail')).body, body[0])
   t.deepEqual(codeOf(await daemon.request('GET', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
   t.deepEqual(codeOf(await daemon.request('DELETE', '/v1/runtime/auth/accounts/plain')), [404, 'secret_not_found'])
-  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/mail/refresh')), [409, 'account_refresh_unavailable'])
+  t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/mail/refresh')), [
+    409,
+    'account_refresh_unavailable',
+  ])
   t.deepEqual(codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts/no/refresh')), [404, 'secret_not_found'])
   t.deepEqual(
-    codeOf(await daemon.request('POST', '/v1/runtime/auth/accounts', { slot_id: 'a', mode: 'api_key', state: { value: 'x' } })),
+    codeOf(
+      await daemon.request('POST', '/v1/runtime/auth/accounts', {
+        slot_id: 'a',
+        mode: 'api_key',
+        state: { value: 'x' },
+      }),
+    ),
     [400, 'secret_invalid'],
   )
   t.deepEqual((await daemon.request('POST', '/v1/runtime/auth/accounts/mail/revoke')).body, { accepted: true })
