@@ -58,9 +58,14 @@ test('secrets-3: a value stands nowhere: not in the root, a backup, the log, an 
     root,
     env: { SERVICE_SECRETS_KEY: key },
     flags: [
-      ...['--provider', 'openai_compatible', '--provider-base-url', server.url, '--model', 'm'],
-      ...['--auth-ref', 'models.key', '--permission-mode', 'bypassPermissions', '--debug-level', 'full'],
-      ...['--workspace-root', await freshRoot(), '--log-level', 'debug'],
+      '--provider=openai_compatible',
+      `--provider-base-url=${server.url}`,
+      '--model=m',
+      '--auth-ref=models.key',
+      '--permission-mode=bypassPermissions',
+      '--debug-level=full',
+      `--workspace-root=${await freshRoot()}`,
+      '--log-level=debug',
     ],
   })
   const said: string[] = []
