@@ -28,7 +28,7 @@ export interface Subject {
   readonly kind: (typeof subjectKinds)[number]
 }
 
-const text = (): ReturnType<typeof string> => string({ min: 1, max: 500 })
+const text = () => string({ min: 1, max: 500 })
 
 /** What a lease is good for. */
 export const Audience = named(
@@ -80,7 +80,7 @@ export const LeaseView = named(
 /** The value form of `LeaseView`. */
 export type LeaseView = Infer<typeof LeaseView>
 
-const ids = (): ReturnType<typeof optional<string[], any>> => optional(array(string()))
+const ids = () => optional(array(string()))
 
 /** A subject as operators see it. */
 export const SubjectView = named(
