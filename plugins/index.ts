@@ -105,6 +105,12 @@ export const shipped: readonly ShippedPlugin[] = [
     commands: () => import('./operator/permissions/commands.js'),
   },
   {
+    id: 'hooks',
+    required: false,
+    load: () => import('./operator/hooks/plugin.js'),
+    commands: () => import('./operator/hooks/commands.js'),
+  },
+  {
     id: 'runtime',
     required: true,
     load: () => import('./operator/runtime/plugin.js'),

@@ -12,17 +12,17 @@ export interface SecretSource {
   readonly environment: Environment
 }
 
-const sources = ['stdin', 'from-env', 'from-file'] as const
+const sources = ['stdin', 'from-env', 'from-file', 'file'] as const
 
 const textOf = async ({ flags, environment }: SecretSource): Promise<string> => {
-  const file = flags['from-file']
+  const file = flags['from-file'] ?? flags['file']
   if (typeof file === 'string') return readSecretFile(file, { mayHaveLines: true })
   const name = flags['from-env']
   if (typeof name === 'string') return environment[name] ?? ''
   return readHidden('Secret (it is not shown): ', mostBytes)
 }
 
-/** The secret that `--stdin`, `--from-env` or `--from-file` names, without the end of its line. */
+/** The secret that `--stdin`, `--from-env`, `--from-file` or `--file` names, without the end of its line. */
 export const readSecret = async (source: SecretSource): Promise<string> => {
   const [flag = '', other] = sources.filter((one) => source.flags[one] !== undefined)
   if (other !== undefined) throw errors.flags_together({ details: { flag, other } })

@@ -186,6 +186,8 @@ export const contents: Readonly<Record<string, string>> = {
   auth_leases: 'leases that are active or were revoked, without their tokens',
   auth_subjects: 'subjects that an operator revoked, with their epochs',
   secret_slots: 'secrets, encrypted with a key that is not in the commit log, the pages or a backup',
+  hook_calls: 'calls of hooks that are in the ledger and not over',
+  hook_dead_letters: 'calls of hooks that failed for good, until there are too many',
   runtime_revisions: 'the settings that operators changed, as they are and were',
   schedules: 'schedules, each with its executions that are not over; one that is over with all that are kept',
   schedule_histories: 'of each schedule that is not over the last executions that are',

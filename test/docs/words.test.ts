@@ -19,6 +19,7 @@ const noNouns = new Set([
   'openapi',
   'check',
   'cancel',
+  'resolve',
   'end',
   'stop',
   'interrupt',

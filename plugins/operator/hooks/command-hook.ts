@@ -1,0 +1,75 @@
+/** Hooks that are commands: JSON on standard input, exit code and standard output are the answer. */
+import { createCapture, within, type Captured, type Clock, type Supervised } from '../../../core/plugin.js'
+import { blockOf, rulingOf, type Answered } from './outcome.js'
+
+export interface CommandParts {
+  readonly supervised: Supervised
+  readonly clock: Clock
+  readonly folder: string
+  readonly environment: () => Record<string, string>
+  /** Clean-ups under way: a stop waits for them. */
+  readonly track: (work: Promise<unknown>) => void
+}
+
+export interface CommandWish {
+  readonly name: string
+  readonly command: string
+  readonly shell?: 'bash' | 'sh' | undefined
+  readonly input: string
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal
+}
+
+const outputBytes = 64 * 1024
+/** Between SIGTERM and SIGKILL, milliseconds. */
+const graceMs = 500
+/** Longest wait for what a command has left, milliseconds: what is not gone then is ended behind the run. */
+const patienceMs = 1_000
+
+const aborted = (signal: AbortSignal): Promise<'aborted'> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve('aborted')
+    else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
+  })
+
+const jsonOf = (name: string, { text, truncated }: Captured): Answered => {
+  const said = text.trim()
+  if (!said.startsWith('{')) return { ruling: undefined }
+  if (truncated) return { fault: 'its outcome is longer than 64 KiB' }
+  try {
+    return rulingOf(name, JSON.parse(said))
+  } catch {
+    return { fault: 'its outcome is no JSON' }
+  }
+}
+
+const blocks = 2
+
+export const runCommand = async (parts: CommandParts, wish: CommandWish): Promise<Answered> => {
+  const { supervised, clock, folder, environment, track } = parts
+  const { name, command, shell, input, signal } = wish
+  const program = await supervised.start({
+    run: shell === 'sh' ? ['sh', '-c', command] : command,
+    folder,
+    environment: environment(),
+    input: true,
+  })
+  const [stdout, stderr] = [createCapture(outputBytes), createCapture(outputBytes)]
+  program.stdout.on('data', stdout.add)
+  program.stderr.on('data', stderr.add)
+  program.input?.end(input)
+  const exit = await Promise.race([program.exited, aborted(signal)])
+  if (exit !== 'aborted') program.kill()
+  const ended = (async () => {
+    if (program.isThere) await program.stop(exit === 'aborted' ? graceMs : 0)
+    await program.letGo()
+  })()
+  track(ended)
+  await within(clock, patienceMs, ended)
+  if (exit === 'aborted') return { fault: 'it was cut short' }
+  if (!exit.started) return { fault: 'it could not be started' }
+  if (exit.code === blocks) return { ruling: blockOf(name, stderr.read().text) }
+  if (exit.code !== 0)
+    return { fault: exit.signal === null ? `it ended with code ${exit.code}` : `${exit.signal} ended it` }
+  return jsonOf(name, stdout.read())
+}

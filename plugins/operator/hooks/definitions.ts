@@ -1,0 +1,142 @@
+/** What operators set as hooks, and whether it can be. */
+import {
+  array,
+  defaulted,
+  doc,
+  enums,
+  integer,
+  named,
+  object,
+  open,
+  optional,
+  outboundTarget,
+  record,
+  refusedUrl,
+  string,
+  tagged,
+  type Infer,
+  type JsonObject,
+} from '../../../core/plugin.js'
+import { moments, type Moment } from '../../execution/interception/contract.js'
+import { hookErrors } from './errors.js'
+import { matcherFault } from './matcher.js'
+
+const timeout = {
+  timeout_ms: optional(
+    doc(integer({ min: 1, max: 600_000 }), 'For all attempts together; 60,000 when absent. Milliseconds.'),
+  ),
+}
+const text = () => string({ min: 1, max: 10_000 })
+
+/** Every executor names its type, so that one that is not there can be refused with a sentence. */
+const Executor = tagged('type', {
+  command: object({
+    type: enums(['command']),
+    command: doc(text(), 'What the shell runs. It reads the invocation as JSON on standard input.'),
+    shell: optional(doc(enums(['bash', 'sh']), 'bash when absent, or sh where there is none.')),
+    ...timeout,
+  }),
+  http: object({ type: enums(['http']), url: doc(text(), 'Gets the invocation as JSON by POST.'), ...timeout }),
+  callback: object({ type: enums(['callback']), name: doc(text(), 'What a plugin contributed.'), ...timeout }),
+  prompt: open({ type: enums(['prompt']) }),
+  agent: open({ type: enums(['agent']) }),
+})
+
+export const HookDefinition = named(
+  'HookDefinition',
+  object({
+    name: doc(string({ min: 1, max: 200 }), 'Names it in rulings, in the ledger and in dead letters.'),
+    matcher: optional(
+      doc(
+        string({ max: 200 }),
+        'What the subject must be: a name, `*`, names with `|` between them, or a regular expression for all of it.',
+      ),
+    ),
+    failure_policy: optional(
+      object({
+        mode: defaulted(
+          doc(enums(['open', 'closed']), 'What a hook that fails means: `open` nothing, `closed` a refusal.'),
+          'open',
+        ),
+        max_retries: defaulted(doc(integer({ min: 0, max: 255 }), 'Above 5 is 5.'), 0),
+      }),
+    ),
+    executor: Executor,
+  }),
+)
+export type HookDefinition = Infer<typeof HookDefinition>
+
+/** Hooks by moment, in the order in which they are asked. */
+export const HookMap = record(array(HookDefinition, { max: 100 }))
+export type HookMap = Infer<typeof HookMap>
+
+export const defaultTimeoutMs = 60_000
+export const mostRetries = 5
+
+const known: ReadonlySet<string> = new Set(moments)
+export const isMoment = (event: string): event is Moment => known.has(event)
+
+export interface CheckParts {
+  readonly allow_cidrs: readonly string[]
+  /** Names of callbacks; undefined while plugins still register. */
+  readonly callbacks: () => ReadonlySet<string>
+}
+
+const hostFault = (url: string): string | undefined =>
+  URL.canParse(url) && /[*?{}$]/u.test(new URL(url).hostname) ? 'must name one host' : undefined
+
+const executorFault = ({ executor }: HookDefinition, { allow_cidrs, callbacks }: CheckParts): string | undefined => {
+  switch (executor.type) {
+    case 'command':
+      return executor.command.includes('\0') ? 'its command holds a NUL character.' : undefined
+    case 'http': {
+      const fault = refusedUrl(executor.url, { allow_cidrs }) ?? hostFault(executor.url)
+      return fault === undefined ? undefined : `its url ${fault}.`
+    }
+    case 'callback':
+      return callbacks().has(executor.name) ? undefined : 'no plugin contributes a callback of that name.'
+    case 'prompt':
+    case 'agent':
+      return `this daemon has no executor of the type ${executor.type}; there are command, http and callback.`
+  }
+}
+
+/** Throws `invalid_hook_settings`, which names the hook. */
+export const checkHooks = (hooks: HookMap, parts: CheckParts): void => {
+  for (const [event, definitions] of Object.entries(hooks)) {
+    const refuse = (reason: string): never => {
+      throw hookErrors.invalid_hook_settings({ details: { reason } })
+    }
+    if (!isMoment(event))
+      refuse(`the moment ${event.slice(0, 100)} does not exist in this daemon; there are ${moments.join(', ')}.`)
+    for (const definition of definitions) {
+      const matcher = definition.matcher === undefined ? undefined : matcherFault(definition.matcher)
+      const fault = matcher === undefined ? executorFault(definition, parts) : `its matcher ${matcher}`
+      if (fault !== undefined) refuse(`${event}, ${definition.name}: ${fault}`)
+    }
+  }
+}
+
+const hidden = '[redacted]'
+
+const shownExecutor = ({ executor }: HookDefinition): JsonObject => {
+  const { timeout_ms } = 'timeout_ms' in executor ? executor : {}
+  const shown: JsonObject =
+    executor.type === 'command'
+      ? { command: hidden, ...(executor.shell !== undefined && { shell: executor.shell }) }
+      : executor.type === 'http'
+        ? { url: `${outboundTarget(executor.url).slice('http:'.length)}/${hidden}` }
+        : 'name' in executor
+          ? { name: String(executor['name']) }
+          : {}
+  return { type: executor.type, ...shown, ...(timeout_ms !== undefined && { timeout_ms: Number(timeout_ms) }) }
+}
+
+/** The same shape without what may be secret. */
+export const shownHooks = (hooks: HookMap): JsonObject =>
+  Object.fromEntries(
+    Object.entries(hooks).map(([event, definitions]) => [
+      event,
+      definitions.map((definition) => ({ ...definition, executor: shownExecutor(definition) })),
+    ]),
+  )

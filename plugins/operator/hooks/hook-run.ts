@@ -1,0 +1,241 @@
+/** One hook and one invocation: attempts within a time, the ledger, and what a failure means. */
+import {
+  assertNever,
+  digest,
+  outboundTarget,
+  type Clock,
+  type Ids,
+  type JsonObject,
+  type Log,
+  type Outbound,
+  type State,
+} from '../../../core/plugin.js'
+import type { ActionOutcome, ExternalActions } from '../../execution/external-actions/contract.js'
+import type { Invocation, Ruling } from '../../execution/interception/contract.js'
+import type { HookCalls } from './calls.js'
+import type { HookCallback } from './contract.js'
+import type { DeadLetters } from './dead-letters.js'
+import { defaultTimeoutMs, mostRetries, type HookDefinition } from './definitions.js'
+import { runCommand, type CommandParts } from './command-hook.js'
+import { postHook } from './http-hook.js'
+import { blockOf, rulingOf, type Answered } from './outcome.js'
+
+/** Of what a hook is sent. */
+export const contractVersion = 1
+
+/** Since the start of the daemon. */
+export interface HookCounts {
+  executions: number
+  failures: number
+  retries: number
+  unkept: number
+}
+
+export interface HookParts extends CommandParts {
+  readonly state: State
+  readonly ids: Ids
+  readonly log: Log
+  readonly outbound: Outbound
+  readonly allow_cidrs: readonly string[]
+  readonly callbacks: () => readonly HookCallback[]
+  readonly ledger: () => ExternalActions | undefined
+  readonly letters: DeadLetters
+  readonly calls: HookCalls
+  readonly counts: HookCounts
+  readonly clock: Clock
+  /** Aborts when the plugin stops. */
+  readonly ending: AbortSignal
+}
+
+interface Attempted {
+  readonly definition: HookDefinition
+  readonly invocation: Invocation
+  readonly input: string
+  readonly timeout_ms: number
+  readonly signal: AbortSignal
+}
+
+const targetOf = ({ executor }: HookDefinition): string => {
+  switch (executor.type) {
+    case 'command':
+      return 'command'
+    case 'http':
+      return outboundTarget(executor.url)
+    case 'callback':
+      return `callback:${executor.name}`
+    default:
+      return executor.type
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<Answered> =>
+  new Promise((resolve) => {
+    const fault = { fault: 'it was cut short' }
+    if (signal.aborted) resolve(fault)
+    else signal.addEventListener('abort', () => resolve(fault), { once: true })
+  })
+
+const callBack = async (parts: HookParts, callback: string, { definition, invocation, signal }: Attempted) => {
+  const found = parts.callbacks().find(({ name }) => name === callback)
+  if (found === undefined) return { fault: 'no plugin contributes its callback any more' }
+  try {
+    const answer = found.call(invocation, signal).then((given) => rulingOf(definition.name, given))
+    return await Promise.race([answer, aborted(signal)])
+  } catch {
+    return { fault: 'its callback threw' }
+  }
+}
+
+const attempt = (parts: HookParts, attempted: Attempted): Promise<Answered> | Answered => {
+  const {
+    definition: { name, executor },
+    input,
+    timeout_ms,
+    signal,
+  } = attempted
+  switch (executor.type) {
+    case 'command':
+      return runCommand(parts, { name, command: executor.command, shell: executor.shell, input, signal })
+    case 'http':
+      return postHook(parts.outbound, { ...executor, name, input, timeout_ms, allow_cidrs: parts.allow_cidrs, signal })
+    case 'callback':
+      return callBack(parts, executor.name, attempted)
+    case 'prompt':
+    case 'agent':
+      return { fault: `there is no executor of the type ${executor.type}` }
+    default:
+      return assertNever(executor)
+  }
+}
+
+interface Ended {
+  readonly answered: Answered
+  readonly attempts: number
+}
+
+/** Between two attempts, milliseconds. */
+const pauseMs = 100
+
+/** Tries until one attempt answers, within the time for all of them. */
+const tryAll = async (parts: HookParts, attempted: Attempted): Promise<Ended> => {
+  const most = Math.min(attempted.definition.failure_policy?.max_retries ?? 0, mostRetries)
+  for (let attempts = 1; ; attempts += 1) {
+    const answered = await attempt(parts, attempted)
+    if (!('fault' in answered) || attempts > most || attempted.signal.aborted) return { answered, attempts }
+    parts.counts.retries += 1
+    await parts.clock.sleep(pauseMs * attempts, attempted.signal)
+  }
+}
+
+const inputOf = (definition: HookDefinition, invocation: Invocation): JsonObject => {
+  const { event, subject, session_id, agent_id, run_id, payload } = invocation
+  return {
+    contract_version: contractVersion,
+    hook_name: definition.name,
+    event,
+    ...(subject !== undefined && { subject }),
+    ...(session_id !== undefined && { session_id }),
+    ...(agent_id !== undefined && { agent_id }),
+    ...(run_id !== undefined && { run_id }),
+    payload,
+  }
+}
+
+/** Enters the call before it is made; gives what enters its outcome. What belongs to no session has no ledger. */
+const enter = async (parts: HookParts, { definition, invocation, input }: Attempted) => {
+  const ledger = parts.ledger()
+  const { session_id, agent_id, run_id } = invocation
+  if (ledger === undefined || session_id === undefined) return undefined
+  const attempted = { action_id: parts.ids.make('hook'), session_id, attempt: 1 }
+  await parts.state.commit((tx) => {
+    parts.calls.begin(tx, attempted)
+    ledger.intend(tx, {
+      ...attempted,
+      kind: 'hook',
+      ...(agent_id !== undefined && { agent_id }),
+      ...(run_id !== undefined && { run_id }),
+      target: `${definition.name} (${targetOf(definition)})`,
+      request_digest: digest(input),
+      approved_by: { type: 'configuration', id: 'hooks' },
+    })
+  })
+  return (outcome: ActionOutcome['outcome'], code?: string): Promise<void> =>
+    parts.state.commit((tx) => parts.calls.conclude(tx, attempted, { outcome, ...(code !== undefined && { code }) }))
+}
+
+const bury = async (parts: HookParts, attempted: Attempted, ended: Ended & { readonly error: string }) => {
+  const { definition, invocation } = attempted
+  const { event, subject, session_id, run_id } = invocation
+  const id = parts.ids.make('dead')
+  try {
+    await parts.state.commit((tx) =>
+      parts.letters.add(tx, {
+        id,
+        at_ms: tx.now,
+        hook_name: definition.name,
+        event,
+        subject,
+        session_id,
+        run_id,
+        target: targetOf(definition),
+        attempt_count: ended.attempts,
+        failure_mode: definition.failure_policy?.mode ?? 'open',
+        contract_version: contractVersion,
+        invocation_digest: digest(attempted.input),
+        definition_digest: digest(JSON.parse(JSON.stringify(definition))),
+        error: ended.error,
+      }),
+    )
+  } catch (error) {
+    parts.counts.unkept += 1
+    parts.log.error('a failed hook could not be recorded', { hook: definition.name, error })
+  }
+}
+
+/** The ruling of one hook; undefined for no objection. Ends when its time is over, whatever the hook does. */
+export const askHook = async (
+  parts: HookParts,
+  definition: HookDefinition,
+  { invocation, signal: caller }: { readonly invocation: Invocation; readonly signal: AbortSignal },
+): Promise<Ruling | undefined> => {
+  const timeout_ms = Number(('timeout_ms' in definition.executor && definition.executor.timeout_ms) || defaultTimeoutMs)
+  const timeout = new AbortController()
+  const cancel = parts.clock.after(timeout_ms, () => timeout.abort())
+  const signal = AbortSignal.any([caller, parts.ending, timeout.signal])
+  const attempted = {
+    definition,
+    invocation,
+    input: JSON.stringify(inputOf(definition, invocation)),
+    timeout_ms,
+    signal,
+  }
+  parts.counts.executions += 1
+  try {
+    const conclude = await enter(parts, attempted)
+    const { answered, attempts } = await tryAll(parts, attempted)
+    if (!('fault' in answered)) {
+      await conclude?.('done')
+      return answered.ruling
+    }
+    // What its caller ended, or the stop of the daemon, is no failure of the hook.
+    const isCut = caller.aborted || parts.ending.aborted
+    await conclude?.(isCut ? 'unknown' : 'failed', timeout.signal.aborted ? 'hook_timed_out' : 'hook_failed')
+    if (isCut) return undefined
+    const error = timeout.signal.aborted ? `it took longer than ${timeout_ms} ms` : answered.fault
+    return await fail(parts, attempted, { answered, attempts, error })
+  } finally {
+    cancel()
+  }
+}
+
+const fail = async (
+  parts: HookParts,
+  attempted: Attempted,
+  ended: Ended & { readonly error: string },
+): Promise<Ruling | undefined> => {
+  const { name, failure_policy } = attempted.definition
+  parts.counts.failures += 1
+  parts.log.warn('a hook failed', { hook: name, event: attempted.invocation.event, error: ended.error })
+  await bury(parts, attempted, ended)
+  return failure_policy?.mode === 'closed' ? blockOf(name, `the hook failed: ${ended.error}`) : undefined
+}

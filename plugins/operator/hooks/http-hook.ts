@@ -1,0 +1,34 @@
+/** Hooks that are asked over HTTP. */
+import type { Outbound } from '../../../core/plugin.js'
+import { rulingOf, type Answered } from './outcome.js'
+
+export interface HttpWish {
+  readonly name: string
+  readonly url: string
+  readonly input: string
+  readonly allow_cidrs: readonly string[]
+  readonly timeout_ms: number
+  readonly signal: AbortSignal
+}
+
+export const postHook = async (outbound: Outbound, wish: HttpWish): Promise<Answered> => {
+  const { name, url, input, allow_cidrs, timeout_ms, signal } = wish
+  const answer = await outbound.request({
+    method: 'POST',
+    url,
+    body: input,
+    headers: { 'content-type': 'application/json' },
+    allow_cidrs,
+    timeout_ms,
+    signal,
+  })
+  if (answer.type === 'failure') return { fault: answer.code }
+  if (answer.status < 200 || answer.status > 299) return { fault: `http_status_${answer.status}` }
+  const said = Buffer.from(answer.body).toString('utf8').trim()
+  if (said === '') return { ruling: undefined }
+  try {
+    return rulingOf(name, JSON.parse(said))
+  } catch {
+    return { fault: 'its outcome is no JSON' }
+  }
+}

@@ -1,0 +1,77 @@
+/** What a hook answers, as a ruling. */
+import {
+  array,
+  boolean,
+  enums,
+  json,
+  open,
+  optional,
+  parse,
+  string,
+  unsafeCast,
+  type Json,
+} from '../../../core/plugin.js'
+import type { Ruling } from '../../execution/interception/contract.js'
+
+const Permission = enums(['allow', 'deny', 'ask'])
+/** Own names; those that hooks of other programs use stand beside them. */
+const Outcome = open({
+  continue_execution: optional(boolean()),
+  continue: optional(boolean()),
+  stop_reason: optional(string()),
+  stopReason: optional(string()),
+  decision: optional(enums(['approve', 'block'])),
+  reason: optional(string()),
+  permission: optional(Permission),
+  updated_input: optional(json()),
+  updated_output: optional(json()),
+  updated_permissions: optional(array(json())),
+  additional_contexts: optional(array(string(), { max: 20 })),
+  hookSpecificOutput: optional(
+    open({
+      permissionDecision: optional(Permission),
+      permissionDecisionReason: optional(string()),
+      updatedInput: optional(json()),
+      additionalContext: optional(string()),
+    }),
+  ),
+})
+
+/** Characters of a reason, and of one text that is added. */
+const mostReason = 4_000
+const mostContext = 32_000
+
+export type Answered = { readonly ruling: Ruling | undefined } | { readonly fault: string }
+
+/** Takes the outcome that a hook gave; one that cannot be understood is a failure of the hook. */
+export const rulingOf = (name: string, given: Json | undefined): Answered => {
+  if (given === undefined) return { ruling: undefined }
+  const read = parse(Outcome, given)
+  if (!read.ok)
+    return { fault: `the outcome does not fit: ${read.issues[0]?.path ?? ''} ${read.issues[0]?.rule ?? ''}` }
+  const { value } = read
+  if ((value.updated_permissions?.length ?? 0) > 0) return { fault: 'this daemon takes no updated_permissions' }
+  const own = value.hookSpecificOutput
+  const reason = value.reason ?? own?.permissionDecisionReason ?? value.stop_reason ?? value.stopReason
+  const stops = value.decision === 'block' || (value.continue_execution ?? value.continue) === false
+  const permission = value.permission ?? own?.permissionDecision ?? (value.decision === 'approve' ? 'allow' : undefined)
+  const input = value.updated_input ?? own?.updatedInput
+  const contexts = [
+    ...(value.additional_contexts ?? []),
+    ...((own?.additionalContext ?? '') ? [own?.additionalContext] : []),
+  ].flatMap((text) => (text === undefined || text.trim() === '' ? [] : [text.slice(0, mostContext)]))
+  const ruling = {
+    ...(stops && { block: (reason ?? 'it gave no reason').slice(0, mostReason) }),
+    ...(permission !== undefined && { permission }),
+    ...(reason !== undefined && { reason: reason.slice(0, mostReason) }),
+    ...(input !== undefined && { updated_input: unsafeCast<Json>(input) }),
+    ...(value.updated_output !== undefined && { updated_output: unsafeCast<Json>(value.updated_output) }),
+    ...(contexts.length > 0 && { contexts }),
+  }
+  return { ruling: Object.keys(ruling).length === 0 ? undefined : { by: [name], ...ruling } }
+}
+
+export const blockOf = (name: string, reason: string): Ruling => ({
+  by: [name],
+  block: (reason.trim() || 'it gave no reason').slice(0, mostReason),
+})

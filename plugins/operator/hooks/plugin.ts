@@ -1,0 +1,92 @@
+import { Host, Supervised, childEnvironment, createOutbound, definePlugin } from '../../../core/plugin.js'
+import { ExternalActions } from '../../execution/external-actions/contract.js'
+import { askInTurn, Interception, Interceptors, type Moment } from '../../execution/interception/contract.js'
+import { RuntimeSettings, Settings } from '../runtime/contract.js'
+import { StatusSections } from '../status/contract.js'
+import { callsRepair, declareCalls } from './calls.js'
+import { HooksConfig } from './config.js'
+import { HookCallbacks } from './contract.js'
+import { declareDeadLetters } from './dead-letters.js'
+import type { HookDefinition, HookMap } from './definitions.js'
+import { askHook, type HookCounts } from './hook-run.js'
+import { hooksSetting } from './hooks-setting.js'
+import { matches } from './matcher.js'
+import { hookRoutes } from './routes.js'
+import { hooksSection } from './status.js'
+import { tellOfRuns } from './told.js'
+
+/** After interceptors of plugins with a lower rank. */
+const rank = 100
+/** A command that does not end in time is ended behind its run. */
+const stopMs = 7_000
+
+export default definePlugin({
+  id: 'hooks',
+  version: '1.0.0',
+  api: 1,
+  summary: 'Commands, HTTP calls and callbacks that operators have asked at named moments.',
+  needs: { host: Host, supervised: Supervised, settings: Settings, interception: Interception },
+  wants: { ledger: ExternalActions },
+  config: HooksConfig,
+  stopMs: () => stopMs,
+  register(ctx, { host, supervised, settings, interception, ledger }) {
+    const { clock, config, ids, log, secrets, state } = ctx
+    const outbound = createOutbound({ clock })
+    ctx.own(() => outbound.close())
+    const callbacks = ctx.view(HookCallbacks)
+    const letters = declareDeadLetters(state)
+    const calls = declareCalls(state, ledger)
+    const counts: HookCounts = { executions: 0, failures: 0, retries: 0, unkept: 0 }
+    const works = new Set<Promise<unknown>>()
+    const setting = hooksSetting(config.hooks, {
+      allow_cidrs: config.allow_cidrs,
+      callbacks: () => new Set(callbacks().map(({ name }) => name)),
+    })
+    const hooks = (): HookMap => settings.get(setting)
+    const parts = {
+      state,
+      ids,
+      log,
+      clock,
+      supervised,
+      outbound,
+      callbacks,
+      ledger,
+      letters,
+      calls,
+      counts,
+      allow_cidrs: config.allow_cidrs,
+      folder: host.workspaceRoot,
+      environment: () => childEnvironment({ pass: config.pass_environment, redact: secrets.redact }),
+      ending: ctx.signal,
+      track(work: Promise<unknown>) {
+        const tracked = work.finally(() => works.delete(tracked))
+        works.add(tracked)
+      },
+    }
+    const set = (event: Moment): readonly HookDefinition[] => hooks()[event] ?? []
+    ctx.contribute(RuntimeSettings, setting)
+    ctx.contribute(Interceptors, {
+      id: 'hooks',
+      rank,
+      wants: (event) => set(event).length > 0,
+      intercept: (invocation, signal) =>
+        askInTurn(
+          invocation,
+          set(invocation.event).filter(({ matcher }) => matches(matcher, invocation.subject)),
+          (definition, now) => askHook(parts, definition, { invocation: now, signal }),
+        ),
+    })
+    ctx.contribute(StatusSections, hooksSection({ letters, counts, hooks }))
+    ctx.repair(callsRepair(state, calls))
+    ctx.routes(...hookRoutes({ state, letters, hooks }))
+    ctx.onStart(() => {
+      const end = tellOfRuns(ctx.events, interception)
+      interception.tell({ event: 'setup', payload: { generation: state.health.generation } })
+      return async () => {
+        end()
+        await Promise.allSettled(works)
+      }
+    })
+  },
+})

@@ -1,0 +1,280 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Json } from '../../../../core/plugin.js'
+import { rootTag } from '../../../../core/processes/marker.js'
+import { readProcesses } from '../../../../core/state/root/process-table.js'
+import { HookCallbacks } from '../../../../plugins/operator/hooks/contract.js'
+import { matcherFault, matches } from '../../../../plugins/operator/hooks/matcher.js'
+import { createCommandLine } from '../../../support/command-line.js'
+import { freshRoot, spawnDaemon, startTestDaemon } from '../../../support/daemon.js'
+import { echoing } from '../../../support/interceptors.js'
+import { testPlugin } from '../../../support/plugins.js'
+import { startReceiver } from '../../../support/receiver.js'
+import { openSession, submit, until } from '../../../support/runs.js'
+import { makeFolder } from '../../../support/tools.js'
+
+const daemonWith = async (
+  t: ExecutionContext,
+  answer: (payload: Json) => Promise<Json | undefined> = async () => undefined,
+) => {
+  const tool = echoing()
+  const workspace = await makeFolder(t)
+  const calls: Json[] = []
+  const lends = testPlugin('lends', {
+    register(ctx) {
+      ctx.contribute(HookCallbacks, {
+        name: 'judge',
+        call: ({ payload }) => {
+          calls.push(payload)
+          return answer(payload)
+        },
+      })
+    },
+  })
+  const daemon = await startTestDaemon(t, {
+    plugins: [tool.plugin, lends],
+    flags: { 'workspace-root': workspace },
+    config: { hooks: { allow_cidrs: ['127.0.0.0/8'] } },
+  })
+  await openSession(daemon)
+  const set = async (hooks: object) => daemon.request('POST', '/v1/runtime/hooks', { settings: { hooks } })
+  const run = async (content = '/tool echo {"text":"plain"}') => {
+    const { run_id } = await submit(daemon, 's1', content)
+    return until(daemon, run_id, 'completed', 'failed', 'waiting_for_approval')
+  }
+  const outcomes = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/sessions/s1/events')).body.session.journal
+      .filter(({ type }: any) => type === 'outcome')
+      .map(({ entry }: any) => entry)
+  const letters = async (): Promise<any[]> =>
+    (await daemon.request('GET', '/v1/runtime/hooks/dead-letter')).body.dead_letters
+  return { ...daemon, workspace, set, run, outcomes, letters, made: tool.calls, asked: calls }
+}
+const command = (text: string, more: object = {}) => ({
+  name: 'guard',
+  executor: { type: 'command', command: text, ...more },
+})
+const left = async (root: string): Promise<number[]> =>
+  (await readProcesses()).filter(({ marker }) => marker?.startsWith(`${rootTag(root)}.`) === true).map(({ pid }) => pid)
+
+test('hooks-11: a command reads the invocation on standard input, and its JSON on standard output is the outcome', async (t) => {
+  const { set, run, made, workspace, request } = await daemonWith(t)
+  const outcome = JSON.stringify({ updated_input: { text: 'changed' } })
+  t.is((await set({ pre_tool_use: [command(`cat > asked.json; echo '${outcome}'`)] })).status, 200)
+  const { run_id } = await run()
+  t.deepEqual(made, [{ text: 'changed' }])
+  t.like(JSON.parse(await readFile(join(workspace, 'asked.json'), 'utf8')), {
+    contract_version: 1,
+    hook_name: 'guard',
+    event: 'pre_tool_use',
+    subject: 'echo',
+    session_id: 's1',
+    run_id,
+    payload: { tool_name: 'echo', tool_input: { text: 'plain' } },
+  })
+  const rows = (await request('GET', `/v1/runs/${run_id}/external-actions`)).body
+  t.like(
+    rows.find(({ kind }: any) => kind === 'hook'),
+    { target: 'guard (command)', outcome: 'done', approved_by: { type: 'configuration', id: 'hooks' } },
+  )
+})
+
+test('hooks-12: exit 2 blocks with standard error as the reason; other codes are failures', async (t) => {
+  const { set, run, made, outcomes, letters, request } = await daemonWith(t)
+  await set({ pre_tool_use: [command('echo "not today" >&2; exit 2')] })
+  await run()
+  t.deepEqual(made, [])
+  t.is((await outcomes())[0].output.error.reason.trim(), 'not today')
+  await set({ pre_tool_use: [{ ...command('exit 3'), failure_policy: { mode: 'open', max_retries: 1 } }] })
+  await run()
+  t.is(made.length, 1, 'a hook that fails open stops nothing')
+  const [letter] = await letters()
+  t.like(letter, {
+    hook_name: 'guard',
+    event: 'pre_tool_use',
+    attempt_count: 2,
+    failure_mode: 'open',
+    target: 'command',
+  })
+  await set({ pre_tool_use: [{ ...command('echo "{oops"'), failure_policy: { mode: 'closed' } }] })
+  await run()
+  t.is(made.length, 1, 'a hook that fails closed stops the call')
+  t.like((await request('GET', '/v1/status')).body.hooks, {
+    configured_count: 1,
+    dead_lettered_count: 2,
+    unresolved_dead_lettered_count: 2,
+    execution_count: 3,
+    failure_count: 2,
+    retry_count: 1,
+  })
+  const path = `/v1/runtime/hooks/dead-letter/${letter.id}/resolve`
+  t.like((await request('POST', path, { reason: 'seen' })).body, { resolution_reason: 'seen' })
+  t.like((await request('POST', path, { reason: 'again' })).body, { resolution_reason: 'seen' })
+  t.is((await request('GET', '/v1/status')).body.hooks.unresolved_dead_lettered_count, 1)
+  t.is((await request('POST', '/v1/runtime/hooks/dead-letter/nobody/resolve', {})).body.code, 'dead_letter_not_found')
+})
+
+test('hooks-13: an HTTP hook gets the invocation by POST; private addresses and wrong URLs are refused', async (t) => {
+  const { set, run, made } = await daemonWith(t)
+  const receiver = await startReceiver(t)
+  receiver.on('/hook', (_, response) => response.end(JSON.stringify({ decision: 'block', reason: 'no' })))
+  const http = (url: string) => ({ pre_tool_use: [{ name: 'web', executor: { type: 'http', url } }] })
+  t.is((await set(http(`http://127.0.0.1:${receiver.port}/hook`))).status, 200)
+  await run()
+  t.deepEqual(made, [])
+  t.like(receiver.at('/hook')[0]?.body, { event: 'pre_tool_use', hook_name: 'web' })
+  for (const url of [
+    'ftp://example.com/',
+    'http://me:word@example.com/',
+    'http://localhost/',
+    'http://10.0.0.1/',
+    'http://169.254.169.254/',
+    'https://*.example.com/',
+    'nowhere',
+  ]) {
+    const { body } = await set(http(url))
+    t.like(body, { status: 400, code: 'invalid_hook_settings', domain: 'runtime' }, url)
+  }
+})
+
+test('hooks-14: a callback of a plugin is asked in the process, also by the names that hooks elsewhere use', async (t) => {
+  const { set, run, asked, made } = await daemonWith(t, async () => ({
+    hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'by the judge' },
+  }))
+  await set({ pre_tool_use: [{ name: 'court', matcher: 'ech.*', executor: { type: 'callback', name: 'judge' } }] })
+  await run()
+  t.is(asked.length, 1)
+  t.deepEqual(made, [])
+  await set({
+    pre_tool_use: [{ name: 'court', matcher: 'bash|write_file', executor: { type: 'callback', name: 'judge' } }],
+  })
+  await run()
+  t.is(asked.length, 1)
+  t.is(made.length, 1)
+})
+
+test('hooks-15: matchers are names, a star, names in a row or patterns for the whole subject, each of bounded cost', (t) => {
+  t.true(matches(undefined, undefined))
+  t.true(matches('*', 'bash'))
+  t.true(matches('bash|echo', 'echo'))
+  t.false(matches('bash', 'bash2'))
+  t.true(matches('mcp__.*', 'mcp__files__read'))
+  t.false(matches('mcp__.*', 'x_mcp__files'))
+  t.false(matches('bash', undefined))
+  for (const wrong of ['(a+)+', '(', '(?=a)b', '(a)\\1', '.*.*.*.*.*', '[']) t.truthy(matcherFault(wrong), wrong)
+  for (const right of ['*', 'bash', 'a|b', 'mcp__.*', '(?:read|write)_file', 'x.*y.*z'])
+    t.is(matcherFault(right), undefined)
+})
+
+test('hooks-16: what cannot be is refused with a sentence, and nothing changes', async (t) => {
+  const { set, request } = await daemonWith(t)
+  const executor = { type: 'callback', name: 'judge' }
+  for (const [hooks, sentence] of [
+    [{ subagent_start: [{ name: 'x', executor }] }, /subagent_start does not exist/u],
+    [{ stop: [{ name: 'x', executor: { type: 'prompt', template: 'hm' } }] }, /no executor of the type prompt/u],
+    [{ stop: [{ name: 'x', executor: { type: 'agent', template: 'hm' } }] }, /no executor of the type agent/u],
+    [{ stop: [{ name: 'x', executor: { type: 'callback', name: 'nobody' } }] }, /no plugin/u],
+    [{ stop: [{ name: 'x', matcher: '(a+)+', executor }] }, /repeated groups/u],
+  ] as const) {
+    const { body } = await set(hooks)
+    t.like(body, { status: 400, code: 'invalid_hook_settings' })
+    t.regex(body.detail, sentence)
+  }
+  t.is(
+    (await set({ stop: [{ name: 'x', executor: { type: 'command', command: 'x', timeout_ms: 600_001 } }] })).status,
+    400,
+  )
+  t.is((await request('POST', '/v1/runtime/hooks', {})).body.code, 'invalid_hook_settings')
+  t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks: {} })
+})
+
+test('hooks-17: readers see the shape of hooks without their secrets; the flat form of a change is taken', async (t) => {
+  const { request } = await daemonWith(t)
+  const hooks = {
+    pre_tool_use: [command('echo sk-canary-1')],
+    stop: [{ name: 'web', executor: { type: 'http', url: 'https://example.com/hook?key=sk-canary-2' } }],
+  }
+  const { status, text } = await request('POST', '/v1/runtime/hooks', { hooks })
+  t.is(status, 200)
+  t.notRegex(text, /sk-canary/u)
+  for (const path of ['/v1/runtime', '/v1/status', '/v1/runtime/revisions'])
+    t.notRegex((await request('GET', path)).text, /sk-canary/u, path)
+  t.deepEqual((await request('GET', '/v1/runtime')).body.hooks.stop[0].executor, {
+    type: 'http',
+    url: 'https://example.com/[redacted]',
+  })
+  t.regex((await request('GET', '/v1/runtime/hooks')).text, /sk-canary-1.*sk-canary-2/u)
+})
+
+for (const [what, text] of Object.entries({
+  hangs: 'sleep 300',
+  'ignores SIGTERM': `trap '' TERM; while :; do sleep 1; done`,
+  'forks away': 'setsid sleep 300 & sleep 300',
+  'is a tree of forks': 'f() { [ $1 -gt 0 ] && { f $(($1-1)) & f $(($1-1)) & }; sleep 300; }; f 4; wait',
+  'floods its output': 'yes a line that goes on for ever',
+}))
+  test(`hooks-18: a hook that ${what} is cut at its time, holds no run and leaves no process`, async (t) => {
+    const { set, run, made, letters, root } = await daemonWith(t)
+    await set({ pre_tool_use: [command(text, { timeout_ms: 400 })] })
+    t.is((await run()).status, 'completed')
+    t.is(made.length, 1)
+    t.like((await letters())[0], { error: 'it took longer than 400 ms' })
+    for (let n = 0; n < 300 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
+    t.deepEqual(await left(root), [])
+  })
+
+test('hooks-18: what a hook leaves behind after its end is ended too', async (t) => {
+  const { set, run, made, root } = await daemonWith(t)
+  await set({ pre_tool_use: [command('(setsid sleep 300 &) ; exit 0')] })
+  await run()
+  t.is(made.length, 1)
+  for (let n = 0; n < 300 && (await left(root)).length > 0; n += 1) await new Promise((go) => setTimeout(go, 20))
+  t.deepEqual(await left(root), [])
+})
+
+test('hooks-19: after a kill while a hook is asked, the run goes on, the hook is asked again, and its first call is unknown', async (t) => {
+  const [root, workspace] = [await freshRoot(), await makeFolder(t)]
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const flags = ['--workspace-root', workspace, '--permission-mode', 'bypassPermissions']
+  const first = await spawnDaemon({ root, flags })
+  t.teardown(() => first.kill('SIGKILL'))
+  await openSession(first)
+  const hang = 'echo x >> asked; [ -e go ] || { touch asking; sleep 300; }'
+  await first.request('POST', '/v1/runtime/hooks', { hooks: { pre_tool_use: [command(hang)] } })
+  const { run_id } = await submit(first, 's1', '/tool write_file {"path":"a.txt","content":"made"}')
+  for (let n = 0; n < 500; n += 1) {
+    if ((await readFile(join(workspace, 'asking'), 'utf8').catch(() => undefined)) !== undefined) break
+    await new Promise((go) => setTimeout(go, 20))
+  }
+  await writeFile(join(workspace, 'go'), '')
+  await first.kill('SIGKILL')
+  const second = await spawnDaemon({ root, flags })
+  t.deepEqual(await left(root), [])
+  t.is((await until(second, run_id, 'completed', 'failed')).status, 'completed')
+  t.is(await readFile(join(workspace, 'a.txt'), 'utf8'), 'made')
+  t.is(await readFile(join(workspace, 'asked'), 'utf8'), 'x\nx\n')
+  const rows: any[] = (await second.request('GET', `/v1/runs/${run_id}/external-actions`)).body
+  t.deepEqual(
+    rows.filter(({ kind }) => kind === 'hook').map(({ outcome }) => outcome),
+    ['unknown', 'done'],
+  )
+  await second.stop()
+})
+
+test('hooks-11: hooks are set, shown and reset on the command line, and dead letters are resolved there', async (t) => {
+  const { set, run, letters, url, workspace, request } = await daemonWith(t)
+  const file = join(workspace, 'hooks.json')
+  await writeFile(file, JSON.stringify({ hooks: { pre_tool_use: [command('exit 3')] } }))
+  const line = createCommandLine({ url })
+  t.is((await line('runtime', 'hooks', 'set', '--file', file)).code, 0)
+  await run()
+  t.regex((await line('runtime', 'hooks', 'get')).out, /exit 3/u)
+  const [letter] = await letters()
+  t.regex((await line('runtime', 'hooks', 'dead-letter')).out, new RegExp(letter.id, 'u'))
+  t.is((await line('runtime', 'hooks', 'resolve-dead-letter', letter.id, '--reason', 'seen')).code, 0)
+  t.is((await letters())[0].resolution_reason, 'seen')
+  t.is((await line('runtime', 'hooks', 'set', '--reset', '--skip-hooks')).code, 0)
+  t.deepEqual((await request('GET', '/v1/runtime/hooks')).body, { hooks: {} })
+  t.is((await set({})).status, 200)
+})
